@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+// Rebuilding a table is how a migration loses rows. One that is meant carries this line.
+const REVIEWED = '-- reviewed: loses nothing';
+const DANGEROUS = /\bDROP\s+TABLE\b|\bforeign_keys\s*=\s*off\b/i;
+
+const migrations = readdirSync('drizzle').filter((name) => name.endsWith('.sql'));
+
+for (const name of migrations) {
+  const sql = readFileSync(join('drizzle', name), 'utf8');
+  if (DANGEROUS.test(sql) && !sql.includes(REVIEWED)) {
+    console.error(
+      `drizzle/${name} drops a table or turns foreign keys off. If it loses nothing, say so: ${REVIEWED}`,
+    );
+    process.exit(1);
+  }
+}
+
+const copy = mkdtempSync(join(tmpdir(), 'latchkey-migrations-'));
+try {
+  cpSync('drizzle', copy, { recursive: true });
+  const { status, stdout, stderr } = spawnSync(
+    'drizzle-kit',
+    ['generate', '--dialect', 'sqlite', '--schema', './src/db/schema.ts', '--out', copy],
+    { encoding: 'utf8' },
+  );
+  const written = readdirSync(copy).filter((name) => name.endsWith('.sql'));
+  if (status !== 0 || written.length !== migrations.length) {
+    console.error(`src/db/schema.ts and drizzle/ differ: run npm run migration.\n${stdout}${stderr}`);
+    process.exitCode = 1;
+  }
+} finally {
+  rmSync(copy, { recursive: true });
+}

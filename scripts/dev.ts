@@ -1,0 +1,56 @@
+// `npm run dev`: makes what a local run needs where it is missing, then hands over to `wrangler dev`.
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { readConfig } from '../src/shared/config.ts';
+
+const SECRETS = '.dev.vars';
+
+const writeFreshSecrets = () =>
+  writeFileSync(
+    SECRETS,
+    [
+      '# Made for this checkout by `npm run dev`. Keep it: stored API keys can’t be read without it.',
+      `API_KEY_SECRET=${randomBytes(32).toString('hex')}`,
+      `SEALING_KEYS=k1:${randomBytes(32).toString('base64')}`,
+      '',
+    ].join('\n'),
+    { mode: 0o600 },
+  );
+
+const fail = (message: string): never => {
+  console.error(message);
+  process.exit(1);
+};
+
+const env = {
+  ...process.env,
+  // Two checkouts would otherwise find each other's Workers by name.
+  WRANGLER_REGISTRY_PATH: `${process.cwd()}/.wrangler/registry`,
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  // Fetched from Cloudflare at every start, with a warning where there is no network; nothing here reads it.
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+};
+
+const applyMigrations = () => {
+  const { status, stdout, stderr } = spawnSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local'], {
+    env: { ...env, CI: 'true' },
+    encoding: 'utf8',
+  });
+  if (status !== 0) fail(`The database could not be brought up to date:\n${stdout}${stderr}`);
+};
+
+if (!existsSync(SECRETS)) writeFreshSecrets();
+try {
+  readConfig(parseEnv(readFileSync(SECRETS, 'utf8')));
+} catch (error) {
+  fail(`${SECRETS}: ${error instanceof Error ? error.message : String(error)}`);
+}
+applyMigrations();
+
+const wrangler = spawn('wrangler', ['dev', ...process.argv.slice(2)], { env, stdio: 'inherit' });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => wrangler.kill(signal));
+wrangler.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));

@@ -1,0 +1,248 @@
+import type { Hono } from 'hono';
+import * as z from 'zod';
+import type { AppEnv } from '../src/http/context.ts';
+import { ERRORS, errorBody } from '../src/http/errors.ts';
+import { type Access, type Documentation, DOCUMENTATION, type Operation } from '../src/http/openapi.ts';
+import type { ErrorCode } from '../src/shared/app-error.ts';
+
+type Json = Record<string, unknown>;
+type Input = NonNullable<Documentation['input']>;
+
+interface Route {
+  method: string;
+  path: string;
+  operation: Operation;
+  inputs: Input[];
+}
+
+/** What the routes say of themselves, one entry for each method of each path. */
+export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] => {
+  const found = new Map<string, { method: string; path: string; operation?: Operation; inputs: Input[] }>();
+  for (const { method, path, handler } of app.routes) {
+    const said = (handler as { [DOCUMENTATION]?: Documentation })[DOCUMENTATION];
+    if (!said) continue;
+    const route = found.get(`${method} ${path}`) ?? { method, path, inputs: [] };
+    found.set(`${method} ${path}`, route);
+    if (said.operation) route.operation = said.operation;
+    if (said.input) route.inputs.push(said.input);
+  }
+  return [...found.values()].map(({ method, path, operation, inputs }) => {
+    if (!operation) throw new Error(`${method} ${path} takes input that no description goes with.`);
+    return { method, path, operation, inputs };
+  });
+};
+
+const BY_ACCESS: Record<Access, ErrorCode[]> = {
+  public: [],
+  key: ['api_key_required', 'api_key_invalid', 'rate_limit_exceeded'],
+  account: [
+    'api_key_required',
+    'invalid_session',
+    'api_key_invalid',
+    'insufficient_scope',
+    'origin_not_allowed',
+    'rate_limit_exceeded',
+  ],
+};
+
+const BY_INPUT: Record<Input['in'], ErrorCode[]> = {
+  body: ['invalid_json', 'invalid_request', 'body_too_large', 'unsupported_media_type'],
+  query: ['invalid_request'],
+  header: ['invalid_request'],
+};
+
+const errorsOf = ({ operation, inputs }: Route): ErrorCode[] => [
+  ...new Set([
+    ...inputs.flatMap((input) => BY_INPUT[input.in]),
+    ...BY_ACCESS[operation.access],
+    ...(operation.errors ?? []),
+    ...(['internal_error', 'unavailable'] as const),
+  ]),
+];
+
+const HEADERS = {
+  'X-Request-Id': { description: 'Names this request in our logs.', schema: { type: 'string' } },
+  RateLimit: {
+    description:
+      'What the API key has left: `r` calls, fully rested in `t` seconds. Absent without an API key.',
+    schema: { type: 'string', examples: ['"key";r=19;t=1'] },
+  },
+  'RateLimit-Policy': {
+    description: 'The API key’s pace: `q` calls in `w` seconds. Absent without an API key.',
+    schema: { type: 'string', examples: ['"key";q=20;w=2'] },
+  },
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+};
+
+const header = (name: keyof typeof HEADERS) => [name, { $ref: `#/components/headers/${name}` }] as const;
+
+const headersOf = (status: number, access: Access) =>
+  Object.fromEntries([
+    header('X-Request-Id'),
+    ...(access === 'public' || status === 401 ? [] : [header('RateLimit'), header('RateLimit-Policy')]),
+    ...(status === 429 ? [header('Retry-After')] : []),
+  ]);
+
+const reference = (schema: z.ZodType) => {
+  const id = z.globalRegistry.get(schema)?.id;
+  if (!id) throw new Error('A schema in the API has no name: give it `.meta({ id })`.');
+  return { $ref: `#/components/schemas/${id}` };
+};
+
+const errorResponses = (route: Route) => {
+  const byStatus = Map.groupBy(errorsOf(route), (code) => ERRORS[code].status);
+  return [...byStatus].map(([status, codes]): [number, Json] => [
+    status,
+    {
+      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('  \n'),
+      headers: headersOf(status, route.operation.access),
+      content: {
+        'application/json': {
+          schema: reference(errorBody),
+          examples: Object.fromEntries(
+            codes.map((code) => [
+              code,
+              {
+                value: {
+                  error: { code, message: ERRORS[code].message, request_id: 'req_0VJ1mKq7XbT2c9LpQwZa' },
+                },
+              },
+            ]),
+          ),
+        },
+      },
+    },
+  ]);
+};
+
+const responses = (route: Route) => {
+  const { answers, access } = route.operation;
+  const own = answers.map(({ status, description, schema }): [number, Json] => [
+    status,
+    {
+      description,
+      headers: headersOf(status, access),
+      content: { 'application/json': { schema: reference(schema) } },
+    },
+  ]);
+  return Object.fromEntries(
+    [...errorResponses(route), ...own].map(([status, said]) => [String(status), said]),
+  );
+};
+
+const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
+  return rest as Json & { properties?: Record<string, Json>; required?: string[] };
+};
+
+const parameters = ({ path, inputs }: Route) => [
+  ...[...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  })),
+  ...inputs
+    .filter((input) => input.in !== 'body')
+    .flatMap((input) => {
+      const { properties = {}, required = [] } = jsonSchema(input.schema, 'input');
+      return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+        name: input.in === 'header' ? name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()) : name,
+        in: input.in,
+        required: required.includes(name),
+        ...(description !== undefined && { description }),
+        schema,
+      }));
+    }),
+];
+
+const requestBody = ({ inputs }: Route) => {
+  const input = inputs.find((candidate) => candidate.in === 'body');
+  if (!input) return {};
+  const optional = input.schema.safeParse({}).success;
+  return {
+    requestBody: {
+      required: !optional,
+      content: { 'application/json': { schema: reference(input.schema) } },
+    },
+  };
+};
+
+const SECURITY: Record<Access, Json[]> = {
+  public: [],
+  key: [{ apiKey: [] }],
+  account: [{ apiKey: [] }, { session: [] }, { sessionCookie: [] }],
+};
+
+const operationOf = (route: Route) => {
+  const { id, tag, summary, description, access } = route.operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: SECURITY[access],
+    parameters: parameters(route),
+    ...requestBody(route),
+    responses: responses(route),
+  };
+};
+
+const namedSchemas = (io: 'input' | 'output') =>
+  z.toJSONSchema(z.globalRegistry, { io, uri: (id) => `#/components/schemas/${id}` }).schemas;
+
+/** Every named schema, as what callers send or as what they get. */
+const schemas = (routes: Route[]) => {
+  const sent = new Set(routes.flatMap(({ inputs }) => inputs.map(({ schema }) => schema)));
+  const [asInput, asOutput] = [namedSchemas('input'), namedSchemas('output')];
+  const inputIds = new Set([...sent].map((schema) => z.globalRegistry.get(schema)?.id));
+  return Object.fromEntries(
+    Object.keys(asOutput)
+      .toSorted()
+      .map((id) => {
+        const {
+          $schema: _s,
+          $id: _i,
+          id: _d,
+          ...schema
+        } = (inputIds.has(id) ? asInput : asOutput)[id] as Json;
+        return [id, schema];
+      }),
+  );
+};
+
+const OVERVIEW = `Issues and verifies software licenses.
+
+Every answer is JSON. Errors have one shape, \`Error\`, also for unknown paths (404 \`not_found\`) and for
+known paths called with another method (405 \`method_not_allowed\`, with \`Allow\`). Lists take \`limit\` and
+\`cursor\` and give \`next_cursor\`. Times are ISO 8601 UTC, dates YYYY-MM-DD.`;
+
+export const openApiDocument = (app: Pick<Hono<AppEnv>, 'routes'>, version: string) => {
+  const routes = documentedRoutes(app);
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:([a-z_]+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Latchkey', version, description: OVERVIEW, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.map(({ operation }) => operation.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: schemas(routes),
+      headers: HEADERS,
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        session: { type: 'http', scheme: 'bearer', description: 'The token that login gives.' },
+        sessionCookie: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-session',
+          description: 'Set by login; `session` over plain http. Refused when another site’s page sends it.',
+        },
+      },
+    },
+  };
+};

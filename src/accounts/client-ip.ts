@@ -1,0 +1,18 @@
+import type { Context } from 'hono';
+
+/** Cloudflare names the caller's address. One customer commands a whole /64 of IPv6, so that counts as one. */
+export const clientIp = (c: Context): string => {
+  const ip = c.req.header('cf-connecting-ip') ?? 'local';
+  return ip.includes(':') ? networkOf(ip) : ip;
+};
+
+const networkOf = (ip: string): string => {
+  const [head = '', tail = ''] = ip.toLowerCase().split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === '' ? [] : tail.split(':');
+  const zeros = ip.includes('::') ? Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0') : [];
+  return [...left, ...zeros, ...right]
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':');
+};

@@ -1,0 +1,51 @@
+import { Buffer } from 'node:buffer';
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+
+// scrypt, with its parameters stored beside each hash: raise them and every login renews its own.
+
+interface Parameters {
+  N: number;
+  r: number;
+  p: number;
+}
+
+const CURRENT: Parameters = { N: 2 ** 14, r: 8, p: 5 };
+const HASH_BYTES = 32;
+const SALT_BYTES = 16;
+
+const derive = (password: string, salt: Buffer, { N, r, p }: Parameters, length: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    // Two spellings of one accented letter are one password.
+    scrypt(password.normalize('NFKC'), salt, length, { N, r, p, maxmem: 256 * N * r }, (error, hash) =>
+      error ? reject(error) : resolve(hash),
+    );
+  });
+
+const encode = ({ N, r, p }: Parameters, salt: Buffer, hash: Buffer) =>
+  ['scrypt', N, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+
+const decode = (stored: string) => {
+  const [scheme, N, r, p, salt, hash] = stored.split('$');
+  if (scheme !== 'scrypt' || !salt || !hash)
+    throw new Error('A stored password hash is not of a known form.');
+  return {
+    parameters: { N: Number(N), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64url'),
+    hash: Buffer.from(hash, 'base64url'),
+  };
+};
+
+export const hashPassword = async (password: string, parameters = CURRENT): Promise<string> => {
+  const salt = randomBytes(SALT_BYTES);
+  return encode(parameters, salt, await derive(password, salt, parameters, HASH_BYTES));
+};
+
+/** What an unknown e-mail is compared with, so that it takes as long as a wrong password. */
+export const NOBODYS_HASH = encode(CURRENT, Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
+
+export const checkPassword = async (password: string, stored: string) => {
+  const { parameters, salt, hash } = decode(stored);
+  const matches = timingSafeEqual(await derive(password, salt, parameters, hash.length), hash);
+  const { N, r, p } = parameters;
+  return { matches, outdated: N !== CURRENT.N || r !== CURRENT.r || p !== CURRENT.p };
+};

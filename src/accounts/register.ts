@@ -1,0 +1,31 @@
+import type * as z from 'zod';
+import { violatesUnique } from '../db/errors.ts';
+import { type AccountRow, accounts, sessions } from '../db/schema.ts';
+import type { PublicCtx } from '../http/context.ts';
+import { AppError } from '../shared/app-error.ts';
+import { newId } from '../shared/ids.ts';
+import { hashPassword } from './passwords.ts';
+import type { registerInput } from './schemas.ts';
+import { newSession } from './sessions.ts';
+import { registerLimits, takeAttempts } from './throttle.ts';
+
+/** The account and its first session in one commit; no gate knows the account yet, so none has to be told. */
+export const register = async (ctx: PublicCtx, input: z.infer<typeof registerInput>, ip: string) => {
+  await takeAttempts(ctx, registerLimits(ip));
+  const nowMs = Date.now();
+  const account: AccountRow = {
+    id: newId('acct'),
+    email: input.email,
+    name: input.name ?? null,
+    passwordHash: await hashPassword(input.password),
+    plan: 'free',
+    createdAt: nowMs,
+  };
+  const { session, row } = newSession(account.id, nowMs);
+  try {
+    await ctx.db.batch([ctx.db.insert(accounts).values(account), ctx.db.insert(sessions).values(row)]);
+  } catch (error) {
+    throw violatesUnique(error, 'accounts.email') ? new AppError('email_taken') : error;
+  }
+  return { account, session };
+};

@@ -1,0 +1,88 @@
+import { Hono } from 'hono';
+import { authenticate } from '../http/authenticate.ts';
+import { type AppEnv, publicCtx } from '../http/context.ts';
+import { body } from '../http/input.ts';
+import { describe } from '../http/openapi.ts';
+import { getAccount } from './account.ts';
+import { clientIp } from './client-ip.ts';
+import { login } from './login.ts';
+import { register } from './register.ts';
+import {
+  accountBody,
+  loggedOutBody,
+  loginInput,
+  registerInput,
+  signedInBody,
+  toAccount,
+  toSignedIn,
+} from './schemas.ts';
+import { clearSessionCookie, readSessionToken, setSessionCookie } from './session-cookie.ts';
+import { endSession } from './sessions.ts';
+
+export const accountRoutes = new Hono<AppEnv>()
+  .post(
+    '/register',
+    describe({
+      id: 'register',
+      tag: 'Account',
+      summary: 'Create an account',
+      description: 'Signs in as well: the session is in the answer and in a cookie.',
+      access: 'public',
+      answers: [{ status: 201, description: 'The account and its first session', schema: signedInBody }],
+      errors: ['email_taken', 'rate_limit_exceeded'],
+    }),
+    body(registerInput),
+    async (c) => {
+      const { account, session } = await register(publicCtx(c), c.req.valid('json'), clientIp(c));
+      setSessionCookie(c, session);
+      return c.json(toSignedIn(account, session), 201);
+    },
+  )
+  .post(
+    '/login',
+    describe({
+      id: 'login',
+      tag: 'Account',
+      summary: 'Sign in',
+      description: 'A session that was sent along ends; the new one takes its place.',
+      access: 'public',
+      answers: [{ status: 200, description: 'The account and a new session', schema: signedInBody }],
+      errors: ['invalid_credentials', 'rate_limit_exceeded'],
+    }),
+    body(loginInput),
+    async (c) => {
+      const visitor = { ip: clientIp(c), oldToken: readSessionToken(c)?.token ?? null };
+      const { account, session } = await login(publicCtx(c), c.req.valid('json'), visitor);
+      setSessionCookie(c, session);
+      return c.json(toSignedIn(account, session), 200);
+    },
+  )
+  .post(
+    '/logout',
+    describe({
+      id: 'logout',
+      tag: 'Account',
+      summary: 'Sign out',
+      description: 'Ends the session that asks. An API key has none to end.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The session has ended', schema: loggedOutBody }],
+    }),
+    authenticate,
+    async (c) => {
+      if (c.var.sessionHash) await endSession(c.var.ctx, c.var.sessionHash);
+      clearSessionCookie(c);
+      return c.json({ logged_out: true as const }, 200);
+    },
+  )
+  .get(
+    '/account',
+    describe({
+      id: 'getAccount',
+      tag: 'Account',
+      summary: 'The account that asks',
+      access: 'account',
+      answers: [{ status: 200, description: 'The account', schema: accountBody }],
+    }),
+    authenticate,
+    async (c) => c.json(toAccount(await getAccount(c.var.ctx)), 200),
+  );

@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import type { AccountRow } from '../db/schema.ts';
+import { isoTime } from '../shared/clock.ts';
+import { PLAN_NAMES } from '../shared/plans.ts';
+import type { NewSession } from './sessions.ts';
+
+export const email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .pipe(z.email())
+  .meta({ format: 'email', examples: ['ada@example.com'] });
+
+export const registerInput = z
+  .strictObject({
+    email,
+    password: z.string().min(10).max(256),
+    name: z.string().trim().min(1).max(200).nullish(),
+  })
+  .meta({ id: 'Register' });
+
+export const loginInput = z
+  .object({ email: z.string().trim().toLowerCase().max(320), password: z.string().max(1_024) })
+  .meta({ id: 'Login' });
+
+export const accountBody = z
+  .object({
+    id: z.string().meta({ examples: ['acct_0VJ1mKq7XbT2c9LpQwZa'] }),
+    email: z.string(),
+    name: z.string().nullable(),
+    plan: z.enum(PLAN_NAMES),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Account' });
+
+export const signedInBody = z
+  .object({
+    account: accountBody,
+    session: z.object({
+      token: z
+        .string()
+        .meta({ description: 'Goes into `Authorization: Bearer …`; browsers get a cookie too.' }),
+      expires_at: z.iso.datetime(),
+    }),
+  })
+  .meta({ id: 'SignedIn' });
+
+export const loggedOutBody = z.object({ logged_out: z.literal(true) }).meta({ id: 'LoggedOut' });
+
+export const toAccount = (row: AccountRow): z.infer<typeof accountBody> => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  plan: row.plan,
+  created_at: isoTime(row.createdAt),
+});
+
+export const toSignedIn = (row: AccountRow, session: NewSession): z.infer<typeof signedInBody> => ({
+  account: toAccount(row),
+  session: { token: session.token, expires_at: isoTime(session.expiresAt) },
+});

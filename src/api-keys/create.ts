@@ -1,0 +1,29 @@
+import type * as z from 'zod';
+import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
+import { commit } from '../gate/feed.ts';
+import type { Ctx } from '../http/context.ts';
+import { readConfig } from '../shared/config.ts';
+import { newId } from '../shared/ids.ts';
+import { seal } from '../shared/sealing.ts';
+import { maskApiKey, mintApiKey } from './format.ts';
+import type { createApiKeyInput } from './schemas.ts';
+
+export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKeyInput>) => {
+  const config = readConfig(ctx.env);
+  const id = newId('key');
+  const { apiKey, fingerprint } = mintApiKey(config.apiKeySecret, ctx.accountId, id);
+  const row: ApiKeyRow = {
+    id,
+    accountId: ctx.accountId,
+    name: input.name ?? null,
+    scope: input.scope,
+    fingerprint,
+    sealed: await seal(config.sealing, apiKey, [ctx.accountId, id]),
+    maskedKey: maskApiKey(apiKey),
+    createdAt: Date.now(),
+    expiresAt: input.expires_at ? Date.parse(input.expires_at) : null,
+    deletedAt: null,
+  };
+  await commit(ctx, [ctx.db.insert(apiKeys).values(row)], [{ kind: 'key', ref: id }]);
+  return { row, apiKey };
+};

@@ -1,0 +1,13 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
+import type { Ctx } from '../http/context.ts';
+import { AppError } from '../shared/app-error.ts';
+
+export const findApiKey = async ({ db, accountId }: Ctx, id: string): Promise<ApiKeyRow> => {
+  const [row] = await db
+    .select()
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.id, id), isNull(apiKeys.deletedAt)));
+  if (!row) throw new AppError('api_key_not_found');
+  return row;
+};

@@ -1,0 +1,84 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { authenticate } from '../http/authenticate.ts';
+import type { AppEnv } from '../http/context.ts';
+import { body, query } from '../http/input.ts';
+import { pageQuery } from '../http/lists.ts';
+import { describe } from '../http/openapi.ts';
+import { createApiKey } from './create.ts';
+import { deleteApiKey } from './delete.ts';
+import { listApiKeys } from './list.ts';
+import { revealApiKey } from './reveal.ts';
+import {
+  apiKeyListBody,
+  createApiKeyInput,
+  deletedApiKeyBody,
+  revealedApiKeyBody,
+  toRevealedApiKey,
+} from './schemas.ts';
+
+export const apiKeyRoutes = new Hono<AppEnv>()
+  .get(
+    '/api-keys',
+    describe({
+      id: 'listApiKeys',
+      tag: 'API keys',
+      summary: 'List API keys',
+      description: 'Newest first, masked.',
+      access: 'account',
+      answers: [{ status: 200, description: 'A page of keys', schema: apiKeyListBody }],
+    }),
+    authenticate,
+    query(z.object(pageQuery('key'))),
+    async (c) => c.json(await listApiKeys(c.var.ctx, c.req.valid('query')), 200),
+  )
+  .post(
+    '/create-api-key',
+    describe({
+      id: 'createApiKey',
+      tag: 'API keys',
+      summary: 'Create an API key',
+      access: 'account',
+      answers: [{ status: 201, description: 'The key, in full', schema: revealedApiKeyBody }],
+    }),
+    authenticate,
+    body(createApiKeyInput),
+    async (c) => {
+      const { row, apiKey } = await createApiKey(c.var.ctx, c.req.valid('json'));
+      return c.json(toRevealedApiKey(row, apiKey, null), 201);
+    },
+  )
+  .get(
+    '/api-keys/:id',
+    describe({
+      id: 'revealApiKey',
+      tag: 'API keys',
+      summary: 'Reveal an API key',
+      access: 'account',
+      answers: [{ status: 200, description: 'The key, in full', schema: revealedApiKeyBody }],
+      errors: ['api_key_not_found'],
+    }),
+    authenticate,
+    async (c) => {
+      const { row, apiKey, lastUsedMs } = await revealApiKey(c.var.ctx, c.req.param('id'));
+      return c.json(toRevealedApiKey(row, apiKey, lastUsedMs), 200);
+    },
+  )
+  .delete(
+    '/api-keys/:id',
+    describe({
+      id: 'deleteApiKey',
+      tag: 'API keys',
+      summary: 'Delete an API key',
+      description: 'From this answer on the key is refused everywhere, for good.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The key is deleted', schema: deletedApiKeyBody }],
+      errors: ['api_key_not_found'],
+    }),
+    authenticate,
+    async (c) => {
+      const id = c.req.param('id');
+      await deleteApiKey(c.var.ctx, id);
+      return c.json({ id, deleted: true as const }, 200);
+    },
+  );

@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import { type ApiKeyRow, KEY_SCOPES } from '../db/schema.ts';
+import { listOf } from '../http/lists.ts';
+import { isoTime } from '../shared/clock.ts';
+
+const future = z.iso
+  .datetime({ offset: true })
+  .refine((time) => Date.parse(time) > Date.now(), 'must be in the future');
+
+export const createApiKeyInput = z
+  .strictObject({
+    name: z.string().trim().min(1).max(100).nullish(),
+    scope: z.enum(KEY_SCOPES).default('full').meta({
+      description: '`verify` may only verify licenses, so that it can ship inside an application.',
+    }),
+    expires_at: future.nullish().meta({ description: 'From then on the key is refused. Absent: never.' }),
+  })
+  .meta({ id: 'CreateApiKey' });
+
+const apiKeyFields = {
+  id: z.string().meta({ examples: ['key_0VJ1mKq7XbT2c9LpQwZa'] }),
+  name: z.string().nullable(),
+  scope: z.enum(KEY_SCOPES),
+  masked_key: z.string().meta({ examples: ['lk_live_0VJ1********Xk2d'] }),
+  created_at: z.iso.datetime(),
+  last_used_at: z.iso.datetime().nullable(),
+  expires_at: z.iso.datetime().nullable(),
+};
+
+export const apiKeyBody = z.object(apiKeyFields).meta({ id: 'ApiKey' });
+export const revealedApiKeyBody = z
+  .object({ ...apiKeyFields, api_key: z.string().meta({ description: 'In full.' }) })
+  .meta({ id: 'RevealedApiKey' });
+export const apiKeyListBody = listOf(apiKeyBody).meta({ id: 'ApiKeyList' });
+export const deletedApiKeyBody = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'DeletedApiKey' });
+
+export const toApiKey = (row: ApiKeyRow, lastUsedMs: number | null): z.infer<typeof apiKeyBody> => ({
+  id: row.id,
+  name: row.name,
+  scope: row.scope,
+  masked_key: row.maskedKey,
+  created_at: isoTime(row.createdAt),
+  last_used_at: lastUsedMs === null ? null : isoTime(lastUsedMs),
+  expires_at: row.expiresAt === null ? null : isoTime(row.expiresAt),
+});
+
+export const toRevealedApiKey = (
+  row: ApiKeyRow,
+  apiKey: string,
+  lastUsedMs: number | null,
+): z.infer<typeof revealedApiKeyBody> => ({ ...toApiKey(row, lastUsedMs), api_key: apiKey });

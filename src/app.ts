@@ -1,0 +1,47 @@
+import { Hono } from 'hono';
+import { except } from 'hono/combine';
+import { createMiddleware } from 'hono/factory';
+import { secureHeaders } from 'hono/secure-headers';
+import { accountRoutes } from './accounts/routes.ts';
+import { apiKeyRoutes } from './api-keys/routes.ts';
+import { dashboardRoutes } from './dashboard/routes.ts';
+import type { AppEnv } from './http/context.ts';
+import { onError } from './http/errors.ts';
+import { notFoundIn } from './http/not-found.ts';
+import { requestLog } from './http/request-log.ts';
+import { licenseRoutes } from './licenses/routes.ts';
+import { documentationRoutes, systemRoutes } from './system/routes.ts';
+
+const noStore = createMiddleware(async (c, next) => {
+  c.header('Cache-Control', 'no-store');
+  await next();
+});
+
+const NOTHING_FROM_ANYWHERE = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
+const DOCS_FROM_HERE = {
+  defaultSrc: ["'self'"],
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  frameAncestors: ["'none'"],
+};
+
+const headers = (contentSecurityPolicy: typeof DOCS_FROM_HERE | typeof NOTHING_FROM_ANYWHERE) =>
+  secureHeaders({ contentSecurityPolicy, xFrameOptions: 'DENY' });
+
+const routes = new Hono<AppEnv>()
+  .use(requestLog)
+  .use('/docs/*', headers(DOCS_FROM_HERE))
+  .use(except(['/docs', '/docs/*'], headers(NOTHING_FROM_ANYWHERE)))
+  .use('/api/*', noStore)
+  .route('/', systemRoutes)
+  .route('/', documentationRoutes)
+  .route('/api', accountRoutes)
+  .route('/api', apiKeyRoutes)
+  .route('/api', dashboardRoutes)
+  .route('/api/v1/licenses', licenseRoutes);
+
+export const app = routes.onError(onError);
+app.notFound(notFoundIn(app));
+
+/** What `hono/client` needs to know every route's input and answer. */
+export type App = typeof routes;

@@ -1,0 +1,46 @@
+import { asc, eq } from 'drizzle-orm';
+import type * as z from 'zod';
+import { accounts, apiKeys, licenses } from '../db/schema.ts';
+import { gateOf } from '../gate/feed.ts';
+import type { Ctx } from '../http/context.ts';
+import { isoDate, isoTime } from '../shared/clock.ts';
+import { type progressBody, type StepId, STEPS } from './schemas.ts';
+
+/** Each step is a fact with its date, read where it happened; nobody ticks anything off. */
+const readFacts = async ({ env, db, accountId }: Ctx): Promise<Record<StepId, number | null>> => {
+  const [statistics, [[account], [key], [license]]] = await Promise.all([
+    gateOf(env, accountId).statistics(isoDate(Date.now())),
+    db.batch([
+      db.select({ at: accounts.createdAt }).from(accounts).where(eq(accounts.id, accountId)),
+      db
+        .select({ at: apiKeys.createdAt })
+        .from(apiKeys)
+        .where(eq(apiKeys.accountId, accountId))
+        .orderBy(asc(apiKeys.id))
+        .limit(1),
+      db
+        .select({ at: licenses.createdAt })
+        .from(licenses)
+        .where(eq(licenses.accountId, accountId))
+        .orderBy(asc(licenses.id))
+        .limit(1),
+    ]),
+  ]);
+  return {
+    create_account: account?.at ?? null,
+    create_api_key: key?.at ?? null,
+    create_license: license?.at ?? null,
+    verify_license: statistics.firstValidVerifyMs,
+    add_webhook: null,
+    choose_plan: null,
+  };
+};
+
+export const getProgress = async (ctx: Ctx): Promise<z.infer<typeof progressBody>> => {
+  const facts = await readFacts(ctx);
+  const steps = STEPS.map(([id, title]) => {
+    const atMs = facts[id];
+    return { id, title, done: atMs !== null, done_at: atMs === null ? null : isoTime(atMs) };
+  });
+  return { steps, completed: steps.filter(({ done }) => done).length, total: steps.length };
+};

@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import { accountBody } from '../accounts/schemas.ts';
+
+const count = z.int().min(0);
+
+export const dashboardBody = z
+  .object({
+    account: accountBody,
+    usage: z.object({
+      api_usage: count,
+      api_limit: count,
+      period_start: z.iso.datetime(),
+      period_end: z.iso.datetime(),
+    }),
+    usage_by_day: z
+      .array(z.object({ date: z.iso.date(), verify: count, create: count }))
+      .length(30)
+      .meta({ description: 'The last 30 days, UTC, today last.' }),
+    licenses: z.object({ total: count, active: count, expired: count, suspended: count, revoked: count }),
+    api_keys: z.object({ total: count }),
+    webhooks: z.object({ endpoints: count, delivered_24h: count, failed_24h: count }),
+    recent_events: z.array(z.record(z.string(), z.unknown())),
+  })
+  .meta({ id: 'Dashboard' });
+
+export const STEPS = [
+  ['create_account', 'Create your account'],
+  ['create_api_key', 'Create an API key'],
+  ['create_license', 'Create your first license'],
+  ['verify_license', 'Verify a license'],
+  ['add_webhook', 'Add a webhook'],
+  ['choose_plan', 'Choose a plan'],
+] as const;
+
+export type StepId = (typeof STEPS)[number][0];
+
+const stepId = z.enum(STEPS.map(([id]) => id));
+
+export const progressBody = z
+  .object({
+    steps: z.array(
+      z.object({
+        id: stepId,
+        title: z.string(),
+        done: z.boolean(),
+        done_at: z.iso.datetime().nullable(),
+      }),
+    ),
+    completed: count,
+    total: count,
+  })
+  .meta({ id: 'DeveloperProgress' });
+
+export const onboardingBody = z
+  .object({
+    base_url: z.string(),
+    api_key: z.string().nullable().meta({ description: 'The newest key, masked.' }),
+    next_step: stepId.nullable().meta({ description: 'Null when every step is done.' }),
+    snippets: z.object({ curl: z.string(), javascript: z.string(), python: z.string() }),
+    webhook_events: z.array(z.string()),
+  })
+  .meta({ id: 'Onboarding' });

@@ -1,0 +1,228 @@
+import { DurableObject } from 'cloudflare:workers';
+import { database } from '../db/client.ts';
+import type { KeyScope } from '../db/schema.ts';
+import { isoDate } from '../shared/clock.ts';
+import { logError } from '../shared/log.ts';
+import { sharedRun } from '../shared/shared-run.ts';
+import { type Admission, openAdmission, type PresentedKey, type Refusal, type Usage } from './admission.ts';
+import { type CopiedLicense, openCopy } from './copy.ts';
+import { type CountedCall, type DayUsage, openLedger } from './ledger.ts';
+import { secondsUntil } from './period.ts';
+import type { RateState } from './rate.ts';
+import { readFeed, readPage, readThrough } from './source.ts';
+import { decideVerdict, type Verdict } from './verdict.ts';
+
+export type VerifyReply =
+  | { refused: null; rate: RateState; verdict: Verdict; apiUsage: number; apiLimit: number }
+  | Refusal;
+
+/** What a charged call took, to give back if the call comes to nothing. */
+export interface Receipt {
+  call: CountedCall;
+  periodStartMs: number;
+  countedAtMs: number;
+}
+
+export type Charge =
+  | { refused: null; receipt: Receipt }
+  | { refused: 'usage_limit_exceeded'; retryAfterSeconds: number };
+
+export interface Statistics extends Usage {
+  days: DayUsage[];
+  firstValidVerifyMs: number | null;
+}
+
+/** A change whose author died is found this soon … */
+const FIRST_LOOK_MS = 3_000;
+/** … and, if its commit took its time, by then: D1 gives up on a query long before. */
+const LAST_LOOK_MS = 90_000;
+const RETRY_MS = 3_000;
+
+/**
+ * One per account. It answers every verify from its own storage: key, scope, pace, quota, license and
+ * count, in one commit. D1 is the system of record; `pull` copies what has changed there.
+ */
+export class AccountGate extends DurableObject<Env> {
+  readonly #accountId: string;
+  readonly #db;
+  readonly #copy;
+  readonly #ledger;
+  readonly #admission;
+  readonly #commit;
+  readonly #pull;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#accountId = rememberName(ctx);
+    this.#db = database(env);
+    this.#copy = openCopy(ctx.storage.sql, env.GATE_EPOCH);
+    this.#ledger = openLedger(ctx.storage.sql);
+    this.#admission = openAdmission(this.#ledger);
+    this.#commit = sharedRun(() => this.#writeCounts());
+    this.#pull = sharedRun(() => this.#catchUp());
+  }
+
+  /** Every verify is this one call. `licenseKeys` are the spellings to look for, in order. */
+  async verify(presented: PresentedKey, licenseKeys: string[]): Promise<VerifyReply> {
+    if (!(await this.#knows(presented.keyId, licenseKeys))) return { refused: 'unavailable' };
+    const nowMs = Date.now();
+    const admission = this.#admit(presented, 'verify', nowMs);
+    if (admission.refused !== null) return admission;
+    const { apiUsage, apiLimit, period } = this.#usage(nowMs);
+    if (apiUsage >= apiLimit) {
+      const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
+      return { refused: 'usage_limit_exceeded', rate: admission.rate, retryAfterSeconds };
+    }
+    const verdict = decideVerdict(this.#findLicense(licenseKeys), isoDate(nowMs));
+    this.#ledger.count('verify', period.startMs, nowMs);
+    this.#ledger.useKey(presented.keyId, nowMs);
+    if (verdict.valid) this.#ledger.noteValidVerify(nowMs);
+    await this.#commit();
+    return { refused: null, rate: admission.rate, verdict, apiUsage: apiUsage + 1, apiLimit };
+  }
+
+  /** May this key make this call? Says nothing of the quota, which only licensing calls use. */
+  async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission> {
+    if (!(await this.#knows(presented.keyId, []))) return { refused: 'unavailable' };
+    const nowMs = Date.now();
+    const admission = this.#admit(presented, needs, nowMs);
+    if (admission.refused === null) {
+      this.#ledger.useKey(presented.keyId, nowMs);
+      await this.#commit();
+    }
+    return admission;
+  }
+
+  /** Counts a licensing call before it is carried out, so that calls in parallel can't pass the limit. */
+  async charge(call: CountedCall): Promise<Charge> {
+    const nowMs = Date.now();
+    const { apiUsage, apiLimit, period } = this.#usage(nowMs);
+    if (apiUsage >= apiLimit) {
+      return { refused: 'usage_limit_exceeded', retryAfterSeconds: secondsUntil(period.endMs, nowMs) };
+    }
+    this.#ledger.count(call, period.startMs, nowMs);
+    await this.#commit();
+    return { refused: null, receipt: { call, periodStartMs: period.startMs, countedAtMs: nowMs } };
+  }
+
+  async refund({ call, periodStartMs, countedAtMs }: Receipt): Promise<void> {
+    this.#ledger.refund(call, periodStartMs, countedAtMs);
+    await this.#commit();
+  }
+
+  /** Somebody is about to change this account in D1: should they die before they say so, the alarm looks. */
+  async announce(): Promise<void> {
+    const nowMs = Date.now();
+    this.ctx.storage.kv.put(ANNOUNCED_AT, nowMs);
+    await this.ctx.storage.setAlarm(nowMs + FIRST_LOOK_MS);
+  }
+
+  /** When this has returned, every verify sees what was in D1 when it was called. */
+  async pull(): Promise<void> {
+    await this.#pull();
+  }
+
+  async statistics(fromDate: string): Promise<Statistics> {
+    if (!this.#copy.account()) await this.#pull();
+    return {
+      ...this.#usage(Date.now()),
+      days: this.#ledger.days(fromDate),
+      firstValidVerifyMs: this.#ledger.firstValidVerifyMs(),
+    };
+  }
+
+  keysLastUsedMs(): Record<string, number> {
+    return this.#ledger.keysLastUsedMs();
+  }
+
+  /** An alarm that throws is retried six times and never again, so it catches and arms itself anew. */
+  override async alarm(): Promise<void> {
+    try {
+      await this.#pull();
+      const lastLookMs = (this.ctx.storage.kv.get<number>(ANNOUNCED_AT) ?? 0) + LAST_LOOK_MS;
+      if (!this.#copy.progress().complete) await this.ctx.storage.setAlarm(Date.now() + 1);
+      else if (Date.now() < lastLookMs) await this.ctx.storage.setAlarm(lastLookMs);
+    } catch (error) {
+      logError('gate_alarm_failed', error, { account_id: this.#accountId });
+      await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
+    }
+  }
+
+  #admit(presented: PresentedKey, needs: KeyScope, nowMs: number): Admission {
+    return this.#admission.admit(
+      this.#copy.account(),
+      this.#copy.key(presented.keyId),
+      presented,
+      needs,
+      nowMs,
+    );
+  }
+
+  #usage(nowMs: number): Usage {
+    const account = this.#copy.account();
+    if (!account) throw new Error('The gate has no account to count for.');
+    return this.#admission.usage(account, nowMs);
+  }
+
+  #findLicense(licenseKeys: string[]): CopiedLicense | null {
+    for (const licenseKey of licenseKeys) {
+      const license = this.#copy.license(licenseKey);
+      if (license) return license;
+    }
+    return null;
+  }
+
+  /** Sees to it that a miss in the copy means that there is no such thing. False while D1 can't be asked. */
+  async #knows(keyId: string, licenseKeys: string[]): Promise<boolean> {
+    if (this.#copy.progress().complete) return true;
+    const licenseKnown = licenseKeys.length === 0 || this.#findLicense(licenseKeys) !== null;
+    if (licenseKnown && this.#copy.account() && this.#copy.key(keyId)) return true;
+    try {
+      if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + 1);
+      this.#copy.adopt(await readThrough(this.#db, this.#accountId, keyId, licenseKeys));
+      return true;
+    } catch (error) {
+      logError('gate_read_through_failed', error, { account_id: this.#accountId });
+      return false;
+    }
+  }
+
+  /** The whole feed, and the next page of a copy that is not complete. */
+  async #catchUp(): Promise<void> {
+    for (let more = true; more;) {
+      const changes = await readFeed(this.#db, this.#accountId, this.#copy.progress().appliedSeq);
+      const { lastSeq, rows } = changes;
+      if (lastSeq !== null) this.ctx.storage.transactionSync(() => this.#copy.apply(rows, lastSeq));
+      more = changes.more;
+    }
+    const { complete, loadedThrough } = this.#copy.progress();
+    if (!complete) {
+      const page = await readPage(this.#db, this.#accountId, loadedThrough);
+      this.ctx.storage.transactionSync(() => this.#copy.adoptPage(page.rows, page.last));
+    }
+    // The next pull deletes in D1 what this one has applied, so that has to be on disk.
+    await this.ctx.storage.sync();
+  }
+
+  async #writeCounts(): Promise<void> {
+    try {
+      this.#ledger.write();
+      await this.ctx.storage.sync();
+    } catch (error) {
+      // Counts that are not on disk must not live on in memory: the object starts again.
+      this.ctx.abort(`The gate could not write: ${String(error)}`);
+    }
+  }
+}
+
+/** The id knows its name only when a caller used it: an alarm after a restart has to find it here. */
+const rememberName = (ctx: DurableObjectState): string => {
+  const remembered = ctx.storage.kv.get<string>(ACCOUNT_ID);
+  if (remembered) return remembered;
+  if (!ctx.id.name) throw new Error('A gate is addressed by the id of its account.');
+  ctx.storage.kv.put(ACCOUNT_ID, ctx.id.name);
+  return ctx.id.name;
+};
+
+const ACCOUNT_ID = 'account_id';
+const ANNOUNCED_AT = 'announced_at';

@@ -1,0 +1,82 @@
+import type { KeyScope } from '../db/schema.ts';
+import { equalInConstantTime } from '../shared/compare.ts';
+import { PLANS } from '../shared/plans.ts';
+import type { CopiedAccount, CopiedKey } from './copy.ts';
+import type { Ledger } from './ledger.ts';
+import { calendarMonth, contains, type Period } from './period.ts';
+import { currentRate, decideRate, type RateState } from './rate.ts';
+
+/** A key whose tag was good: what the gate needs to decide on it. */
+export interface PresentedKey {
+  accountId: string;
+  keyId: string;
+  fingerprint: string;
+}
+
+export interface Usage {
+  apiUsage: number;
+  apiLimit: number;
+  period: Period;
+}
+
+export type Refusal =
+  | { refused: 'api_key_invalid' | 'unavailable' }
+  | { refused: 'insufficient_scope'; rate: RateState }
+  | {
+      refused: 'rate_limit_exceeded' | 'usage_limit_exceeded';
+      rate: RateState;
+      retryAfterSeconds: number;
+    };
+
+export type Admission = { refused: null; rate: RateState } | Refusal;
+
+const proves = (presented: PresentedKey, key: CopiedKey | null, nowMs: number): key is CopiedKey =>
+  key !== null &&
+  !key.deleted &&
+  equalInConstantTime(presented.fingerprint, key.fingerprint) &&
+  (key.expiresAt === null || nowMs < key.expiresAt);
+
+/** Decides who may call, how fast and how often. The pace of each key is in memory alone. */
+export const openAdmission = (ledger: Ledger) => {
+  const recoveredAtMs = new Map<string, number>();
+  let currentPeriod: Period = { startMs: 0, endMs: 0 };
+
+  const periodAt = (nowMs: number): Period => {
+    if (!contains(currentPeriod, nowMs)) currentPeriod = calendarMonth(nowMs);
+    return currentPeriod;
+  };
+
+  const usage = (account: CopiedAccount, nowMs: number): Usage => {
+    const period = periodAt(nowMs);
+    return { apiUsage: ledger.periodUsage(period.startMs), apiLimit: PLANS[account.plan].apiLimit, period };
+  };
+
+  return {
+    usage,
+
+    /** Key, scope and pace. */
+    admit: (
+      account: CopiedAccount | null,
+      key: CopiedKey | null,
+      presented: PresentedKey,
+      needs: KeyScope,
+      nowMs: number,
+    ): Admission => {
+      if (!account || !proves(presented, key, nowMs)) return { refused: 'api_key_invalid' };
+      const { callsPerSecond } = PLANS[account.plan];
+      const recovered = recoveredAtMs.get(presented.keyId) ?? 0;
+      if (needs === 'full' && key.scope !== 'full') {
+        return { refused: 'insufficient_scope', rate: currentRate(recovered, nowMs, callsPerSecond) };
+      }
+      const decision = decideRate(recovered, nowMs, callsPerSecond);
+      recoveredAtMs.set(presented.keyId, decision.recoveredAtMs);
+      return decision.allowed
+        ? { refused: null, rate: decision.state }
+        : {
+            refused: 'rate_limit_exceeded',
+            rate: decision.state,
+            retryAfterSeconds: decision.retryAfterSeconds,
+          };
+    },
+  };
+};

@@ -1,0 +1,29 @@
+import { AppError } from '../shared/app-error.ts';
+import { logError } from '../shared/log.ts';
+import type { PresentedKey } from './admission.ts';
+import { gateOf } from './feed.ts';
+import type { CountedCall } from './ledger.ts';
+
+interface Caller {
+  env: Env;
+  accountId: string;
+  key: PresentedKey | null;
+}
+
+/** Counts a licensing call that an API key makes, and takes the count back if the call fails. */
+export const charged = async <T>(caller: Caller, call: CountedCall, work: () => Promise<T>): Promise<T> => {
+  if (!caller.key) return work();
+  const gate = gateOf(caller.env, caller.accountId);
+  const charge = await gate.charge(call);
+  if (charge.refused !== null) {
+    throw new AppError(charge.refused, { headers: { 'Retry-After': String(charge.retryAfterSeconds) } });
+  }
+  try {
+    return await work();
+  } catch (error) {
+    await gate.refund(charge.receipt).catch((refundError: unknown) => {
+      logError('refund_failed', refundError, { account_id: caller.accountId });
+    });
+    throw error;
+  }
+};

@@ -1,0 +1,162 @@
+import type { KeyScope, StoredLicenseStatus } from '../db/schema.ts';
+import type { PlanName } from '../shared/plans.ts';
+
+// The gate's copy of what D1 says about its account. Only the feed overwrites it; a background load and
+// a read-through add what is missing and never touch what the feed has written.
+
+export interface CopiedAccount {
+  plan: PlanName;
+}
+
+export interface CopiedKey {
+  fingerprint: string;
+  scope: KeyScope;
+  expiresAt: number | null;
+  /** Deleted keys stay, so that a load that read them earlier can't bring them back. */
+  deleted: boolean;
+}
+
+export interface CopiedLicense {
+  id: string;
+  status: StoredLicenseStatus;
+  expiresAt: string | null;
+}
+
+export interface Rows {
+  account?: CopiedAccount | undefined;
+  keys: (CopiedKey & { id: string })[];
+  licenses: (CopiedLicense & { licenseKey: string })[];
+}
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS keys (
+    id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, scope TEXT NOT NULL, expires_at INTEGER, deleted INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS licenses (
+    license_key TEXT PRIMARY KEY, id TEXT NOT NULL, status TEXT NOT NULL, expires_at TEXT
+  ) WITHOUT ROWID;
+`;
+
+/** How far the copy has come; `loadedThrough` is the last license that the load has copied. */
+interface Progress {
+  epoch: string;
+  appliedSeq: number;
+  loadedThrough: string;
+  complete: boolean;
+}
+
+export const openCopy = (sql: SqlStorage, epoch: string) => {
+  sql.exec(TABLES);
+  const keysInMemory = new Map<string, CopiedKey>();
+
+  const readFact = (name: string): unknown => {
+    const [row] = sql.exec<{ value: string }>('SELECT value FROM facts WHERE name = ?', name);
+    return row ? JSON.parse(row.value) : null;
+  };
+  const writeFact = (name: string, value: unknown) =>
+    sql.exec(
+      'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+      name,
+      JSON.stringify(value),
+    );
+
+  let progress = readFact('progress') as Progress | null;
+  let account = readFact('account') as CopiedAccount | null;
+  if (progress?.epoch !== epoch) {
+    sql.exec(
+      "DELETE FROM keys; DELETE FROM licenses; DELETE FROM facts WHERE name IN ('progress', 'account')",
+    );
+    progress = { epoch, appliedSeq: 0, loadedThrough: '', complete: false };
+    account = null;
+  }
+  const known: Progress = progress;
+  const advance = (step: Partial<Progress>) => {
+    Object.assign(known, step);
+    writeFact('progress', known);
+  };
+
+  const write = (rows: Rows, onConflict: 'UPDATE' | 'NOTHING') => {
+    const overwrites = onConflict === 'UPDATE';
+    if (rows.account && (overwrites || !account)) {
+      account = rows.account;
+      writeFact('account', account);
+    }
+    for (const key of rows.keys) {
+      sql.exec(
+        `INSERT INTO keys (id, fingerprint, scope, expires_at, deleted) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO ${
+          overwrites
+            ? 'UPDATE SET scope = excluded.scope, expires_at = excluded.expires_at, deleted = excluded.deleted'
+            : 'NOTHING'
+        }`,
+        key.id,
+        key.fingerprint,
+        key.scope,
+        key.expiresAt,
+        key.deleted ? 1 : 0,
+      );
+      keysInMemory.delete(key.id);
+    }
+    for (const license of rows.licenses) {
+      sql.exec(
+        `INSERT INTO licenses (license_key, id, status, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO ${
+          overwrites ? 'UPDATE SET status = excluded.status, expires_at = excluded.expires_at' : 'NOTHING'
+        }`,
+        license.licenseKey,
+        license.id,
+        license.status,
+        license.expiresAt,
+      );
+    }
+  };
+
+  return {
+    progress: (): Readonly<Progress> => known,
+    account: () => account,
+
+    key: (id: string): CopiedKey | null => {
+      const remembered = keysInMemory.get(id);
+      if (remembered) return remembered;
+      const [row] = sql.exec<{
+        fingerprint: string;
+        scope: KeyScope;
+        expires_at: number | null;
+        deleted: number;
+      }>('SELECT fingerprint, scope, expires_at, deleted FROM keys WHERE id = ?', id);
+      if (!row) return null;
+      const key = {
+        fingerprint: row.fingerprint,
+        scope: row.scope,
+        expiresAt: row.expires_at,
+        deleted: row.deleted === 1,
+      };
+      keysInMemory.set(id, key);
+      return key;
+    },
+
+    license: (licenseKey: string): CopiedLicense | null => {
+      const [row] = sql.exec<{ id: string; status: StoredLicenseStatus; expires_at: string | null }>(
+        'SELECT id, status, expires_at FROM licenses WHERE license_key = ?',
+        licenseKey,
+      );
+      return row ? { id: row.id, status: row.status, expiresAt: row.expires_at } : null;
+    },
+
+    /** The feed's word: it overwrites. */
+    apply: (rows: Rows, appliedSeq: number) => {
+      write(rows, 'UPDATE');
+      advance({ appliedSeq });
+    },
+
+    /** What a read-through found: it fills gaps. */
+    adopt: (rows: Rows) => write(rows, 'NOTHING'),
+
+    /** The load's next page; after the last one a miss means that there is no such thing. */
+    adoptPage: (rows: Rows, complete: boolean) => {
+      write(rows, 'NOTHING');
+      advance({ loadedThrough: rows.licenses.at(-1)?.id ?? known.loadedThrough, complete });
+    },
+  };
+};
+
+export type Copy = ReturnType<typeof openCopy>;

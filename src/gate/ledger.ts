@@ -1,0 +1,120 @@
+import { isoDate } from '../shared/clock.ts';
+
+// What the gate counts: an account's calls by period and by day, and each key's use. Counts live in memory
+// and are written, whole, by the commit that the counted call waits for.
+
+export type CountedCall = 'verify' | 'create';
+
+interface Counter {
+  value: number;
+  /** When it last moved. */
+  atMs: number;
+}
+
+export interface DayUsage {
+  date: string;
+  verify: number;
+  create: number;
+}
+
+const periodCounter = (startMs: number) => `period:${startMs}`;
+const dayCounter = (nowMs: number, call: CountedCall) => `day:${isoDate(nowMs)}:${call}`;
+const keyCounter = (keyId: string) => `key:${keyId}`;
+const FIRST_VALID_VERIFY = 'first:valid_verify';
+
+/** Past this many, counters at rest leave the memory. */
+const MAX_IN_MEMORY = 5_000;
+
+export const openLedger = (sql: SqlStorage) => {
+  sql.exec(
+    'CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID',
+  );
+  const inMemory = new Map<string, Counter>();
+  const unwritten = new Map<string, Counter>();
+
+  const read = (name: string): Counter => {
+    let counter = inMemory.get(name);
+    if (!counter) {
+      const [row] = sql.exec<{ value: number; at_ms: number }>(
+        'SELECT value, at_ms FROM counters WHERE name = ?',
+        name,
+      );
+      counter = { value: row?.value ?? 0, atMs: row?.at_ms ?? 0 };
+      inMemory.set(name, counter);
+    }
+    return counter;
+  };
+
+  const add = (name: string, amount: number, nowMs: number) => {
+    const counter = read(name);
+    counter.value += amount;
+    counter.atMs = nowMs;
+    unwritten.set(name, counter);
+  };
+
+  return {
+    periodUsage: (startMs: number) => read(periodCounter(startMs)).value,
+
+    count: (call: CountedCall, periodStartMs: number, nowMs: number) => {
+      add(periodCounter(periodStartMs), 1, nowMs);
+      add(dayCounter(nowMs, call), 1, nowMs);
+    },
+
+    /** Takes back what was counted at `countedAtMs`. */
+    refund: (call: CountedCall, periodStartMs: number, countedAtMs: number) => {
+      add(periodCounter(periodStartMs), -1, countedAtMs);
+      add(dayCounter(countedAtMs, call), -1, countedAtMs);
+    },
+
+    useKey: (keyId: string, nowMs: number) => add(keyCounter(keyId), 1, nowMs),
+
+    noteValidVerify: (nowMs: number) => {
+      if (read(FIRST_VALID_VERIFY).value === 0) add(FIRST_VALID_VERIFY, 1, nowMs);
+    },
+
+    firstValidVerifyMs: () => {
+      const { value, atMs } = read(FIRST_VALID_VERIFY);
+      return value > 0 ? atMs : null;
+    },
+
+    /** Puts what has changed into the open transaction. */
+    write: () => {
+      for (const [name, { value, atMs }] of unwritten) {
+        sql.exec(
+          'INSERT INTO counters (name, value, at_ms) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, at_ms = excluded.at_ms',
+          name,
+          value,
+          atMs,
+        );
+      }
+      unwritten.clear();
+      if (inMemory.size > MAX_IN_MEMORY) inMemory.clear();
+    },
+
+    days: (fromDate: string): DayUsage[] => {
+      const days = new Map<string, DayUsage>();
+      // ';' is the character after ':', so the range ends with the last day.
+      for (const { name, value } of sql.exec<{ name: string; value: number }>(
+        "SELECT name, value FROM counters WHERE name >= ? AND name < 'day;'",
+        `day:${fromDate}`,
+      )) {
+        const [, date = '', call] = name.split(':');
+        const day = days.get(date) ?? { date, verify: 0, create: 0 };
+        days.set(date, { ...day, [call as CountedCall]: value });
+      }
+      return [...days.values()];
+    },
+
+    keysLastUsedMs: (): Record<string, number> => {
+      const used: Record<string, number> = {};
+      for (const { name, at_ms } of sql.exec<{ name: string; at_ms: number }>(
+        "SELECT name, at_ms FROM counters WHERE name >= 'key:' AND name < 'key;'",
+      )) {
+        used[name.slice('key:'.length)] = at_ms;
+      }
+      return used;
+    },
+  };
+};
+
+export type Ledger = ReturnType<typeof openLedger>;

@@ -1,0 +1,109 @@
+import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm';
+import type { Database } from '../db/client.ts';
+import { accounts, apiKeys, feed, licenses } from '../db/schema.ts';
+import type { Rows } from './copy.ts';
+
+// How a gate reads its account in D1. Each of these is one round trip and one consistent snapshot.
+
+const FEED_PAGE = 500;
+const LOAD_PAGE = 1_000;
+
+const accountColumns = { plan: accounts.plan };
+const keyColumns = {
+  id: apiKeys.id,
+  fingerprint: apiKeys.fingerprint,
+  scope: apiKeys.scope,
+  expiresAt: apiKeys.expiresAt,
+  deletedAt: apiKeys.deletedAt,
+};
+const licenseColumns = {
+  id: licenses.id,
+  licenseKey: licenses.licenseKey,
+  status: licenses.status,
+  expiresAt: licenses.expiresAt,
+};
+
+interface KeyColumns {
+  id: string;
+  fingerprint: string;
+  scope: 'full' | 'verify';
+  expiresAt: number | null;
+  deletedAt: number | null;
+}
+
+const copiedKey = ({ deletedAt, ...key }: KeyColumns) => ({ ...key, deleted: deletedAt !== null });
+
+/** Forgets the feed rows that have been applied and reads the next ones with the rows they name, as they are now. */
+export const readFeed = async (db: Database, accountId: string, appliedSeq: number) => {
+  const unread = (kind: 'account' | 'key' | 'license') =>
+    and(eq(feed.accountId, accountId), eq(feed.kind, kind), gt(feed.seq, appliedSeq));
+  const [, entries, [account], keys, licenseRows] = await db.batch([
+    db.delete(feed).where(and(eq(feed.accountId, accountId), lte(feed.seq, appliedSeq))),
+    db
+      .select({ seq: feed.seq })
+      .from(feed)
+      .where(and(eq(feed.accountId, accountId), gt(feed.seq, appliedSeq)))
+      .orderBy(asc(feed.seq))
+      .limit(FEED_PAGE),
+    db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
+    db
+      .select(keyColumns)
+      .from(feed)
+      .innerJoin(apiKeys, and(eq(apiKeys.accountId, feed.accountId), eq(apiKeys.id, feed.ref)))
+      .where(unread('key'))
+      .orderBy(asc(feed.seq))
+      .limit(FEED_PAGE),
+    db
+      .select(licenseColumns)
+      .from(feed)
+      .innerJoin(licenses, and(eq(licenses.accountId, feed.accountId), eq(licenses.id, feed.ref)))
+      .where(unread('license'))
+      .orderBy(asc(feed.seq))
+      .limit(FEED_PAGE),
+  ]);
+  const rows: Rows = { account, keys: keys.map(copiedKey), licenses: licenseRows };
+  return { rows, lastSeq: entries.at(-1)?.seq ?? null, more: entries.length === FEED_PAGE };
+};
+
+/** The next page of everything; the keys come with the first one. */
+export const readPage = async (db: Database, accountId: string, afterLicenseId: string) => {
+  const [[account], keys, licenseRows] = await db.batch([
+    db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
+    db
+      .select(keyColumns)
+      .from(apiKeys)
+      .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt)))
+      .limit(afterLicenseId === '' ? -1 : 0),
+    db
+      .select(licenseColumns)
+      .from(licenses)
+      .where(and(eq(licenses.accountId, accountId), gt(licenses.id, afterLicenseId)))
+      .orderBy(asc(licenses.id))
+      .limit(LOAD_PAGE),
+  ]);
+  const rows: Rows = { account, keys: keys.map(copiedKey), licenses: licenseRows };
+  return { rows, last: licenseRows.length < LOAD_PAGE };
+};
+
+/** Just the rows that one call needs. */
+export const readThrough = async (
+  db: Database,
+  accountId: string,
+  keyId: string,
+  licenseKeys: string[],
+): Promise<Rows> => {
+  const [[account], keys, ...found] = await db.batch([
+    db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
+    db
+      .select(keyColumns)
+      .from(apiKeys)
+      .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.id, keyId))),
+    ...licenseKeys.map((licenseKey) =>
+      db
+        .select(licenseColumns)
+        .from(licenses)
+        .where(and(eq(licenses.accountId, accountId), eq(licenses.licenseKey, licenseKey))),
+    ),
+  ]);
+  return { account, keys: keys.map(copiedKey), licenses: found.flat() };
+};

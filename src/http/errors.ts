@@ -1,0 +1,84 @@
+import type { Context, ErrorHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import * as z from 'zod';
+import { isDatabaseError } from '../db/errors.ts';
+import { AppError, type ErrorCode } from '../shared/app-error.ts';
+import { ConfigError } from '../shared/config.ts';
+import { describeError } from '../shared/log.ts';
+import type { AppEnv } from './context.ts';
+
+// The one place that knows how an error looks on the wire.
+
+type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
+
+export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }> = {
+  invalid_json: { status: 400, message: 'Malformed JSON' },
+  invalid_request: { status: 400, message: 'Invalid Request' },
+  api_key_required: { status: 401, message: 'API Key Required' },
+  invalid_session: { status: 401, message: 'Session Unknown or Expired' },
+  invalid_credentials: { status: 401, message: 'Wrong E-mail or Password' },
+  api_key_invalid: { status: 403, message: 'Invalid API Key' },
+  insufficient_scope: { status: 403, message: 'This API Key May Only Verify Licenses' },
+  origin_not_allowed: { status: 403, message: 'Origin Not Allowed' },
+  api_key_not_found: { status: 404, message: 'API Key Not Found' },
+  license_not_found: { status: 404, message: 'License Not Found' },
+  not_found: { status: 404, message: 'Not Found' },
+  method_not_allowed: { status: 405, message: 'Method Not Allowed' },
+  email_taken: { status: 409, message: 'An Account With This E-mail Exists' },
+  license_key_taken: { status: 409, message: 'This License Key Exists Already' },
+  invalid_transition: { status: 409, message: 'Not Possible in the License’s Present State' },
+  idempotency_conflict: { status: 409, message: 'This Idempotency Key Was Used With Another Body' },
+  body_too_large: { status: 413, message: 'Body Too Large' },
+  unsupported_media_type: { status: 415, message: 'The Body Must Be JSON' },
+  rate_limit_exceeded: { status: 429, message: 'Rate Limit Exceeded' },
+  usage_limit_exceeded: { status: 429, message: 'API Usage Limit Exceeded' },
+  internal_error: { status: 500, message: 'Internal Server Error' },
+  unavailable: { status: 503, message: 'Service Unavailable' },
+};
+
+export const errorBody = z
+  .object({
+    error: z.object({
+      code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+      message: z.string(),
+      request_id: z.string(),
+      details: z
+        .array(z.object({ path: z.string(), message: z.string() }))
+        .optional()
+        .meta({ description: 'Present where the input was at fault.' }),
+    }),
+  })
+  .meta({ id: 'Error' });
+
+export const answerError = (c: Context<AppEnv>, error: AppError) => {
+  const { status, message } = ERRORS[error.code];
+  const { details, headers = {} } = error.options;
+  c.set('errorCode', error.code);
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  return c.json(
+    {
+      error: {
+        code: error.code,
+        message: error.options.message ?? message,
+        request_id: c.var.requestId,
+        ...(details && { details }),
+      },
+    } satisfies z.infer<typeof errorBody>,
+    status,
+  );
+};
+
+/** Every fault ends as one of our errors; what we did not expect is logged and not told. */
+const toAppError = (error: Error): AppError => {
+  if (error instanceof AppError) return error;
+  // Hono's own validator says this of a body that does not parse.
+  if (error instanceof HTTPException && error.status === 400) return new AppError('invalid_json');
+  const unavailable = error instanceof ConfigError || isDatabaseError(error);
+  return new AppError(unavailable ? 'unavailable' : 'internal_error', { cause: error });
+};
+
+export const onError: ErrorHandler<AppEnv> = (error, c) => {
+  const appError = toAppError(error);
+  if (appError.options.cause) c.set('fault', describeError(appError.options.cause));
+  return answerError(c, appError);
+};

@@ -1,0 +1,13 @@
+import { and, eq } from 'drizzle-orm';
+import { licenses, type LicenseRow } from '../db/schema.ts';
+import type { Ctx } from '../http/context.ts';
+import { AppError } from '../shared/app-error.ts';
+
+export const findLicense = async ({ db, accountId }: Ctx, id: string): Promise<LicenseRow> => {
+  const [row] = await db
+    .select()
+    .from(licenses)
+    .where(and(eq(licenses.accountId, accountId), eq(licenses.id, id)));
+  if (!row) throw new AppError('license_not_found');
+  return row;
+};

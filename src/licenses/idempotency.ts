@@ -1,0 +1,46 @@
+import { and, eq, gt, lte } from 'drizzle-orm';
+import { idempotencyKeys } from '../db/schema.ts';
+import type { Ctx } from '../http/context.ts';
+import { AppError } from '../shared/app-error.ts';
+import { DAY_MS } from '../shared/clock.ts';
+import { sha256 } from '../shared/hash.ts';
+
+export interface Idempotency {
+  key: string;
+  requestHash: string;
+}
+
+export const idempotencyOf = (key: string | undefined, input: unknown): Idempotency | null =>
+  key === undefined ? null : { key, requestHash: sha256(JSON.stringify(input)) };
+
+/** The id of the license that an earlier call with this key made; another body is a conflict. */
+export const licenseOfClaim = async (
+  { db, accountId }: Ctx,
+  { key, requestHash }: Idempotency,
+): Promise<string | null> => {
+  const [earlier] = await db
+    .select()
+    .from(idempotencyKeys)
+    .where(
+      and(
+        eq(idempotencyKeys.accountId, accountId),
+        eq(idempotencyKeys.key, key),
+        gt(idempotencyKeys.createdAt, Date.now() - DAY_MS),
+      ),
+    );
+  if (earlier && earlier.requestHash !== requestHash) throw new AppError('idempotency_conflict');
+  return earlier?.licenseId ?? null;
+};
+
+/** Claims the key for a license; goes into the commit that makes it. Yesterday's claims make way. */
+export const claim = ({ db, accountId }: Ctx, { key, requestHash }: Idempotency, licenseId: string) => {
+  const createdAt = Date.now();
+  return [
+    db
+      .delete(idempotencyKeys)
+      .where(
+        and(eq(idempotencyKeys.accountId, accountId), lte(idempotencyKeys.createdAt, createdAt - DAY_MS)),
+      ),
+    db.insert(idempotencyKeys).values({ accountId, key, requestHash, licenseId, createdAt }),
+  ];
+};

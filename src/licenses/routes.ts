@@ -1,0 +1,179 @@
+import { Hono } from 'hono';
+import { cors } from 'hono/cors';
+import { admitKey, authenticate, refusalError, requireKey, setRateHeaders } from '../http/authenticate.ts';
+import type { AppEnv } from '../http/context.ts';
+import { body, headers, query } from '../http/input.ts';
+import { describe } from '../http/openapi.ts';
+import { patchLicense, renewLicense, transitionLicense } from './change.ts';
+import { createLicense } from './create.ts';
+import { findLicense } from './find.ts';
+import { idempotencyOf } from './idempotency.ts';
+import { TRANSITIONS } from './lifecycle.ts';
+import { listLicenses } from './list.ts';
+import {
+  createLicenseInput,
+  idempotencyHeader,
+  licenseBody,
+  licenseListBody,
+  listLicensesQuery,
+  patchLicenseInput,
+  renewLicenseInput,
+  toLicense,
+  verdictBody,
+  verifyInput,
+} from './schemas.ts';
+import { verifyLicense } from './verify.ts';
+
+const browsersMayVerify = cors({
+  origin: '*',
+  allowMethods: ['POST'],
+  allowHeaders: ['Content-Type', 'X-Api-Key'],
+  exposeHeaders: ['RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
+  maxAge: 86_400,
+});
+
+const transitionSummaries = {
+  suspend: 'Suspend a license until it is reinstated',
+  reinstate: 'Reinstate a suspended license',
+  revoke: 'Revoke a license for good',
+};
+
+const verifyAndCreate = new Hono<AppEnv>()
+  .use('/verify', browsersMayVerify)
+  .post(
+    '/verify',
+    describe({
+      id: 'verifyLicense',
+      tag: 'Licenses',
+      summary: 'Verify a license',
+      description:
+        'An unknown license is a verdict and no error. Counts as one call of the account, whatever the verdict. May be called from any web page.',
+      access: 'key',
+      answers: [{ status: 200, description: 'The verdict', schema: verdictBody }],
+      errors: ['usage_limit_exceeded'],
+    }),
+    requireKey,
+    body(verifyInput, { beforeRefusal: (c) => admitKey(c, c.var.key, 'verify') }),
+    async (c) => {
+      const reply = await verifyLicense(c.env, c.var.key, c.req.valid('json').license_key);
+      if (reply.refused !== null) throw refusalError(c, reply);
+      setRateHeaders(c, reply.rate);
+      const { valid, status, expiresAt } = reply.verdict;
+      return c.json(
+        { valid, status, expires_at: expiresAt, api_usage: reply.apiUsage, api_limit: reply.apiLimit },
+        200,
+      );
+    },
+  )
+  .post(
+    '/create',
+    describe({
+      id: 'createLicense',
+      tag: 'Licenses',
+      summary: 'Create a license',
+      description:
+        'Counts as one call of the account when an API key makes it and a new license comes of it.',
+      access: 'account',
+      answers: [{ status: 201, description: 'The license', schema: licenseBody }],
+      errors: ['license_key_taken', 'idempotency_conflict', 'usage_limit_exceeded'],
+    }),
+    authenticate,
+    headers(idempotencyHeader),
+    body(createLicenseInput),
+    async (c) => {
+      const input = c.req.valid('json');
+      const idempotency = idempotencyOf(c.req.valid('header')['idempotency-key'], input);
+      return c.json(toLicense(await createLicense(c.var.ctx, input, idempotency)), 201);
+    },
+  );
+
+const manage = new Hono<AppEnv>()
+  .get(
+    '/',
+    describe({
+      id: 'listLicenses',
+      tag: 'Licenses',
+      summary: 'List and search licenses',
+      description: 'Newest first; expired ones by the day on which they expired, the latest first.',
+      access: 'account',
+      answers: [{ status: 200, description: 'A page of licenses', schema: licenseListBody }],
+    }),
+    authenticate,
+    query(listLicensesQuery),
+    async (c) => c.json(await listLicenses(c.var.ctx, c.req.valid('query')), 200),
+  )
+  .get(
+    '/:id',
+    describe({
+      id: 'getLicense',
+      tag: 'Licenses',
+      summary: 'Look up a license',
+      access: 'account',
+      answers: [{ status: 200, description: 'The license', schema: licenseBody }],
+      errors: ['license_not_found'],
+    }),
+    authenticate,
+    async (c) => c.json(toLicense(await findLicense(c.var.ctx, c.req.param('id'))), 200),
+  )
+  .patch(
+    '/:id',
+    describe({
+      id: 'patchLicense',
+      tag: 'Licenses',
+      summary: 'Change a license',
+      access: 'account',
+      answers: [{ status: 200, description: 'The license as it is now', schema: licenseBody }],
+      errors: ['license_not_found', 'invalid_transition'],
+    }),
+    authenticate,
+    body(patchLicenseInput),
+    async (c) =>
+      c.json(toLicense(await patchLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
+  )
+  .post(
+    '/:id/renew',
+    describe({
+      id: 'renewLicense',
+      tag: 'Licenses',
+      summary: 'Renew a license',
+      description:
+        'To a given day, or by days from its last one (from today if that has passed, or if it had none).',
+      access: 'account',
+      answers: [{ status: 200, description: 'The license as it is now', schema: licenseBody }],
+      errors: ['license_not_found', 'invalid_transition'],
+    }),
+    authenticate,
+    body(renewLicenseInput),
+    async (c) =>
+      c.json(toLicense(await renewLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
+  );
+
+const transition = (name: (typeof TRANSITIONS)[number]) =>
+  [
+    describe({
+      id: `${name}License`,
+      tag: 'Licenses',
+      summary: transitionSummaries[name],
+      description: 'From this answer on every verify sees it.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The license as it is now', schema: licenseBody }],
+      errors: ['license_not_found', 'invalid_transition'],
+    }),
+    authenticate,
+  ] as const;
+
+const transitions = new Hono<AppEnv>()
+  .post('/:id/suspend', ...transition('suspend'), async (c) =>
+    c.json(toLicense(await transitionLicense(c.var.ctx, c.req.param('id'), 'suspend')), 200),
+  )
+  .post('/:id/reinstate', ...transition('reinstate'), async (c) =>
+    c.json(toLicense(await transitionLicense(c.var.ctx, c.req.param('id'), 'reinstate')), 200),
+  )
+  .post('/:id/revoke', ...transition('revoke'), async (c) =>
+    c.json(toLicense(await transitionLicense(c.var.ctx, c.req.param('id'), 'revoke')), 200),
+  );
+
+export const licenseRoutes = new Hono<AppEnv>()
+  .route('/', verifyAndCreate)
+  .route('/', manage)
+  .route('/', transitions);

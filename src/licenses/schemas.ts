@@ -1,0 +1,134 @@
+import * as z from 'zod';
+import { email } from '../accounts/schemas.ts';
+import type { LicenseRow } from '../db/schema.ts';
+import { LICENSE_STATES, licenseState } from '../gate/verdict.ts';
+import { listOf, pageQuery } from '../http/lists.ts';
+import { isoDate, isoTime } from '../shared/clock.ts';
+import { MAX_LICENSE_KEY_LENGTH } from './license-key.ts';
+
+const MAX_METADATA_BYTES = 4_096;
+
+const todayOrLater = z.iso.date().refine((date) => date >= isoDate(Date.now()), 'must be today or later');
+const durationDays = z.number().int().min(1).max(36_500);
+
+const metadata = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+  .refine(
+    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES,
+    'must fit in 4 KiB of JSON',
+  )
+  .meta({ description: 'Flat: strings, numbers and booleans, up to 4 KiB.' });
+
+const product = z.string().trim().min(1).max(200);
+const customerName = z.string().trim().min(1).max(200);
+const expiresAt = todayOrLater
+  .nullish()
+  .meta({ description: 'The last day, UTC, on which the license is good. Null: perpetual.' });
+
+const oneExpiry = (input: { expires_at?: string | null | undefined; duration_days?: number | undefined }) =>
+  input.expires_at === undefined || input.duration_days === undefined;
+const ONE_EXPIRY = { path: ['duration_days'], error: 'goes without expires_at: give one of them' };
+
+export const verifyInput = z
+  .object({
+    license_key: z
+      .string()
+      .min(1)
+      .meta({ examples: ['7K3QD-9WZXA-M2RTB-H5NVE-40GPC'] }),
+  })
+  .meta({ id: 'Verify' });
+
+export const verdictBody = z
+  .object({
+    valid: z.boolean(),
+    status: z.enum([...LICENSE_STATES, 'not_found']),
+    expires_at: z.iso.date().nullable(),
+    api_usage: z.int().meta({ description: 'Calls of the account in this period, this one included.' }),
+    api_limit: z.int(),
+  })
+  .meta({ id: 'Verdict' });
+
+export const createLicenseInput = z
+  .strictObject({
+    customer_email: email.nullish().meta({ description: 'Default: the account’s own.' }),
+    customer_name: customerName.nullish(),
+    product: product.nullish(),
+    expires_at: expiresAt,
+    duration_days: durationDays.optional(),
+    license_key: z
+      .string()
+      .min(8)
+      .max(MAX_LICENSE_KEY_LENGTH)
+      .regex(/^[A-Za-z0-9._-]+$/, 'may hold A-Z a-z 0-9 - _ .')
+      .optional()
+      .meta({ description: 'A key of your own; else one is generated.' }),
+    metadata: metadata.nullish(),
+  })
+  .refine(oneExpiry, ONE_EXPIRY)
+  .meta({ id: 'CreateLicense' });
+
+export const patchLicenseInput = z
+  .strictObject({
+    customer_email: email.optional(),
+    customer_name: customerName.nullish(),
+    product: product.nullish(),
+    expires_at: expiresAt,
+    metadata: metadata.optional().meta({ description: 'Replaces all of it.' }),
+  })
+  .meta({ id: 'PatchLicense' });
+
+export const renewLicenseInput = z
+  .strictObject({ expires_at: expiresAt, duration_days: durationDays.optional() })
+  .refine(oneExpiry, ONE_EXPIRY)
+  .refine((input) => input.expires_at !== undefined || input.duration_days !== undefined, {
+    path: ['expires_at'],
+    error: 'or duration_days is required',
+  })
+  .meta({ id: 'RenewLicense' });
+
+export const listLicensesQuery = z.object({
+  ...pageQuery('lic'),
+  status: z.enum(LICENSE_STATES).optional(),
+  q: z.string().trim().max(200).optional().meta({
+    description:
+      'Part of a key, e-mail, name or product, in any case; of one or two characters, its beginning.',
+  }),
+});
+
+export const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+    .optional()
+    .meta({ description: 'Makes a retry within 24 hours give the same license.' }),
+});
+
+export const licenseBody = z
+  .object({
+    id: z.string().meta({ examples: ['lic_0VJ1mKq7XbT2c9LpQwZa'] }),
+    license_key: z.string(),
+    status: z.enum(LICENSE_STATES),
+    product: z.string().nullable(),
+    customer_email: z.string(),
+    customer_name: z.string().nullable(),
+    expires_at: z.iso.date().nullable(),
+    metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'License' });
+
+export const licenseListBody = listOf(licenseBody).meta({ id: 'LicenseList' });
+
+export const toLicense = (row: Omit<LicenseRow, 'seq'>): z.infer<typeof licenseBody> => ({
+  id: row.id,
+  license_key: row.licenseKey,
+  status: licenseState(row, isoDate(Date.now())),
+  product: row.product,
+  customer_email: row.customerEmail,
+  customer_name: row.customerName,
+  expires_at: row.expiresAt,
+  metadata: row.metadata,
+  created_at: isoTime(row.createdAt),
+  updated_at: isoTime(row.updatedAt),
+});

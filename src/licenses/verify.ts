@@ -1,0 +1,8 @@
+import type { PresentedKey } from '../gate/admission.ts';
+import { gateOf } from '../gate/feed.ts';
+import type { VerifyReply } from '../gate/account-gate.ts';
+import { spellingsOf } from './license-key.ts';
+
+/** One call to the key's gate, which decides on the key and the license and counts. */
+export const verifyLicense = (env: Env, key: PresentedKey, licenseKey: string): Promise<VerifyReply> =>
+  gateOf(env, key.accountId).verify(key, spellingsOf(licenseKey));

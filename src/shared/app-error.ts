@@ -1,0 +1,52 @@
+/** Every way in which the API says no; `http/errors.ts` knows their status codes and words. */
+export type ErrorCode =
+  | 'invalid_json'
+  | 'invalid_request'
+  | 'api_key_required'
+  | 'invalid_session'
+  | 'invalid_credentials'
+  | 'api_key_invalid'
+  | 'insufficient_scope'
+  | 'origin_not_allowed'
+  | 'api_key_not_found'
+  | 'license_not_found'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'email_taken'
+  | 'license_key_taken'
+  | 'invalid_transition'
+  | 'idempotency_conflict'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limit_exceeded'
+  | 'usage_limit_exceeded'
+  | 'internal_error'
+  | 'unavailable';
+
+export interface ErrorDetail {
+  path: string;
+  message: string;
+}
+
+export interface ErrorOptions {
+  /** Says more than the code's own words do. */
+  message?: string;
+  details?: ErrorDetail[];
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly options: ErrorOptions;
+
+  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+    super(options.message ?? code, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.options = options;
+  }
+}
+
+export const invalidField = (path: string, message: string) =>
+  new AppError('invalid_request', { details: [{ path, message }] });

@@ -1,0 +1,57 @@
+import type { SealingRing } from './sealing.ts';
+
+export interface Config {
+  apiKeySecret: string;
+  sealing: SealingRing;
+}
+
+/** Its message is one sentence that names the variable and never its value. */
+export class ConfigError extends Error {}
+
+const MIN_SECRET_LENGTH = 32;
+
+type Secrets = Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS'>;
+
+const required = (secrets: Partial<Secrets>, name: keyof Secrets): string => {
+  const value = secrets[name];
+  if (!value) throw new ConfigError(`${name} is missing: set it as the README's configuration table says.`);
+  return value;
+};
+
+const readApiKeySecret = (secrets: Partial<Secrets>): string => {
+  const secret = required(secrets, 'API_KEY_SECRET');
+  if (secret.length < MIN_SECRET_LENGTH) {
+    throw new ConfigError(
+      `API_KEY_SECRET is too short: it needs at least ${MIN_SECRET_LENGTH} random characters and has ${secret.length}.`,
+    );
+  }
+  return secret;
+};
+
+const readSealingKeys = (secrets: Partial<Secrets>): SealingRing => {
+  const keys = new Map<string, string>();
+  for (const entry of required(secrets, 'SEALING_KEYS').split(',')) {
+    const match = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(entry.trim());
+    if (!match) {
+      throw new ConfigError(
+        'SEALING_KEYS is not a list of "name:key" with commas between, where each key is 32 random bytes in base64.',
+      );
+    }
+    const [, name = '', key = ''] = match;
+    if (keys.has(name)) throw new ConfigError(`SEALING_KEYS names the key "${name}" twice.`);
+    keys.set(name, key);
+  }
+  const [current = ''] = keys.keys();
+  return { current, keys };
+};
+
+const known = new WeakMap<object, Config>();
+
+export const readConfig = (env: Partial<Secrets>): Config => {
+  let config = known.get(env);
+  if (!config) {
+    config = { apiKeySecret: readApiKeySecret(env), sealing: readSealingKeys(env) };
+    known.set(env, config);
+  }
+  return config;
+};

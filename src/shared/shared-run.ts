@@ -1,0 +1,30 @@
+/**
+ * Shares runs of one job between callers, without a timer: the first caller's run starts at once, and
+ * those who come while it is under way share the next one. Never two runs at a time, and what a caller
+ * did before calling is always seen by the run that it waits for.
+ */
+export const sharedRun = (job: () => Promise<void>): (() => Promise<void>) => {
+  let current: Promise<void> | null = null;
+  let following: Promise<void> | null = null;
+
+  const begin = (): Promise<void> => {
+    const mine = job();
+    const clear = () => {
+      current = null;
+    };
+    current = mine;
+    void mine.then(clear, clear);
+    return mine;
+  };
+
+  return () => {
+    if (following) return following;
+    if (!current) return begin();
+    const before = current.catch(() => {});
+    following = before.then(() => {
+      following = null;
+      return begin();
+    });
+    return following;
+  };
+};

@@ -1,0 +1,39 @@
+import { type Context, Hono } from 'hono';
+import { type AppEnv, publicCtx } from '../http/context.ts';
+import { describe } from '../http/openapi.ts';
+import { AppError } from '../shared/app-error.ts';
+import { checkHealth, healthBody } from './health.ts';
+
+export const systemRoutes = new Hono<AppEnv>().get(
+  '/health',
+  describe({
+    id: 'getHealth',
+    tag: 'System',
+    summary: 'Is the service well?',
+    description: 'Answers 503 with `degraded` when a check fails. Creates nothing and counts nothing.',
+    access: 'public',
+    answers: [
+      { status: 200, description: 'All is well', schema: healthBody },
+      { status: 503, description: 'Something is wrong', schema: healthBody },
+    ],
+  }),
+  async (c) => {
+    const health = await checkHealth(publicCtx(c));
+    return c.json(health, health.status === 'ok' ? 200 : 503);
+  },
+);
+
+/** A file that the build made; its headers are copied, since ours are added to them. */
+const asset = async (c: Context<AppEnv>, path = c.req.path) => {
+  const response = await c.env.ASSETS.fetch(new URL(path, c.req.url));
+  return new Response(response.body, response);
+};
+
+export const documentationRoutes = new Hono<AppEnv>()
+  .get('/openapi.json', (c) => asset(c))
+  .get('/docs', (c) => asset(c, '/docs/'))
+  .get('/docs/:file', async (c) => {
+    const response = await asset(c);
+    if (response.status === 404) throw new AppError('not_found');
+    return response;
+  });
