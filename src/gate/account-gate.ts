@@ -112,9 +112,8 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Somebody is about to change this account in D1: should they die before they say so, the alarm looks. */
   async announce(): Promise<void> {
-    const nowMs = Date.now();
-    this.ctx.storage.kv.put(ANNOUNCED_AT, nowMs);
-    await this.ctx.storage.setAlarm(nowMs + FIRST_LOOK_MS);
+    this.ctx.storage.kv.put(ANNOUNCED_AT, Date.now());
+    await this.#arm();
   }
 
   /** When this has returned, every verify sees what was in D1 when it was called. */
@@ -139,13 +138,21 @@ export class AccountGate extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     try {
       await this.#pull();
-      const lastLookMs = (this.ctx.storage.kv.get<number>(ANNOUNCED_AT) ?? 0) + LAST_LOOK_MS;
-      if (!this.#copy.progress().complete) await this.ctx.storage.setAlarm(Date.now() + 1);
-      else if (Date.now() < lastLookMs) await this.ctx.storage.setAlarm(lastLookMs);
+      await this.#arm();
     } catch (error) {
       logError('gate_alarm_failed', error, { account_id: this.#accountId });
       await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
     }
+  }
+
+  /** Sets the alarm to what is next, and never later than it was: more to copy, or a look for an announced change. */
+  async #arm(): Promise<void> {
+    const nowMs = Date.now();
+    const announcedAtMs = this.ctx.storage.kv.get<number>(ANNOUNCED_AT) ?? 0;
+    const looks = [announcedAtMs + FIRST_LOOK_MS, announcedAtMs + LAST_LOOK_MS];
+    const dueMs = this.#copy.progress().complete ? looks.find((lookMs) => lookMs > nowMs) : nowMs + 1;
+    const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
+    if (dueMs !== undefined && dueMs < armedMs) await this.ctx.storage.setAlarm(dueMs);
   }
 
   #admit(presented: PresentedKey, needs: KeyScope, nowMs: number): Admission {
@@ -178,7 +185,7 @@ export class AccountGate extends DurableObject<Env> {
     const licenseKnown = licenseKeys.length === 0 || this.#findLicense(licenseKeys) !== null;
     if (licenseKnown && this.#copy.account() && this.#copy.key(keyId)) return true;
     try {
-      if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + 1);
+      await this.#arm();
       this.#copy.adopt(await readThrough(this.#db, this.#accountId, keyId, licenseKeys));
       return true;
     } catch (error) {
@@ -199,6 +206,7 @@ export class AccountGate extends DurableObject<Env> {
     if (!complete) {
       const page = await readPage(this.#db, this.#accountId, loadedThrough);
       this.ctx.storage.transactionSync(() => this.#copy.adoptPage(page.rows, page.last));
+      if (!page.last) await this.#arm();
     }
     // The next pull deletes in D1 what this one has applied, so that has to be on disk.
     await this.ctx.storage.sync();

@@ -20,8 +20,15 @@ export interface RateDecision {
   state: RateState;
 }
 
-const state = (recoveredAtMs: number, nowMs: number, callsPerSecond: number): RateState => {
-  const owedMs = Math.max(0, recoveredAtMs - nowMs);
+/** Nobody owes more than the window: more than that means a clock set back, which must not lock a key out. */
+const owed = (recoveredAtMs: number, nowMs: number) => {
+  const owedMs = recoveredAtMs - nowMs;
+  return owedMs < 0 || owedMs > RATE_WINDOW_MS ? 0 : owedMs;
+};
+
+/** The pace as it stands, with nothing spent. */
+export const currentRate = (recoveredAtMs: number, nowMs: number, callsPerSecond: number): RateState => {
+  const owedMs = owed(recoveredAtMs, nowMs);
   return {
     quota: (callsPerSecond * RATE_WINDOW_MS) / 1_000,
     windowSeconds: RATE_WINDOW_MS / 1_000,
@@ -32,8 +39,7 @@ const state = (recoveredAtMs: number, nowMs: number, callsPerSecond: number): Ra
 
 export const decideRate = (recoveredAtMs: number, nowMs: number, callsPerSecond: number): RateDecision => {
   const costMs = 1_000 / callsPerSecond;
-  // Nobody owes more than the window: a clock set back must not lock a key out.
-  const owedMs = Math.min(RATE_WINDOW_MS, Math.max(0, recoveredAtMs - nowMs));
+  const owedMs = owed(recoveredAtMs, nowMs);
   const tooMuchMs = owedMs + costMs - RATE_WINDOW_MS;
   const allowed = tooMuchMs <= 0;
   const nextMs = nowMs + owedMs + (allowed ? costMs : 0);
@@ -41,10 +47,6 @@ export const decideRate = (recoveredAtMs: number, nowMs: number, callsPerSecond:
     allowed,
     recoveredAtMs: nextMs,
     retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(tooMuchMs / 1_000)),
-    state: state(nextMs, nowMs, callsPerSecond),
+    state: currentRate(nextMs, nowMs, callsPerSecond),
   };
 };
-
-/** The pace as it stands, with nothing spent. */
-export const currentRate = (recoveredAtMs: number, nowMs: number, callsPerSecond: number): RateState =>
-  state(Math.min(recoveredAtMs, nowMs + RATE_WINDOW_MS), nowMs, callsPerSecond);

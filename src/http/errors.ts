@@ -68,12 +68,18 @@ export const answerError = (c: Context<AppEnv>, error: AppError) => {
   );
 };
 
+/** The gate was moved, restarted or swamped: the platform says so in properties of the error. */
+const isGateOutage = (error: Error): boolean => {
+  const { retryable, overloaded, durableObjectReset } = error as Error & Record<string, unknown>;
+  return retryable === true || overloaded === true || durableObjectReset === true;
+};
+
 /** Every fault ends as one of our errors; what we did not expect is logged and not told. */
 const toAppError = (error: Error): AppError => {
   if (error instanceof AppError) return error;
   // Hono's own validator says this of a body that does not parse.
   if (error instanceof HTTPException && error.status === 400) return new AppError('invalid_json');
-  const unavailable = error instanceof ConfigError || isDatabaseError(error);
+  const unavailable = error instanceof ConfigError || isDatabaseError(error) || isGateOutage(error);
   return new AppError(unavailable ? 'unavailable' : 'internal_error', { cause: error });
 };
 

@@ -19,7 +19,7 @@ const routesOf = (app: Hono<AppEnv>) => {
     methods.add(method);
     methodsByPath.set(path, methods);
   }
-  return [...methodsByPath].map(([path, methods]) => ({ pattern: pathPattern(path), methods }));
+  return [...methodsByPath].map(([path, methods]) => ({ path, pattern: pathPattern(path), methods }));
 };
 
 /** An unknown path is 404; a known one called with another method is 405 and says which would do. */
@@ -27,9 +27,10 @@ export const notFoundIn = (app: Hono<AppEnv>) => {
   let routes: ReturnType<typeof routesOf> | undefined;
   return (c: Context<AppEnv>) => {
     routes ??= routesOf(app);
-    const allowed = routes
-      .filter(({ pattern }) => pattern.test(c.req.path))
-      .flatMap(({ methods }) => [...methods]);
+    const matching = routes.filter(({ pattern }) => pattern.test(c.req.path));
+    // A path that is a route's own, letter by letter, is not another route's parameter.
+    const exact = matching.filter(({ path }) => path === c.req.path);
+    const allowed = (exact.length > 0 ? exact : matching).flatMap(({ methods }) => [...methods]);
     return answerError(
       c,
       allowed.length === 0

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { licenses, type LicenseRow } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
 import type { Ctx } from '../http/context.ts';
-import { AppError } from '../shared/app-error.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate, laterDate } from '../shared/clock.ts';
 import { findLicense } from './find.ts';
 import { nextStatus, type Transition } from './lifecycle.ts';
@@ -55,7 +55,10 @@ export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewL
     refuseRevoked(license);
     if (input.duration_days === undefined) return { expiresAt: input.expires_at ?? null };
     const today = isoDate(Date.now());
-    return { expiresAt: addDays(laterDate(license.expiresAt ?? today, today), input.duration_days) };
+    const expiresAt = addDays(laterDate(license.expiresAt ?? today, today), input.duration_days);
+    // Years of five digits are no YYYY-MM-DD: cut to ten characters they would sort before today.
+    if (expiresAt.startsWith('+')) throw invalidField('duration_days', 'must end before the year 10000');
+    return { expiresAt };
   });
 
 export const patchLicense = (ctx: Ctx, id: string, input: z.output<typeof patchLicenseInput>) =>

@@ -85,7 +85,10 @@ const verifyAndCreate = new Hono<AppEnv>()
       const idempotency = idempotencyOf(c.req.valid('header')['idempotency-key'], input);
       return c.json(toLicense(await createLicense(c.var.ctx, input, idempotency)), 201);
     },
-  );
+  )
+  // `/:id` below would take these paths for an id.
+  .all('/verify', (c) => c.notFound())
+  .all('/create', (c) => c.notFound());
 
 const manage = new Hono<AppEnv>()
   .get(

@@ -1,3 +1,5 @@
+import { DrizzleQueryError } from 'drizzle-orm/errors';
+
 // One JSON object a line. What looks like one of our secrets is blanked, wherever it came from.
 
 const SECRETS = /\b(lk_live_|lks_|whsec_)[\w+/=-]{4,}/g;
@@ -9,7 +11,7 @@ export const redact = (text: string) => text.replace(SECRETS, '$1[redacted]');
 /** An error's own words and where it arose. A failed query's message would quote its parameters. */
 export const describeError = (error: unknown): { error: string; stack?: string } => {
   if (!(error instanceof Error)) return { error: redact(String(error)) };
-  if (error.name === 'DrizzleQueryError' && error.cause) return describeError(error.cause);
+  if (error instanceof DrizzleQueryError) return describeError(error.cause);
   return {
     error: redact(`${error.name}: ${error.message}`),
     stack: redact((error.stack ?? '').split('\n').slice(1, 8).join('\n')),

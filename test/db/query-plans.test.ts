@@ -1,0 +1,90 @@
+import { env } from 'cloudflare:workers';
+import { afterAll, expect, test, vi } from 'vitest';
+import { call, signUp } from '../support/client.ts';
+import { evict, gate, setPlan, tamper } from '../support/gate.ts';
+
+// Every statement that the service sends to D1, gathered while everything is used once.
+const statements = new Set<string>();
+const prepare = vi.spyOn(Object.getPrototypeOf(env.DB), 'prepare');
+afterAll(() => prepare.mockRestore());
+
+const useEverything = async () => {
+  const ada = await signUp();
+  await call('POST', '/api/login', { body: { email: ada.email, password: ada.password } });
+  await setPlan(ada.accountId, 'scale');
+  const first = await ada.createLicense({
+    product: 'Orrery',
+    expires_at: new Date().toISOString().slice(0, 10),
+  });
+  const second = await ada.createLicense();
+  await ada.asKey('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'once' });
+  await ada.asKey('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'once' });
+  for (const query of [
+    '',
+    '?status=active',
+    '?status=expired',
+    '?status=suspended',
+    '?status=revoked',
+    '?q=orr',
+    '?q=o',
+    '?q=orr&status=expired',
+    '?q=orr&status=active',
+  ]) {
+    const page = await ada.asKey('GET', `/api/v1/licenses${query}`);
+    expect(page.status).toBe(200);
+    const next = await ada.asKey('GET', `/api/v1/licenses${query}${query ? '&' : '?'}cursor=${first.id}`);
+    expect(next.status).toBe(200);
+  }
+  await ada.asKey('PATCH', `/api/v1/licenses/${first.id}`, { customer_name: 'Ada' });
+  for (const verb of ['suspend', 'reinstate', 'revoke'])
+    await ada.asKey('POST', `/api/v1/licenses/${second.id}/${verb}`);
+  await ada.asKey('POST', `/api/v1/licenses/${first.id}/renew`, { duration_days: 3 });
+  for (const path of [
+    'account',
+    'api-keys',
+    `api-keys?cursor=${ada.apiKeyId}`,
+    'dashboard',
+    'developer-progress',
+    'onboarding',
+  ]) {
+    expect((await ada.asSession('GET', `/api/${path}`)).status).toBe(200);
+  }
+  await ada.asSession('GET', `/api/api-keys/${ada.apiKeyId}`);
+  // The gate's reads: feed, load and read-through.
+  await tamper(ada.accountId, 'DELETE FROM facts; DELETE FROM keys; DELETE FROM licenses');
+  await ada.verify(first.license_key);
+  await gate(ada.accountId).pull();
+  await evict(ada.accountId);
+  await ada.asSession('DELETE', `/api/api-keys/${ada.apiKeyId}`);
+  await ada.asSession('POST', '/api/logout');
+};
+
+interface PlanRow {
+  detail: string;
+}
+
+const planOf = async (statement: string) => {
+  const bindings = Array.from(statement.matchAll(/\?/g), () => null);
+  const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN ${statement}`)
+    .bind(...bindings)
+    .all<PlanRow>();
+  return results.map(({ detail }) => detail);
+};
+
+/** A full-text index is read by what it matches, and has no other name for that than a scan. */
+const isScan = (detail: string) =>
+  detail.startsWith('SCAN') && !/^SCAN license_search VIRTUAL TABLE INDEX \d+:.*M/.test(detail);
+
+/** Sorting an index's rows anew would read all of them for one page. */
+const isSort = (detail: string) => detail.includes('USE TEMP B-TREE');
+
+test('no statement that the service sends to D1 scans a table or sorts what it reads', async () => {
+  await useEverything();
+  for (const [statement] of prepare.mock.calls as [string][]) statements.add(statement);
+  const ours = [...statements].filter((statement) => /\b(from|into|update)\b/i.test(statement));
+  expect(ours.length).toBeGreaterThan(40);
+  const plans = await Promise.all(
+    ours.map(async (statement) => ({ statement, plan: await planOf(statement) })),
+  );
+  expect(plans.filter(({ plan }) => plan.some((detail) => isScan(detail) || isSort(detail)))).toEqual([]);
+});

@@ -1,0 +1,166 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, test, vi } from 'vitest';
+import { isoDate } from '../../src/shared/clock.ts';
+import { type Customer, signUp } from '../support/client.ts';
+import { evict, gate, kill, setPlan, statistics, tamper } from '../support/gate.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const parallel = <T>(times: number, call: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: times }, (_, i) => call(i)));
+
+const withUsage = async (customer: Customer, usage: number) => {
+  await customer.verify('makes-the-counter');
+  await tamper(customer.accountId, "UPDATE counters SET value = ? WHERE name LIKE 'period:%'", usage);
+};
+
+test('200 verifies in parallel count exactly 200, each told another number', async () => {
+  const ada = await signUp();
+  await setPlan(ada.accountId, 'pro');
+  const { license_key } = await ada.createLicense();
+  const answers = await parallel(200, () => ada.verify(license_key));
+  expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200));
+  const told = answers.map(({ body }) => body.api_usage as number).toSorted((a, b) => a - b);
+  expect(told).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
+  await evict(ada.accountId);
+  const counted = await statistics(ada.accountId);
+  expect(counted.apiUsage).toBe(200);
+  expect(counted.days).toEqual([{ date: isoDate(Date.now()), verify: 200, create: 0 }]);
+});
+
+test('calls that come while a commit is under way share the next one', async () => {
+  const ada = await signUp();
+  await setPlan(ada.accountId, 'pro');
+  let commits = 0;
+  await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {
+    const sync = storage.sync.bind(storage);
+    vi.spyOn(storage, 'sync').mockImplementation(() => {
+      commits++;
+      return sync();
+    });
+  });
+  const answers = await parallel(100, () => ada.verify('whichever'));
+  expect(answers.every(({ status }) => status === 200)).toBe(true);
+  expect(commits).toBeGreaterThan(0);
+  expect(commits).toBeLessThan(50);
+});
+
+test('a quota with 10 left admits exactly 10 of 50 calls in parallel, whichever they are', async () => {
+  const ada = await signUp();
+  await setPlan(ada.accountId, 'pro');
+  const { license_key } = await ada.createLicense();
+  await withUsage(ada, 99_990);
+  const answers = await parallel(50, (i) =>
+    i % 2 === 0 ? ada.verify(license_key) : ada.asKey('POST', '/api/v1/licenses/create', {}),
+  );
+  const admitted = answers.filter(({ status }) => status < 300);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(admitted).toHaveLength(10);
+  expect(refused).toHaveLength(40);
+  for (const { body, headers } of refused) {
+    expect(body.error.code).toBe('usage_limit_exceeded');
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect((await statistics(ada.accountId)).apiUsage).toBe(100_000);
+});
+
+test('a create that makes no license takes back its count, and one by session costs nothing', async () => {
+  const ada = await signUp();
+  await ada.createLicense({ license_key: 'TAKEN-KEY' });
+  const create = (body: unknown) => ada.asKey('POST', '/api/v1/licenses/create', body);
+  expect((await create({ license_key: 'TAKEN-KEY' })).body.error.code).toBe('license_key_taken');
+  expect((await create({ product: 7 })).status).toBe(400);
+  expect((await create({})).status).toBe(201);
+  const counted = await statistics(ada.accountId);
+  expect(counted.apiUsage).toBe(1);
+  expect(counted.days).toEqual([{ date: isoDate(Date.now()), verify: 0, create: 1 }]);
+});
+
+test('refused calls count nothing', async () => {
+  const ada = await signUp();
+  const hurried = await parallel(30, () => ada.verify('nothing'));
+  expect(hurried.filter(({ status }) => status === 200)).toHaveLength(20);
+  expect(hurried.filter(({ body }) => body.error?.code === 'rate_limit_exceeded')).toHaveLength(10);
+  expect((await statistics(ada.accountId)).apiUsage).toBe(20);
+});
+
+test('every acknowledged call is counted though the gate is killed under load', async () => {
+  const ada = await signUp();
+  await setPlan(ada.accountId, 'scale');
+  const { license_key } = await ada.createLicense();
+  const told: number[] = [];
+  let unanswered = 0;
+  for (let round = 0; round < 5; round++) {
+    await parallel(40, async (i) => {
+      if (i === 20) await kill(ada.accountId);
+      const { status, body } = await ada.verify(license_key);
+      if (status === 200) told.push(body.api_usage);
+      else unanswered++;
+    });
+  }
+  const { apiUsage } = await statistics(ada.accountId);
+  expect(new Set(told).size).toBe(told.length);
+  expect(told.length + unanswered).toBe(200);
+  expect(unanswered).toBeGreaterThan(0);
+  // A call that was cut off may have been counted, an answered one always was.
+  expect(apiUsage).toBeGreaterThanOrEqual(told.length);
+  expect(apiUsage).toBeLessThanOrEqual(200);
+});
+
+test('between calls the gate may be evicted at any time without losing a count', async () => {
+  const ada = await signUp();
+  const { license_key } = await ada.createLicense();
+  for (let usage = 1; usage <= 8; usage++) {
+    expect((await ada.verify(license_key)).body.api_usage).toBe(usage);
+    await evict(ada.accountId);
+  }
+});
+
+test('a new month starts at nought, and a clock set back finds the old month as it was', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 30, 23, 59, 59) });
+  const ada = await signUp();
+  const { license_key } = await ada.createLicense({ expires_at: '2026-11-30' });
+  expect((await ada.verify(license_key)).body).toMatchObject({ valid: true, api_usage: 1 });
+  expect((await ada.verify(license_key)).body).toMatchObject({ valid: true, api_usage: 2 });
+
+  vi.setSystemTime(Date.UTC(2026, 11, 1));
+  expect((await ada.verify(license_key)).body).toMatchObject({ status: 'expired', api_usage: 1 });
+  const december = (await ada.asSession('GET', '/api/dashboard')).body;
+  expect(december.usage).toMatchObject({
+    api_usage: 1,
+    period_start: '2026-12-01T00:00:00.000Z',
+    period_end: '2027-01-01T00:00:00.000Z',
+  });
+  expect(december.usage_by_day.slice(-2)).toEqual([
+    { date: '2026-11-30', verify: 2, create: 0 },
+    { date: '2026-12-01', verify: 1, create: 0 },
+  ]);
+
+  vi.setSystemTime(Date.UTC(2026, 10, 30, 12));
+  expect((await ada.verify(license_key)).body).toMatchObject({ valid: true, api_usage: 3 });
+  await evict(ada.accountId);
+  vi.setSystemTime(Date.UTC(2026, 11, 1, 1));
+  expect((await ada.verify(license_key)).body).toMatchObject({ status: 'expired', api_usage: 2 });
+});
+
+test('an exhausted account is told when its period ends, and then may call again', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 30, 23, 59, 0) });
+  const ada = await signUp();
+  await withUsage(ada, 1_000);
+  const refused = await ada.verify('anything');
+  expect(refused.status).toBe(429);
+  expect(refused.body.error.code).toBe('usage_limit_exceeded');
+  expect(refused.headers.get('retry-after')).toBe('60');
+  vi.setSystemTime(Date.UTC(2026, 11, 1));
+  expect((await ada.verify('anything')).body).toMatchObject({ status: 'not_found', api_usage: 1 });
+});
+
+test('a bigger plan raises the limit and resets nothing', async () => {
+  const ada = await signUp();
+  await withUsage(ada, 1_000);
+  expect((await ada.verify('anything')).status).toBe(429);
+  await setPlan(ada.accountId, 'pro');
+  expect((await ada.verify('anything')).body).toMatchObject({ api_usage: 1_001, api_limit: 100_000 });
+});

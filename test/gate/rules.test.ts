@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { calendarMonth, contains } from '../../src/gate/period.ts';
+import { currentRate, decideRate } from '../../src/gate/rate.ts';
+import { decideVerdict } from '../../src/gate/verdict.ts';
+
+const spend = (calls: number, nowMs: number, callsPerSecond: number, from = 0) => {
+  let recoveredAtMs = from;
+  let allowed = 0;
+  let last = decideRate(recoveredAtMs, nowMs, callsPerSecond);
+  for (let i = 0; i < calls; i++) {
+    last = decideRate(recoveredAtMs, nowMs, callsPerSecond);
+    recoveredAtMs = last.recoveredAtMs;
+    if (last.allowed) allowed++;
+  }
+  return { allowed, recoveredAtMs, last };
+};
+
+describe('the pace of a key', () => {
+  test.for([10, 100, 1_000])(
+    'a rested key of %i calls a second may spend two seconds’ worth at once',
+    (rate) => {
+      const { allowed, last } = spend(3 * rate, 1_000_000, rate);
+      expect(allowed).toBe(2 * rate);
+      expect(last).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
+      expect(last.state).toEqual({ quota: 2 * rate, windowSeconds: 2, remaining: 0, resetSeconds: 2 });
+    },
+  );
+
+  test('a spent key earns its calls back one by one', () => {
+    const { recoveredAtMs } = spend(20, 1_000_000, 10);
+    expect(spend(5, 1_000_099, 10, recoveredAtMs).allowed).toBe(0);
+    expect(spend(5, 1_000_100, 10, recoveredAtMs).allowed).toBe(1);
+    expect(spend(50, 1_002_000, 10, recoveredAtMs).allowed).toBe(20);
+  });
+
+  test('what a caller is told to be left is what it gets', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 60 }), (pauses) => {
+        let nowMs = 1_000_000;
+        let recoveredAtMs = 0;
+        for (const pause of pauses) {
+          nowMs += pause;
+          const { remaining } = currentRate(recoveredAtMs, nowMs, 10);
+          expect(spend(40, nowMs, 10, recoveredAtMs).allowed).toBe(remaining);
+          recoveredAtMs = decideRate(recoveredAtMs, nowMs, 10).recoveredAtMs;
+        }
+      }),
+      { seed: 1 },
+    );
+  });
+
+  test('over any stretch of time no key gets more than its rate and one burst', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(300), { maxLength: 200 }), (pauses) => {
+        let nowMs = 0;
+        let recoveredAtMs = 0;
+        let allowed = 0;
+        for (const pause of pauses) {
+          nowMs += pause;
+          const decision = decideRate(recoveredAtMs, nowMs, 10);
+          recoveredAtMs = decision.recoveredAtMs;
+          if (decision.allowed) allowed++;
+        }
+        expect(allowed).toBeLessThanOrEqual(20 + nowMs / 100);
+      }),
+      { seed: 2 },
+    );
+  });
+
+  test('a clock set back by a month does not lock a key out', () => {
+    const { recoveredAtMs } = spend(20, 3_000_000_000, 10);
+    expect(currentRate(recoveredAtMs, 1_000_000, 10).remaining).toBe(20);
+    expect(spend(30, 1_000_000, 10, recoveredAtMs).allowed).toBe(20);
+  });
+});
+
+test('a calendar month holds its first millisecond and not the next month’s', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 4_102_444_800_000 }), (nowMs) => {
+      const month = calendarMonth(nowMs);
+      expect(contains(month, nowMs)).toBe(true);
+      expect(new Date(month.startMs).toISOString()).toMatch(/-01T00:00:00.000Z$/);
+      expect(calendarMonth(month.endMs).startMs).toBe(month.endMs);
+      expect(calendarMonth(month.endMs - 1)).toEqual(month);
+    }),
+    { seed: 3 },
+  );
+});
+
+describe('the verdict', () => {
+  const today = '2026-11-21';
+
+  test.for([
+    [{ status: 'active', expiresAt: null }, true, 'active'],
+    [{ status: 'active', expiresAt: '2026-11-21' }, true, 'active'],
+    [{ status: 'active', expiresAt: '2026-11-20' }, false, 'expired'],
+    [{ status: 'suspended', expiresAt: '2026-11-20' }, false, 'suspended'],
+    [{ status: 'revoked', expiresAt: null }, false, 'revoked'],
+  ] as const)('of %o is valid: %s, %s', ([license, valid, status]) => {
+    expect(decideVerdict(license, today)).toEqual({ valid, status, expiresAt: license.expiresAt });
+  });
+
+  test('of nothing is not_found', () => {
+    expect(decideVerdict(null, today)).toEqual({ valid: false, status: 'not_found', expiresAt: null });
+  });
+});

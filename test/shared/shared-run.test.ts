@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { sharedRun } from '../../src/shared/shared-run.ts';
+
+test('the first caller’s run starts at once and those who come meanwhile share the next', async () => {
+  let runs = 0;
+  let finish = () => {};
+  const run = sharedRun(() => {
+    runs++;
+    return new Promise((resolve) => {
+      finish = resolve;
+    });
+  });
+  const first = run();
+  expect(runs).toBe(1);
+  const later = [run(), run(), run()];
+  expect(runs).toBe(1);
+  finish();
+  await first;
+  await Promise.resolve();
+  expect(runs).toBe(2);
+  finish();
+  await Promise.all(later);
+  expect(runs).toBe(2);
+});
+
+test('what was done before calling is seen by the run waited for, and no two runs overlap, though some fail', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(fc.boolean(), { minLength: 1, maxLength: 30 }),
+      async (scheduler, failures) => {
+        let written = 0;
+        let seen = 0;
+        let running = 0;
+        let runs = 0;
+        const run = sharedRun(async () => {
+          expect(++running).toBe(1);
+          const fails = failures[runs++ % failures.length];
+          const snapshot = written;
+          await scheduler.schedule(Promise.resolve(), 'work');
+          running--;
+          if (fails) throw new Error('this run fails');
+          seen = Math.max(seen, snapshot);
+        });
+        const callers = failures.map((_, i) =>
+          scheduler.schedule(Promise.resolve(), `caller ${i}`).then(async () => {
+            const mine = ++written;
+            const outcome = await run().then(
+              () => 'done',
+              () => 'failed',
+            );
+            if (outcome === 'done') expect(seen).toBeGreaterThanOrEqual(mine);
+          }),
+        );
+        await scheduler.waitFor(Promise.all(callers));
+        expect(running).toBe(0);
+      },
+    ),
+    { seed: 4, numRuns: 200 },
+  );
+});
