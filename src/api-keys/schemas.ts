@@ -3,9 +3,13 @@ import { type ApiKeyRow, KEY_SCOPES } from '../db/schema.ts';
 import { listOf } from '../http/lists.ts';
 import { isoTime } from '../shared/clock.ts';
 
+/** An offset may carry the last day of 9999 into a year that has no YYYY. */
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 const future = z.iso
   .datetime({ offset: true })
-  .refine((time) => Date.parse(time) > Date.now(), 'must be in the future');
+  .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
+  .refine((time) => Date.parse(time) <= LAST_MS, 'must be before the year 10000');
 
 export const createApiKeyInput = z
   .strictObject({

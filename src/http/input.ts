@@ -26,8 +26,9 @@ const readText = async (request: Request): Promise<string> => {
   return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : await new Blob(chunks).arrayBuffer());
 };
 
+/** Exactly what Hono's validator reads as JSON: it would take any other body for an empty one. */
 const isJson = (contentType: string | undefined) =>
-  /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType ?? '');
+  /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType ?? '');
 
 /** Leaves the body's text where Hono's validator looks for it; no body is an empty object. */
 const prepareBody = async (c: Context<AppEnv>): Promise<void> => {
