@@ -1,25 +1,24 @@
 import { and, desc, eq, isNull, lt } from 'drizzle-orm';
 import { apiKeys } from '../db/schema.ts';
+import { gateOf } from '../gate/feed.ts';
 import type { Ctx } from '../http/context.ts';
 import { type PageInput, toPage } from '../http/lists.ts';
-import { lastUsed } from './last-used.ts';
 import { toApiKey } from './schemas.ts';
 
-export const listApiKeys = async (ctx: Ctx, { limit, cursor }: PageInput) => {
-  const [rows, lastUsedMs] = await Promise.all([
-    ctx.db
-      .select()
-      .from(apiKeys)
-      .where(
-        and(
-          eq(apiKeys.accountId, ctx.accountId),
-          isNull(apiKeys.deletedAt),
-          cursor === undefined ? undefined : lt(apiKeys.id, cursor),
-        ),
-      )
-      .orderBy(desc(apiKeys.id))
-      .limit(limit + 1),
-    lastUsed(ctx),
-  ]);
-  return toPage(rows, limit, (row) => toApiKey(row, lastUsedMs(row.id)));
+export const listApiKeys = async ({ env, db, accountId }: Ctx, { limit, cursor }: PageInput) => {
+  const rows = await db
+    .select()
+    .from(apiKeys)
+    .where(
+      and(
+        eq(apiKeys.accountId, accountId),
+        isNull(apiKeys.deletedAt),
+        cursor === undefined ? undefined : lt(apiKeys.id, cursor),
+      ),
+    )
+    .orderBy(desc(apiKeys.id))
+    .limit(limit + 1);
+  const lastUsedMs = await gateOf(env, accountId).keysLastUsedMs(rows.map(({ id }) => id));
+  const keys = rows.map((row, i) => ({ id: row.id, row, lastUsedMs: lastUsedMs[i] ?? null }));
+  return toPage(keys, limit, (key) => toApiKey(key.row, key.lastUsedMs));
 };

@@ -1,11 +1,12 @@
+import { gateOf } from '../gate/feed.ts';
 import type { Ctx } from '../http/context.ts';
 import { readConfig } from '../shared/config.ts';
 import { unseal } from '../shared/sealing.ts';
 import { findApiKey } from './find.ts';
-import { lastUsed } from './last-used.ts';
 
 export const revealApiKey = async (ctx: Ctx, id: string) => {
   const row = await findApiKey(ctx, id);
   const apiKey = await unseal(readConfig(ctx.env).sealing, row.sealed, [ctx.accountId, id]);
-  return { row, apiKey, lastUsedMs: (await lastUsed(ctx))(id) };
+  const [lastUsedMs = null] = await gateOf(ctx.env, ctx.accountId).keysLastUsedMs([id]);
+  return { row, apiKey, lastUsedMs };
 };

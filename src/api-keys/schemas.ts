@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type ApiKeyRow, KEY_SCOPES } from '../db/schema.ts';
+import { text } from '../http/input.ts';
 import { listOf } from '../http/lists.ts';
 import { isoTime } from '../shared/clock.ts';
 
@@ -13,7 +14,7 @@ const future = z.iso
 
 export const createApiKeyInput = z
   .strictObject({
-    name: z.string().trim().min(1).max(100).nullish(),
+    name: text(100).nullish(),
     scope: z.enum(KEY_SCOPES).default('full').meta({
       description: '`verify` may only verify licenses, so that it can ship inside an application.',
     }),

@@ -130,8 +130,9 @@ export class AccountGate extends DurableObject<Env> {
     };
   }
 
-  keysLastUsedMs(): Record<string, number> {
-    return this.#ledger.keysLastUsedMs();
+  /** In the order asked for; null for a key that was never used. */
+  keysLastUsedMs(keyIds: string[]): (number | null)[] {
+    return keyIds.map((keyId) => this.#ledger.keyLastUsedMs(keyId));
   }
 
   /** An alarm that throws is retried six times and never again, so it catches and arms itself anew. */

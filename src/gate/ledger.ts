@@ -105,14 +105,9 @@ export const openLedger = (sql: SqlStorage) => {
       return [...days.values()];
     },
 
-    keysLastUsedMs: (): Record<string, number> => {
-      const used: Record<string, number> = {};
-      for (const { name, at_ms } of sql.exec<{ name: string; at_ms: number }>(
-        "SELECT name, at_ms FROM counters WHERE name >= 'key:' AND name < 'key;'",
-      )) {
-        used[name.slice('key:'.length)] = at_ms;
-      }
-      return used;
+    keyLastUsedMs: (keyId: string): number | null => {
+      const { value, atMs } = read(keyCounter(keyId));
+      return value > 0 ? atMs : null;
     },
   };
 };

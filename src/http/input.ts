@@ -8,6 +8,15 @@ import { documented } from './openapi.ts';
 // Workers forbid the code generation that zod would try first.
 z.config({ jitless: true });
 
+/** A line of text. Half a surrogate pair, which JSON can say and UTF-8 can't, becomes U+FFFD before it is stored. */
+export const text = (maxLength: number) =>
+  z
+    .string()
+    .overwrite((said) => said.toWellFormed())
+    .trim()
+    .min(1)
+    .max(maxLength);
+
 export const MAX_BODY_BYTES = 64 * 1024;
 
 const tooLarge = () => new AppError('body_too_large');

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { email } from '../accounts/schemas.ts';
 import type { LicenseRow } from '../db/schema.ts';
 import { LICENSE_STATES, licenseState } from '../gate/verdict.ts';
+import { text } from '../http/input.ts';
 import { listOf, pageQuery } from '../http/lists.ts';
 import { isoDate, isoTime } from '../shared/clock.ts';
 import { MAX_LICENSE_KEY_LENGTH } from './license-key.ts';
@@ -19,8 +20,8 @@ const metadata = z
   )
   .meta({ description: 'Flat: strings, numbers and booleans, up to 4 KiB.' });
 
-const product = z.string().trim().min(1).max(200);
-const customerName = z.string().trim().min(1).max(200);
+const product = text(200);
+const customerName = text(200);
 const expiresAt = todayOrLater
   .nullish()
   .meta({ description: 'The last day, UTC, on which the license is good. Null: perpetual.' });

@@ -1,5 +1,3 @@
-import { DrizzleQueryError } from 'drizzle-orm/errors';
-
 // One JSON object a line. What looks like one of our secrets is blanked, wherever it came from.
 
 const SECRETS = /\b(lk_live_|lks_|whsec_)[\w+/=-]{4,}/g;
@@ -8,10 +6,13 @@ export type LogFields = Record<string, string | number | boolean | null | undefi
 
 export const redact = (text: string) => text.replace(SECRETS, '$1[redacted]');
 
-/** An error's own words and where it arose. A failed query's message would quote its parameters. */
+/** How drizzle begins the message of a failed query, which goes on to quote the query's parameters. */
+const FAILED_QUERY = 'Failed query';
+
+/** An error's own words and where it arose. */
 export const describeError = (error: unknown): { error: string; stack?: string } => {
   if (!(error instanceof Error)) return { error: redact(String(error)) };
-  if (error instanceof DrizzleQueryError) return describeError(error.cause);
+  if (error.message.startsWith(FAILED_QUERY)) return describeError(error.cause ?? FAILED_QUERY);
   return {
     error: redact(`${error.name}: ${error.message}`),
     stack: redact((error.stack ?? '').split('\n').slice(1, 8).join('\n')),
