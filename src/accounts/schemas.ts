@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { AccountRow } from '../db/schema.ts';
+import { text } from '../http/input.ts';
 import { isoTime } from '../shared/clock.ts';
 import { PLAN_NAMES } from '../shared/plans.ts';
 import type { NewSession } from './sessions.ts';
@@ -16,7 +17,7 @@ export const registerInput = z
   .strictObject({
     email,
     password: z.string().min(10).max(256),
-    name: z.string().trim().min(1).max(200).nullish(),
+    name: text(200).nullish(),
   })
   .meta({ id: 'Register' });
 

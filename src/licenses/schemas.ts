@@ -90,10 +90,17 @@ export const renewLicenseInput = z
 export const listLicensesQuery = z.object({
   ...pageQuery('lic'),
   status: z.enum(LICENSE_STATES).optional(),
-  q: z.string().trim().max(200).optional().meta({
-    description:
-      'Part of a key, e-mail, name or product, in any case; of one or two characters, its beginning.',
-  }),
+  q: z
+    .string()
+    .trim()
+    .max(200)
+    // A search expression ends there, in the midst of its quotes.
+    .refine((q) => !q.includes('\0'), 'may not hold a NUL character')
+    .optional()
+    .meta({
+      description:
+        'Part of a key, e-mail, name or product, in any case; of one or two characters, its beginning.',
+    }),
 });
 
 export const idempotencyHeader = z.object({

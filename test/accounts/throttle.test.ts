@@ -1,0 +1,136 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { hashPassword } from '../../src/accounts/passwords.ts';
+import { type Answer, call, freshAddress } from '../support/client.ts';
+import { everythingInD1, expectNone } from '../http/security.ts';
+
+const MINUTE_MS = 60_000;
+const PASSWORD = 'correct horse battery';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-10T12:00:00.000Z') });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+let people = 0;
+
+const register = (ip: string) =>
+  call('POST', '/api/register', {
+    body: { email: `throttled-${++people}@example.com`, password: PASSWORD },
+    headers: { 'cf-connecting-ip': ip },
+  });
+
+const login = (email: string, password: string, ip = freshAddress()) =>
+  call('POST', '/api/login', { body: { email, password }, headers: { 'cf-connecting-ip': ip } });
+
+/** Accounts whose hashes are quick to check, so that a hundred attempts don't take half a minute. */
+const quickAccounts = async (count: number) => {
+  const hash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
+  const emails = Array.from({ length: count }, () => `quick-${++people}@example.com`);
+  const insert = 'INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)';
+  await env.DB.batch(
+    emails.map((email) => env.DB.prepare(insert).bind(`acct_${crypto.randomUUID()}`, email, hash)),
+  );
+  return emails;
+};
+
+const inParallel = (times: number, attempt: (i: number) => Promise<Answer>) =>
+  Promise.all(Array.from({ length: times }, (_, i) => attempt(i)));
+
+const statuses = (answers: Answer[]) => {
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  return { 200: count(200), 201: count(201), 401: count(401), 429: count(429) };
+};
+const NONE = { 200: 0, 201: 0, 401: 0, 429: 0 };
+
+const expectThrottled = ({ status, body, headers }: Answer, retryAfterSeconds: number) => {
+  expect([status, body.error.code, body.error.message]).toEqual([
+    429,
+    'rate_limit_exceeded',
+    'Rate Limit Exceeded',
+  ]);
+  expect(headers.get('retry-after')).toBe(String(retryAfterSeconds));
+  expect(headers.getSetCookie()).toEqual([]);
+};
+
+test('sixty accounts an hour come from one address, a whole IPv6 /64 being one', async () => {
+  const spellings = ['2001:db8:0:7::', '2001:0DB8:0000:0007:0:0:0:', '2001:db8:0:7:ffff:1:2:'];
+  const inNetwork = (i: number) => `${spellings[i % 3]}${(i + 1).toString(16)}`;
+  const startMs = performance.now();
+  const answers = await inParallel(70, (i) => register(inNetwork(i)));
+  const hashingMs = (performance.now() - startMs) / 60;
+  expect(statuses(answers)).toEqual({ ...NONE, 201: 60, 429: 10 });
+
+  // Refused before any hashing: twenty refusals cost less time than twenty hashes would by far.
+  const refusedFromMs = performance.now();
+  for (let i = 0; i < 20; i++) expectThrottled(await register(inNetwork(i)), 3_600);
+  expect((performance.now() - refusedFromMs) / 20).toBeLessThan(hashingMs / 2);
+
+  expect((await register('2001:db8:0:8::1')).status).toBe(201);
+  expectThrottled(await register('2001:db8::7:0:0:0:1'), 3_600);
+  vi.advanceTimersByTime(50 * MINUTE_MS);
+  expectThrottled(await register(inNetwork(0)), 600);
+  vi.advanceTimersByTime(10 * MINUTE_MS + 1);
+  expect((await register(inNetwork(0))).status).toBe(201);
+});
+
+test('ten wrong passwords in fifteen minutes close an e-mail, to the right one too, from everywhere', async () => {
+  const [email = '', other = ''] = await quickAccounts(2);
+  expect(statuses(await inParallel(30, () => login(email, 'wrong horse battery')))).toEqual({
+    ...NONE,
+    401: 10,
+    429: 20,
+  });
+  expectThrottled(await login(email, PASSWORD), 900);
+  expectThrottled(await login(`  ${email.toUpperCase()} `, PASSWORD), 900);
+  expect((await login(other, PASSWORD)).status).toBe(200);
+
+  // Refused before any hashing: the hash is unreadable, and whoever came as far as that would be told 500.
+  const unreadable = env.DB.prepare("UPDATE accounts SET password_hash = 'none' WHERE email = ?");
+  const { results } = await env.DB.prepare('SELECT password_hash AS hash FROM accounts WHERE email = ?')
+    .bind(email)
+    .all<{ hash: string }>();
+  await unreadable.bind(email).run();
+  expectThrottled(await login(email, PASSWORD), 900);
+  await env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?')
+    .bind(results[0]?.hash, email)
+    .run();
+
+  vi.advanceTimersByTime(14 * MINUTE_MS);
+  expectThrottled(await login(email, PASSWORD), 60);
+  vi.advanceTimersByTime(MINUTE_MS + 1);
+  expect((await login(email, PASSWORD)).status).toBe(200);
+});
+
+test('a hundred wrong passwords close an address to every e-mail', async () => {
+  const emails = await quickAccounts(12);
+  const ip = freshAddress();
+  const guess = (i: number) => login(emails[Math.floor(i / 10)] ?? '', 'wrong horse battery', ip);
+  expect(statuses(await inParallel(100, guess))).toEqual({ ...NONE, 401: 100 });
+  const last = emails.at(-1) ?? '';
+  expectThrottled(await login(last, PASSWORD, ip), 900);
+  expect((await login(last, PASSWORD, freshAddress())).status).toBe(200);
+  vi.advanceTimersByTime(15 * MINUTE_MS + 1);
+  expect((await login(last, PASSWORD, ip)).status).toBe(200);
+});
+
+test('only failures count: who knows the password logs in as often as they like', async () => {
+  const [email = ''] = await quickAccounts(1);
+  const ip = freshAddress();
+  for (let i = 0; i < 9; i++) expect((await login(email, 'wrong horse battery', ip)).status).toBe(401);
+  for (let i = 0; i < 3; i++) expect((await login(email, PASSWORD, ip)).status).toBe(200);
+  expect((await login(email, 'wrong horse battery', ip)).status).toBe(401);
+  expectThrottled(await login(email, PASSWORD, ip), 900);
+});
+
+test('what is throttled is stored as a hash, and cleared away when its window has passed', async () => {
+  vi.advanceTimersByTime(24 * 60 * MINUTE_MS);
+  await login('throttled-by-name@example.com', 'wrong horse battery', '203.0.113.77');
+  const stored = await everythingInD1();
+  expectNone(stored, ['throttled-by-name@example.com', '203.0.113.77']);
+  const count = await env.DB.prepare('SELECT count(*) AS n FROM throttles').first<number>('n');
+  expect(count).toBe(2);
+});

@@ -1,0 +1,107 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { type Json, signUp } from '../support/client.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const DAY_MS = 86_400_000;
+const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+test('the dashboard of a new account shows an empty month', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2028-02-29T23:59:59.999Z') });
+  const ada = await signUp();
+  const { status, body } = await ada.asSession('GET', '/api/dashboard');
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    account: (await ada.asSession('GET', '/api/account')).body,
+    usage: {
+      api_usage: 0,
+      api_limit: 1_000,
+      period_start: '2028-02-01T00:00:00.000Z',
+      period_end: '2028-03-01T00:00:00.000Z',
+    },
+    usage_by_day: Array.from({ length: 30 }, (_, i) => ({
+      date: day(Date.parse('2028-01-31T00:00:00.000Z') + i * DAY_MS),
+      verify: 0,
+      create: 0,
+    })),
+    licenses: { total: 0, active: 0, expired: 0, suspended: 0, revoked: 0 },
+    api_keys: { total: 1 },
+    webhooks: { endpoints: 0, delivered_24h: 0, failed_24h: 0 },
+    recent_events: [],
+  });
+  expect(body.usage_by_day.at(-1).date).toBe('2028-02-29');
+});
+
+test('the figures follow what is done, day by day and into the next month', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-10T12:00:00.000Z') });
+  const [ada, bob] = [await signUp(), await signUp()];
+  const look = async (): Promise<Json> => (await ada.asSession('GET', '/api/dashboard')).body;
+  const busyDays = ({ usage_by_day: days }: Json) =>
+    days.filter(({ verify, create }: Json) => verify + create > 0);
+
+  const create = (fields: object) => ada.asKey('POST', '/api/v1/licenses/create', fields);
+  const byKey = (await create({ expires_at: '2027-03-12' })).body;
+  const bySession = await ada.createLicense();
+  await ada.verify(byKey.license_key);
+  await ada.verify(bySession.license_key);
+  await ada.verify('NOT-A-LICENSE');
+  // Management costs nothing, nor does what is refused or fails.
+  await ada.asKey('GET', `/api/v1/licenses/${byKey.id}`);
+  await create({ expires_at: '2001-01-01' });
+  await create({ license_key: byKey.license_key });
+  await ada.verify(byKey.license_key, `${ada.apiKey}x`);
+  await bob.verify(byKey.license_key);
+  expect(await look()).toMatchObject({
+    usage: { api_usage: 4 },
+    licenses: { total: 2, active: 2, expired: 0, suspended: 0, revoked: 0 },
+  });
+
+  vi.setSystemTime('2027-03-13T00:00:00.000Z');
+  await ada.verify(byKey.license_key);
+  const [suspended, revoked] = [await ada.createLicense(), await ada.createLicense()];
+  await ada.asSession('POST', `/api/v1/licenses/${suspended.id}/suspend`);
+  await ada.asSession('POST', `/api/v1/licenses/${revoked.id}/revoke`);
+  const { body: second } = await ada.asSession('POST', '/api/create-api-key', {});
+  const later = await look();
+  expect(later).toMatchObject({
+    usage: { api_usage: 5 },
+    licenses: { total: 4, active: 1, expired: 1, suspended: 1, revoked: 1 },
+    api_keys: { total: 2 },
+  });
+  expect(busyDays(later)).toEqual([
+    { date: '2027-03-10', verify: 3, create: 1 },
+    { date: '2027-03-13', verify: 1, create: 0 },
+  ]);
+
+  await ada.asSession('POST', `/api/v1/licenses/${byKey.id}/renew`, { duration_days: 30 });
+  await ada.asSession('POST', `/api/v1/licenses/${suspended.id}/reinstate`);
+  await ada.asSession('DELETE', `/api/api-keys/${second.id}`);
+  expect(await look()).toMatchObject({
+    licenses: { total: 4, active: 3, expired: 0, suspended: 0, revoked: 1 },
+    api_keys: { total: 1 },
+  });
+
+  // Thirty days show: on 8 April the tenth of March is still there, the day after it is not.
+  vi.setSystemTime('2027-04-08T23:00:00.000Z');
+  await ada.verify(byKey.license_key);
+  const nextMonth = await look();
+  expect(nextMonth.usage).toEqual({
+    api_usage: 1,
+    api_limit: 1_000,
+    period_start: '2027-04-01T00:00:00.000Z',
+    period_end: '2027-05-01T00:00:00.000Z',
+  });
+  expect(busyDays(nextMonth).map(({ date }: Json) => date)).toEqual([
+    '2027-03-10',
+    '2027-03-13',
+    '2027-04-08',
+  ]);
+  vi.setSystemTime('2027-04-09T00:00:00.000Z');
+  expect(busyDays(await look()).map(({ date }: Json) => date)).toEqual(['2027-03-13', '2027-04-08']);
+
+  const { body: bobs } = await bob.asKey('GET', '/api/dashboard');
+  expect([bobs.licenses.total, busyDays(bobs)]).toEqual([0, []]);
+  expect(bobs.account.email).toBe(bob.email);
+});

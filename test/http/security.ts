@@ -1,0 +1,117 @@
+// What an attacker tries, tried on every route that the app has: a later route is walked over as well.
+import { env } from 'cloudflare:workers';
+import { expect, vi } from 'vitest';
+import { documentedRoutes } from '../../scripts/openapi.ts';
+import { app } from '../../src/app.ts';
+import { type Answer, call } from '../support/client.ts';
+
+export const routes = documentedRoutes(app);
+export type Route = (typeof routes)[number];
+
+export const protectedRoutes = routes.filter(({ operation }) => operation.access !== 'public');
+/** Those that take a session, which is all but verify. */
+export const accountRoutes = routes.filter(({ operation }) => operation.access === 'account');
+export const routesWithId = accountRoutes.filter(({ path }) => path.includes(':'));
+
+export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
+
+/** Bodies for routes that would not take an empty one. */
+const BODIES: Record<string, unknown> = {
+  'POST /api/v1/licenses/verify': { license_key: 'AAAAA-AAAAA' },
+  'POST /api/v1/licenses/:id/renew': { duration_days: 1 },
+};
+
+/** An id for each kind of thing, by the part of the path before it. */
+export type Ids = Record<string, string>;
+
+const pathTo = ({ path }: Route, ids: Ids) =>
+  path.replace(/([^/]+)\/:[a-z_]+/g, (_whole, kind: string) => `${kind}/${ids[kind] ?? 'nobodys'}`);
+
+export const kindsIn = ({ path }: Route): string[] =>
+  [...path.matchAll(/([^/]+)\/:[a-z_]+/g)].map(([, kind]) => kind ?? '');
+
+const isVerify = (path: string) => path === '/api/v1/licenses/verify';
+
+/** What every answer has to carry, whatever it says. */
+export const expectHardened = (path: string, { status, headers }: Answer) => {
+  const said = (name: string) => headers.get(name);
+  expect({ path, status, ...Object.fromEntries(headers) }).toMatchObject({
+    path,
+    status,
+    'x-request-id': expect.stringMatching(/^req_[0-9A-Za-z]{20}$/),
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+    ...(path.startsWith('/api/') && { 'cache-control': 'no-store' }),
+    ...(status !== 204 && { 'content-type': expect.stringMatching(/^application\/json/) }),
+  });
+  expect([path, said('access-control-allow-origin')]).toEqual([path, isVerify(path) ? '*' : null]);
+  expect([path, said('access-control-allow-credentials')]).toEqual([path, null]);
+};
+
+/** Calls a route with what it needs to be called at all. */
+export const probe = async (
+  route: Route,
+  headers: Record<string, string> = {},
+  ids: Ids = {},
+): Promise<Answer> => {
+  const takesBody = route.inputs.some((input) => input.in === 'body');
+  const path = pathTo(route, ids);
+  const answer = await call(route.method, path, {
+    headers,
+    ...(takesBody && { body: BODIES[nameOf(route)] ?? {} }),
+  });
+  expectHardened(path, answer);
+  return answer;
+};
+
+export const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
+
+const outcome = ({ status, body }: Answer) => `${status} ${body?.error?.code ?? 'ok'}`;
+
+/** What each route answers, so that one comparison shows every route that differs. */
+export const walk = async (chosen: Route[], headers: Record<string, string> = {}, ids: Ids = {}) => {
+  const answers: Record<string, string> = {};
+  for (const route of chosen) answers[nameOf(route)] = outcome(await probe(route, headers, ids));
+  return answers;
+};
+
+export const allSay = (chosen: Route[], said: string) =>
+  Object.fromEntries(chosen.map((route) => [nameOf(route), said]));
+
+/** What the Worker and its objects write to the log from now on. */
+export const listen = () => {
+  const lines: string[] = [];
+  const spies = (['debug', 'log', 'info', 'warn', 'error'] as const).map((level) =>
+    vi.spyOn(console, level).mockImplementation((...said: unknown[]) => {
+      lines.push(said.map((part) => (part instanceof Error ? String(part.stack) : String(part))).join(' '));
+    }),
+  );
+  return {
+    lines,
+    stop: () => {
+      for (const spy of spies) spy.mockRestore();
+      return lines.join('\n');
+    },
+  };
+};
+
+/** The service's own secrets. */
+export const SERVICE_SECRETS = [
+  env.API_KEY_SECRET,
+  ...env.SEALING_KEYS.split(',').map((entry) => entry.slice(entry.indexOf(':') + 1)),
+];
+
+export const expectNone = (text: string, secrets: string[]) => {
+  expect(secrets.filter((secret) => secret.length < 8)).toEqual([]);
+  expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+};
+
+/** Every row of every table. */
+export const everythingInD1 = async (): Promise<string> => {
+  const { results } = await env.DB.prepare(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
+  ).all<{ name: string }>();
+  expect(results.map(({ name }) => name)).toContain('api_keys');
+  const tables = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`)));
+  return JSON.stringify(tables.map((table) => table.results));
+};

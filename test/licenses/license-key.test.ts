@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { generateLicenseKey, readTypedKey, spellingsOf } from '../../src/licenses/license-key.ts';
+
+const ALPHABET = Array.from('0123456789ABCDEFGHJKMNPQRSTVWXYZ');
+
+const generated = fc.noShrink(fc.constant(null).map(generateLicenseKey));
+/** A place in the key that holds a character and no hyphen. */
+const place = fc.nat(24).map((i) => i + Math.floor(i / 5));
+
+const replaced = (key: string, at: number, character: string) =>
+  key.slice(0, at) + character + key.slice(at + 1);
+
+test('a generated key is five groups of five, and no two are alike', () => {
+  const keys = Array.from({ length: 2_000 }, generateLicenseKey);
+  for (const key of keys) expect(key).toMatch(/^([0-9A-HJKMNP-TV-Z]{5}-){4}[0-9A-HJKMNP-TV-Z]{5}$/);
+  expect(new Set(keys).size).toBe(keys.length);
+  // Every letter comes in every place about as often: none is fixed, none is missing.
+  const perPlace = Array.from({ length: 29 }, (_, i) => new Set(keys.map((key) => key[i])).size);
+  expect(perPlace.filter((letters) => letters === 32)).toHaveLength(25);
+});
+
+test('a key is read however a person types it', () => {
+  const variants: Record<string, string> = { '0': '0Oo', '1': '1IiLl', '-': '- _' };
+  const typed = fc.tuple(generated, fc.infiniteStream(fc.nat(4))).map(([key, choices]) => {
+    const spelled = Array.from(key, (character) => {
+      const { value } = choices.next();
+      if (character === '-') return ['-', '', ' ', '  ', ' - '][value] ?? '';
+      const spellings = variants[character] ?? character + character.toLowerCase();
+      return spellings[value % spellings.length] ?? character;
+    });
+    return { key, typed: spelled.join('') };
+  });
+  fc.assert(
+    fc.property(typed, ({ key, typed }) => {
+      expect(readTypedKey(typed)).toBe(key);
+      expect(spellingsOf(typed)).toEqual(typed === key ? [key] : [typed, key]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('every single mistyped character of a key is caught', () => {
+  const key = generateLicenseKey();
+  const all = Array.from(key).flatMap((old, at) =>
+    old === '-' ? [] : ALPHABET.filter((other) => other !== old).map((other) => replaced(key, at, other)),
+  );
+  expect(all).toHaveLength(25 * 31);
+  expect(all.map(readTypedKey).filter((read) => read !== null)).toEqual([]);
+  fc.assert(
+    fc.property(generated, place, fc.constantFrom(...ALPHABET), (key, at, other) => {
+      fc.pre(key[at] !== other);
+      return readTypedKey(replaced(key, at, other)) === null;
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('every swap of two different neighbours is caught', () => {
+  fc.assert(
+    fc.property(generated, fc.nat(23), (key, i) => {
+      const characters = Array.from(key.replaceAll('-', ''));
+      const [left = '', right = ''] = [characters[i], characters[i + 1]];
+      fc.pre(left !== right);
+      characters.splice(i, 2, right, left);
+      expect(readTypedKey(characters.join(''))).toBeNull();
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('what is not a generated key is looked for as it is, and far too long a one not at all', () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 128, unit: 'grapheme' }), (text) => {
+      fc.pre(readTypedKey(text) === null);
+      expect(spellingsOf(text)).toEqual(text.length <= 128 ? [text] : []);
+    }),
+  );
+  expect(spellingsOf('x'.repeat(129))).toEqual([]);
+  for (const not of ['', '-----', 'ABCDE', 'U'.repeat(25), '0'.repeat(24), '0'.repeat(26)]) {
+    expect(readTypedKey(not)).toBeNull();
+  }
+});

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Customer, type Json, signUp } from '../support/client.ts';
+
+const list = async (customer: Customer, query: Record<string, string> = {}): Promise<Json> => {
+  const path = `/api/v1/licenses?${new URLSearchParams(query).toString()}`;
+  const { status, body } = await customer.asSession('GET', path);
+  expect([query, status]).toEqual([query, 200]);
+  return body;
+};
+const products = ({ data }: Json): string[] => data.map(({ product }: Json) => product);
+
+/** Every page of two, one after the other. */
+const pages = async (customer: Customer, query: Record<string, string> = {}) => {
+  const found: string[][] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const page = await list(customer, { ...query, limit: '2', ...(cursor && { cursor }) });
+    found.push(products(page));
+    cursor = page.next_cursor;
+  }
+  return found;
+};
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-01T12:00:00.000Z') });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('licenses are listed newest first, a page at a time, whole or by their state', async () => {
+  const [ada, bob] = [await signUp(), await signUp()];
+  await bob.createLicense({ product: 'of another account' });
+  const make = async (product: string, fields: object = {}, verb?: string) => {
+    const license = await ada.createLicense({ product, ...fields });
+    if (verb) await ada.asSession('POST', `/api/v1/licenses/${license.id}/${verb}`);
+  };
+  expect(await list(ada)).toEqual({ data: [], next_cursor: null });
+  await make('perpetual');
+  await make('to the 5th', { expires_at: '2027-03-05' });
+  await make('to the 3rd', { expires_at: '2027-03-03' });
+  await make('paused', {}, 'suspend');
+  await make('gone', { expires_at: '2027-03-03' }, 'revoke');
+  await make('also to the 5th', { expires_at: '2027-03-05' });
+  await make('paused and past', { expires_at: '2027-03-02' }, 'suspend');
+  await make('to the 9th', { expires_at: '2027-03-09' });
+
+  vi.setSystemTime('2027-03-05T23:59:59.999Z');
+  expect(await pages(ada)).toEqual([
+    ['to the 9th', 'paused and past'],
+    ['also to the 5th', 'gone'],
+    ['paused', 'to the 3rd'],
+    ['to the 5th', 'perpetual'],
+  ]);
+  expect(await pages(ada, { status: 'active' })).toEqual([
+    ['to the 9th', 'also to the 5th'],
+    ['to the 5th', 'perpetual'],
+  ]);
+  expect(await pages(ada, { status: 'expired' })).toEqual([['to the 3rd']]);
+  expect(await pages(ada, { status: 'suspended' })).toEqual([['paused and past', 'paused']]);
+  expect(await pages(ada, { status: 'revoked' })).toEqual([['gone']]);
+
+  vi.setSystemTime('2027-03-06T00:00:00.000Z');
+  expect(await pages(ada, { status: 'active' })).toEqual([['to the 9th', 'perpetual']]);
+  // The latest to expire first.
+  expect(await pages(ada, { status: 'expired' })).toEqual([
+    ['also to the 5th', 'to the 5th'],
+    ['to the 3rd'],
+  ]);
+  for (const { status, expires_at: expiresAt } of (await list(ada, { status: 'expired' })).data) {
+    expect([status, expiresAt < '2027-03-06']).toEqual(['expired', true]);
+  }
+
+  // What is made between two pages shifts neither.
+  const first = await list(ada, { limit: '3' });
+  await make('late');
+  const second = await list(ada, { limit: '3', cursor: first.next_cursor });
+  expect(products(second)).toEqual(['gone', 'paused', 'to the 3rd']);
+  expect((await list(ada, { limit: '100' })).next_cursor).toBeNull();
+  // Another account's cursor shows nothing of that account.
+  const theirs = (await list(bob)).data[0].id;
+  const foreign = [
+    ...(await list(ada, { cursor: theirs })).data,
+    ...(await list(ada, { cursor: theirs, q: 'p' })).data,
+  ];
+  expect(foreign.map(({ product }) => product)).not.toContain('of another account');
+});
+
+test('a search finds parts of key, e-mail, name and product in any case, and one’s own only', async () => {
+  const [ada, bob] = [await signUp(), await signUp()];
+  const fields = {
+    license_key: 'ORRERY-0042-XYZ',
+    customer_email: 'charles.babbage@engines.example',
+    customer_name: 'Charles Babbage',
+    product: 'Difference Engine',
+  };
+  await ada.createLicense(fields);
+  await ada.createLicense({ product: 'Astrolabe', customer_email: 'ada@example.com', customer_name: 'Ada' });
+  await bob.createLicense({ ...fields, product: 'Bob’s Difference Engine' });
+  const finds = async (q: string) => products(await list(ada, { q }));
+  const parts = {
+    key: ['ORRERY', 'orrery-0042', '0042-x', 'XYZ'],
+    email: ['charles.babbage@engines.example', 'BABBAGE@', '.example', 'nes.exa'],
+    others: ['Charles Babbage', 'les bab', 'difference engine', 'FERENCE', '  engine  '],
+  };
+  for (const q of Object.values(parts).flat()) {
+    const found = await finds(q);
+    expect([q, found.filter((product) => product !== 'Astrolabe')]).toEqual([q, ['Difference Engine']]);
+  }
+  // One or two characters find what begins with them.
+  for (const q of ['O', 'or', 'c', 'Ch', 'd', 'DI'])
+    expect([q, await finds(q)]).toEqual([q, ['Difference Engine']]);
+  for (const q of ['as', 'A', 'ad']) expect([q, await finds(q)]).toEqual([q, ['Astrolabe']]);
+  for (const q of ['rr', 'ba', 'yz', 'ff']) expect([q, await finds(q)]).toEqual([q, []]);
+  for (const q of ['Charles Astro', 'orrery 0042', 'eenDiff', 'zzz'])
+    expect([q, await finds(q)]).toEqual([q, []]);
+  // An empty search is none.
+  for (const q of ['', '  ']) expect(await finds(q)).toEqual(['Astrolabe', 'Difference Engine']);
+
+  // It follows what is changed.
+  const [{ id }] = (await list(ada, { q: 'Engine' })).data;
+  await ada.asSession('PATCH', `/api/v1/licenses/${id}`, {
+    product: 'Analytical Machine',
+    customer_name: null,
+  });
+  expect(await finds('difference')).toEqual([]);
+  expect(await finds('Charles Babbage')).toEqual([]);
+  expect(await finds('machine')).toEqual(['Analytical Machine']);
+  await ada.asSession('POST', `/api/v1/licenses/${id}/revoke`);
+  expect(await finds('orrery')).toEqual(['Analytical Machine']);
+  expect(products(await list(bob, { q: 'engine' }))).toEqual(['Bob’s Difference Engine']);
+});
+
+test('a search may hold any character, also those that mean something to the index', async () => {
+  const ada = await signUp();
+  const odd = `Möbius "Pro" * -- C++/C# 50%_off (new) a:b ^top 'tick' 😀👍🏽 日本語`;
+  await ada.createLicense({ product: odd });
+  await ada.createLicense({ product: 'plain' });
+  const finds = async (q: string) => products(await list(ada, { q }));
+  const within =
+    '"Pro"|" *|* --|-- C++|C++/C#|50%_off|%_o|(new)|a:b|^top|\'tick\'|MÖBIUS|möbius "pro"|😀👍🏽|k\' 😀|日本語';
+  for (const q of [...within.split('|'), odd.toUpperCase()]) expect([q, await finds(q)]).toEqual([q, [odd]]);
+  for (const q of ['m', 'Mö']) expect([q, await finds(q)]).toEqual([q, [odd]]);
+
+  const elsewhere = [
+    '"|""|"""|*|**|pla*|-|-plain|^plain|😀|日|本語|%|%%%|_____|(|)))|;--|\\|\'|\' OR 1=1'.split('|'),
+    'plain OR Pro|NOT plain|NEAR(a b)|account:a|words : plain|{words}|plain + pro'.split('|'),
+    ['\u0001', '\u200b', '\ufffd', 'é'.repeat(200)],
+  ].flat();
+  for (const q of elsewhere) expect([q, await finds(q)]).toEqual([q, []]);
+  for (const q of ['%00', 'plain%00', '%00%22', 'x'.repeat(201)]) {
+    const { status, body } = await ada.asSession('GET', `/api/v1/licenses?q=${q}`);
+    expect([status, body.error.details[0].path]).toEqual([400, 'q']);
+  }
+});
+
+test('a search goes together with a state, and page by page', async () => {
+  const ada = await signUp();
+  for (const product of ['Orrery 1', 'Globe', 'Orrery 2', 'Orrery 3', 'Orrery 4', 'Orrery 5']) {
+    const license = await ada.createLicense({
+      product,
+      expires_at: product.endsWith('2') ? '2027-03-02' : null,
+    });
+    if (product.endsWith('3')) await ada.asSession('POST', `/api/v1/licenses/${license.id}/suspend`);
+  }
+  vi.setSystemTime('2027-03-03T00:00:00.000Z');
+  expect(await pages(ada, { q: 'orrery' })).toEqual([
+    ['Orrery 5', 'Orrery 4'],
+    ['Orrery 3', 'Orrery 2'],
+    ['Orrery 1'],
+  ]);
+  expect(await pages(ada, { q: 'or', status: 'active' })).toEqual([['Orrery 5', 'Orrery 4'], ['Orrery 1']]);
+  expect(await pages(ada, { q: 'orrery', status: 'expired' })).toEqual([['Orrery 2']]);
+  expect(await pages(ada, { q: 'orrery', status: 'suspended' })).toEqual([['Orrery 3']]);
+  expect(await pages(ada, { q: 'orrery', status: 'revoked' })).toEqual([[]]);
+});
