@@ -1,5 +1,5 @@
--- Search: any three characters in a row of the key, e-mail, name or product, in any case. Two marks stand
--- before each field, so that one or two characters find the fields that begin with them. The account's
+-- Search: any three characters in a row of the key, e-mail, name or product, in any case. Two marks that
+-- no field can hold stand before each, so that one or two characters find the fields that begin with them. The account's
 -- tail is a column of the index, so that a search meets the rows of its own account only.
 CREATE VIRTUAL TABLE `license_search` USING fts5(`account`, `words`, content='', contentless_delete=1, tokenize='trigram');
 --> statement-breakpoint
@@ -7,7 +7,7 @@ CREATE TRIGGER `license_search_insert` AFTER INSERT ON `licenses` BEGIN
   INSERT INTO `license_search` (`rowid`, `account`, `words`) VALUES (
     new.`seq`,
     substr(new.`account_id`, -6),
-    '~~' || new.`license_key` || '~~' || new.`customer_email` || '~~' || coalesce(new.`customer_name`, '') || '~~' || coalesce(new.`product`, '')
+    char(2, 2) || new.`license_key` || char(2, 2) || new.`customer_email` || char(2, 2) || coalesce(new.`customer_name`, '') || char(2, 2) || coalesce(new.`product`, '')
   );
 END;
 --> statement-breakpoint
@@ -16,7 +16,7 @@ CREATE TRIGGER `license_search_update` AFTER UPDATE OF `customer_email`, `custom
   INSERT INTO `license_search` (`rowid`, `account`, `words`) VALUES (
     new.`seq`,
     substr(new.`account_id`, -6),
-    '~~' || new.`license_key` || '~~' || new.`customer_email` || '~~' || coalesce(new.`customer_name`, '') || '~~' || coalesce(new.`product`, '')
+    char(2, 2) || new.`license_key` || char(2, 2) || new.`customer_email` || char(2, 2) || coalesce(new.`customer_name`, '') || char(2, 2) || coalesce(new.`product`, '')
   );
 END;
 --> statement-breakpoint

@@ -18,20 +18,25 @@ export const text = (maxLength: number) =>
     .max(maxLength);
 
 export const MAX_BODY_BYTES = 64 * 1024;
+const MAX_DISCARDED_BYTES = 1024 * 1024;
 
 const tooLarge = () => new AppError('body_too_large');
 
-/** Reads at most the allowed size, whatever the Content-Length says or leaves out. */
+/**
+ * Keeps at most the allowed size, whatever the Content-Length says or leaves out. A body somewhat larger is
+ * still read to its end: cut off while it sends, a client would often lose our answer.
+ */
 const readText = async (request: Request): Promise<string> => {
-  if (Number(request.headers.get('content-length')) > MAX_BODY_BYTES) throw tooLarge();
+  if (Number(request.headers.get('content-length')) > MAX_DISCARDED_BYTES) throw tooLarge();
   if (!request.body) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body) {
     size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
+    if (size > MAX_DISCARDED_BYTES) break;
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
+  if (size > MAX_BODY_BYTES) throw tooLarge();
   return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : await new Blob(chunks).arrayBuffer());
 };
 

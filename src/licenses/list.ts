@@ -36,9 +36,9 @@ const inState = (state: LicenseState): SQL | undefined => {
 
 const phrase = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
-/** The index knows three characters in a row; two marks stand before each field (see the migration). */
+/** The index knows three characters in a row; two marks before each field stand for its beginning (see the migration). */
 const matchQuery = (accountId: string, q: string) => {
-  const words = Array.from(q).length < 3 ? `~~${q}` : q;
+  const words = Array.from(q).length < 3 ? `\u0002\u0002${q}` : q;
   return `account : ${phrase(accountId.slice(-6))} AND words : ${phrase(words)}`;
 };
 
