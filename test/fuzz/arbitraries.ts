@@ -1,0 +1,248 @@
+import * as fc from 'fast-check';
+
+// Bodies, headers and queries as no client should send them, and as one nearly would.
+
+export type Schema = Record<string, unknown>;
+
+/** Puts what a schema refers to in its place. */
+export const inlined = (schema: Schema): Schema => {
+  const definitions = (schema['$defs'] ?? {}) as Record<string, unknown>;
+  const inline = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inline);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref } = value as { $ref?: string };
+    if ($ref !== undefined) return inline(definitions[$ref.slice('#/$defs/'.length)]);
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inline(one)]));
+  };
+  const { $defs: _, ...rest } = schema;
+  return inline(rest) as Schema;
+};
+
+const surrogates = fc.constantFrom(
+  '\u0000',
+  'a\u0000b',
+  '\ud800',
+  '\udfff',
+  'a\udc00b',
+  '\ud83d',
+  '\ufeff',
+  '\u202e',
+);
+const phrases = fc.constantFrom(
+  '',
+  ' ',
+  '%',
+  '%00',
+  '"',
+  "'",
+  '*',
+  "' OR 1=1 --",
+  '" OR "" MATCH "',
+  'NEAR(a b)',
+  'null',
+  '-1',
+  '1e999',
+  '9999-12-31',
+  '2999-12-31T23:59:59-23:59',
+  '9999-12-31T23:59:59-23:59',
+  '../../etc/passwd',
+  '{{7*7}}',
+  '💣'.repeat(40),
+  '__proto__',
+  'constructor',
+);
+
+export const hostileString = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  phrases,
+  surrogates,
+  fc
+    .tuple(fc.string({ maxLength: 5 }), surrogates, fc.string({ maxLength: 5 }))
+    .map((parts) => parts.join('')),
+  fc.integer({ min: 100, max: 20_000 }).map((length) => 'x'.repeat(length)),
+);
+
+const hostileNumber = fc.oneof(
+  fc.integer(),
+  fc.double(),
+  fc.constantFrom(0, -0, 1, -1, 0.5, 36_500, 36_501, 2 ** 53, 1e300, Number.MIN_VALUE),
+);
+
+const nested = fc.integer({ min: 1, max: 300 }).map((depth) => {
+  let value: unknown = depth;
+  for (let i = 0; i < depth; i++) value = i % 2 ? [value] : { a: value };
+  return value;
+});
+
+/** Anything that JSON can say. */
+export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
+  hostileString,
+  hostileNumber,
+  fc.constantFrom(null, true, false, [], {}),
+  fc.jsonValue({ maxDepth: 3 }),
+  nested,
+);
+
+// Object.fromEntries makes an own property of `__proto__` too, which JSON then shows.
+const hostileEntries = fc.array(
+  fc.tuple(
+    fc.oneof(
+      fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'),
+      hostileString,
+    ),
+    hostileValue,
+  ),
+  { maxLength: 4 },
+);
+
+const LAST_DAY = new Date('9999-12-31T23:59:59Z');
+const since = (first: string) =>
+  fc.date({ min: new Date(first), max: LAST_DAY, noInvalidDate: true }).map((date) => date.toISOString());
+
+// Mostly to come: hardly anything may end in the past.
+const day = fc.oneof({ weight: 4, arbitrary: since('2100-01-01') }, since('0000-01-01'));
+
+const edges = fc.constantFrom('9999-12-31', '9999-12-31T23:59:59-23:59', '0000-01-01', '2100-02-29');
+
+const plainEmail = fc.uuid().map((id) => `${id}@example.com`);
+
+const goodString = ({ format, minLength = 0, maxLength = 60, pattern }: Schema): fc.Arbitrary<string> => {
+  if (format === 'email') return fc.oneof({ weight: 3, arbitrary: plainEmail }, fc.emailAddress());
+  if (format === 'date')
+    return fc.oneof(
+      day.map((time) => time.slice(0, 10)),
+      edges,
+    );
+  if (format === 'date-time') return fc.oneof(day, edges);
+  const lengths = { minLength: Number(minLength), maxLength: Math.max(Number(minLength), Number(maxLength)) };
+  if (pattern !== undefined) {
+    const letters = fc.constantFrom('a', 'b', 'c', 'X', 'Y', 'Z', '0', '1', '8', '9', '-', '_', '.');
+    return fc.array(letters, lengths).map((all) => all.join(''));
+  }
+  return fc.string({ unit: 'grapheme', ...lengths });
+};
+
+/** What a schema of ours asks for, as far as it says. */
+export const fitting = (schema: Schema): fc.Arbitrary<unknown> => {
+  const { type, anyOf, enum: choices, properties, additionalProperties } = schema;
+  if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as Schema[]).map(fitting));
+  if (Array.isArray(choices)) return fc.constantFrom(...(choices as unknown[]));
+  if (Array.isArray(type)) return fc.oneof(...type.map((one: string) => fitting({ ...schema, type: one })));
+  if ('const' in schema) return fc.constant(schema['const']);
+  switch (type) {
+    case 'string':
+      return goodString(schema);
+    case 'integer': {
+      const { minimum = -(2 ** 31), maximum = 2 ** 31 } = schema;
+      return fc.integer({ min: Number(minimum), max: Number(maximum) });
+    }
+    case 'number':
+      return fc.double({ noNaN: true, noDefaultInfinity: true });
+    case 'boolean':
+      return fc.boolean();
+    case 'null':
+      return fc.constant(null);
+    case 'array':
+      return fc.array(fitting((schema['items'] ?? {}) as Schema), { maxLength: 5 });
+    case 'object': {
+      const named = Object.entries((properties ?? {}) as Record<string, Schema>);
+      const { required = [] } = schema as { required?: string[] };
+      const fields = Object.fromEntries(named.map(([name, one]) => [name, fitting(one)]));
+      const whole = fc.record(fields, { requiredKeys: required });
+      // Some fields go with no other: each is sent by itself too.
+      const alone = named.map(([name]) => {
+        const kept = new Set([...required, name]);
+        return fc.record(Object.fromEntries(Object.entries(fields).filter(([field]) => kept.has(field))));
+      });
+      const record = fc.oneof({ weight: Math.max(1, alone.length), arbitrary: whole }, ...alone);
+      if (named.length > 0 || typeof additionalProperties !== 'object') return record;
+      const value = fitting(additionalProperties as Schema);
+      return fc.array(fc.tuple(hostileString, value), { maxLength: 5 }).map(Object.fromEntries);
+    }
+    default:
+      return hostileValue;
+  }
+};
+
+/** A body that fits, with some of its fields replaced, and some added. */
+const mutated = (schema: Schema): fc.Arbitrary<unknown> => {
+  const names = Object.keys(schema['properties'] ?? {});
+  const wrong =
+    names.length === 0
+      ? hostileEntries
+      : fc.array(fc.tuple(fc.constantFrom(...names), hostileValue), { maxLength: 2 });
+  return fc
+    .tuple(fitting(schema), wrong, fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, hostileEntries))
+    .map(([good, replaced, added]) =>
+      Object.fromEntries([...Object.entries(good ?? {}), ...replaced, ...added]),
+    );
+};
+
+const rawText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 100 }),
+  fc.constantFrom(
+    '',
+    '{',
+    '[',
+    '"\\ud800"',
+    '{"a":1,}',
+    '\ufeff{}',
+    'NaN',
+    'null',
+    '{"__proto__":{"scope":"full"}}',
+  ),
+  fc.integer({ min: 1, max: 30_000 }).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+  fc.integer({ min: 1, max: 10_000 }).map((depth) => '{"metadata":'.repeat(depth / 12) + '1'),
+  fc.integer({ min: 65_500, max: 65_560 }).map((length) => `"${'x'.repeat(length - 2)}"`),
+);
+
+/** The text of a body: mostly near what the schema asks for, so that it comes far. */
+export const bodyText = (schema: Schema): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 5, arbitrary: fitting(schema).map((value) => JSON.stringify(value)) },
+    { weight: 5, arbitrary: mutated(schema).map((value) => JSON.stringify(value)) },
+    { weight: 1, arbitrary: hostileValue.map((value) => JSON.stringify(value)) },
+    { weight: 2, arbitrary: rawText },
+  );
+
+/** What a header can hold at all: no line breaks, no NUL, one byte a character. */
+export const headerValue = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 60 }),
+  fc.constantFrom('null', 'x'.repeat(5_000), '"', ',', ';', '=', '%00', "'--", 'a, b'),
+);
+
+const queried = (pairs: (readonly [string, unknown])[]) =>
+  new URLSearchParams(pairs.map((pair) => pair.map((one) => String(one).toWellFormed()))).toString();
+
+/** A query that fits, with a field replaced or added in most cases; ids serve as cursors. */
+export const queryText = (properties: Record<string, Schema>, ids: string[]): fc.Arbitrary<string> => {
+  const names = Object.keys(properties);
+  const fields = Object.entries(properties).map(([name, schema]) => [
+    name,
+    'pattern' in schema ? fc.constantFrom(...ids) : fitting(schema),
+  ]);
+  const good = fc.record<Record<string, unknown>>(Object.fromEntries(fields), { requiredKeys: [] });
+  const name = names.length === 0 ? hostileString : fc.constantFrom(...names, ...names, '__proto__', '');
+  const wrong = fc.option(fc.tuple(name, hostileString), { nil: null });
+  const spoilt = fc.tuple(good, wrong).map(([fits, replaced]) => {
+    const pairs = Object.entries(fits).filter(([field]) => field !== replaced?.[0]);
+    return queried(replaced ? [...pairs, replaced] : pairs);
+  });
+  const text = fc.constantFrom('%', '%zz', '%E0%A4%A', '%ff', '%00', 'a%00b', '+', '&&', '=', '1&q=2&q=3');
+  const broken = fc
+    .tuple(name, text)
+    .map(([key, value]) => `${encodeURIComponent(key.toWellFormed())}=${value}`);
+  return fc.oneof({ weight: 4, arbitrary: spoilt }, broken);
+};
+
+/** One segment of a path; dots alone would be taken for directories. */
+export const pathSegment = fc
+  .oneof(
+    hostileString.map((text) => text.slice(0, 2_000)),
+    fc.constantFrom('%', '%zz', '%E0%A4%A', '%00', '%2F', '%ff'),
+  )
+  .map((text) =>
+    text.startsWith('%') ? text.replace(/[^%\w]/g, '_') : encodeURIComponent(text.toWellFormed()),
+  )
+  .filter((text) => !/^(?:\.|%2e){0,2}$/i.test(text));

@@ -1,0 +1,144 @@
+import { type OutputUnit, Validator } from '@cfworker/json-schema';
+import { openApiDocument } from '../../scripts/openapi.ts';
+import { app } from '../../src/app.ts';
+import type { Answer } from './client.ts';
+
+// What the OpenAPI document promises, held against what the service answers.
+
+type Schema = Record<string, unknown>;
+
+interface Header {
+  $ref?: string;
+  schema?: Schema;
+}
+
+export interface Response {
+  description: string;
+  headers: Record<string, Header>;
+  content: Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
+}
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  schema: Schema;
+}
+
+export interface Operation {
+  operationId: string;
+  security: Record<string, string[]>[];
+  parameters: Parameter[];
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  responses: Record<string, Response>;
+}
+
+export interface DocumentedOperation {
+  method: string;
+  /** As the document writes it: `/api/api-keys/{id}`. */
+  path: string;
+  operation: Operation;
+}
+
+export const openApi = openApiDocument(app, '0.0.0');
+
+export const OPERATIONS: DocumentedOperation[] = Object.entries(openApi.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    path,
+    operation: operation as Operation,
+  })),
+);
+
+const parametersIn = (path: string) => path.split('{').length - 1;
+
+const MATCHERS = OPERATIONS.map((documented) => ({
+  documented,
+  pattern: new RegExp(`^${documented.path.replaceAll('.', '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+})).toSorted((a, b) => parametersIn(a.documented.path) - parametersIn(b.documented.path));
+
+/** The operation that a request goes to; a path in plain words goes before one with parameters. */
+export const operationAt = (method: string, path: string): DocumentedOperation => {
+  const [pathname = ''] = path.split(/[?#]/);
+  const found = MATCHERS.find(
+    ({ documented, pattern }) => documented.method === method && pattern.test(pathname),
+  );
+  if (!found) throw new Error(`${method} ${path} is not in the OpenAPI document.`);
+  return found.documented;
+};
+
+/** The validator's pointers can't name a property with half a surrogate pair in it, which JSON allows. */
+const wellFormed = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name.toWellFormed(), wellFormed(one)]),
+  );
+};
+
+const validators = new Map<string, Validator>();
+
+/** What is wrong with a value, by a schema of the document; empty if nothing is. */
+export const misfits = (schema: Schema, value: unknown): string[] => {
+  const name = JSON.stringify(schema);
+  let validator = validators.get(name);
+  if (!validator) {
+    validator = new Validator({ ...schema, components: openApi.components }, '2020-12', false);
+    validators.set(name, validator);
+  }
+  const { valid, errors } = validator.validate(wellFormed(value));
+  return valid
+    ? []
+    : errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`);
+};
+
+const headerSchema = ({ $ref, schema }: Header): Schema => {
+  if (schema) return schema;
+  const name = $ref?.split('/').at(-1) as keyof typeof openApi.components.headers;
+  return openApi.components.headers[name].schema;
+};
+
+const REQUIRED_HEADERS = new Set(['X-Request-Id', 'Retry-After']);
+const PROMISED_HEADERS = ['X-Request-Id', 'Retry-After', 'RateLimit', 'RateLimit-Policy'];
+
+const wrongHeaders = (documented: Record<string, Header>, headers: Headers): string[] => [
+  ...PROMISED_HEADERS.filter((name) => headers.has(name) && !(name in documented)).map(
+    (name) => `header ${name} is not documented`,
+  ),
+  ...Object.entries(documented).flatMap(([name, header]) => {
+    const text = headers.get(name);
+    if (text === null) return REQUIRED_HEADERS.has(name) ? [`header ${name} is missing`] : [];
+    const schema = headerSchema(header);
+    const value = schema['type'] === 'integer' ? Number(text) : text;
+    return misfits(schema, value).map((wrong) => `header ${name} ${wrong}`);
+  }),
+];
+
+const wrongBody = (content: Response['content'], { headers, body }: Answer): string[] => {
+  const [mediaType = ''] = (headers.get('content-type') ?? '').split(';');
+  const documented = content[mediaType];
+  if (!documented) return [`content type ${mediaType || '(none)'} is not documented`];
+  const code: string | undefined = body?.error?.code;
+  const examples = documented.examples ?? {};
+  return [
+    ...misfits(documented.schema, body),
+    ...(code !== undefined && !(code in examples) ? [`error ${code} is not documented`] : []),
+  ];
+};
+
+/** Everything in which an answer differs from what the document says of its operation. */
+export const undocumented = (method: string, path: string, answer: Answer): string[] => {
+  const { responses } = operationAt(method, path).operation;
+  const response = responses[answer.status];
+  if (!response) return [`status ${answer.status} is not documented`];
+  return [...wrongHeaders(response.headers, answer.headers), ...wrongBody(response.content, answer)];
+};
+
+/** Throws unless the document promises this answer: status, error code, headers and body. */
+export const expectDocumented = (method: string, path: string, answer: Answer): void => {
+  const wrong = undocumented(method, path, answer);
+  if (wrong.length === 0) return;
+  const shown = JSON.stringify(answer.body)?.slice(0, 500);
+  throw new Error(`${method} ${path} answered ${answer.status} ${shown}\n${wrong.join('\n')}`);
+};
