@@ -50,7 +50,11 @@ try {
 }
 applyMigrations();
 
-const wrangler = spawn('wrangler', ['dev', ...process.argv.slice(2)], { env, stdio: 'inherit' });
+const args = process.argv.slice(2);
+// Any free port: of two checkouts started at once, both would find the debugger's usual one still free.
+if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspector-port=0');
+
+const wrangler = spawn('wrangler', ['dev', ...args], { env, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => wrangler.kill(signal));
 wrangler.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));

@@ -25,12 +25,13 @@ export const systemRoutes = new Hono<AppEnv>().get(
 
 /** A file that the build made; its headers are copied, since ours are added to them. */
 const asset = async (c: Context<AppEnv>, path = c.req.path) => {
-  const response = await c.env.ASSETS.fetch(new URL(path, c.req.url));
+  const response = await c.env.ASSETS.fetch(new Request(new URL(path, c.req.url), c.req.raw));
   return new Response(response.body, response);
 };
 
 export const documentationRoutes = new Hono<AppEnv>()
   .get('/openapi.json', (c) => asset(c))
+  .get('/docs/', (c) => c.redirect('/docs', 301))
   .get('/docs', (c) => asset(c, '/docs/'))
   .get('/docs/:file', async (c) => {
     const response = await asset(c);

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkOut, runToEnd, type Service, start, tidyUp } from './support/service.ts';
+
+let folder: string;
+let service: Service;
+
+beforeAll(async () => {
+  folder = await checkOut();
+  service = await start(folder);
+});
+afterAll(tidyUp);
+
+describe('the README’s tour', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const [, tour = ''] = /^## A tour in five calls\n(.*?)^## /ms.exec(readme) ?? [];
+  const blocks = (language: string) =>
+    [...tour.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, code = '']) => code);
+  const script = blocks('sh').join('\n');
+
+  test('makes exactly five calls and needs nothing but curl and sed', () => {
+    expect(script.match(/\bcurl\b/g)).toHaveLength(5);
+    expect(script).not.toMatch(/\bjq\b|\bpython/);
+  });
+
+  test('runs as written and prints what the README says', async () => {
+    const told = blocks('json').join('').replace(/\s/g, '');
+    // An ellipsis stands for what is different each time.
+    const expected = told.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '[^"{}]+');
+    const command = ['env', `LATCHKEY=${service.origin}`, 'bash', '-euo', 'pipefail', '-c', script];
+    const { code, stdout, stderr } = await runToEnd(folder, ...command);
+    expect(stderr).toBe('');
+    expect(stdout.replace(/\s/g, '')).toMatch(new RegExp(`^${expected}$`));
+    expect(code).toBe(0);
+  });
+});
+
+describe('the documentation', () => {
+  const FILES = [
+    ['/openapi.json', 'application/json'],
+    ['/docs', 'text/html; charset=utf-8'],
+    ['/docs/start.js', 'text/javascript; charset=utf-8'],
+    ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+    ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ] as const;
+
+  test.each(FILES)(
+    '%s comes from us, under a name for the request and a strict policy',
+    async (path, type) => {
+      const { status, headers, text } = await service.get(path);
+      expect(status).toBe(200);
+      expect(headers.get('content-type')).toBe(type);
+      expect(text.length).toBeGreaterThan(50);
+      expect(headers.get('x-request-id')).toMatch(/^req_[0-9A-Za-z]{20}$/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/^default-src '(self|none)';/);
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toMatch(/script-src|unsafe-eval|https?:|\*/);
+    },
+  );
+
+  test('the page loads nothing from another host', async () => {
+    for (const path of ['/docs', '/docs/start.js']) {
+      expect((await service.get(path)).text).not.toMatch(/https?:|["'`]\/\//);
+    }
+    const { text } = await service.get('/docs');
+    const loaded = [...text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path);
+    expect(loaded).toEqual(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/start.js']);
+  });
+
+  test('/openapi.json describes this version', async () => {
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+    const { body } = await service.get('/openapi.json');
+    expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Latchkey', version } });
+  });
+
+  test.each(['/docs/nope.js', '/docs/nope/deeper', '/docs/%2e%2e%2fopenapi.json', '/docs/..%2fpackage.json'])(
+    '%s, which is no file of ours, gets our own 404',
+    async (path) => {
+      const { status, headers, body } = await service.get(path);
+      expect(status).toBe(404);
+      expect(body).toEqual({
+        error: { code: 'not_found', message: 'Not Found', request_id: headers.get('x-request-id') },
+      });
+    },
+  );
+});
+
+describe('a body sent in chunks, with no length given', () => {
+  const send = async (bytes: number) => {
+    const sent = request(`${service.origin}/api/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+    });
+    const answered = once(sent, 'response');
+    // An answer that comes before the body's end may close the connection on the rest of it.
+    sent.on('error', () => {});
+    const body = JSON.stringify({ email: 'x'.repeat(bytes - '{"email":""}'.length) });
+    for (let at = 0; at < body.length; at += 4_096) sent.write(body.slice(at, at + 4_096));
+    sent.end();
+    const [response] = (await answered) as [NodeJS.ReadableStream & { statusCode: number }];
+    let text = '';
+    for await (const chunk of response) text += chunk.toString();
+    return { status: response.statusCode, body: JSON.parse(text) as unknown };
+  };
+
+  test('is read up to 64 KiB', async () => {
+    expect(await send(64 * 1024)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request' } },
+    });
+  });
+
+  test.each([64 * 1024 + 1, 1024 * 1024])('is refused at %i bytes', async (bytes) => {
+    expect(await send(bytes)).toMatchObject({ status: 413, body: { error: { code: 'body_too_large' } } });
+  });
+});
