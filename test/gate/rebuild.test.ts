@@ -33,10 +33,11 @@ const progress = async (accountId: string) => {
   return row ? (JSON.parse(row.value) as { complete: boolean; epoch: string }) : null;
 };
 
-const untilComplete = (accountId: string) =>
-  expect
+const untilComplete = async (accountId: string) => {
+  await expect
     .poll(async () => (await progress(accountId))?.complete, { timeout: 20_000, interval: 50 })
     .toBe(true);
+};
 
 /** Empties the gate as a lost disk would. */
 const wipe = async (accountId: string) => {
