@@ -1,6 +1,13 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 
+const SECRETS = {
+  API_KEY_SECRET: 'only-for-tests-0123456789abcdefghij',
+  SEALING_KEYS: 'k1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
+};
+// wrangler.toml requires them of the environment, too.
+Object.assign(process.env, SECRETS);
+
 // Two kinds of tests: in the Workers runtime, over real D1 and real objects; and in Node, against the
 // service as `npm run dev` starts it.
 export default defineConfig({
@@ -14,8 +21,8 @@ export default defineConfig({
             miniflare: {
               bindings: {
                 MIGRATIONS: await readD1Migrations('drizzle'),
-                API_KEY_SECRET: 'only-for-tests-0123456789abcdefghij',
-                SEALING_KEYS: 'k1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
+                WEBHOOK_ALLOW_LOOPBACK: 'true',
+                ...SECRETS,
               },
             },
           })),
@@ -25,6 +32,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**'],
           setupFiles: ['test/support/setup.ts'],
+          globalSetup: ['test/support/receiver-server.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

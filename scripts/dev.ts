@@ -54,6 +54,9 @@ const args = process.argv.slice(2);
 // Any free port: of two checkouts started at once, both would find the debugger's usual one still free.
 if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspector-port=0');
 
+// A receiver on this machine is what a developer tries webhooks with.
+args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true');
+
 const wrangler = spawn('wrangler', ['dev', ...args], { env, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => wrangler.kill(signal));

@@ -10,6 +10,7 @@ import { onError } from './http/errors.ts';
 import { notFoundIn } from './http/not-found.ts';
 import { requestLog } from './http/request-log.ts';
 import { licenseRoutes } from './licenses/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 import { documentationRoutes, systemRoutes } from './system/routes.ts';
 
 const noStore = createMiddleware(async (c, next) => {
@@ -38,6 +39,7 @@ const routes = new Hono<AppEnv>()
   .route('/api', accountRoutes)
   .route('/api', apiKeyRoutes)
   .route('/api', dashboardRoutes)
+  .route('/api/webhooks', webhookRoutes)
   .route('/api/v1/licenses', licenseRoutes);
 
 export const app = routes.onError(onError);

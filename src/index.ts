@@ -1,5 +1,8 @@
 import { app } from './app.ts';
+import { consume } from './webhooks/consumer.ts';
+import type { Hint } from './webhooks/webhook-outbox.ts';
 
 export { AccountGate } from './gate/account-gate.ts';
+export { WebhookOutbox } from './webhooks/webhook-outbox.ts';
 
-export default { fetch: app.fetch } satisfies ExportedHandler<Env>;
+export default { fetch: app.fetch, queue: consume } satisfies ExportedHandler<Env, Hint>;

@@ -7,7 +7,8 @@ import { gateOf } from '../gate/feed.ts';
 import { LICENSE_STATES, licenseState, type LicenseState } from '../gate/verdict.ts';
 import type { Ctx } from '../http/context.ts';
 import { addDays, isoDate, isoTime } from '../shared/clock.ts';
-import type { dashboardBody } from './schemas.ts';
+import { outboxOf } from '../webhooks/outbox.ts';
+import { type dashboardBody, toRecentEvent } from './schemas.ts';
 
 const DAYS = 30;
 
@@ -37,8 +38,9 @@ const countByState = (rows: CountRow[], today: string) => {
 export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer<typeof dashboardBody>> => {
   const today = isoDate(Date.now());
   const fromDate = addDays(today, 1 - DAYS);
-  const [statistics, [[account], counts, [keys]]] = await Promise.all([
+  const [statistics, outbox, [[account], counts, [keys]]] = await Promise.all([
     gateOf(env, accountId).statistics(fromDate),
+    outboxOf(env, accountId).summary(),
     db.batch([
       db.select().from(accounts).where(eq(accounts.id, accountId)),
       db
@@ -67,7 +69,11 @@ export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer
     usage_by_day: everyDay(fromDate, statistics.days),
     licenses: countByState(counts, today),
     api_keys: { total: keys?.total ?? 0 },
-    webhooks: { endpoints: 0, delivered_24h: 0, failed_24h: 0 },
-    recent_events: [],
+    webhooks: {
+      endpoints: outbox.endpoints,
+      delivered_24h: outbox.delivered24h,
+      failed_24h: outbox.failed24h,
+    },
+    recent_events: outbox.recentEvents.map(toRecentEvent),
   };
 };

@@ -2,6 +2,7 @@ import { and, desc, eq, isNull } from 'drizzle-orm';
 import type * as z from 'zod';
 import { apiKeys, licenses } from '../db/schema.ts';
 import type { Ctx } from '../http/context.ts';
+import { EVENT_NAMES } from '../shared/events.ts';
 import { getProgress } from './progress.ts';
 import type { onboardingBody } from './schemas.ts';
 import { snippets } from './snippets.ts';
@@ -32,6 +33,6 @@ export const getOnboarding = async (ctx: Ctx, origin: string): Promise<z.infer<t
     api_key: maskedKey,
     next_step: progress.steps.find(({ done }) => !done)?.id ?? null,
     snippets: snippets(baseUrl, licenseKey),
-    webhook_events: [],
+    webhook_events: [...EVENT_NAMES],
   };
 };

@@ -4,12 +4,14 @@ import { accounts, apiKeys, licenses } from '../db/schema.ts';
 import { gateOf } from '../gate/feed.ts';
 import type { Ctx } from '../http/context.ts';
 import { isoDate, isoTime } from '../shared/clock.ts';
+import { outboxOf } from '../webhooks/outbox.ts';
 import { type progressBody, type StepId, STEPS } from './schemas.ts';
 
 /** Each step is a fact with its date, read where it happened; nobody ticks anything off. */
 const readFacts = async ({ env, db, accountId }: Ctx): Promise<Record<StepId, number | null>> => {
-  const [statistics, [[account], [key], [license]]] = await Promise.all([
+  const [statistics, outbox, [[account], [key], [license]]] = await Promise.all([
     gateOf(env, accountId).statistics(isoDate(Date.now())),
+    outboxOf(env, accountId).summary(),
     db.batch([
       db.select({ at: accounts.createdAt }).from(accounts).where(eq(accounts.id, accountId)),
       db
@@ -31,7 +33,7 @@ const readFacts = async ({ env, db, accountId }: Ctx): Promise<Record<StepId, nu
     create_api_key: key?.at ?? null,
     create_license: license?.at ?? null,
     verify_license: statistics.firstValidVerifyMs,
-    add_webhook: null,
+    add_webhook: outbox.firstEndpointAtMs,
     choose_plan: null,
   };
 };

@@ -1,7 +1,23 @@
 import * as z from 'zod';
 import { accountBody } from '../accounts/schemas.ts';
+import { isoTime } from '../shared/clock.ts';
+import { EVENT_NAMES, TEST_EVENT, type WebhookEvent } from '../shared/events.ts';
 
 const count = z.int().min(0);
+
+const recentEvent = z.object({
+  id: z.string(),
+  event: z.enum([...EVENT_NAMES, TEST_EVENT]),
+  created_at: z.iso.datetime(),
+  payload: z.record(z.string(), z.unknown()),
+});
+
+export const toRecentEvent = (event: WebhookEvent): z.infer<typeof recentEvent> => ({
+  id: event.id,
+  event: event.name,
+  created_at: isoTime(event.createdAtMs),
+  payload: JSON.parse(event.payload),
+});
 
 export const dashboardBody = z
   .object({
@@ -18,8 +34,10 @@ export const dashboardBody = z
       .meta({ description: 'The last 30 days, UTC, today last.' }),
     licenses: z.object({ total: count, active: count, expired: count, suspended: count, revoked: count }),
     api_keys: z.object({ total: count }),
-    webhooks: z.object({ endpoints: count, delivered_24h: count, failed_24h: count }),
-    recent_events: z.array(z.record(z.string(), z.unknown())),
+    webhooks: z
+      .object({ endpoints: count, delivered_24h: count, failed_24h: count })
+      .meta({ description: 'Attempts of the last 24 hours.' }),
+    recent_events: z.array(recentEvent).meta({ description: 'The latest ten.' }),
   })
   .meta({ id: 'Dashboard' });
 

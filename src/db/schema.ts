@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
+import type { WebhookEvent } from '../shared/events.ts';
 import { PLAN_NAMES } from '../shared/plans.ts';
 
 // Instants are milliseconds since 1970, dates are YYYY-MM-DD. No cascades: rebuilding a table on D1
@@ -128,9 +129,9 @@ export const idempotencyKeys = sqliteTable(
   ],
 );
 
-export const FEED_KINDS = ['account', 'key', 'license'] as const;
+export const FEED_KINDS = ['account', 'key', 'license', 'event'] as const;
 
-/** What an account's gate has yet to learn: `ref` names the row that changed. */
+/** What an account's gate has yet to learn: `ref` names the row that changed, or the event that `payload` is. */
 export const feed = sqliteTable(
   'feed',
   {
@@ -138,6 +139,7 @@ export const feed = sqliteTable(
     accountId: text('account_id').notNull(),
     kind: text({ enum: FEED_KINDS }).notNull(),
     ref: text().notNull(),
+    payload: text({ mode: 'json' }).$type<WebhookEvent>(),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [index('feed_by_account').on(table.accountId, table.seq)],

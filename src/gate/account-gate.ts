@@ -2,41 +2,27 @@ import { DurableObject } from 'cloudflare:workers';
 import { database } from '../db/client.ts';
 import type { KeyScope } from '../db/schema.ts';
 import { isoDate } from '../shared/clock.ts';
+import { licenseEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
+import { rememberedName } from '../shared/remembered-name.ts';
 import { sharedRun } from '../shared/shared-run.ts';
-import { type Admission, openAdmission, type PresentedKey, type Refusal, type Usage } from './admission.ts';
+import { type Admission, openAdmission, type PresentedKey, type Usage } from './admission.ts';
 import { type CopiedLicense, openCopy } from './copy.ts';
-import { type CountedCall, type DayUsage, openLedger } from './ledger.ts';
+import { type CountedCall, openLedger } from './ledger.ts';
+import { openOutgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
-import type { RateState } from './rate.ts';
+import type { Charge, Receipt, Statistics, VerifyReply } from './replies.ts';
 import { readFeed, readPage, readThrough } from './source.ts';
-import { decideVerdict, type Verdict } from './verdict.ts';
-
-export type VerifyReply =
-  | { refused: null; rate: RateState; verdict: Verdict; apiUsage: number; apiLimit: number }
-  | Refusal;
-
-/** What a charged call took, to give back if the call comes to nothing. */
-export interface Receipt {
-  call: CountedCall;
-  periodStartMs: number;
-  countedAtMs: number;
-}
-
-export type Charge =
-  | { refused: null; receipt: Receipt }
-  | { refused: 'usage_limit_exceeded'; retryAfterSeconds: number };
-
-export interface Statistics extends Usage {
-  days: DayUsage[];
-  firstValidVerifyMs: number | null;
-}
+import { decideVerdict } from './verdict.ts';
 
 /** A change whose author died is found this soon … */
 const FIRST_LOOK_MS = 3_000;
 /** … and, if its commit took its time, by then: D1 gives up on a query long before. */
 const LAST_LOOK_MS = 90_000;
 const RETRY_MS = 3_000;
+
+const ANNOUNCED_AT = 'announced_at';
+const WANTS_VERIFIED = 'wants_verified';
 
 /**
  * One per account. It answers every verify from its own storage: key, scope, pace, quota, license and
@@ -48,18 +34,27 @@ export class AccountGate extends DurableObject<Env> {
   readonly #copy;
   readonly #ledger;
   readonly #admission;
+  readonly #outgoing;
   readonly #commit;
   readonly #pull;
+  readonly #relay;
+  /** Null until the outbox has said it: then the event is made, and the outbox drops what nobody wants. */
+  #wantsVerified: boolean | null;
+  /** Saves asking for the alarm at every commit. */
+  #armedForEvents = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#accountId = rememberName(ctx);
+    this.#accountId = rememberedName(ctx);
     this.#db = database(env);
     this.#copy = openCopy(ctx.storage.sql, env.GATE_EPOCH);
     this.#ledger = openLedger(ctx.storage.sql);
     this.#admission = openAdmission(this.#ledger);
-    this.#commit = sharedRun(() => this.#writeCounts());
+    this.#outgoing = openOutgoing(ctx.storage.sql);
+    this.#wantsVerified = ctx.storage.kv.get<boolean>(WANTS_VERIFIED) ?? null;
+    this.#commit = sharedRun(() => this.#write());
     this.#pull = sharedRun(() => this.#catchUp());
+    this.#relay = sharedRun(() => this.#handOver());
   }
 
   /** Every verify is this one call. `licenseKeys` are the spellings to look for, in order. */
@@ -73,10 +68,14 @@ export class AccountGate extends DurableObject<Env> {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
       return { refused: 'usage_limit_exceeded', rate: admission.rate, retryAfterSeconds };
     }
-    const verdict = decideVerdict(this.#findLicense(licenseKeys), isoDate(nowMs));
+    const license = this.#findLicense(licenseKeys);
+    const verdict = decideVerdict(license, isoDate(nowMs));
     this.#ledger.count('verify', period.startMs, nowMs);
     this.#ledger.useKey(presented.keyId, nowMs);
-    if (verdict.valid) this.#ledger.noteValidVerify(nowMs);
+    if (license && verdict.valid) {
+      this.#ledger.noteValidVerify(nowMs);
+      if (this.#wantsVerified !== false) this.#outgoing.add(licenseEvent('license.verified', nowMs, license));
+    }
     await this.#commit();
     return { refused: null, rate: admission.rate, verdict, apiUsage: apiUsage + 1, apiLimit };
   }
@@ -121,6 +120,12 @@ export class AccountGate extends DurableObject<Env> {
     await this.#pull();
   }
 
+  /** Told by the outbox before it answers for a change of its endpoints. */
+  setWantsVerified(wanted: boolean): void {
+    this.#wantsVerified = wanted;
+    this.ctx.storage.kv.put(WANTS_VERIFIED, wanted);
+  }
+
   async statistics(fromDate: string): Promise<Statistics> {
     if (!this.#copy.account()) await this.#pull();
     return {
@@ -137,8 +142,10 @@ export class AccountGate extends DurableObject<Env> {
 
   /** An alarm that throws is retried six times and never again, so it catches and arms itself anew. */
   override async alarm(): Promise<void> {
+    this.#armedForEvents = false;
     try {
       await this.#pull();
+      await this.#relay();
       await this.#arm();
     } catch (error) {
       logError('gate_alarm_failed', error, { account_id: this.#accountId });
@@ -151,6 +158,7 @@ export class AccountGate extends DurableObject<Env> {
     const nowMs = Date.now();
     const announcedAtMs = this.ctx.storage.kv.get<number>(ANNOUNCED_AT) ?? 0;
     const looks = [announcedAtMs + FIRST_LOOK_MS, announcedAtMs + LAST_LOOK_MS];
+    if (!this.#outgoing.isEmpty()) looks.unshift(nowMs + RETRY_MS);
     const dueMs = this.#copy.progress().complete ? looks.find((lookMs) => lookMs > nowMs) : nowMs + 1;
     const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
     if (dueMs !== undefined && dueMs < armedMs) await this.ctx.storage.setAlarm(dueMs);
@@ -199,8 +207,14 @@ export class AccountGate extends DurableObject<Env> {
   async #catchUp(): Promise<void> {
     for (let more = true; more;) {
       const changes = await readFeed(this.#db, this.#accountId, this.#copy.progress().appliedSeq);
-      const { lastSeq, rows } = changes;
-      if (lastSeq !== null) this.ctx.storage.transactionSync(() => this.#copy.apply(rows, lastSeq));
+      const { lastSeq, rows, events } = changes;
+      if (lastSeq !== null) {
+        this.#outgoing.add(...events);
+        this.ctx.storage.transactionSync(() => {
+          this.#copy.apply(rows, lastSeq);
+          this.#outgoing.write();
+        });
+      }
       more = changes.more;
     }
     const { complete, loadedThrough } = this.#copy.progress();
@@ -211,27 +225,41 @@ export class AccountGate extends DurableObject<Env> {
     }
     // The next pull deletes in D1 what this one has applied, so that has to be on disk.
     await this.ctx.storage.sync();
+    await this.#relaySoon();
   }
 
-  async #writeCounts(): Promise<void> {
+  /** What the calls of this commit have counted and announced, at once or not at all. */
+  async #write(): Promise<void> {
     try {
       this.#ledger.write();
+      this.#outgoing.write();
+      await this.#relaySoon();
       await this.ctx.storage.sync();
     } catch (error) {
       // Counts that are not on disk must not live on in memory: the object starts again.
       this.ctx.abort(`The gate could not write: ${String(error)}`);
     }
   }
+
+  /** Events leave right after their commit, and by the alarm whatever happens. */
+  async #relaySoon(): Promise<void> {
+    if (this.#outgoing.isEmpty()) return;
+    if (!this.#armedForEvents) {
+      this.#armedForEvents = true;
+      await this.#arm();
+    }
+    const relay = this.#relay().catch((error: unknown) => {
+      logError('relay_failed', error, { account_id: this.#accountId });
+    });
+    this.ctx.waitUntil(relay);
+  }
+
+  /** Hands events to the outbox, oldest first; a row goes once the outbox has it on disk. */
+  async #handOver(): Promise<void> {
+    for (let next = this.#outgoing.next(); next; next = this.#outgoing.next()) {
+      const { wantsVerified } = await this.env.OUTBOX.getByName(this.#accountId).accept(next.events);
+      if (this.#wantsVerified === null) this.setWantsVerified(wantsVerified);
+      this.#outgoing.remove(next.throughSeq);
+    }
+  }
 }
-
-/** The id knows its name only when a caller used it: an alarm after a restart has to find it here. */
-const rememberName = (ctx: DurableObjectState): string => {
-  const remembered = ctx.storage.kv.get<string>(ACCOUNT_ID);
-  if (remembered) return remembered;
-  if (!ctx.id.name) throw new Error('A gate is addressed by the id of its account.');
-  ctx.storage.kv.put(ACCOUNT_ID, ctx.id.name);
-  return ctx.id.name;
-};
-
-const ACCOUNT_ID = 'account_id';
-const ANNOUNCED_AT = 'announced_at';

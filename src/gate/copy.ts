@@ -18,6 +18,8 @@ export interface CopiedKey {
 
 export interface CopiedLicense {
   id: string;
+  licenseKey: string;
+  customerEmail: string;
   status: StoredLicenseStatus;
   expiresAt: string | null;
 }
@@ -25,7 +27,7 @@ export interface CopiedLicense {
 export interface Rows {
   account?: CopiedAccount | undefined;
   keys: (CopiedKey & { id: string })[];
-  licenses: (CopiedLicense & { licenseKey: string })[];
+  licenses: CopiedLicense[];
 }
 
 const TABLES = `
@@ -34,7 +36,8 @@ const TABLES = `
     id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, scope TEXT NOT NULL, expires_at INTEGER, deleted INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS licenses (
-    license_key TEXT PRIMARY KEY, id TEXT NOT NULL, status TEXT NOT NULL, expires_at TEXT
+    license_key TEXT PRIMARY KEY, id TEXT NOT NULL, status TEXT NOT NULL, expires_at TEXT,
+    customer_email TEXT NOT NULL
   ) WITHOUT ROWID;
 `;
 
@@ -99,13 +102,16 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     }
     for (const license of rows.licenses) {
       sql.exec(
-        `INSERT INTO licenses (license_key, id, status, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO ${
-          overwrites ? 'UPDATE SET status = excluded.status, expires_at = excluded.expires_at' : 'NOTHING'
+        `INSERT INTO licenses (license_key, id, status, expires_at, customer_email) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO ${
+          overwrites
+            ? 'UPDATE SET status = excluded.status, expires_at = excluded.expires_at, customer_email = excluded.customer_email'
+            : 'NOTHING'
         }`,
         license.licenseKey,
         license.id,
         license.status,
         license.expiresAt,
+        license.customerEmail,
       );
     }
   };
@@ -135,11 +141,21 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     },
 
     license: (licenseKey: string): CopiedLicense | null => {
-      const [row] = sql.exec<{ id: string; status: StoredLicenseStatus; expires_at: string | null }>(
-        'SELECT id, status, expires_at FROM licenses WHERE license_key = ?',
-        licenseKey,
-      );
-      return row ? { id: row.id, status: row.status, expiresAt: row.expires_at } : null;
+      const [row] = sql.exec<{
+        id: string;
+        status: StoredLicenseStatus;
+        expires_at: string | null;
+        customer_email: string;
+      }>('SELECT id, status, expires_at, customer_email FROM licenses WHERE license_key = ?', licenseKey);
+      return row
+        ? {
+            id: row.id,
+            licenseKey,
+            status: row.status,
+            expiresAt: row.expires_at,
+            customerEmail: row.customer_email,
+          }
+        : null;
     },
 
     /** The feed's word: it overwrites. */

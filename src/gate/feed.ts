@@ -2,15 +2,20 @@ import type { BatchItem, BatchResponse } from 'drizzle-orm/batch';
 import type { Database } from '../db/client.ts';
 import { feed, FEED_KINDS } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
+import type { WebhookEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 
 type Statement = BatchItem<'sqlite'>;
 
-/** A row that the account's gate has to look at again. */
+/** A row that the account's gate has to look at again, or an event that it is to hand on. */
 export interface Change {
   kind: (typeof FEED_KINDS)[number];
   ref: string;
+  payload?: WebhookEvent;
 }
+
+/** An event, to be committed together with its cause. */
+export const announces = (event: WebhookEvent): Change => ({ kind: 'event', ref: event.id, payload: event });
 
 interface Place {
   env: Env;

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
-import { accounts, apiKeys, feed, licenses } from '../db/schema.ts';
+import { accounts, apiKeys, feed, type FEED_KINDS, licenses } from '../db/schema.ts';
 import type { Rows } from './copy.ts';
 
 // How a gate reads its account in D1. Each of these is one round trip and one consistent snapshot.
@@ -21,6 +21,7 @@ const licenseColumns = {
   licenseKey: licenses.licenseKey,
   status: licenses.status,
   expiresAt: licenses.expiresAt,
+  customerEmail: licenses.customerEmail,
 };
 
 interface KeyColumns {
@@ -35,9 +36,9 @@ const copiedKey = ({ deletedAt, ...key }: KeyColumns) => ({ ...key, deleted: del
 
 /** Forgets the feed rows that have been applied and reads the next ones with the rows they name, as they are now. */
 export const readFeed = async (db: Database, accountId: string, appliedSeq: number) => {
-  const unread = (kind: 'account' | 'key' | 'license') =>
+  const unread = (kind: (typeof FEED_KINDS)[number]) =>
     and(eq(feed.accountId, accountId), eq(feed.kind, kind), gt(feed.seq, appliedSeq));
-  const [, entries, [account], keys, licenseRows] = await db.batch([
+  const [, entries, [account], keys, licenseRows, events] = await db.batch([
     db.delete(feed).where(and(eq(feed.accountId, accountId), lte(feed.seq, appliedSeq))),
     db
       .select({ seq: feed.seq })
@@ -60,9 +61,21 @@ export const readFeed = async (db: Database, accountId: string, appliedSeq: numb
       .where(unread('license'))
       .orderBy(asc(feed.seq))
       .limit(FEED_PAGE),
+    db
+      .select({ seq: feed.seq, event: feed.payload })
+      .from(feed)
+      .where(unread('event'))
+      .orderBy(asc(feed.seq))
+      .limit(FEED_PAGE),
   ]);
   const rows: Rows = { account, keys: keys.map(copiedKey), licenses: licenseRows };
-  return { rows, lastSeq: entries.at(-1)?.seq ?? null, more: entries.length === FEED_PAGE };
+  const lastSeq = entries.at(-1)?.seq ?? null;
+  return {
+    rows,
+    events: events.flatMap(({ seq, event }) => (event && seq <= (lastSeq ?? 0) ? [event] : [])),
+    lastSeq,
+    more: entries.length === FEED_PAGE,
+  };
 };
 
 /** The next page of everything; the keys come with the first one. */

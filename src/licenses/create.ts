@@ -4,10 +4,11 @@ import { getAccount } from '../accounts/account.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
 import { charged } from '../gate/charge.ts';
-import { commit } from '../gate/feed.ts';
+import { announces, commit } from '../gate/feed.ts';
 import type { Ctx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import { addDays, isoDate } from '../shared/clock.ts';
+import { licenseEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
 import { findLicense } from './find.ts';
 import { claim, type Idempotency, licenseOfClaim } from './idempotency.ts';
@@ -42,7 +43,10 @@ const insert = async (ctx: Ctx, input: CreateLicenseInput, idempotency: Idempote
   await commit(
     ctx,
     [ctx.db.insert(licenses).values(license), ...claims],
-    [{ kind: 'license', ref: license.id }],
+    [
+      { kind: 'license', ref: license.id },
+      announces(licenseEvent('license.created', license.createdAt, license)),
+    ],
   );
   return license;
 };

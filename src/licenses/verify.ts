@@ -1,6 +1,6 @@
 import type { PresentedKey } from '../gate/admission.ts';
 import { gateOf } from '../gate/feed.ts';
-import type { VerifyReply } from '../gate/account-gate.ts';
+import type { VerifyReply } from '../gate/replies.ts';
 import { spellingsOf } from './license-key.ts';
 
 /** One call to the key's gate, which decides on the key and the license and counts. */

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'origin_not_allowed'
   | 'api_key_not_found'
   | 'license_not_found'
+  | 'webhook_not_found'
   | 'not_found'
   | 'method_not_allowed'
   | 'email_taken'

@@ -17,6 +17,7 @@ const license = (status: 'active' | 'suspended', licenseKey = 'L-1') => ({
   id: `lic_${licenseKey}`,
   status,
   expiresAt: null,
+  customerEmail: 'ada@example.com',
 });
 
 /** A copy in real storage of its own, and a way to open it again as after a restart. */

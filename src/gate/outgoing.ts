@@ -1,0 +1,51 @@
+import type { WebhookEvent } from '../shared/events.ts';
+
+/** Rows handed over at once; each holds the events of one commit. */
+const BATCH_ROWS = 20;
+
+/** The gate's events on their way to the outbox: a row for each commit, gone once the outbox has it. */
+export const openOutgoing = (sql: SqlStorage) => {
+  sql.exec(
+    'CREATE TABLE IF NOT EXISTS outgoing (seq INTEGER PRIMARY KEY AUTOINCREMENT, events TEXT NOT NULL)',
+  );
+  let unwritten: WebhookEvent[] = [];
+  let waiting = sql.exec('SELECT 1 FROM outgoing LIMIT 1').toArray().length > 0;
+
+  return {
+    add: (...events: WebhookEvent[]) => {
+      unwritten.push(...events);
+    },
+
+    /** Puts what has been added into the open transaction. */
+    write: () => {
+      if (unwritten.length === 0) return;
+      sql.exec('INSERT INTO outgoing (events) VALUES (?)', JSON.stringify(unwritten));
+      unwritten = [];
+      waiting = true;
+    },
+
+    isEmpty: () => !waiting,
+
+    next: (): { events: WebhookEvent[]; throughSeq: number } | null => {
+      const rows = sql
+        .exec<{ seq: number; events: string }>(
+          'SELECT seq, events FROM outgoing ORDER BY seq LIMIT ?',
+          BATCH_ROWS,
+        )
+        .toArray();
+      const last = rows.at(-1);
+      if (!last) {
+        waiting = false;
+        return null;
+      }
+      return {
+        events: rows.flatMap(({ events }) => JSON.parse(events) as WebhookEvent[]),
+        throughSeq: last.seq,
+      };
+    },
+
+    remove: (throughSeq: number) => {
+      sql.exec('DELETE FROM outgoing WHERE seq <= ?', throughSeq);
+    },
+  };
+};

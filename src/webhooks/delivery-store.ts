@@ -1,0 +1,191 @@
+import type { WebhookEvent } from '../shared/events.ts';
+import { newId } from '../shared/ids.ts';
+import type { Attempt, Delivery, DeliveryRecord, DeliveryStatus } from './outbox-tables.ts';
+
+type Row<T> = T & Record<string, SqlStorageValue>;
+
+type DeliveryRow = Row<{
+  id: string;
+  endpoint_id: string;
+  event_id: string;
+  status: DeliveryStatus;
+  failures: number;
+  due_at_ms: number;
+  lease: string | null;
+  created_at_ms: number;
+}>;
+
+type EventRow = Row<{ id: string; name: WebhookEvent['name']; payload: string; created_at_ms: number }>;
+
+const toDelivery = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  endpointId: row.endpoint_id,
+  eventId: row.event_id,
+  status: row.status,
+  failures: row.failures,
+  dueAtMs: row.due_at_ms,
+  lease: row.lease,
+  createdAtMs: row.created_at_ms,
+});
+
+const toEvent = (row: EventRow): WebhookEvent => ({
+  id: row.id,
+  name: row.name,
+  payload: row.payload,
+  createdAtMs: row.created_at_ms,
+});
+
+/** Events, their deliveries and each attempt, in the outbox's own storage. */
+export const openDeliveries = (sql: SqlStorage) => {
+  const eventOf = (id: string): WebhookEvent => {
+    const [row] = sql.exec<EventRow>('SELECT * FROM events WHERE id = ?', id);
+    if (!row) throw new Error(`The event ${id} of a delivery is gone.`);
+    return toEvent(row);
+  };
+
+  const attemptsOf = (deliveryId: string): Attempt[] =>
+    sql
+      .exec<
+        Row<{
+          at_ms: number;
+          status_code: number | null;
+          error: string | null;
+          duration_ms: number;
+          response: string | null;
+        }>
+      >('SELECT * FROM attempts WHERE delivery_id = ? ORDER BY at_ms', deliveryId)
+      .toArray()
+      .map((row) => ({
+        atMs: row.at_ms,
+        statusCode: row.status_code,
+        error: row.error,
+        durationMs: row.duration_ms,
+        response: row.response,
+      }));
+
+  const toRecord = (row: DeliveryRow): DeliveryRecord => ({
+    ...toDelivery(row),
+    event: eventOf(row.event_id),
+    attempts: attemptsOf(row.id),
+  });
+
+  const update = (delivery: Delivery) =>
+    sql.exec(
+      'UPDATE deliveries SET status = ?, failures = ?, due_at_ms = ?, lease = ? WHERE id = ?',
+      delivery.status,
+      delivery.failures,
+      delivery.dueAtMs,
+      delivery.lease,
+      delivery.id,
+    );
+
+  return {
+    eventOf,
+    update,
+
+    /** False if the event was here before. */
+    addEvent: ({ id, name, payload, createdAtMs }: WebhookEvent): boolean =>
+      sql.exec('INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?)', id, name, payload, createdAtMs)
+        .rowsWritten > 0,
+
+    add: (endpointId: string, eventId: string, nowMs: number): string => {
+      const id = newId('dlv');
+      sql.exec(
+        "INSERT INTO deliveries VALUES (?, ?, ?, 'pending', 0, ?, NULL, ?)",
+        id,
+        endpointId,
+        eventId,
+        nowMs,
+        nowMs,
+      );
+      return id;
+    },
+
+    get: (id: string): Delivery | null => {
+      const [row] = sql.exec<DeliveryRow>('SELECT * FROM deliveries WHERE id = ?', id);
+      return row ? toDelivery(row) : null;
+    },
+
+    record: (id: string): DeliveryRecord | null => {
+      const [row] = sql.exec<DeliveryRow>('SELECT * FROM deliveries WHERE id = ?', id);
+      return row ? toRecord(row) : null;
+    },
+
+    /** Newest first. */
+    page: (endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] =>
+      sql
+        .exec<DeliveryRow>(
+          'SELECT * FROM deliveries WHERE endpoint_id = ? AND id < ? ORDER BY id DESC LIMIT ?',
+          endpointId,
+          beforeId ?? '~',
+          limit,
+        )
+        .toArray()
+        .map(toRecord),
+
+    /** Those that are due, longest waiting first. An expired lease is due like any other. */
+    due: (endpointId: string, nowMs: number, limit: number): Delivery[] =>
+      sql
+        .exec<DeliveryRow>(
+          "SELECT * FROM deliveries WHERE status = 'pending' AND endpoint_id = ? AND due_at_ms <= ? ORDER BY due_at_ms LIMIT ?",
+          endpointId,
+          nowMs,
+          limit,
+        )
+        .toArray()
+        .map(toDelivery),
+
+    /** How many are being tried now. */
+    inFlight: (endpointId: string, nowMs: number): number =>
+      sql
+        .exec<{ n: number }>(
+          "SELECT count(*) AS n FROM deliveries WHERE lease IS NOT NULL AND status = 'pending' AND endpoint_id = ? AND due_at_ms > ?",
+          endpointId,
+          nowMs,
+        )
+        .one().n,
+
+    /** When the endpoint's next delivery is due, or null. */
+    nextDueMs: (endpointId: string): number | null =>
+      sql
+        .exec<{ due: number | null }>(
+          "SELECT min(due_at_ms) AS due FROM deliveries WHERE status = 'pending' AND endpoint_id = ?",
+          endpointId,
+        )
+        .one().due,
+
+    logAttempt: (deliveryId: string, { atMs, statusCode, error, durationMs, response }: Attempt) =>
+      sql.exec(
+        'INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)',
+        deliveryId,
+        atMs,
+        statusCode,
+        error,
+        durationMs,
+        response,
+      ),
+
+    /** Nothing more is sent to this endpoint. */
+    giveUp: (endpointId: string) =>
+      sql.exec(
+        "UPDATE deliveries SET status = 'failed', lease = NULL WHERE status = 'pending' AND endpoint_id = ?",
+        endpointId,
+      ),
+
+    removeEndpoint: (endpointId: string) => {
+      sql.exec(
+        'DELETE FROM attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE endpoint_id = ?)',
+        endpointId,
+      );
+      sql.exec('DELETE FROM deliveries WHERE endpoint_id = ?', endpointId);
+    },
+
+    recentEvents: (limit: number): WebhookEvent[] =>
+      sql
+        .exec<EventRow>('SELECT * FROM events ORDER BY created_at_ms DESC, id DESC LIMIT ?', limit)
+        .toArray()
+        .map(toEvent),
+  };
+};
+
+export type Deliveries = ReturnType<typeof openDeliveries>;

@@ -1,0 +1,1 @@
+export const outboxOf = (env: Env, accountId: string) => env.OUTBOX.getByName(accountId);

@@ -1,0 +1,36 @@
+import { DAY_MS } from '../shared/clock.ts';
+
+const KEEP_MS = 30 * DAY_MS;
+/** However many come, this many events are kept, besides those that still have to be delivered. */
+const KEEP_EVENTS = 50_000;
+/** Swept at once; what is left over waits for the next sweep. */
+const SWEEP = 1_000;
+
+/** The instant before which settled events are forgotten. */
+const horizonMs = (sql: SqlStorage, nowMs: number): number => {
+  const [beyond] = sql.exec<{ created_at_ms: number }>(
+    'SELECT created_at_ms FROM events ORDER BY created_at_ms DESC LIMIT 1 OFFSET ?',
+    KEEP_EVENTS,
+  );
+  return Math.max(nowMs - KEEP_MS, beyond?.created_at_ms ?? 0);
+};
+
+/** Forgets old events with all that became of them; true if there may be more. */
+export const sweep = (sql: SqlStorage, nowMs: number): boolean => {
+  const old = sql
+    .exec<{ id: string }>(
+      `SELECT id FROM events WHERE created_at_ms <= ?
+       AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND status = 'pending')
+       ORDER BY created_at_ms LIMIT ?`,
+      horizonMs(sql, nowMs),
+      SWEEP,
+    )
+    .toArray();
+  for (const { id } of old) {
+    sql.exec('DELETE FROM attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE event_id = ?)', id);
+    sql.exec('DELETE FROM deliveries WHERE event_id = ?', id);
+    sql.exec('DELETE FROM events WHERE id = ?', id);
+  }
+  sql.exec('DELETE FROM hours WHERE hour < ?', Math.floor((nowMs - KEEP_MS) / 3_600_000));
+  return old.length === SWEEP;
+};

@@ -1,0 +1,182 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { authenticate } from '../http/authenticate.ts';
+import type { AppEnv } from '../http/context.ts';
+import { body, query } from '../http/input.ts';
+import { pageQuery } from '../http/lists.ts';
+import { describe } from '../http/openapi.ts';
+import { listDeliveries, resend, sendTest } from './deliveries.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoints,
+  patchEndpoint,
+  revealEndpoint,
+  rotateSecret,
+} from './endpoints.ts';
+import {
+  createWebhookInput,
+  deletedWebhookBody,
+  deliveryBody,
+  deliveryListBody,
+  patchWebhookInput,
+  revealedWebhookBody,
+  toDeliveryBody,
+  toRevealedWebhook,
+  toWebhook,
+  webhookBody,
+  webhookListBody,
+} from './schemas.ts';
+
+const hostOf = (url: string) => new URL(url).hostname;
+
+const endpoints = new Hono<AppEnv>()
+  .get(
+    '/',
+    describe({
+      id: 'listWebhooks',
+      tag: 'Webhooks',
+      summary: 'List webhooks',
+      access: 'account',
+      answers: [{ status: 200, description: 'All of them, newest first', schema: webhookListBody }],
+    }),
+    authenticate,
+    query(z.object(pageQuery('whe'))),
+    async (c) => c.json(await listEndpoints(c.var.ctx, c.req.valid('query')), 200),
+  )
+  .post(
+    '/',
+    describe({
+      id: 'createWebhook',
+      tag: 'Webhooks',
+      summary: 'Add a webhook',
+      description: 'Only https URLs of public hosts.',
+      access: 'account',
+      answers: [{ status: 201, description: 'The webhook with its secret', schema: revealedWebhookBody }],
+    }),
+    authenticate,
+    body(createWebhookInput),
+    async (c) => {
+      const { endpoint, secret } = await createEndpoint(c.var.ctx, c.req.valid('json'), hostOf(c.req.url));
+      return c.json(toRevealedWebhook(endpoint, secret), 201);
+    },
+  )
+  .get(
+    '/:id',
+    describe({
+      id: 'revealWebhook',
+      tag: 'Webhooks',
+      summary: 'Look up a webhook and its secret',
+      access: 'account',
+      answers: [{ status: 200, description: 'The webhook with its secret', schema: revealedWebhookBody }],
+      errors: ['webhook_not_found'],
+    }),
+    authenticate,
+    async (c) => {
+      const { endpoint, secret } = await revealEndpoint(c.var.ctx, c.req.param('id'));
+      return c.json(toRevealedWebhook(endpoint, secret), 200);
+    },
+  )
+  .patch(
+    '/:id',
+    describe({
+      id: 'patchWebhook',
+      tag: 'Webhooks',
+      summary: 'Change a webhook',
+      access: 'account',
+      answers: [{ status: 200, description: 'The webhook as it is now', schema: webhookBody }],
+      errors: ['webhook_not_found'],
+    }),
+    authenticate,
+    body(patchWebhookInput),
+    async (c) => {
+      const { req } = c;
+      const endpoint = await patchEndpoint(c.var.ctx, req.param('id'), req.valid('json'), hostOf(req.url));
+      return c.json(toWebhook(endpoint), 200);
+    },
+  )
+  .delete(
+    '/:id',
+    describe({
+      id: 'deleteWebhook',
+      tag: 'Webhooks',
+      summary: 'Delete a webhook',
+      description: 'Its deliveries go with it.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The webhook is deleted', schema: deletedWebhookBody }],
+      errors: ['webhook_not_found'],
+    }),
+    authenticate,
+    async (c) => {
+      const id = c.req.param('id');
+      await deleteEndpoint(c.var.ctx, id);
+      return c.json({ id, deleted: true as const }, 200);
+    },
+  );
+
+const deliveries = new Hono<AppEnv>()
+  .post(
+    '/:id/rotate-secret',
+    describe({
+      id: 'rotateWebhookSecret',
+      tag: 'Webhooks',
+      summary: 'Change a webhook’s secret',
+      description: 'Both secrets sign for 24 hours.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The webhook with its new secret', schema: revealedWebhookBody }],
+      errors: ['webhook_not_found'],
+    }),
+    authenticate,
+    async (c) => {
+      const { endpoint, secret } = await rotateSecret(c.var.ctx, c.req.param('id'));
+      return c.json(toRevealedWebhook(endpoint, secret), 200);
+    },
+  )
+  .post(
+    '/:id/test',
+    describe({
+      id: 'testWebhook',
+      tag: 'Webhooks',
+      summary: 'Send a test event',
+      description: 'Sends `webhook.test` to this webhook alone.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The delivery that was begun', schema: deliveryBody }],
+      errors: ['webhook_not_found', 'invalid_transition'],
+    }),
+    authenticate,
+    async (c) => c.json(toDeliveryBody(await sendTest(c.var.ctx, c.req.param('id'))), 200),
+  )
+  .get(
+    '/:id/deliveries',
+    describe({
+      id: 'listDeliveries',
+      tag: 'Webhooks',
+      summary: 'List deliveries',
+      description: 'Each with its attempts.',
+      access: 'account',
+      answers: [{ status: 200, description: 'A page of deliveries, newest first', schema: deliveryListBody }],
+      errors: ['webhook_not_found'],
+    }),
+    authenticate,
+    query(z.object(pageQuery('dlv'))),
+    async (c) => c.json(await listDeliveries(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
+  )
+  .post(
+    '/:id/deliveries/:delivery_id/resend',
+    describe({
+      id: 'resendDelivery',
+      tag: 'Webhooks',
+      summary: 'Send a delivery again',
+      description: 'With the same `webhook-id`.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The delivery, due at once', schema: deliveryBody }],
+      errors: ['webhook_not_found', 'not_found', 'invalid_transition'],
+    }),
+    authenticate,
+    async (c) => {
+      const { id, delivery_id } = c.req.param();
+      return c.json(toDeliveryBody(await resend(c.var.ctx, id, delivery_id)), 200);
+    },
+  );
+
+export const webhookRoutes = new Hono<AppEnv>().route('/', endpoints).route('/', deliveries);

@@ -1,0 +1,132 @@
+import * as z from 'zod';
+import { listOf } from '../http/lists.ts';
+import { isoTime } from '../shared/clock.ts';
+import { EVENT_NAMES, TEST_EVENT } from '../shared/events.ts';
+import type { DeliveryRecord, Endpoint } from './outbox-tables.ts';
+
+const eventNames = z
+  .array(z.enum(EVENT_NAMES))
+  .min(1)
+  .max(EVENT_NAMES.length)
+  .meta({ description: 'Absent or null: all of them.' });
+
+const url = z
+  .string()
+  .max(2_048)
+  .meta({ format: 'uri', examples: ['https://example.com/hooks/latchkey'] });
+const description = z.string().trim().min(1).max(200);
+
+export const createWebhookInput = z
+  .strictObject({ url, events: eventNames.nullish(), description: description.nullish() })
+  .meta({ id: 'CreateWebhook' });
+
+export const patchWebhookInput = z
+  .strictObject({
+    url: url.optional(),
+    events: eventNames.nullish(),
+    description: description.nullish(),
+    status: z.enum(['enabled', 'disabled']).optional().meta({
+      description: 'What is pending when an endpoint is disabled is not sent; it can be resent.',
+    }),
+  })
+  .meta({ id: 'PatchWebhook' });
+
+const webhookFields = {
+  id: z.string().meta({ examples: ['whe_0VJ1mKq7XbT2c9LpQwZa'] }),
+  url: z.string(),
+  description: z.string().nullable(),
+  events: z.array(z.enum(EVENT_NAMES)),
+  status: z.enum(['enabled', 'disabled']),
+  disabled_reason: z.enum(['by_you', 'gone', 'failing']).nullable().meta({
+    description: '`gone`: it answered 410. `failing`: nothing but failures for five days.',
+  }),
+  failing_since: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'The first of an unbroken row of failures.' }),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+};
+
+export const webhookBody = z.object(webhookFields).meta({ id: 'Webhook' });
+export const revealedWebhookBody = z
+  .object({
+    ...webhookFields,
+    secret: z
+      .string()
+      .meta({ description: 'Signs what this endpoint is sent, as Standard Webhooks has it.' }),
+    old_secret_expires_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'Until then the secret before signs too.' }),
+  })
+  .meta({ id: 'RevealedWebhook' });
+export const webhookListBody = listOf(webhookBody).meta({ id: 'WebhookList' });
+export const deletedWebhookBody = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'DeletedWebhook' });
+
+export const deliveryBody = z
+  .object({
+    id: z.string().meta({ examples: ['dlv_0VJ1mKq7XbT2c9LpQwZa'] }),
+    event_id: z.string().meta({ description: 'The `webhook-id` of every attempt.' }),
+    event: z.enum([...EVENT_NAMES, TEST_EVENT]),
+    status: z.enum(['pending', 'delivered', 'failed']),
+    attempts: z.array(
+      z.object({
+        time: z.iso.datetime(),
+        status_code: z.int().nullable(),
+        error: z.string().nullable(),
+        duration_ms: z.int(),
+        response: z.string().nullable().meta({ description: 'Its first 2 KiB.' }),
+      }),
+    ),
+    next_attempt_at: z.iso.datetime().nullable(),
+    payload: z.string().meta({ description: 'The exact body.' }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Delivery' });
+
+export const deliveryListBody = listOf(deliveryBody).meta({ id: 'DeliveryList' });
+
+const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms));
+
+export const toWebhook = (endpoint: Endpoint): z.infer<typeof webhookBody> => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  description: endpoint.description,
+  events: endpoint.events ?? [...EVENT_NAMES],
+  status: endpoint.disabledReason === null ? 'enabled' : 'disabled',
+  disabled_reason: endpoint.disabledReason,
+  failing_since: isoOrNull(endpoint.failingSinceMs),
+  created_at: isoTime(endpoint.createdAtMs),
+  updated_at: isoTime(endpoint.updatedAtMs),
+});
+
+export const toRevealedWebhook = (
+  endpoint: Endpoint,
+  secret: string,
+): z.infer<typeof revealedWebhookBody> => ({
+  ...toWebhook(endpoint),
+  secret,
+  old_secret_expires_at:
+    (endpoint.oldSecretUntilMs ?? 0) > Date.now() ? isoOrNull(endpoint.oldSecretUntilMs) : null,
+});
+
+export const toDeliveryBody = (delivery: DeliveryRecord): z.infer<typeof deliveryBody> => ({
+  id: delivery.id,
+  event_id: delivery.eventId,
+  event: delivery.event.name,
+  status: delivery.status,
+  attempts: delivery.attempts.map(({ atMs, statusCode, error, durationMs, response }) => ({
+    time: isoTime(atMs),
+    status_code: statusCode,
+    error,
+    duration_ms: durationMs,
+    response,
+  })),
+  next_attempt_at:
+    delivery.status === 'pending' && delivery.lease === null ? isoTime(delivery.dueAtMs) : null,
+  payload: delivery.event.payload,
+  created_at: isoTime(delivery.createdAtMs),
+});

@@ -1,0 +1,290 @@
+import { DurableObject } from 'cloudflare:workers';
+import { gateOf } from '../gate/feed.ts';
+import { DAY_MS } from '../shared/clock.ts';
+import { newEvent, TEST_EVENT, type WebhookEvent } from '../shared/events.ts';
+import { logError } from '../shared/log.ts';
+import { randomBase62 } from '../shared/random.ts';
+import { rememberedName } from '../shared/remembered-name.ts';
+import { openDeliveries } from './delivery-store.ts';
+import { openEndpoints } from './endpoint-store.ts';
+import { type Outcome, settled } from './outcome.ts';
+import {
+  type Delivery,
+  type DeliveryRecord,
+  type DisabledReason,
+  type Endpoint,
+  TABLES,
+} from './outbox-tables.ts';
+import { sweep } from './retention.ts';
+
+/** What a consumer needs to try a delivery. */
+export interface Job {
+  deliveryId: string;
+  lease: string;
+  eventId: string;
+  payload: string;
+  url: string;
+  serviceHost: string;
+  /** Sealed for the endpoint; all of them sign. */
+  sealedSecrets: string[];
+}
+
+export interface Summary {
+  endpoints: number;
+  delivered24h: number;
+  failed24h: number;
+  recentEvents: WebhookEvent[];
+  firstEndpointAtMs: number | null;
+}
+
+export interface Hint {
+  account_id: string;
+  endpoint_id: string;
+}
+
+/** A consumer that has not settled by then is given up, and the delivery is due again. */
+const LEASE_MS = 60_000;
+/** A hint that nobody has followed by then was lost. */
+const HINT_PATIENCE_MS = 5_000;
+/** A consumer has six outgoing connections. */
+const LANES = 6;
+/** An endpoint that fails for longer than this is tried one delivery at a time. */
+const ONE_LANE_AFTER_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+const TOLD_GATE = 'told_gate';
+const FIRST_ENDPOINT_AT = 'first_endpoint_at';
+
+/**
+ * One per account: endpoints, events, deliveries and their attempts. What is to be sent is a row here until
+ * it is settled; a queue message is only a hint that an endpoint has something due.
+ */
+export class WebhookOutbox extends DurableObject<Env> {
+  readonly #accountId: string;
+  readonly #endpoints;
+  readonly #deliveries;
+  /** Hints under way, by endpoint. Forgotten on eviction, which costs a hint too many. */
+  readonly #hintedAtMs = new Map<string, number>();
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#accountId = rememberedName(ctx);
+    ctx.storage.sql.exec(TABLES);
+    this.#endpoints = openEndpoints(ctx.storage.sql);
+    this.#deliveries = openDeliveries(ctx.storage.sql);
+  }
+
+  /** Takes over the gate's events; each is known by its id, so that a second hand-over changes nothing. */
+  async accept(events: WebhookEvent[]): Promise<{ wantsVerified: boolean }> {
+    const nowMs = Date.now();
+    for (const event of events) {
+      if (!this.#deliveries.addEvent(event) || event.name === TEST_EVENT) continue;
+      for (const { id } of this.#endpoints.subscribedTo(event.name))
+        this.#deliveries.add(id, event.id, nowMs);
+    }
+    await this.#workOn(nowMs);
+    return { wantsVerified: this.#wantsVerified() };
+  }
+
+  /** Up to as many deliveries as may be tried at once, leased to the caller. */
+  claim(endpointId: string): Job[] {
+    const nowMs = Date.now();
+    this.#hintedAtMs.delete(endpointId);
+    const endpoint = this.#endpoints.get(endpointId);
+    if (!endpoint || endpoint.disabledReason) return [];
+    return this.#deliveries
+      .due(endpointId, nowMs, this.#freeLanes(endpoint, nowMs))
+      .map((delivery) => this.#lease(delivery, endpoint, nowMs));
+  }
+
+  /** What became of an attempt. Gives the next delivery of this endpoint to the caller who wants one. */
+  async settle(deliveryId: string, lease: string, outcome: Outcome, wantsMore: boolean): Promise<Job | null> {
+    const nowMs = Date.now();
+    const delivery = this.#deliveries.get(deliveryId);
+    const endpoint = delivery && this.#endpoints.get(delivery.endpointId);
+    if (!delivery || !endpoint) return null;
+    this.#deliveries.logAttempt(deliveryId, outcome);
+    this.#countHour(outcome.ok, nowMs);
+    const after = settled(delivery, lease, endpoint, outcome, { nowMs, dice: Math.random() });
+    if (after.delivery) this.#deliveries.update(after.delivery);
+    if (after.failingSinceMs !== endpoint.failingSinceMs) {
+      this.#endpoints.save({ ...endpoint, failingSinceMs: after.failingSinceMs });
+    }
+    if (after.disable) await this.#disable(endpoint.id, after.disable);
+    const mayGoOn = wantsMore && !after.disable && this.#freeLanes(endpoint, nowMs) > 0;
+    const [next] = mayGoOn ? this.#deliveries.due(endpoint.id, nowMs, 1) : [];
+    const job = next ? this.#lease(next, endpoint, nowMs) : null;
+    await this.#workOn(nowMs);
+    return job;
+  }
+
+  getEndpoint(id: string): Endpoint | null {
+    return this.#endpoints.get(id);
+  }
+
+  listEndpoints(): Endpoint[] {
+    return this.#endpoints.newestFirst();
+  }
+
+  /** Returns when the gate knows what is wanted of it, so that no verify from then on is missed. */
+  async saveEndpoint(endpoint: Endpoint): Promise<void> {
+    this.#endpoints.save(endpoint);
+    const { kv } = this.ctx.storage;
+    if (!kv.get(FIRST_ENDPOINT_AT)) kv.put(FIRST_ENDPOINT_AT, endpoint.createdAtMs);
+    await this.#tellGate();
+  }
+
+  async changeEndpoint(id: string, fields: Partial<Endpoint>): Promise<Endpoint | null> {
+    const before = this.#endpoints.get(id);
+    if (!before) return null;
+    const endpoint = { ...before, ...fields };
+    this.#endpoints.save(endpoint);
+    if (endpoint.disabledReason) this.#deliveries.giveUp(id);
+    await this.#tellGate();
+    return endpoint;
+  }
+
+  async deleteEndpoint(id: string): Promise<boolean> {
+    if (!this.#endpoints.get(id)) return false;
+    this.#endpoints.remove(id);
+    this.#deliveries.removeEndpoint(id);
+    await this.#tellGate();
+    return true;
+  }
+
+  /** An event that goes to this endpoint alone. */
+  async sendTest(endpointId: string, customerEmail: string): Promise<DeliveryRecord | null> {
+    const endpoint = this.#endpoints.get(endpointId);
+    if (!endpoint) return null;
+    const nowMs = Date.now();
+    const event = newEvent(TEST_EVENT, nowMs, { customer_email: customerEmail });
+    this.#deliveries.addEvent(event);
+    const id = this.#deliveries.add(endpointId, event.id, nowMs);
+    await this.#workOn(nowMs);
+    return this.#deliveries.record(id);
+  }
+
+  listDeliveries(endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] | null {
+    return this.#endpoints.get(endpointId) ? this.#deliveries.page(endpointId, limit, beforeId) : null;
+  }
+
+  /** Due at once and with all its retries anew; the event's id stays what it was. */
+  async resend(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
+    const delivery = this.#deliveries.get(deliveryId);
+    if (!delivery || delivery.endpointId !== endpointId) return null;
+    const nowMs = Date.now();
+    this.#deliveries.update({ ...delivery, status: 'pending', failures: 0, dueAtMs: nowMs, lease: null });
+    await this.#workOn(nowMs);
+    return this.#deliveries.record(deliveryId);
+  }
+
+  summary(): Summary {
+    const { sql, kv } = this.ctx.storage;
+    const fromHour = Math.floor((Date.now() - DAY_MS) / HOUR_MS) + 1;
+    const sums = sql
+      .exec<{ delivered: number | null; failed: number | null }>(
+        'SELECT sum(delivered) AS delivered, sum(failed) AS failed FROM hours WHERE hour >= ?',
+        fromHour,
+      )
+      .one();
+    return {
+      endpoints: this.#endpoints.count(),
+      delivered24h: sums.delivered ?? 0,
+      failed24h: sums.failed ?? 0,
+      recentEvents: this.#deliveries.recentEvents(10),
+      firstEndpointAtMs: kv.get<number>(FIRST_ENDPOINT_AT) ?? null,
+    };
+  }
+
+  /** An alarm that throws is retried six times and never again, so it catches and arms itself anew. */
+  override async alarm(): Promise<void> {
+    const nowMs = Date.now();
+    try {
+      await this.#tellGate();
+      if (sweep(this.ctx.storage.sql, nowMs)) await this.ctx.storage.setAlarm(nowMs + 1);
+      await this.#workOn(nowMs);
+    } catch (error) {
+      logError('outbox_alarm_failed', error, { account_id: this.#accountId });
+      await this.ctx.storage.setAlarm(nowMs + HINT_PATIENCE_MS);
+    }
+  }
+
+  #freeLanes(endpoint: Endpoint, nowMs: number): number {
+    const failsForMs = nowMs - (endpoint.failingSinceMs ?? nowMs);
+    const lanes = failsForMs > ONE_LANE_AFTER_MS ? 1 : LANES;
+    return Math.max(0, lanes - this.#deliveries.inFlight(endpoint.id, nowMs));
+  }
+
+  #lease(delivery: Delivery, endpoint: Endpoint, nowMs: number): Job {
+    const lease = randomBase62(16);
+    this.#deliveries.update({ ...delivery, lease, dueAtMs: nowMs + LEASE_MS });
+    const oldStillSigns = endpoint.oldSealedSecret !== null && nowMs < (endpoint.oldSecretUntilMs ?? 0);
+    return {
+      deliveryId: delivery.id,
+      lease,
+      eventId: delivery.eventId,
+      payload: this.#deliveries.eventOf(delivery.eventId).payload,
+      url: endpoint.url,
+      serviceHost: endpoint.serviceHost,
+      sealedSecrets: [endpoint.sealedSecret, ...(oldStillSigns ? [endpoint.oldSealedSecret ?? ''] : [])],
+    };
+  }
+
+  async #disable(endpointId: string, disabledReason: DisabledReason): Promise<void> {
+    const endpoint = this.#endpoints.get(endpointId);
+    if (!endpoint) return;
+    this.#endpoints.save({ ...endpoint, disabledReason });
+    this.#deliveries.giveUp(endpointId);
+    await this.#tellGate();
+  }
+
+  #wantsVerified(): boolean {
+    return this.#endpoints.subscribedTo('license.verified').length > 0;
+  }
+
+  /** The gate makes `license.verified` only while somebody wants it. */
+  async #tellGate(): Promise<void> {
+    const wanted = this.#wantsVerified();
+    if (this.ctx.storage.kv.get<boolean>(TOLD_GATE) === wanted) return;
+    // Until the gate has heard it, a restart must not take it for told.
+    this.ctx.storage.kv.delete(TOLD_GATE);
+    await this.ctx.storage.setAlarm(Date.now() + HINT_PATIENCE_MS);
+    await gateOf(this.env, this.#accountId).setWantsVerified(wanted);
+    this.ctx.storage.kv.put(TOLD_GATE, wanted);
+  }
+
+  /** Hints at each endpoint that has something due, and sets the alarm to when to look again. */
+  async #workOn(nowMs: number): Promise<void> {
+    let lookMs = nowMs + DAY_MS;
+    for (const endpoint of this.#endpoints.enabled()) {
+      const dueMs = this.#deliveries.nextDueMs(endpoint.id);
+      if (dueMs === null) continue;
+      // Where every lane is taken, each goes on with what is due when it settles.
+      if (dueMs <= nowMs && this.#freeLanes(endpoint, nowMs) > 0) await this.#hint(endpoint.id, nowMs);
+      lookMs = Math.min(lookMs, dueMs <= nowMs ? nowMs + HINT_PATIENCE_MS : dueMs);
+    }
+    const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
+    if (lookMs < armedMs) await this.ctx.storage.setAlarm(lookMs);
+  }
+
+  async #hint(endpointId: string, nowMs: number): Promise<void> {
+    if ((this.#hintedAtMs.get(endpointId) ?? 0) > nowMs - HINT_PATIENCE_MS) return;
+    this.#hintedAtMs.set(endpointId, nowMs);
+    try {
+      await this.env.WEBHOOKS.send({ account_id: this.#accountId, endpoint_id: endpointId } satisfies Hint);
+    } catch (error) {
+      // The alarm hints again.
+      logError('hint_failed', error, { account_id: this.#accountId });
+    }
+  }
+
+  #countHour(ok: boolean, nowMs: number) {
+    this.ctx.storage.sql.exec(
+      `INSERT INTO hours VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+       SET delivered = delivered + excluded.delivered, failed = failed + excluded.failed`,
+      Math.floor(nowMs / HOUR_MS),
+      ok ? 1 : 0,
+      ok ? 0 : 1,
+    );
+  }
+}

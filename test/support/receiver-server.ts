@@ -1,0 +1,86 @@
+// A real HTTP server that customers' webhooks arrive at. Runs in Node for the whole run of the tests; each
+// test uses paths of its own and tells the server there how to answer.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestProject } from 'vitest/node';
+
+export interface Reply {
+  status: number;
+  headers?: Record<string, string>;
+  /** So many bytes of body. */
+  bodyBytes?: number;
+  /** Answers after that long; Infinity is not JSON, so never is 'never'. */
+  delayMs?: number | 'never';
+}
+
+export interface Received {
+  method: string;
+  headers: Record<string, string>;
+  body: string;
+  atMs: number;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    receiver: string;
+  }
+}
+
+interface Inbox {
+  /** What to answer, in turn; the last one again and again. */
+  script: Reply[];
+  received: Received[];
+}
+
+const inboxes = new Map<string, Inbox>();
+
+const inboxAt = (path: string): Inbox => {
+  const inbox = inboxes.get(path) ?? { script: [{ status: 200 }], received: [] };
+  inboxes.set(path, inbox);
+  return inbox;
+};
+
+const readBody = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+};
+
+const receive = (inbox: Inbox, request: IncomingMessage, body: string, response: ServerResponse) => {
+  inbox.received.push({
+    method: request.method ?? '',
+    headers: request.headers as Record<string, string>,
+    body,
+    atMs: Date.now(),
+  });
+  const reply = (inbox.script.length > 1 ? inbox.script.shift() : inbox.script[0]) ?? { status: 200 };
+  if (reply.delayMs === 'never') return;
+  setTimeout(() => {
+    response.writeHead(reply.status, reply.headers);
+    response.end(reply.bodyBytes ? 'x'.repeat(reply.bodyBytes) : 'ok');
+  }, reply.delayMs ?? 0);
+};
+
+/** `/hooks/…` receives; `PUT /script/…` and `GET /inbox/…` are for the test. */
+const handle = async (request: IncomingMessage, response: ServerResponse) => {
+  const [, area, ...rest] = (request.url ?? '').split('/');
+  const inbox = inboxAt(rest.join('/'));
+  const body = await readBody(request);
+  if (area === 'hooks') return receive(inbox, request, body, response);
+  if (area === 'script') inbox.script = JSON.parse(body) as Reply[];
+  response.end(JSON.stringify(inbox.received));
+};
+
+export default async ({ provide }: TestProject) => {
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  provide('receiver', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return () => {
+    server.closeAllConnections();
+    server.close();
+  };
+};

@@ -1,0 +1,28 @@
+import { inject } from 'vitest';
+import type { Received, Reply } from './receiver-server.ts';
+
+/** A place of its own at the receiver. */
+export const newReceiver = async (...script: Reply[]) => {
+  const server = inject('receiver');
+  const path = crypto.randomUUID();
+  const answers = async (...replies: Reply[]) => {
+    await fetch(`${server}/script/${path}`, { method: 'PUT', body: JSON.stringify(replies) });
+  };
+  if (script.length > 0) await answers(...script);
+  const received = async (): Promise<Received[]> => (await fetch(`${server}/inbox/${path}`)).json();
+  return {
+    url: `${server}/hooks/${path}`,
+    answers,
+    received,
+    /** What arrived, once it is at least so much. */
+    receives: async (count: number, patienceMs = 10_000): Promise<Received[]> => {
+      const untilMs = performance.now() + patienceMs;
+      for (;;) {
+        const all = await received();
+        if (all.length >= count) return all;
+        if (performance.now() > untilMs) throw new Error(`Only ${all.length} of ${count} webhooks arrived.`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+  };
+};
