@@ -7,12 +7,13 @@ import { logError } from '../shared/log.ts';
 import { rememberedName } from '../shared/remembered-name.ts';
 import { sharedRun } from '../shared/shared-run.ts';
 import { type Admission, openAdmission, type PresentedKey, type Usage } from './admission.ts';
+import { catchUp } from './catch-up.ts';
 import { type CopiedLicense, openCopy } from './copy.ts';
 import { type CountedCall, openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
 import type { Charge, Receipt, Statistics, VerifyReply } from './replies.ts';
-import { readFeed, readPage, readThrough } from './source.ts';
+import { readThrough } from './source.ts';
 import { decideVerdict } from './verdict.ts';
 
 /** A change whose author died is found this soon … */
@@ -143,14 +144,13 @@ export class AccountGate extends DurableObject<Env> {
   /** An alarm that throws is retried six times and never again, so it catches and arms itself anew. */
   override async alarm(): Promise<void> {
     this.#armedForEvents = false;
-    try {
-      await this.#pull();
-      await this.#relay();
-      await this.#arm();
-    } catch (error) {
-      logError('gate_alarm_failed', error, { account_id: this.#accountId });
+    // Neither waits for the other: D1 may be down, or the outbox.
+    for (const done of await Promise.allSettled([this.#pull(), this.#relay()])) {
+      if (done.status === 'fulfilled') continue;
+      logError('gate_alarm_failed', done.reason, { account_id: this.#accountId });
       await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
     }
+    await this.#arm();
   }
 
   /** Sets the alarm to what is next, and never later than it was: more to copy, or a look for an announced change. */
@@ -194,7 +194,7 @@ export class AccountGate extends DurableObject<Env> {
     const licenseKnown = licenseKeys.length === 0 || this.#findLicense(licenseKeys) !== null;
     if (licenseKnown && this.#copy.account() && this.#copy.key(keyId)) return true;
     try {
-      await this.#arm();
+      if ((await this.ctx.storage.getAlarm()) === null) await this.#arm();
       this.#copy.adopt(await readThrough(this.#db, this.#accountId, keyId, licenseKeys));
       return true;
     } catch (error) {
@@ -203,28 +203,15 @@ export class AccountGate extends DurableObject<Env> {
     }
   }
 
-  /** The whole feed, and the next page of a copy that is not complete. */
   async #catchUp(): Promise<void> {
-    for (let more = true; more;) {
-      const changes = await readFeed(this.#db, this.#accountId, this.#copy.progress().appliedSeq);
-      const { lastSeq, rows, events } = changes;
-      if (lastSeq !== null) {
-        this.#outgoing.add(...events);
-        this.ctx.storage.transactionSync(() => {
-          this.#copy.apply(rows, lastSeq);
-          this.#outgoing.write();
-        });
-      }
-      more = changes.more;
-    }
-    const { complete, loadedThrough } = this.#copy.progress();
-    if (!complete) {
-      const page = await readPage(this.#db, this.#accountId, loadedThrough);
-      this.ctx.storage.transactionSync(() => this.#copy.adoptPage(page.rows, page.last));
-      if (!page.last) await this.#arm();
-    }
-    // The next pull deletes in D1 what this one has applied, so that has to be on disk.
-    await this.ctx.storage.sync();
+    await catchUp({
+      storage: this.ctx.storage,
+      db: this.#db,
+      accountId: this.#accountId,
+      copy: this.#copy,
+      outgoing: this.#outgoing,
+    });
+    if (!this.#copy.progress().complete) await this.#arm();
     await this.#relaySoon();
   }
 

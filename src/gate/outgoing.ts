@@ -11,17 +11,24 @@ export const openOutgoing = (sql: SqlStorage) => {
   let unwritten: WebhookEvent[] = [];
   let waiting = sql.exec('SELECT 1 FROM outgoing LIMIT 1').toArray().length > 0;
 
+  /** Into the open transaction. */
+  const insert = (events: WebhookEvent[]) => {
+    if (events.length === 0) return;
+    sql.exec('INSERT INTO outgoing (events) VALUES (?)', JSON.stringify(events));
+    waiting = true;
+  };
+
   return {
-    add: (...events: WebhookEvent[]) => {
-      unwritten.push(...events);
+    insert,
+
+    /** Kept for the commit of the call that made it. */
+    add: (event: WebhookEvent) => {
+      unwritten.push(event);
     },
 
-    /** Puts what has been added into the open transaction. */
     write: () => {
-      if (unwritten.length === 0) return;
-      sql.exec('INSERT INTO outgoing (events) VALUES (?)', JSON.stringify(unwritten));
+      insert(unwritten);
       unwritten = [];
-      waiting = true;
     },
 
     isEmpty: () => !waiting,
@@ -49,3 +56,5 @@ export const openOutgoing = (sql: SqlStorage) => {
     },
   };
 };
+
+export type Outgoing = ReturnType<typeof openOutgoing>;

@@ -180,6 +180,8 @@ export const openDeliveries = (sql: SqlStorage) => {
       sql.exec('DELETE FROM deliveries WHERE endpoint_id = ?', endpointId);
     },
 
+    isEmpty: (): boolean => sql.exec('SELECT 1 FROM events LIMIT 1').toArray().length === 0,
+
     recentEvents: (limit: number): WebhookEvent[] =>
       sql
         .exec<EventRow>('SELECT * FROM events ORDER BY created_at_ms DESC, id DESC LIMIT ?', limit)

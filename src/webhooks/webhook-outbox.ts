@@ -255,7 +255,7 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   /** Hints at each endpoint that has something due, and sets the alarm to when to look again. */
   async #workOn(nowMs: number): Promise<void> {
-    let lookMs = nowMs + DAY_MS;
+    let lookMs = this.#deliveries.isEmpty() ? Infinity : nowMs + DAY_MS;
     for (const endpoint of this.#endpoints.enabled()) {
       const dueMs = this.#deliveries.nextDueMs(endpoint.id);
       if (dueMs === null) continue;
