@@ -1,6 +1,6 @@
 import { app } from './app.ts';
 import { consume } from './webhooks/consumer.ts';
-import type { Hint } from './webhooks/webhook-outbox.ts';
+import type { Hint } from './webhooks/jobs.ts';
 
 export { AccountGate } from './gate/account-gate.ts';
 export { WebhookOutbox } from './webhooks/webhook-outbox.ts';

@@ -1,7 +1,7 @@
 import { logError } from '../shared/log.ts';
 import { post } from './post.ts';
 import { outboxOf } from './outbox.ts';
-import type { Hint, Job } from './webhook-outbox.ts';
+import type { Hint, Job } from './jobs.ts';
 
 /** A consumer goes on with an endpoint for this long; then the outbox hints anew. */
 const SHIFT_MS = 10_000;

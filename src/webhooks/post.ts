@@ -5,7 +5,7 @@ import type { Outcome } from './outcome.ts';
 import { readRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signing.ts';
 import { webhookUrlProblem } from './url-rules.ts';
-import type { Job } from './webhook-outbox.ts';
+import type { Job } from './jobs.ts';
 
 export const ATTEMPT_TIMEOUT_MS = 15_000;
 const KEEP_BYTES = 2_048;

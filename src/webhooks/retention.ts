@@ -1,4 +1,5 @@
 import { DAY_MS } from '../shared/clock.ts';
+import { openHours } from './hours.ts';
 
 const KEEP_MS = 30 * DAY_MS;
 /** However many come, this many events are kept, besides those that still have to be delivered. */
@@ -31,6 +32,6 @@ export const sweep = (sql: SqlStorage, nowMs: number): boolean => {
     sql.exec('DELETE FROM deliveries WHERE event_id = ?', id);
     sql.exec('DELETE FROM events WHERE id = ?', id);
   }
-  sql.exec('DELETE FROM hours WHERE hour < ?', Math.floor((nowMs - KEEP_MS) / 3_600_000));
+  openHours(sql).forgetBefore(nowMs - KEEP_MS);
   return old.length === SWEEP;
 };

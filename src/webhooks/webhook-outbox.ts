@@ -7,6 +7,8 @@ import { randomBase62 } from '../shared/random.ts';
 import { rememberedName } from '../shared/remembered-name.ts';
 import { openDeliveries } from './delivery-store.ts';
 import { openEndpoints } from './endpoint-store.ts';
+import { openHours } from './hours.ts';
+import { type Hint, type Job, toJob } from './jobs.ts';
 import { type Outcome, settled } from './outcome.ts';
 import {
   type Delivery,
@@ -17,29 +19,12 @@ import {
 } from './outbox-tables.ts';
 import { sweep } from './retention.ts';
 
-/** What a consumer needs to try a delivery. */
-export interface Job {
-  deliveryId: string;
-  lease: string;
-  eventId: string;
-  payload: string;
-  url: string;
-  serviceHost: string;
-  /** Sealed for the endpoint; all of them sign. */
-  sealedSecrets: string[];
-}
-
 export interface Summary {
   endpoints: number;
   delivered24h: number;
   failed24h: number;
   recentEvents: WebhookEvent[];
   firstEndpointAtMs: number | null;
-}
-
-export interface Hint {
-  account_id: string;
-  endpoint_id: string;
 }
 
 /** A consumer that has not settled by then is given up, and the delivery is due again. */
@@ -50,7 +35,6 @@ const HINT_PATIENCE_MS = 5_000;
 const LANES = 6;
 /** An endpoint that fails for longer than this is tried one delivery at a time. */
 const ONE_LANE_AFTER_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
 const TOLD_GATE = 'told_gate';
 const FIRST_ENDPOINT_AT = 'first_endpoint_at';
@@ -63,6 +47,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #accountId: string;
   readonly #endpoints;
   readonly #deliveries;
+  readonly #hours;
   /** Hints under way, by endpoint. Forgotten on eviction, which costs a hint too many. */
   readonly #hintedAtMs = new Map<string, number>();
 
@@ -72,6 +57,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     ctx.storage.sql.exec(TABLES);
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#deliveries = openDeliveries(ctx.storage.sql);
+    this.#hours = openHours(ctx.storage.sql);
   }
 
   /** Takes over the gate's events; each is known by its id, so that a second hand-over changes nothing. */
@@ -104,7 +90,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     const endpoint = delivery && this.#endpoints.get(delivery.endpointId);
     if (!delivery || !endpoint) return null;
     this.#deliveries.logAttempt(deliveryId, outcome);
-    this.#countHour(outcome.ok, nowMs);
+    this.#hours.count(outcome.ok, nowMs);
     const after = settled(delivery, lease, endpoint, outcome, { nowMs, dice: Math.random() });
     if (after.delivery) this.#deliveries.update(after.delivery);
     if (after.failingSinceMs !== endpoint.failingSinceMs) {
@@ -179,20 +165,13 @@ export class WebhookOutbox extends DurableObject<Env> {
   }
 
   summary(): Summary {
-    const { sql, kv } = this.ctx.storage;
-    const fromHour = Math.floor((Date.now() - DAY_MS) / HOUR_MS) + 1;
-    const sums = sql
-      .exec<{ delivered: number | null; failed: number | null }>(
-        'SELECT sum(delivered) AS delivered, sum(failed) AS failed FROM hours WHERE hour >= ?',
-        fromHour,
-      )
-      .one();
+    const { delivered, failed } = this.#hours.lastDay(Date.now());
     return {
       endpoints: this.#endpoints.count(),
-      delivered24h: sums.delivered ?? 0,
-      failed24h: sums.failed ?? 0,
+      delivered24h: delivered,
+      failed24h: failed,
       recentEvents: this.#deliveries.recentEvents(10),
-      firstEndpointAtMs: kv.get<number>(FIRST_ENDPOINT_AT) ?? null,
+      firstEndpointAtMs: this.ctx.storage.kv.get<number>(FIRST_ENDPOINT_AT) ?? null,
     };
   }
 
@@ -201,7 +180,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     const nowMs = Date.now();
     try {
       await this.#tellGate();
-      if (sweep(this.ctx.storage.sql, nowMs)) await this.ctx.storage.setAlarm(nowMs + 1);
+      if (sweep(this.ctx.storage.sql, nowMs)) await this.#wakeBy(nowMs + 1);
       await this.#workOn(nowMs);
     } catch (error) {
       logError('outbox_alarm_failed', error, { account_id: this.#accountId });
@@ -218,16 +197,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   #lease(delivery: Delivery, endpoint: Endpoint, nowMs: number): Job {
     const lease = randomBase62(16);
     this.#deliveries.update({ ...delivery, lease, dueAtMs: nowMs + LEASE_MS });
-    const oldStillSigns = endpoint.oldSealedSecret !== null && nowMs < (endpoint.oldSecretUntilMs ?? 0);
-    return {
-      deliveryId: delivery.id,
-      lease,
-      eventId: delivery.eventId,
-      payload: this.#deliveries.eventOf(delivery.eventId).payload,
-      url: endpoint.url,
-      serviceHost: endpoint.serviceHost,
-      sealedSecrets: [endpoint.sealedSecret, ...(oldStillSigns ? [endpoint.oldSealedSecret ?? ''] : [])],
-    };
+    return toJob(delivery, lease, endpoint, this.#deliveries.eventOf(delivery.eventId), nowMs);
   }
 
   async #disable(endpointId: string, disabledReason: DisabledReason): Promise<void> {
@@ -248,7 +218,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (this.ctx.storage.kv.get<boolean>(TOLD_GATE) === wanted) return;
     // Until the gate has heard it, a restart must not take it for told.
     this.ctx.storage.kv.delete(TOLD_GATE);
-    await this.ctx.storage.setAlarm(Date.now() + HINT_PATIENCE_MS);
+    await this.#wakeBy(Date.now() + HINT_PATIENCE_MS);
     await gateOf(this.env, this.#accountId).setWantsVerified(wanted);
     this.ctx.storage.kv.put(TOLD_GATE, wanted);
   }
@@ -263,8 +233,13 @@ export class WebhookOutbox extends DurableObject<Env> {
       if (dueMs <= nowMs && this.#freeLanes(endpoint, nowMs) > 0) await this.#hint(endpoint.id, nowMs);
       lookMs = Math.min(lookMs, dueMs <= nowMs ? nowMs + HINT_PATIENCE_MS : dueMs);
     }
+    await this.#wakeBy(lookMs);
+  }
+
+  /** Never later than it was. */
+  async #wakeBy(ms: number): Promise<void> {
     const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
-    if (lookMs < armedMs) await this.ctx.storage.setAlarm(lookMs);
+    if (ms < armedMs) await this.ctx.storage.setAlarm(ms);
   }
 
   async #hint(endpointId: string, nowMs: number): Promise<void> {
@@ -276,15 +251,5 @@ export class WebhookOutbox extends DurableObject<Env> {
       // The alarm hints again.
       logError('hint_failed', error, { account_id: this.#accountId });
     }
-  }
-
-  #countHour(ok: boolean, nowMs: number) {
-    this.ctx.storage.sql.exec(
-      `INSERT INTO hours VALUES (?, ?, ?) ON CONFLICT DO UPDATE
-       SET delivered = delivered + excluded.delivered, failed = failed + excluded.failed`,
-      Math.floor(nowMs / HOUR_MS),
-      ok ? 1 : 0,
-      ok ? 0 : 1,
-    );
   }
 }
