@@ -19,6 +19,17 @@ const writeFreshSecrets = () =>
     { mode: 0o600 },
   );
 
+const STRIPE_SECRETS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
+
+/** Of .dev.vars wrangler reads the secrets that its configuration requires and no others. */
+const writeConfigWith = (names: string[]): string => {
+  const required = /^required = \[(.*)\]$/m;
+  const config = readFileSync('wrangler.toml', 'utf8');
+  const list = names.map((name) => `"${name}"`).join(', ');
+  writeFileSync('wrangler.local.toml', config.replace(required, `required = [$1, ${list}]`));
+  return 'wrangler.local.toml';
+};
+
 const fail = (message: string): never => {
   console.error(message);
   process.exit(1);
@@ -43,8 +54,9 @@ const applyMigrations = () => {
 };
 
 if (!existsSync(SECRETS)) writeFreshSecrets();
+const secrets = parseEnv(readFileSync(SECRETS, 'utf8'));
 try {
-  readConfig(parseEnv(readFileSync(SECRETS, 'utf8')));
+  readConfig(secrets);
 } catch (error) {
   fail(`${SECRETS}: ${error instanceof Error ? error.message : String(error)}`);
 }
@@ -54,8 +66,10 @@ const args = process.argv.slice(2);
 // Any free port: of two checkouts started at once, both would find the debugger's usual one still free.
 if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspector-port=0');
 
-// A receiver on this machine is what a developer tries webhooks with.
-args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true');
+// A receiver on this machine is what a developer tries webhooks with, and the sandbox is what they pay at.
+const isStripe = STRIPE_SECRETS.every((name) => secrets[name]);
+args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true', '--var', `PAYMENTS:${isStripe ? 'stripe' : 'sandbox'}`);
+if (isStripe) args.push('--config', writeConfigWith(STRIPE_SECRETS));
 
 const wrangler = spawn('wrangler', ['dev', ...args], { env, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -3,6 +3,7 @@ import { except } from 'hono/combine';
 import { createMiddleware } from 'hono/factory';
 import { secureHeaders } from 'hono/secure-headers';
 import { accountRoutes } from './accounts/routes.ts';
+import { billingRoutes, checkoutRoutes } from './billing/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { AppEnv } from './http/context.ts';
@@ -26,19 +27,24 @@ const DOCS_FROM_HERE = {
   frameAncestors: ["'none'"],
 };
 
-const headers = (contentSecurityPolicy: typeof DOCS_FROM_HERE | typeof NOTHING_FROM_ANYWHERE) =>
+const PLAIN_PAGE = { ...NOTHING_FROM_ANYWHERE, styleSrc: ["'unsafe-inline'"] };
+
+const headers = (contentSecurityPolicy: Partial<typeof DOCS_FROM_HERE>) =>
   secureHeaders({ contentSecurityPolicy, xFrameOptions: 'DENY' });
 
 const routes = new Hono<AppEnv>()
   .use(requestLog)
   .use('/docs/*', headers(DOCS_FROM_HERE))
-  .use(except(['/docs', '/docs/*'], headers(NOTHING_FROM_ANYWHERE)))
+  .use('/checkout/*', headers(PLAIN_PAGE))
+  .use(except(['/docs', '/docs/*', '/checkout/*'], headers(NOTHING_FROM_ANYWHERE)))
   .use('/api/*', noStore)
   .route('/', systemRoutes)
   .route('/', documentationRoutes)
+  .route('/', checkoutRoutes)
   .route('/api', accountRoutes)
   .route('/api', apiKeyRoutes)
   .route('/api', dashboardRoutes)
+  .route('/api', billingRoutes)
   .route('/api/webhooks', webhookRoutes)
   .route('/api/v1/licenses', licenseRoutes);
 

@@ -19,6 +19,11 @@ export const register = async (ctx: PublicCtx, input: z.infer<typeof registerInp
     name: input.name ?? null,
     passwordHash: await hashPassword(input.password),
     plan: 'free',
+    periodStart: null,
+    periodEnd: null,
+    planUntil: null,
+    customerRef: null,
+    allowedOrigins: [],
     createdAt: nowMs,
   };
   const { session, row } = newSession(account.id, nowMs);

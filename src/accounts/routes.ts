@@ -4,6 +4,7 @@ import { type AppEnv, publicCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { describe } from '../http/openapi.ts';
 import { getAccount } from './account.ts';
+import { changeAccount } from './change.ts';
 import { clientIp } from './client-ip.ts';
 import { login } from './login.ts';
 import { register } from './register.ts';
@@ -11,6 +12,7 @@ import {
   accountBody,
   loggedOutBody,
   loginInput,
+  patchAccountInput,
   registerInput,
   signedInBody,
   toAccount,
@@ -85,4 +87,17 @@ export const accountRoutes = new Hono<AppEnv>()
     }),
     authenticate,
     async (c) => c.json(toAccount(await getAccount(c.var.ctx)), 200),
+  )
+  .patch(
+    '/account',
+    describe({
+      id: 'patchAccount',
+      tag: 'Account',
+      summary: 'Change the account',
+      access: 'account',
+      answers: [{ status: 200, description: 'The account as it is now', schema: accountBody }],
+    }),
+    authenticate,
+    body(patchAccountInput),
+    async (c) => c.json(toAccount(await changeAccount(c.var.ctx, c.req.valid('json'))), 200),
   );

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { AccountRow } from '../db/schema.ts';
 import { text } from '../http/input.ts';
 import { isoTime } from '../shared/clock.ts';
-import { PLAN_NAMES } from '../shared/plans.ts';
+import { effectivePlan, PLAN_NAMES } from '../shared/plans.ts';
 import type { NewSession } from './sessions.ts';
 
 export const email = z
@@ -24,6 +24,23 @@ export const registerInput = z
 export const loginInput = z
   .object({ email: z.string().trim().toLowerCase().max(320), password: z.string().max(1_024) })
   .meta({ id: 'Login' });
+
+const origin = z
+  .string()
+  .max(255)
+  .refine(
+    (text) => URL.parse(text)?.origin === text && /^https?:/.test(text),
+    'must be an origin, such as https://example.com',
+  );
+
+export const patchAccountInput = z
+  .strictObject({
+    name: text(200).nullish(),
+    allowed_origins: z.array(origin).max(20).optional().meta({
+      description: 'Where a checkout may send a browser back to, besides this service.',
+    }),
+  })
+  .meta({ id: 'PatchAccount' });
 
 export const accountBody = z
   .object({
@@ -53,7 +70,7 @@ export const toAccount = (row: AccountRow): z.infer<typeof accountBody> => ({
   id: row.id,
   email: row.email,
   name: row.name,
-  plan: row.plan,
+  plan: effectivePlan(row, Date.now()),
   created_at: isoTime(row.createdAt),
 });
 

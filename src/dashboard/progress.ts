@@ -1,6 +1,6 @@
-import { asc, eq } from 'drizzle-orm';
+import { and, asc, eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { accounts, apiKeys, licenses } from '../db/schema.ts';
+import { accounts, apiKeys, licenses, payments } from '../db/schema.ts';
 import { gateOf } from '../gate/feed.ts';
 import type { Ctx } from '../http/context.ts';
 import { isoDate, isoTime } from '../shared/clock.ts';
@@ -9,7 +9,7 @@ import { type progressBody, type StepId, STEPS } from './schemas.ts';
 
 /** Each step is a fact with its date, read where it happened; nobody ticks anything off. */
 const readFacts = async ({ env, db, accountId }: Ctx): Promise<Record<StepId, number | null>> => {
-  const [statistics, outbox, [[account], [key], [license]]] = await Promise.all([
+  const [statistics, outbox, [[account], [key], [license], [payment]]] = await Promise.all([
     gateOf(env, accountId).statistics(isoDate(Date.now())),
     outboxOf(env, accountId).summary(),
     db.batch([
@@ -26,6 +26,12 @@ const readFacts = async ({ env, db, accountId }: Ctx): Promise<Record<StepId, nu
         .where(eq(licenses.accountId, accountId))
         .orderBy(asc(licenses.id))
         .limit(1),
+      db
+        .select({ at: payments.paidAt })
+        .from(payments)
+        .where(and(eq(payments.accountId, accountId), eq(payments.status, 'paid')))
+        .orderBy(asc(payments.id))
+        .limit(1),
     ]),
   ]);
   return {
@@ -34,7 +40,7 @@ const readFacts = async ({ env, db, accountId }: Ctx): Promise<Record<StepId, nu
     create_license: license?.at ?? null,
     verify_license: statistics.firstValidVerifyMs,
     add_webhook: outbox.firstEndpointAtMs,
-    choose_plan: null,
+    choose_plan: payment?.at ?? null,
   };
 };
 

@@ -210,6 +210,7 @@ export class AccountGate extends DurableObject<Env> {
       accountId: this.#accountId,
       copy: this.#copy,
       outgoing: this.#outgoing,
+      ledger: this.#ledger,
     });
     if (!this.#copy.progress().complete) await this.#arm();
     await this.#relaySoon();

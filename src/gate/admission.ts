@@ -1,9 +1,9 @@
 import type { KeyScope } from '../db/schema.ts';
 import { equalInConstantTime } from '../shared/compare.ts';
-import { PLANS } from '../shared/plans.ts';
+import { effectivePlan, PLANS } from '../shared/plans.ts';
 import type { CopiedAccount, CopiedKey } from './copy.ts';
 import type { Ledger } from './ledger.ts';
-import { calendarMonth, contains, type Period } from './period.ts';
+import { type Period, periodAt } from './period.ts';
 import { currentRate, decideRate, type RateState } from './rate.ts';
 
 /** A key whose tag was good: what the gate needs to decide on it. */
@@ -39,16 +39,13 @@ const proves = (presented: PresentedKey, key: CopiedKey | null, nowMs: number): 
 /** Decides who may call, how fast and how often. The pace of each key is in memory alone. */
 export const openAdmission = (ledger: Ledger) => {
   const recoveredAtMs = new Map<string, number>();
-  let currentPeriod: Period = { startMs: 0, endMs: 0 };
-
-  const periodAt = (nowMs: number): Period => {
-    if (!contains(currentPeriod, nowMs)) currentPeriod = calendarMonth(nowMs);
-    return currentPeriod;
-  };
-
   const usage = (account: CopiedAccount, nowMs: number): Usage => {
-    const period = periodAt(nowMs);
-    return { apiUsage: ledger.periodUsage(period.startMs), apiLimit: PLANS[account.plan].apiLimit, period };
+    const period = periodAt(account, nowMs);
+    return {
+      apiUsage: ledger.periodUsage(period.startMs),
+      apiLimit: PLANS[effectivePlan(account, nowMs)].apiLimit,
+      period,
+    };
   };
 
   return {
@@ -63,7 +60,7 @@ export const openAdmission = (ledger: Ledger) => {
       nowMs: number,
     ): Admission => {
       if (!account || !proves(presented, key, nowMs)) return { refused: 'api_key_invalid' };
-      const { callsPerSecond } = PLANS[account.plan];
+      const { callsPerSecond } = PLANS[effectivePlan(account, nowMs)];
       const recovered = recoveredAtMs.get(presented.keyId) ?? 0;
       if (needs === 'full' && key.scope !== 'full') {
         return { refused: 'insufficient_scope', rate: currentRate(recovered, nowMs, callsPerSecond) };

@@ -1,12 +1,10 @@
 import type { KeyScope, StoredLicenseStatus } from '../db/schema.ts';
-import type { PlanName } from '../shared/plans.ts';
+import type { PlanTerms } from '../shared/plans.ts';
 
 // The gate's copy of what D1 says about its account. Only the feed overwrites it; a background load and
 // a read-through add what is missing and never touch what the feed has written.
 
-export interface CopiedAccount {
-  plan: PlanName;
-}
+export type CopiedAccount = PlanTerms;
 
 export interface CopiedKey {
   fingerprint: string;

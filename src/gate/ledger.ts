@@ -66,6 +66,14 @@ export const openLedger = (sql: SqlStorage) => {
       add(dayCounter(countedAtMs, call), -1, countedAtMs);
     },
 
+    /** A bigger plan counts by another period: what this one has used goes along. */
+    carry: (fromStartMs: number, toStartMs: number, nowMs: number) => {
+      const used = read(periodCounter(fromStartMs)).value;
+      if (fromStartMs !== toStartMs && read(periodCounter(toStartMs)).value === 0) {
+        add(periodCounter(toStartMs), used, nowMs);
+      }
+    },
+
     useKey: (keyId: string, nowMs: number) => add(keyCounter(keyId), 1, nowMs),
 
     noteValidVerify: (nowMs: number) => {

@@ -1,3 +1,6 @@
+import { addMonths } from '../shared/months.ts';
+import { effectivePlan, type PlanTerms } from '../shared/plans.ts';
+
 export interface Period {
   startMs: number;
   endMs: number;
@@ -12,6 +15,19 @@ export const calendarMonth = (nowMs: number): Period => {
   };
 };
 
-export const contains = (period: Period, nowMs: number) => nowMs >= period.startMs && nowMs < period.endMs;
+/** A subscription's month: the one it is in by its provider's word, or so many later if that is overdue. */
+const subscribedMonth = (startMs: number, endMs: number, nowMs: number): Period => {
+  if (nowMs < endMs) return { startMs, endMs };
+  let months = 1;
+  while (addMonths(endMs, months) <= nowMs) months++;
+  return { startMs: addMonths(endMs, months - 1), endMs: addMonths(endMs, months) };
+};
+
+/** The subscription's period, or the calendar month where there is none. */
+export const periodAt = (terms: PlanTerms, nowMs: number): Period => {
+  const { periodStart, periodEnd } = terms;
+  const hasOwn = effectivePlan(terms, nowMs) !== 'free' && periodStart !== null && periodEnd !== null;
+  return hasOwn ? subscribedMonth(periodStart, periodEnd, nowMs) : calendarMonth(nowMs);
+};
 
 export const secondsUntil = (ms: number, nowMs: number) => Math.max(1, Math.ceil((ms - nowMs) / 1_000));

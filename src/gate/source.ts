@@ -8,7 +8,12 @@ import type { Rows } from './copy.ts';
 const FEED_PAGE = 500;
 const LOAD_PAGE = 1_000;
 
-const accountColumns = { plan: accounts.plan };
+const accountColumns = {
+  plan: accounts.plan,
+  periodStart: accounts.periodStart,
+  periodEnd: accounts.periodEnd,
+  planUntil: accounts.planUntil,
+};
 const keyColumns = {
   id: apiKeys.id,
   fingerprint: apiKeys.fingerprint,

@@ -29,6 +29,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   license_key_taken: { status: 409, message: 'This License Key Exists Already' },
   invalid_transition: { status: 409, message: 'Not Possible in the Present State' },
   idempotency_conflict: { status: 409, message: 'This Idempotency Key Was Used With Another Body' },
+  no_active_subscription: { status: 409, message: 'No Active Subscription' },
   body_too_large: { status: 413, message: 'Body Too Large' },
   unsupported_media_type: { status: 415, message: 'The Body Must Be JSON' },
   rate_limit_exceeded: { status: 429, message: 'Rate Limit Exceeded' },

@@ -26,7 +26,7 @@ const tooLarge = () => new AppError('body_too_large');
  * Keeps at most the allowed size, whatever the Content-Length says or leaves out. A body somewhat larger is
  * still read to its end: cut off while it sends, a client would often lose our answer.
  */
-const readText = async (request: Request): Promise<string> => {
+export const readText = async (request: Request): Promise<string> => {
   if (Number(request.headers.get('content-length')) > MAX_DISCARDED_BYTES) throw tooLarge();
   if (!request.body) return '';
   const chunks: Uint8Array[] = [];

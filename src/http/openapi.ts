@@ -20,7 +20,7 @@ export interface Answer {
 
 export interface Operation {
   id: string;
-  tag: 'Licenses' | 'Account' | 'API keys' | 'Webhooks' | 'Dashboard' | 'System';
+  tag: 'Licenses' | 'Account' | 'API keys' | 'Webhooks' | 'Billing' | 'Dashboard' | 'System';
   summary: string;
   description?: string;
   access: Access;

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'license_key_taken'
   | 'invalid_transition'
   | 'idempotency_conflict'
+  | 'no_active_subscription'
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'rate_limit_exceeded'

@@ -10,8 +10,27 @@ export interface Plan {
 export const PLAN_NAMES = ['free', 'pro', 'scale'] as const;
 export type PlanName = (typeof PLAN_NAMES)[number];
 
+export const PAID_PLANS = ['pro', 'scale'] as const;
+
+export const CURRENCY = 'usd';
+
 export const PLANS: Record<PlanName, Plan> = {
   free: { apiLimit: 1_000, callsPerSecond: 10, amount: 0 },
   pro: { apiLimit: 100_000, callsPerSecond: 100, amount: 29_00 },
   scale: { apiLimit: 5_000_000, callsPerSecond: 1_000, amount: 199_00 },
 };
+
+/** What an account has paid for, and until when. */
+export interface PlanTerms {
+  plan: PlanName;
+  /** The subscription's current period. */
+  periodStart: number | null;
+  periodEnd: number | null;
+  /** From then on the plan is `free`: a cancellation, or a payment that failed and was not made good. */
+  planUntil: number | null;
+}
+
+export const effectivePlan = (
+  { plan, planUntil }: Pick<PlanTerms, 'plan' | 'planUntil'>,
+  nowMs: number,
+): PlanName => (planUntil !== null && nowMs >= planUntil ? 'free' : plan);

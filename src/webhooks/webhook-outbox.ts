@@ -27,8 +27,8 @@ export interface Summary {
   firstEndpointAtMs: number | null;
 }
 
-/** A consumer that has not settled by then is given up, and the delivery is due again. */
-const LEASE_MS = 60_000;
+/** Twice what an attempt may take. Until then a dead consumer's lease keeps its lane from the others. */
+const LEASE_MS = 30_000;
 /** A hint that nobody has followed by then was lost. */
 const HINT_PATIENCE_MS = 5_000;
 /** A consumer has six outgoing connections. */

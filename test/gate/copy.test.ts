@@ -2,9 +2,11 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { type Copy, openCopy, type Rows } from '../../src/gate/copy.ts';
+import type { PlanName } from '../../src/shared/plans.ts';
 import { newId } from '../../src/shared/ids.ts';
 
 const nothing: Rows = { keys: [], licenses: [] };
+const terms = (plan: PlanName) => ({ plan, periodStart: null, periodEnd: null, planUntil: null });
 const key = (deleted = false) => ({
   id: 'key_1',
   fingerprint: 'f',
@@ -28,9 +30,9 @@ const withCopy = (work: (copy: Copy, reopen: (epoch?: string) => Copy) => void) 
 
 test('what a load read before the feed spoke never overwrites it: neither a status nor a deletion', () =>
   withCopy((copy, reopen) => {
-    copy.apply({ account: { plan: 'pro' }, keys: [key(true)], licenses: [license('suspended')] }, 7);
+    copy.apply({ account: terms('pro'), keys: [key(true)], licenses: [license('suspended')] }, 7);
     copy.adoptPage(
-      { account: { plan: 'free' }, keys: [key()], licenses: [license('active'), license('active', 'L-2')] },
+      { account: terms('free'), keys: [key()], licenses: [license('active'), license('active', 'L-2')] },
       true,
     );
     copy.adopt({ ...nothing, keys: [key()], licenses: [license('active')] });
@@ -38,7 +40,7 @@ test('what a load read before the feed spoke never overwrites it: neither a stat
       expect(seen.key('key_1')?.deleted).toBe(true);
       expect(seen.license('L-1')?.status).toBe('suspended');
       expect(seen.license('L-2')?.status).toBe('active');
-      expect(seen.account()).toEqual({ plan: 'pro' });
+      expect(seen.account()).toEqual(terms('pro'));
       expect(seen.progress()).toEqual({
         epoch: '1',
         appliedSeq: 7,
@@ -50,18 +52,18 @@ test('what a load read before the feed spoke never overwrites it: neither a stat
 
 test('what the feed says overwrites what a load has brought', () =>
   withCopy((copy, reopen) => {
-    copy.adoptPage({ account: { plan: 'free' }, keys: [key()], licenses: [license('active')] }, false);
-    copy.apply({ account: { plan: 'scale' }, keys: [key(true)], licenses: [license('suspended')] }, 1);
+    copy.adoptPage({ account: terms('free'), keys: [key()], licenses: [license('active')] }, false);
+    copy.apply({ account: terms('scale'), keys: [key(true)], licenses: [license('suspended')] }, 1);
     for (const seen of [copy, reopen()]) {
       expect(seen.key('key_1')?.deleted).toBe(true);
       expect(seen.license('L-1')?.status).toBe('suspended');
-      expect(seen.account()).toEqual({ plan: 'scale' });
+      expect(seen.account()).toEqual(terms('scale'));
     }
   }));
 
 test('a raised epoch starts the copy anew', () =>
   withCopy((copy, reopen) => {
-    copy.apply({ account: { plan: 'pro' }, keys: [key()], licenses: [license('active')] }, 9);
+    copy.apply({ account: terms('pro'), keys: [key()], licenses: [license('active')] }, 9);
     const anew = reopen('2');
     expect(anew.account()).toBeNull();
     expect(anew.key('key_1')).toBeNull();

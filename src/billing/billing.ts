@@ -1,0 +1,30 @@
+import { and, desc, eq } from 'drizzle-orm';
+import { getAccount } from '../accounts/account.ts';
+import { isLive, payments, type SubscriptionRow, subscriptions } from '../db/schema.ts';
+import type { Ctx } from '../http/context.ts';
+
+const RECENT_PAYMENTS = 50;
+
+/** The one subscription that is not over, if there is one. */
+export const liveSubscription = async ({ db, accountId }: Ctx): Promise<SubscriptionRow | null> => {
+  const [row] = await db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.accountId, accountId), isLive));
+  const isOver = row !== undefined && row.endsAt !== null && row.endsAt <= Date.now();
+  return row && !isOver ? row : null;
+};
+
+export const getBilling = async (ctx: Ctx) => {
+  const [account, subscription, recent] = await Promise.all([
+    getAccount(ctx),
+    liveSubscription(ctx),
+    ctx.db
+      .select()
+      .from(payments)
+      .where(eq(payments.accountId, ctx.accountId))
+      .orderBy(desc(payments.id))
+      .limit(RECENT_PAYMENTS),
+  ]);
+  return { account, subscription, payments: recent };
+};

@@ -1,0 +1,51 @@
+import { and, eq } from 'drizzle-orm';
+import { getAccount } from '../accounts/account.ts';
+import { accounts, isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
+import { announces, commit } from '../gate/feed.ts';
+import type { Ctx } from '../http/context.ts';
+import { AppError } from '../shared/app-error.ts';
+import { isoTime } from '../shared/clock.ts';
+import { newEvent } from '../shared/events.ts';
+import { liveSubscription } from './billing.ts';
+import { providerNamed } from './providers.ts';
+
+/** The paid limits hold until it ends, which the gate sees from the clock. */
+export const cancelSubscription = async (
+  ctx: Ctx,
+  at: 'period_end' | 'now',
+  origin: string,
+): Promise<SubscriptionRow> => {
+  const { db, accountId } = ctx;
+  const subscription = await liveSubscription(ctx);
+  const isCancelled = subscription?.status === 'cancelled';
+  if (!subscription || (isCancelled && at === 'period_end')) throw new AppError('no_active_subscription');
+  const { email } = await getAccount(ctx);
+  const provider = await providerNamed(ctx.env, subscription.provider, origin);
+  if (!provider)
+    throw new AppError('unavailable', { message: 'This subscription’s provider is not set up.' });
+  await provider.cancel(subscription.providerRef, at);
+
+  const nowMs = Date.now();
+  const endsAt = at === 'now' ? nowMs : Math.max(nowMs, subscription.periodEnd);
+  const cancelled = { status: 'cancelled' as const, cancelledAt: nowMs, endsAt, updatedAt: nowMs };
+  const word = newEvent('subscription.cancelled', nowMs, {
+    subscription_id: subscription.id,
+    plan: subscription.plan,
+    ends_at: isoTime(endsAt),
+    customer_email: email,
+  });
+  const [rows] = await commit(
+    ctx,
+    [
+      db
+        .update(subscriptions)
+        .set(cancelled)
+        .where(and(eq(subscriptions.id, subscription.id), isLive))
+        .returning(),
+      db.update(accounts).set({ planUntil: endsAt }).where(eq(accounts.id, accountId)),
+    ],
+    [{ kind: 'account', ref: accountId }, ...(isCancelled ? [] : [announces(word)])],
+  );
+  if (!rows[0]) throw new AppError('no_active_subscription');
+  return rows[0];
+};

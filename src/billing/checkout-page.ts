@@ -1,0 +1,75 @@
+import { html } from 'hono/html';
+import type { PaymentRow } from '../db/schema.ts';
+import { PLANS } from '../shared/plans.ts';
+
+// The sandbox's checkout: plain HTML, no script.
+
+const STYLE = `
+  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+  body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: light-dark(#f6f6f4, #161615); color: light-dark(#1c1c1a, #eeeeea); }
+  main { width: min(24rem, calc(100vw - 2rem)); box-sizing: border-box; padding: 2rem; border-radius: 12px; background: light-dark(#fff, #20201e); border: 1px solid light-dark(#e3e3de, #34342f); }
+  h1 { font-size: 1.125rem; margin: 0 0 .25rem; }
+  .note { color: light-dark(#66665f, #a3a39b); font-size: .875rem; margin: 0 0 1.5rem; }
+  .amount { font-size: 2rem; font-weight: 600; margin: 0; font-variant-numeric: tabular-nums; }
+  ul { margin: .5rem 0 1.5rem; padding-left: 1.1rem; font-size: .9375rem; }
+  form { display: grid; gap: .5rem; }
+  button { font: inherit; font-weight: 550; padding: .625rem; border-radius: 8px; border: 1px solid transparent; cursor: pointer; }
+  button[value=paid] { background: light-dark(#1c1c1a, #eeeeea); color: light-dark(#fff, #161615); }
+  button[value=declined] { background: none; border-color: light-dark(#d5d5cf, #45453f); color: inherit; }
+  button:focus-visible { outline: 2px solid #4a7dff; outline-offset: 2px; }
+`;
+
+const money = (amount: number, currency: string) =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency, minimumFractionDigits: 0 }).format(
+    amount / 100,
+  );
+
+const count = (value: number) => value.toLocaleString('en-US');
+
+const page = (title: string, content: ReturnType<typeof html>) =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        <style>
+          ${STYLE}
+        </style>
+      </head>
+      <body>
+        <main>${content}</main>
+      </body>
+    </html>`;
+
+export const checkoutPage = ({ plan, amount, currency }: PaymentRow) => {
+  const { apiLimit, callsPerSecond } = PLANS[plan];
+  return page(
+    'Sandbox checkout',
+    html`<h1>Latchkey ${plan}</h1>
+      <p class="note">Sandbox: no money moves.</p>
+      <p class="amount">${money(amount, currency)} <small>a month</small></p>
+      <ul>
+        <li>${count(apiLimit)} licensing calls a month</li>
+        <li>${count(callsPerSecond)} calls a second for each API key</li>
+      </ul>
+      <form method="post">
+        <button name="outcome" value="paid">Pay</button>
+        <button name="outcome" value="declined">Decline</button>
+      </form>`,
+  );
+};
+
+const OVER = {
+  paid: 'This has been paid already.',
+  declined: 'This was declined. Begin again from the billing page.',
+  replaced: 'Another checkout was begun after this one.',
+};
+
+export const settledPage = (status: keyof typeof OVER) =>
+  page(
+    'Sandbox checkout',
+    html`<h1>Nothing to pay here</h1>
+      <p class="note">${OVER[status]}</p>`,
+  );

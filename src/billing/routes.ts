@@ -1,0 +1,126 @@
+import { type Context, Hono } from 'hono';
+import { authenticate } from '../http/authenticate.ts';
+import { type AppEnv, publicCtx } from '../http/context.ts';
+import { body, readText } from '../http/input.ts';
+import { describe } from '../http/openapi.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
+import { effectivePlan } from '../shared/plans.ts';
+import { getBilling } from './billing.ts';
+import { cancelSubscription } from './cancel-subscription.ts';
+import { findCheckout, settleCheckout } from './checkout.ts';
+import { checkoutPage, settledPage } from './checkout-page.ts';
+import { initPayment } from './init-payment.ts';
+import type { ProviderName } from './provider.ts';
+import { providerNamed } from './providers.ts';
+import { receiveNotification } from './receive.ts';
+import {
+  billingBody,
+  cancelledSubscriptionBody,
+  cancelSubscriptionInput,
+  initPaymentInput,
+  receivedBody,
+  startedPaymentBody,
+  toBilling,
+  toCancelled,
+  toStartedPayment,
+} from './schemas.ts';
+
+const originOf = (c: Context<AppEnv>) => new URL(c.req.url).origin;
+
+const providerFor = async (c: Context<AppEnv>, name: ProviderName) => {
+  const provider = await providerNamed(c.env, name, originOf(c));
+  if (!provider) throw new AppError('not_found');
+  return provider;
+};
+
+const notifications = (name: ProviderName) => async (c: Context<AppEnv>) => {
+  const provider = await providerFor(c, name);
+  await receiveNotification(publicCtx(c), provider, await readText(c.req.raw), c.req.raw.headers);
+  return c.json({ received: true as const }, 200);
+};
+
+const notificationDescription = (name: ProviderName) =>
+  describe({
+    id: `${name}Notification`,
+    tag: 'Billing',
+    summary: `What ${name} tells this service`,
+    description: 'Signed by the provider. Repeated, late and unknown ones are answered alike.',
+    access: 'public',
+    answers: [{ status: 200, description: 'Taken notice of', schema: receivedBody }],
+    errors: ['invalid_request', 'not_found', 'body_too_large'],
+  });
+
+export const billingRoutes = new Hono<AppEnv>()
+  .get(
+    '/billing',
+    describe({
+      id: 'getBilling',
+      tag: 'Billing',
+      summary: 'Plan, subscription and payments',
+      access: 'account',
+      answers: [{ status: 200, description: 'The account’s billing', schema: billingBody }],
+    }),
+    authenticate,
+    async (c) => {
+      const { account, subscription, payments } = await getBilling(c.var.ctx);
+      return c.json(toBilling(effectivePlan(account, Date.now()), subscription, payments), 200);
+    },
+  )
+  .post(
+    '/init-payment',
+    describe({
+      id: 'initPayment',
+      tag: 'Billing',
+      summary: 'Begin to pay for a plan',
+      description: 'Send the customer to `checkout_url`. A checkout begun before and not paid is replaced.',
+      access: 'account',
+      answers: [
+        { status: 201, description: 'A payment that waits for the customer', schema: startedPaymentBody },
+      ],
+      errors: ['invalid_transition'],
+    }),
+    authenticate,
+    body(initPaymentInput),
+    async (c) => {
+      const { payment, checkoutUrl } = await initPayment(c.var.ctx, c.req.valid('json'), originOf(c));
+      return c.json(toStartedPayment(payment, checkoutUrl), 201);
+    },
+  )
+  .post(
+    '/cancel-subscription',
+    describe({
+      id: 'cancelSubscription',
+      tag: 'Billing',
+      summary: 'Cancel the subscription',
+      access: 'account',
+      answers: [
+        { status: 200, description: 'The subscription and its end', schema: cancelledSubscriptionBody },
+      ],
+      errors: ['no_active_subscription'],
+    }),
+    authenticate,
+    body(cancelSubscriptionInput),
+    async (c) => {
+      const { at } = c.req.valid('json');
+      return c.json(toCancelled(await cancelSubscription(c.var.ctx, at, originOf(c))), 200);
+    },
+  )
+  .post('/billing/stripe', notificationDescription('stripe'), notifications('stripe'))
+  .post('/billing/sandbox', notificationDescription('sandbox'), notifications('sandbox'));
+
+/** The sandbox's checkout, for browsers. */
+export const checkoutRoutes = new Hono<AppEnv>()
+  .get('/checkout/:payment_id', async (c) => {
+    await providerFor(c, 'sandbox');
+    const payment = await findCheckout(publicCtx(c), c.req.param('payment_id'));
+    return c.html(payment.status === 'pending' ? checkoutPage(payment) : settledPage(payment.status));
+  })
+  .post('/checkout/:payment_id', async (c) => {
+    const provider = await providerFor(c, 'sandbox');
+    const payment = await findCheckout(publicCtx(c), c.req.param('payment_id'));
+    const outcome = new URLSearchParams(await readText(c.req.raw)).get('outcome');
+    if (outcome !== 'paid' && outcome !== 'declined')
+      throw invalidField('outcome', 'must be paid or declined');
+    if (payment.status !== 'pending') return c.html(settledPage(payment.status), 409);
+    return c.redirect(await settleCheckout(publicCtx(c), provider, payment, outcome), 303);
+  });

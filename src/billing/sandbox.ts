@@ -1,0 +1,54 @@
+import { createHmac } from 'node:crypto';
+import * as z from 'zod';
+import { equalInConstantTime } from '../shared/compare.ts';
+import { readConfig } from '../shared/config.ts';
+import { newId } from '../shared/ids.ts';
+import { addMonths } from '../shared/months.ts';
+import type { Fact, Provider } from './provider.ts';
+
+// Walks the whole road of a payment without any money. Its checkout is a page of this Worker.
+
+const SIGNATURE = 'sandbox-signature';
+
+const notificationBody = z.object({
+  id: z.string(),
+  type: z.enum(['checkout.paid', 'checkout.declined']),
+  payment_id: z.string(),
+  at_ms: z.number(),
+});
+
+const sign = (env: Env, body: string) =>
+  createHmac('sha256', `sandbox ${readConfig(env).apiKeySecret}`)
+    .update(body)
+    .digest('base64url');
+
+/** What the sandbox's page says to us, as a provider says it. */
+export const sandboxNotification = (env: Env, paymentId: string, outcome: 'paid' | 'declined') => {
+  const body = JSON.stringify({
+    id: newId('evt'),
+    type: `checkout.${outcome}`,
+    payment_id: paymentId,
+    at_ms: Date.now(),
+  } satisfies z.infer<typeof notificationBody>);
+  return { body, headers: new Headers({ [SIGNATURE]: sign(env, body) }) };
+};
+
+export const sandbox = (env: Env): Provider => ({
+  name: 'sandbox',
+  startCheckout: ({ origin, paymentId }) =>
+    Promise.resolve({ checkoutUrl: `${origin}/checkout/${paymentId}`, checkoutRef: paymentId }),
+  expireCheckout: () => Promise.resolve(),
+  cancel: () => Promise.resolve(),
+  readNotification: (body, headers) => {
+    if (!equalInConstantTime(sign(env, body), headers.get(SIGNATURE) ?? '')) return Promise.resolve(null);
+    const { id, type, payment_id, at_ms } = notificationBody.parse(JSON.parse(body));
+    const paid: Fact = {
+      kind: 'paid',
+      paymentId: payment_id,
+      subscriptionRef: `sandbox_${payment_id}`,
+      customerRef: null,
+      term: { startMs: at_ms, endMs: addMonths(at_ms, 1) },
+    };
+    return Promise.resolve({ id, type, facts: type === 'checkout.paid' ? [paid] : [] });
+  },
+});

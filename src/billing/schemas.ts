@@ -1,0 +1,135 @@
+import * as z from 'zod';
+import { PAYMENT_STATUSES, type PaymentRow, PROVIDERS, type SubscriptionRow } from '../db/schema.ts';
+import { isoTime } from '../shared/clock.ts';
+import { PAID_PLANS, PLAN_NAMES } from '../shared/plans.ts';
+
+const returnUrl = z.string().max(2_048).meta({
+  description: 'On this service, or on an origin that the account allows.',
+});
+
+export const initPaymentInput = z
+  .strictObject({
+    plan: z.enum(PAID_PLANS),
+    success_url: returnUrl.optional(),
+    cancel_url: returnUrl.optional(),
+  })
+  .meta({ id: 'InitPayment' });
+
+export const cancelSubscriptionInput = z
+  .strictObject({
+    at: z.enum(['period_end', 'now']).default('period_end').meta({
+      description: 'The paid limits hold until then.',
+    }),
+  })
+  .meta({ id: 'CancelSubscription' });
+
+export const startedPaymentBody = z
+  .object({
+    payment_id: z.string().meta({ examples: ['pay_0VJ1mKq7XbT2c9LpQwZa'] }),
+    provider: z.enum(PROVIDERS),
+    plan: z.enum(PAID_PLANS),
+    amount: z.int().meta({ description: 'In minor units.' }),
+    currency: z.string(),
+    status: z.literal('pending'),
+    checkout_url: z.string(),
+  })
+  .meta({ id: 'StartedPayment' });
+
+export const cancelledSubscriptionBody = z
+  .object({
+    subscription: z.object({
+      id: z.string(),
+      plan: z.enum(PAID_PLANS),
+      status: z.literal('cancelled'),
+      cancelled_at: z.iso.datetime(),
+      ends_at: z.iso.datetime(),
+    }),
+  })
+  .meta({ id: 'CancelledSubscription' });
+
+export const billingBody = z
+  .object({
+    plan: z.enum(PLAN_NAMES),
+    subscription: z
+      .object({
+        id: z.string(),
+        plan: z.enum(PAID_PLANS),
+        status: z.enum(['active', 'past_due', 'cancelled']),
+        period_start: z.iso.datetime(),
+        period_end: z.iso.datetime(),
+        cancelled_at: z.iso.datetime().nullable(),
+        ends_at: z.iso.datetime().nullable(),
+      })
+      .nullable(),
+    payments: z
+      .array(
+        z.object({
+          payment_id: z.string(),
+          provider: z.enum(PROVIDERS),
+          plan: z.enum(PAID_PLANS),
+          status: z.enum(PAYMENT_STATUSES),
+          amount: z.int(),
+          currency: z.string(),
+          created_at: z.iso.datetime(),
+          paid_at: z.iso.datetime().nullable(),
+        }),
+      )
+      .meta({ description: 'The latest fifty.' }),
+  })
+  .meta({ id: 'Billing' });
+
+export const receivedBody = z.object({ received: z.literal(true) }).meta({ id: 'Received' });
+
+const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms));
+
+export const toStartedPayment = (
+  payment: Pick<PaymentRow, 'id' | 'provider' | 'plan' | 'amount' | 'currency'>,
+  checkoutUrl: string,
+): z.infer<typeof startedPaymentBody> => ({
+  payment_id: payment.id,
+  provider: payment.provider,
+  plan: payment.plan,
+  amount: payment.amount,
+  currency: payment.currency,
+  status: 'pending',
+  checkout_url: checkoutUrl,
+});
+
+export const toCancelled = (row: SubscriptionRow): z.infer<typeof cancelledSubscriptionBody> => ({
+  subscription: {
+    id: row.id,
+    plan: row.plan,
+    status: 'cancelled',
+    cancelled_at: isoTime(row.cancelledAt ?? row.updatedAt),
+    ends_at: isoTime(row.endsAt ?? row.periodEnd),
+  },
+});
+
+const toSubscription = (row: SubscriptionRow) => ({
+  id: row.id,
+  plan: row.plan,
+  status: row.status as Exclude<SubscriptionRow['status'], 'ended'>,
+  period_start: isoTime(row.periodStart),
+  period_end: isoTime(row.periodEnd),
+  cancelled_at: isoOrNull(row.cancelledAt),
+  ends_at: isoOrNull(row.endsAt),
+});
+
+export const toBilling = (
+  plan: (typeof PLAN_NAMES)[number],
+  subscription: SubscriptionRow | null,
+  payments: PaymentRow[],
+): z.infer<typeof billingBody> => ({
+  plan,
+  subscription: subscription && toSubscription(subscription),
+  payments: payments.map((row) => ({
+    payment_id: row.id,
+    provider: row.provider,
+    plan: row.plan,
+    status: row.status,
+    amount: row.amount,
+    currency: row.currency,
+    created_at: isoTime(row.createdAt),
+    paid_at: isoOrNull(row.paidAt),
+  })),
+});
