@@ -61,15 +61,19 @@ export const checkoutPage = ({ plan, amount, currency }: PaymentRow) => {
   );
 };
 
-const OVER = {
-  paid: 'This has been paid already.',
-  declined: 'This was declined. Begin again from the billing page.',
-  replaced: 'Another checkout was begun after this one.',
-};
+const STANDING = {
+  pending: ['Under way', 'Your payment has not been confirmed yet.'],
+  paid: ['Paid', 'Thank you. The plan is active.'],
+  declined: ['Not paid', 'The payment was declined, and nothing has changed.'],
+  replaced: ['Not valid any more', 'Another checkout was begun after this one.'],
+} as const;
 
-export const settledPage = (status: keyof typeof OVER) =>
-  page(
-    'Sandbox checkout',
-    html`<h1>Nothing to pay here</h1>
-      <p class="note">${OVER[status]}</p>`,
+/** Where a payment stands, for whoever comes back from paying. */
+export const standingPage = (status: PaymentRow['status']) => {
+  const [title, words] = STANDING[status];
+  return page(
+    title,
+    html`<h1>${title}</h1>
+      <p class="note">${words}</p>`,
   );
+};

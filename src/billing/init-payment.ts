@@ -50,19 +50,13 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
       message: `The account is on the plan ${input.plan} already.`,
     });
   }
-  const urls = {
-    successUrl: returnUrl(
-      'success_url',
-      input.success_url,
-      origin,
-      account.allowedOrigins,
-      '/billing?paid=1',
-    ),
-    cancelUrl: returnUrl('cancel_url', input.cancel_url, origin, account.allowedOrigins, '/billing'),
-  };
+  const id = newId('pay');
+  const back = (path: 'success_url' | 'cancel_url') =>
+    returnUrl(path, input[path], origin, account.allowedOrigins, `/checkout/${id}`);
+  const urls = { successUrl: back('success_url'), cancelUrl: back('cancel_url') };
   await replacePending(ctx, provider);
   const payment = {
-    id: newId('pay'),
+    id,
     accountId: ctx.accountId,
     provider: provider.name,
     plan: input.plan,

@@ -8,7 +8,7 @@ import { effectivePlan } from '../shared/plans.ts';
 import { getBilling } from './billing.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import { findCheckout, settleCheckout } from './checkout.ts';
-import { checkoutPage, settledPage } from './checkout-page.ts';
+import { checkoutPage, standingPage } from './checkout-page.ts';
 import { initPayment } from './init-payment.ts';
 import type { ProviderName } from './provider.ts';
 import { providerNamed } from './providers.ts';
@@ -108,12 +108,12 @@ export const billingRoutes = new Hono<AppEnv>()
   .post('/billing/stripe', notificationDescription('stripe'), notifications('stripe'))
   .post('/billing/sandbox', notificationDescription('sandbox'), notifications('sandbox'));
 
-/** The sandbox's checkout, for browsers. */
+/** For browsers: the sandbox's checkout, and where every provider's customers may come back to. */
 export const checkoutRoutes = new Hono<AppEnv>()
   .get('/checkout/:payment_id', async (c) => {
-    await providerFor(c, 'sandbox');
     const payment = await findCheckout(publicCtx(c), c.req.param('payment_id'));
-    return c.html(payment.status === 'pending' ? checkoutPage(payment) : settledPage(payment.status));
+    const mayPay = payment.status === 'pending' && payment.provider === 'sandbox';
+    return c.html(mayPay ? checkoutPage(payment) : standingPage(payment.status));
   })
   .post('/checkout/:payment_id', async (c) => {
     const provider = await providerFor(c, 'sandbox');
@@ -121,6 +121,7 @@ export const checkoutRoutes = new Hono<AppEnv>()
     const outcome = new URLSearchParams(await readText(c.req.raw)).get('outcome');
     if (outcome !== 'paid' && outcome !== 'declined')
       throw invalidField('outcome', 'must be paid or declined');
-    if (payment.status !== 'pending') return c.html(settledPage(payment.status), 409);
+    if (payment.provider !== 'sandbox') throw new AppError('not_found');
+    if (payment.status !== 'pending') return c.html(standingPage(payment.status), 409);
     return c.redirect(await settleCheckout(publicCtx(c), provider, payment, outcome), 303);
   });

@@ -43,7 +43,7 @@ test('the whole road: pay, a higher limit on the very next verify, cancel, and f
   expect(await page.text()).toContain('$29');
 
   const paid = await press(begun.body.checkout_url, 'paid');
-  expect(paid).toMatchObject({ status: 303, location: `${ORIGIN}/billing?paid=1` });
+  expect(paid).toMatchObject({ status: 303, location: `${ORIGIN}/checkout/${begun.body.payment_id}` });
   expect((await ada.verify(license_key)).body).toMatchObject({ api_usage: 2, api_limit: 100_000 });
   const [success] = await receiver.receives(1);
   expect(JSON.parse(success!.body)).toMatchObject({
