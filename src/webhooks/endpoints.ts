@@ -44,13 +44,6 @@ export const createEndpoint = async (
   serviceHost: string,
 ) => {
   checkUrl(ctx, input.url, serviceHost);
-  const outbox = outboxOf(ctx.env, ctx.accountId);
-  if ((await outbox.listEndpoints()).length >= MAX_ENDPOINTS) {
-    throw invalidField(
-      'url',
-      `would be one more than the ${MAX_ENDPOINTS} endpoints that an account may have`,
-    );
-  }
   const nowMs = Date.now();
   const id = newId('whe');
   const secret = newWebhookSecret();
@@ -68,7 +61,12 @@ export const createEndpoint = async (
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   };
-  await outbox.saveEndpoint(endpoint);
+  if (!(await outboxOf(ctx.env, ctx.accountId).addEndpoint(endpoint, MAX_ENDPOINTS))) {
+    throw invalidField(
+      'url',
+      `would be one more than the ${MAX_ENDPOINTS} endpoints that an account may have`,
+    );
+  }
   return { endpoint, secret };
 };
 

@@ -28,7 +28,9 @@ export const settled = (
   const failingSinceMs = endpoint.failingSinceMs ?? outcome.atMs;
   const disable = outcome.statusCode === GONE ? 'gone' : isGivenUp(failingSinceMs, nowMs) ? 'failing' : null;
   // Somebody else tries it already: their attempt decides.
-  if (delivery.lease !== lease) return { delivery: null, failingSinceMs, disable };
+  if (delivery.lease !== lease) {
+    return { delivery: null, failingSinceMs: endpoint.failingSinceMs, disable };
+  }
   const failures = delivery.failures + 1;
   const dueAtMs = nextAttemptMs(failures, nowMs, outcome.retryAfterMs, dice);
   return {

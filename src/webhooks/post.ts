@@ -11,20 +11,24 @@ export const ATTEMPT_TIMEOUT_MS = 15_000;
 const KEEP_BYTES = 2_048;
 const USER_AGENT = `Latchkey-Webhooks/${packageJson.version}`;
 
-/** The beginning of what the receiver said; the rest is not waited for. */
+/** The beginning of what the receiver said. The rest is not waited for, and its status stands without it. */
 const readStart = async (response: Response): Promise<string> => {
   const reader = response.body?.getReader();
   if (!reader) return '';
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
-  while (size < KEEP_BYTES) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    text += decoder.decode(value.subarray(0, KEEP_BYTES - size), { stream: true });
-    size += value.byteLength;
+  try {
+    while (size < KEEP_BYTES) {
+      const { done, value } = await reader.read();
+      if (done) return text + decoder.decode();
+      text += decoder.decode(value.subarray(0, KEEP_BYTES - size), { stream: true });
+      size += value.byteLength;
+    }
+    await reader.cancel();
+  } catch {
+    // It broke off, or went on for longer than an attempt may take.
   }
-  await reader.cancel();
   return text;
 };
 

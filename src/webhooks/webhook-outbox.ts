@@ -5,10 +5,12 @@ import { newEvent, TEST_EVENT, type WebhookEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { randomBase62 } from '../shared/random.ts';
 import { rememberedName } from '../shared/remembered-name.ts';
+import { sharedRun } from '../shared/shared-run.ts';
 import { openDeliveries } from './delivery-store.ts';
 import { openEndpoints } from './endpoint-store.ts';
+import { HINT_PATIENCE_MS, openHints } from './hints.ts';
 import { openHours } from './hours.ts';
-import { type Hint, type Job, toJob } from './jobs.ts';
+import { type Job, toJob } from './jobs.ts';
 import { type Outcome, settled } from './outcome.ts';
 import {
   type Delivery,
@@ -29,8 +31,6 @@ export interface Summary {
 
 /** Twice what an attempt may take. Until then a dead consumer's lease keeps its lane from the others. */
 const LEASE_MS = 30_000;
-/** A hint that nobody has followed by then was lost. */
-const HINT_PATIENCE_MS = 5_000;
 /** A consumer has six outgoing connections. */
 const LANES = 6;
 /** An endpoint that fails for longer than this is tried one delivery at a time. */
@@ -48,8 +48,8 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #endpoints;
   readonly #deliveries;
   readonly #hours;
-  /** Hints under way, by endpoint. Forgotten on eviction, which costs a hint too many. */
-  readonly #hintedAtMs = new Map<string, number>();
+  readonly #hints;
+  readonly #tellGate;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -58,6 +58,9 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#deliveries = openDeliveries(ctx.storage.sql);
     this.#hours = openHours(ctx.storage.sql);
+    this.#hints = openHints(env.WEBHOOKS, this.#accountId);
+    // One after the other: told out of turn, the gate would be left with the older word.
+    this.#tellGate = sharedRun(() => this.#tellGateNow());
   }
 
   /** Takes over the gate's events; each is known by its id, so that a second hand-over changes nothing. */
@@ -75,7 +78,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   /** Up to as many deliveries as may be tried at once, leased to the caller. */
   claim(endpointId: string): Job[] {
     const nowMs = Date.now();
-    this.#hintedAtMs.delete(endpointId);
+    this.#hints.followed(endpointId);
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint || endpoint.disabledReason) return [];
     return this.#deliveries
@@ -112,12 +115,14 @@ export class WebhookOutbox extends DurableObject<Env> {
     return this.#endpoints.newestFirst();
   }
 
-  /** Returns when the gate knows what is wanted of it, so that no verify from then on is missed. */
-  async saveEndpoint(endpoint: Endpoint): Promise<void> {
+  /** False if there are enough. Returns when the gate knows what is wanted, so that no verify is missed. */
+  async addEndpoint(endpoint: Endpoint, mostOf: number): Promise<boolean> {
+    if (this.#endpoints.count() >= mostOf) return false;
     this.#endpoints.save(endpoint);
     const { kv } = this.ctx.storage;
     if (!kv.get(FIRST_ENDPOINT_AT)) kv.put(FIRST_ENDPOINT_AT, endpoint.createdAtMs);
     await this.#tellGate();
+    return true;
   }
 
   async changeEndpoint(id: string, fields: Partial<Endpoint>): Promise<Endpoint | null> {
@@ -213,7 +218,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   }
 
   /** The gate makes `license.verified` only while somebody wants it. */
-  async #tellGate(): Promise<void> {
+  async #tellGateNow(): Promise<void> {
     const wanted = this.#wantsVerified();
     if (this.ctx.storage.kv.get<boolean>(TOLD_GATE) === wanted) return;
     // Until the gate has heard it, a restart must not take it for told.
@@ -230,7 +235,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       const dueMs = this.#deliveries.nextDueMs(endpoint.id);
       if (dueMs === null) continue;
       // Where every lane is taken, each goes on with what is due when it settles.
-      if (dueMs <= nowMs && this.#freeLanes(endpoint, nowMs) > 0) await this.#hint(endpoint.id, nowMs);
+      if (dueMs <= nowMs && this.#freeLanes(endpoint, nowMs) > 0) await this.#hints.send(endpoint.id, nowMs);
       lookMs = Math.min(lookMs, dueMs <= nowMs ? nowMs + HINT_PATIENCE_MS : dueMs);
     }
     await this.#wakeBy(lookMs);
@@ -240,16 +245,5 @@ export class WebhookOutbox extends DurableObject<Env> {
   async #wakeBy(ms: number): Promise<void> {
     const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
     if (ms < armedMs) await this.ctx.storage.setAlarm(ms);
-  }
-
-  async #hint(endpointId: string, nowMs: number): Promise<void> {
-    if ((this.#hintedAtMs.get(endpointId) ?? 0) > nowMs - HINT_PATIENCE_MS) return;
-    this.#hintedAtMs.set(endpointId, nowMs);
-    try {
-      await this.env.WEBHOOKS.send({ account_id: this.#accountId, endpoint_id: endpointId } satisfies Hint);
-    } catch (error) {
-      // The alarm hints again.
-      logError('hint_failed', error, { account_id: this.#accountId });
-    }
   }
 }

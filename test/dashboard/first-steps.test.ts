@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { call, type Json, ORIGIN, register } from '../support/client.ts';
+import { newReceiver } from '../support/receiver.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -55,6 +56,13 @@ test('the first steps are ticked off by being taken, each at its hour, and never
   anHourLater('verify_license');
   expect((await verify(license.license_key)).body.valid).toBe(true);
   await expectSteps('add_webhook');
+  // A webhook that was refused is none.
+  await ada.asSession('POST', '/api/webhooks', { url: 'https://192.0.2.1/' });
+  await expectSteps('add_webhook');
+  anHourLater('add_webhook');
+  const { url } = await newReceiver();
+  const { body: webhook } = await ada.asSession('POST', '/api/webhooks', { url });
+  await expectSteps('choose_plan');
 
   // Facts stay facts: later calls don't move them, and a deleted key was made all the same.
   vi.advanceTimersByTime(HOUR_MS);
@@ -63,7 +71,9 @@ test('the first steps are ticked off by being taken, each at its hour, and never
   await ada.asSession('POST', '/api/create-api-key', {});
   await ada.asSession('DELETE', `/api/api-keys/${key.id}`);
   await ada.asSession('POST', `/api/v1/licenses/${license.id}/revoke`);
-  await expectSteps('add_webhook');
+  await ada.asSession('POST', '/api/webhooks', { url });
+  await ada.asSession('DELETE', `/api/webhooks/${webhook.id}`);
+  await expectSteps('choose_plan');
 });
 
 /** The request that a curl command makes. */
@@ -83,6 +93,12 @@ test('the snippets run as they stand once the key is filled in', async () => {
   const fresh = await onboard();
   expect(fresh).toMatchObject({ base_url: `${ORIGIN}/api/v1/`, api_key: null });
   expect(Object.keys(fresh)).toEqual(['base_url', 'api_key', 'next_step', 'snippets', 'webhook_events']);
+  expect(fresh.webhook_events).toEqual([
+    'payment.success',
+    'subscription.cancelled',
+    'license.created',
+    'license.verified',
+  ]);
 
   const { body: key } = await ada.asSession('POST', '/api/create-api-key', {});
   const run = ({ snippets }: Json) => {

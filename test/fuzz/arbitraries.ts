@@ -107,7 +107,11 @@ const edges = fc.constantFrom('9999-12-31', '9999-12-31T23:59:59-23:59', '0000-0
 
 const plainEmail = fc.uuid().map((id) => `${id}@example.com`);
 
-const goodString = ({ format, minLength = 0, maxLength = 60, pattern }: Schema): fc.Arbitrary<string> => {
+const goodString = (
+  { format, minLength = 0, maxLength = 60, pattern }: Schema,
+  uri: fc.Arbitrary<string>,
+): fc.Arbitrary<string> => {
+  if (format === 'uri') return uri;
   if (format === 'email') return fc.oneof({ weight: 3, arbitrary: plainEmail }, fc.emailAddress());
   if (format === 'date')
     return fc.oneof(
@@ -124,15 +128,16 @@ const goodString = ({ format, minLength = 0, maxLength = 60, pattern }: Schema):
 };
 
 /** What a schema of ours asks for, as far as it says. */
-export const fitting = (schema: Schema): fc.Arbitrary<unknown> => {
+export const fitting = (schema: Schema, uri = fc.webUrl()): fc.Arbitrary<unknown> => {
   const { type, anyOf, enum: choices, properties, additionalProperties } = schema;
-  if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as Schema[]).map(fitting));
+  if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as Schema[]).map((one) => fitting(one, uri)));
   if (Array.isArray(choices)) return fc.constantFrom(...(choices as unknown[]));
-  if (Array.isArray(type)) return fc.oneof(...type.map((one: string) => fitting({ ...schema, type: one })));
+  if (Array.isArray(type))
+    return fc.oneof(...type.map((one: string) => fitting({ ...schema, type: one }, uri)));
   if ('const' in schema) return fc.constant(schema['const']);
   switch (type) {
     case 'string':
-      return goodString(schema);
+      return goodString(schema, uri);
     case 'integer': {
       const { minimum = -(2 ** 31), maximum = 2 ** 31 } = schema;
       return fc.integer({ min: Number(minimum), max: Number(maximum) });
@@ -144,11 +149,11 @@ export const fitting = (schema: Schema): fc.Arbitrary<unknown> => {
     case 'null':
       return fc.constant(null);
     case 'array':
-      return fc.array(fitting((schema['items'] ?? {}) as Schema), { maxLength: 5 });
+      return fc.array(fitting((schema['items'] ?? {}) as Schema, uri), { maxLength: 5 });
     case 'object': {
       const named = Object.entries((properties ?? {}) as Record<string, Schema>);
       const { required = [] } = schema as { required?: string[] };
-      const fields = Object.fromEntries(named.map(([name, one]) => [name, fitting(one)]));
+      const fields = Object.fromEntries(named.map(([name, one]) => [name, fitting(one, uri)]));
       const whole = fc.record(fields, { requiredKeys: required });
       // Some fields go with no other: each is sent by itself too.
       const alone = named.map(([name]) => {
@@ -157,7 +162,7 @@ export const fitting = (schema: Schema): fc.Arbitrary<unknown> => {
       });
       const record = fc.oneof({ weight: Math.max(1, alone.length), arbitrary: whole }, ...alone);
       if (named.length > 0 || typeof additionalProperties !== 'object') return record;
-      const value = fitting(additionalProperties as Schema);
+      const value = fitting(additionalProperties as Schema, uri);
       return fc.array(fc.tuple(hostileString, value), { maxLength: 5 }).map(Object.fromEntries);
     }
     default:
@@ -166,14 +171,14 @@ export const fitting = (schema: Schema): fc.Arbitrary<unknown> => {
 };
 
 /** A body that fits, with some of its fields replaced, and some added. */
-const mutated = (schema: Schema): fc.Arbitrary<unknown> => {
+const mutated = (schema: Schema, uri: fc.Arbitrary<string>): fc.Arbitrary<unknown> => {
   const names = Object.keys(schema['properties'] ?? {});
   const wrong =
     names.length === 0
       ? hostileEntries
       : fc.array(fc.tuple(fc.constantFrom(...names), hostileValue), { maxLength: 2 });
   return fc
-    .tuple(fitting(schema), wrong, fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, hostileEntries))
+    .tuple(fitting(schema, uri), wrong, fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, hostileEntries))
     .map(([good, replaced, added]) =>
       Object.fromEntries([...Object.entries(good ?? {}), ...replaced, ...added]),
     );
@@ -198,10 +203,10 @@ const rawText = fc.oneof(
 );
 
 /** The text of a body: mostly near what the schema asks for, so that it comes far. */
-export const bodyText = (schema: Schema): fc.Arbitrary<string> =>
+export const bodyText = (schema: Schema, uri = fc.webUrl()): fc.Arbitrary<string> =>
   fc.oneof(
-    { weight: 5, arbitrary: fitting(schema).map((value) => JSON.stringify(value)) },
-    { weight: 5, arbitrary: mutated(schema).map((value) => JSON.stringify(value)) },
+    { weight: 5, arbitrary: fitting(schema, uri).map((value) => JSON.stringify(value)) },
+    { weight: 5, arbitrary: mutated(schema, uri).map((value) => JSON.stringify(value)) },
     { weight: 1, arbitrary: hostileValue.map((value) => JSON.stringify(value)) },
     { weight: 2, arbitrary: rawText },
   );
@@ -235,14 +240,3 @@ export const queryText = (properties: Record<string, Schema>, ids: string[]): fc
     .map(([key, value]) => `${encodeURIComponent(key.toWellFormed())}=${value}`);
   return fc.oneof({ weight: 4, arbitrary: spoilt }, broken);
 };
-
-/** One segment of a path; dots alone would be taken for directories. */
-export const pathSegment = fc
-  .oneof(
-    hostileString.map((text) => text.slice(0, 2_000)),
-    fc.constantFrom('%', '%zz', '%E0%A4%A', '%00', '%2F', '%ff'),
-  )
-  .map((text) =>
-    text.startsWith('%') ? text.replace(/[^%\w]/g, '_') : encodeURIComponent(text.toWellFormed()),
-  )
-  .filter((text) => !/^(?:\.|%2e){0,2}$/i.test(text));

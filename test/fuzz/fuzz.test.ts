@@ -5,7 +5,9 @@ import { documentedRoutes } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
 import { type Customer, type Answer, call, freshAddress, signUp } from '../support/client.ts';
 import { undocumented } from '../support/openapi.ts';
-import { bodyText, headerValue, inlined, pathSegment, queryText, type Schema } from './arbitraries.ts';
+import { newReceiver } from '../support/receiver.ts';
+import { addWebhooks, leadsOutside, webhookUrl } from './webhooks.ts';
+import { bodyText, headerValue, hostileString, inlined, queryText, type Schema } from './arbitraries.ts';
 
 const SEED = 20_261_120;
 const RUNS = 300;
@@ -77,11 +79,36 @@ const extraHeaders = fc.oneof(
   headerValue.map((value) => ({ 'sec-fetch-site': value, 'accept-language': value })),
 );
 
+/** One segment of a path; dots alone would be taken for directories. */
+const pathSegment = fc
+  .oneof(
+    hostileString.map((text) => text.slice(0, 2_000)),
+    fc.constantFrom('%', '%zz', '%E0%A4%A', '%00', '%2F', '%ff'),
+  )
+  .map((text) =>
+    text.startsWith('%') ? text.replace(/[^%\w]/g, '_') : encodeURIComponent(text.toWellFormed()),
+  )
+  .filter((text) => !/^(?:\.|%2e){0,2}$/i.test(text));
+
+/** By the part of the path that the id follows. */
+const ID_PREFIX: Record<string, string> = {
+  'api-keys': 'key_',
+  licenses: 'lic_',
+  webhooks: 'whe_',
+  deliveries: 'dlv_',
+};
+
 /** Ids come from what the account has, from what it lost, and from nowhere. */
 const pathOf = ({ path }: Route, ids: string[]): fc.Arbitrary<string> => {
-  const known = fc.nat().map((n) => ids[n % ids.length] ?? '');
-  const id = fc.oneof({ weight: 4, arbitrary: known }, pathSegment);
-  const segments = path.split('/').map((segment) => (segment.startsWith(':') ? id : fc.constant(segment)));
+  const segments = path.split('/').map((segment, i, all) => {
+    if (!segment.startsWith(':')) return fc.constant(segment);
+    const ofKind = ids.filter((id) => id.startsWith(ID_PREFIX[all[i - 1] ?? ''] ?? '?'));
+    return fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(...ofKind) },
+      { weight: 2, arbitrary: fc.constantFrom(...ids) },
+      { weight: 2, arbitrary: pathSegment },
+    );
+  });
   return fc.tuple(...segments).map((parts) => parts.join('/'));
 };
 
@@ -93,9 +120,11 @@ interface Fuzzed {
   extra: Record<string, string>;
 }
 
-const fuzzed = (route: Route, ada: Customer, { keys, ids }: Belongings): fc.Arbitrary<Fuzzed> => {
+const fuzzed = (route: Route, ada: Customer, { keys, ids, url }: Belongings): fc.Arbitrary<Fuzzed> => {
   const fields = schemasOf(route, 'query').map(({ properties }) => properties as Record<string, Schema>);
-  const bodies = schemasOf(route, 'body').map(bodyText);
+  const bodies = schemasOf(route, 'body').map((schema) =>
+    bodyText(schema, webhookUrl(url)).filter((text) => !leadsOutside(text)),
+  );
   if (route.operation.id === 'login') {
     bodies.push(fc.constant(JSON.stringify({ email: ada.email, password: ada.password })));
   }
@@ -112,6 +141,8 @@ const fuzzed = (route: Route, ada: Customer, { keys, ids }: Belongings): fc.Arbi
 interface Belongings {
   keys: string[];
   ids: string[];
+  /** Where webhooks may go: nothing that is fuzzed leaves this machine. */
+  url: string;
 }
 
 const collect = async (ada: Customer): Promise<Belongings> => {
@@ -126,8 +157,14 @@ const collect = async (ada: Customer): Promise<Belongings> => {
       n < 4 ? ada.createLicense({ product: `No. ${n}` }) : ada.asSession('POST', '/api/create-api-key'),
     ),
   );
-  const ids = [...made.map((one) => (one.id ?? one.body.id) as string), 'key_none', 'lic_none'];
-  return { keys, ids };
+  const ids = [
+    ...made.map((one) => (one.id ?? one.body.id) as string),
+    'key_none',
+    'lic_none',
+    'whe_none',
+    'dlv_none',
+  ];
+  return { keys, ids, url: (await newReceiver()).url };
 };
 
 const send = (route: Route, { caller, path, query, body, extra }: Fuzzed): Promise<Answer> =>
@@ -159,9 +196,12 @@ test.for(ROUTES.map((route) => ({ route, method: route.method, path: route.path 
   async ({ route }) => {
     // Anew for each: signing in or out ends the session that was used.
     const own = { ...ada, token: await signIn(ada) };
+    const { ids, url } = belongings;
+    const webhooks = route.path.startsWith('/api/webhooks') ? await addWebhooks(ada, url) : [];
+    const has = { ...belongings, ids: [...ids, ...webhooks] };
     const statuses = new Set<number>();
     await fc.assert(
-      fc.asyncProperty(fuzzed(route, own, belongings), async (request) => {
+      fc.asyncProperty(fuzzed(route, own, has), async (request) => {
         const answer = await send(route, request);
         statuses.add(answer.status);
         expect({
@@ -175,3 +215,9 @@ test.for(ROUTES.map((route) => ({ route, method: route.method, path: route.path 
     expect([...statuses].filter((status) => status < 300)).not.toEqual([]);
   },
 );
+
+test('no webhook that fuzzing has left behind leads anywhere but to this machine', async () => {
+  const { body } = await ada.asSession('GET', '/api/webhooks');
+  const hosts = body.data.map((webhook: { url: string }) => new URL(webhook.url).hostname);
+  expect(new Set(hosts)).toEqual(new Set(['127.0.0.1']));
+});

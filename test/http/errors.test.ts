@@ -83,6 +83,8 @@ test('404 and 405: what is not there, and what is called the wrong way', async (
     'API Key Not Found',
   );
   expectError(await ada.asSession('GET', '/api/v1/licenses/lic_none'), 404, 'license_not_found');
+  const noWebhook = await ada.asSession('POST', '/api/webhooks/whe_none/test');
+  expectError(noWebhook, 404, 'webhook_not_found', 'Webhook Not Found');
   for (const path of ['/', '/api', '/api/nothing', '/api/v1/licenses/a/b/c', '/api/account/', '/health/x']) {
     const { headers, status, body } = await ada.asKey('GET', path);
     expect([path, status, body.error.code]).toEqual([path, 404, 'not_found']);
@@ -93,7 +95,9 @@ test('404 and 405: what is not there, and what is called the wrong way', async (
   const known = {
     'DELETE /health': 'GET',
     'GET /api/register': 'POST',
-    'PUT /api/account': 'GET',
+    'PUT /api/account': 'GET, PATCH',
+    'GET /api/init-payment': 'POST',
+    'POST /api/billing': 'GET',
     'POST /api/api-keys/key_none': 'DELETE, GET',
     'POST /api/v1/licenses': 'GET',
     'PUT /api/v1/licenses/lic_none': 'GET, PATCH',
@@ -101,6 +105,11 @@ test('404 and 405: what is not there, and what is called the wrong way', async (
     'PATCH /api/v1/licenses/create': 'POST',
     'DELETE /api/v1/licenses/verify': 'POST',
     'GET /api/v1/licenses/lic_none/revoke': 'POST',
+    'PUT /api/webhooks': 'GET, POST',
+    'POST /api/webhooks/whe_none': 'DELETE, GET, PATCH',
+    'GET /api/webhooks/whe_none/rotate-secret': 'POST',
+    'DELETE /api/webhooks/whe_none/deliveries': 'GET',
+    'GET /api/webhooks/whe_none/deliveries/dlv_none/resend': 'POST',
   };
   for (const [request, allow] of Object.entries(known)) {
     const [method = '', path = ''] = request.split(' ');
@@ -124,6 +133,8 @@ test('409: what clashes with what is there already', async () => {
     ada.asSession('POST', '/api/v1/licenses/create', { product }, { 'idempotency-key': 'order-7' });
   expect((await create('Orrery')).status).toBe(201);
   expectError(await create('Astrolabe'), 409, 'idempotency_conflict');
+  const nothing = await ada.asSession('POST', '/api/cancel-subscription', {});
+  expectError(nothing, 409, 'no_active_subscription', 'No Active Subscription');
 });
 
 const bodyOf = (bytes: number) => `{"product":"P"}${' '.repeat(bytes - 15)}`;

@@ -3,7 +3,8 @@ import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import { documentedRoutes } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
-import { type Answer, call } from '../support/client.ts';
+import { type Answer, call, type Customer } from '../support/client.ts';
+import { newReceiver } from '../support/receiver.ts';
 
 export const routes = documentedRoutes(app);
 export type Route = (typeof routes)[number];
@@ -19,6 +20,7 @@ export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${m
 const BODIES: Record<string, unknown> = {
   'POST /api/v1/licenses/verify': { license_key: 'AAAAA-AAAAA' },
   'POST /api/v1/licenses/:id/renew': { duration_days: 1 },
+  'PATCH /api/webhooks/:id': { description: 'Changed' },
 };
 
 /** An id for each kind of thing, by the part of the path before it. */
@@ -62,6 +64,14 @@ export const probe = async (
   });
   expectHardened(path, answer);
   return answer;
+};
+
+/** A webhook with a delivery, and the ids by which another might ask for them. */
+export const addWebhook = async ({ asSession }: Customer) => {
+  const { url } = await newReceiver();
+  const { body: webhook } = await asSession('POST', '/api/webhooks', { url });
+  const { body: delivery } = await asSession('POST', `/api/webhooks/${webhook.id}/test`);
+  return { webhook, ids: { webhooks: webhook.id as string, deliveries: delivery.id as string } };
 };
 
 export const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');

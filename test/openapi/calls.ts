@@ -1,6 +1,8 @@
+import { BILLING_CALLS } from './billing-calls.ts';
 import { documentedRoutes } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
 import type { Call, CallerName } from './stage.ts';
+import { WEBHOOK_CALLS } from './webhook-calls.ts';
 
 // Calls that drive every operation for real: into success by hand, into what its access and its input
 // imply by its own description.
@@ -220,4 +222,4 @@ const byDescription = (): Call[] =>
     return calls;
   });
 
-export const CALLS: Call[] = [...byDescription(), ...BY_HAND];
+export const CALLS: Call[] = [...byDescription(), ...BY_HAND, ...WEBHOOK_CALLS, ...BILLING_CALLS];

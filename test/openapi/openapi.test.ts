@@ -25,7 +25,7 @@ const codesAt = (responses: (typeof OPERATIONS)[number]['operation']['responses'
 
 test('the document describes every mounted route and nothing else', () => {
   const mounted = app.routes
-    .filter(({ method, path }) => method !== 'ALL' && path !== '/openapi.json' && !path.startsWith('/docs'))
+    .filter(({ method, path }) => method !== 'ALL' && !/^\/(openapi\.json|docs|checkout)/.test(path))
     .map(({ method, path }) => `${method} ${path.replace(/:([a-z_]+)/g, '{$1}')}`);
   const described = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
   expect(described.toSorted()).toEqual([...new Set(mounted)].toSorted());
@@ -74,8 +74,8 @@ test('every error code appears with an operation, or in the overview if no opera
     Object.keys(responses).flatMap((status) => codesAt(responses, Number(status))),
   );
   const missing = Object.keys(ERRORS).filter((code) => !shown.includes(code));
-  expect(missing).toEqual(['not_found', 'method_not_allowed']);
-  for (const code of missing) expect(openApi.info.description).toContain(`\`${code}\``);
+  expect(missing).toEqual(['method_not_allowed']);
+  for (const code of ['not_found', ...missing]) expect(openApi.info.description).toContain(`\`${code}\``);
 });
 
 let stage: Stage;
@@ -94,7 +94,7 @@ const placeInTime = async (...[stage, made]: Parameters<typeof place>) => {
 };
 
 test.for(CALLS)('$method $path is answered $status as documented when $when', async (made) => {
-  const { path, answer } = await placeInTime(stage, made);
+  const { path, body, answer } = await placeInTime(stage, made);
   expect({ status: answer.status, code: answer.body.error?.code }).toEqual({
     status: made.status,
     code: made.code,
@@ -104,8 +104,11 @@ test.for(CALLS)('$method $path is answered $status as documented when $when', as
   const byGoodKey = made.as === 'key' || made.as === 'verify-only key';
   expect(answer.headers.has('RateLimit')).toBe(byGoodKey && isKeyed(security));
   const schema = requestBody?.content['application/json']?.schema;
-  const acceptedBody = answer.status < 300 ? made.body : undefined;
-  expect(acceptedBody === undefined ? [] : misfits(schema ?? { not: {} }, acceptedBody)).toEqual([]);
+  // What a provider tells us is the provider's to describe.
+  const isOurs = !path.startsWith('/api/billing/');
+  const acceptedBody = answer.status < 300 && isOurs ? body : undefined;
+  const wrong = acceptedBody === undefined ? [] : misfits(schema ?? { not: {} }, JSON.parse(acceptedBody));
+  expect(wrong).toEqual([]);
 });
 
 test('every operation was driven to success and, unless it takes nothing, to an error', () => {
@@ -117,7 +120,11 @@ test('every operation was driven to success and, unless it takes nothing, to an 
     OPERATIONS.map(({ operation }) => operation.operationId).filter(
       (id) => !driven.some((one) => one.good === good && one.operation.operationId === id),
     );
-  expect({ success: lacks(true), error: lacks(false) }).toEqual({ success: [], error: ['getHealth'] });
+  expect({ success: lacks(true), error: lacks(false) }).toEqual({
+    // Driven in test/billing: here Stripe is not set up.
+    success: ['stripeNotification'],
+    error: ['getHealth'],
+  });
 });
 
 test('a key that calls too fast is answered as documented', async () => {

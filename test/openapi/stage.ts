@@ -1,5 +1,8 @@
+import { env } from 'cloudflare:workers';
+import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import type { ErrorCode } from '../../src/shared/app-error.ts';
 import { type Answer, call, freshAddress, signUp } from '../support/client.ts';
+import { newReceiver } from '../support/receiver.ts';
 
 // Who makes the calls that drive every operation, and what they find.
 
@@ -36,7 +39,17 @@ export const setStage = async () => {
   await ada.asSession('POST', `/api/v1/licenses/${suspended}/suspend`);
   await ada.asSession('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'taken' });
   await license({ license_key: 'TAKEN-KEY' });
+  const { url } = await newReceiver();
+  const webhook = async () => (await ada.asSession('POST', '/api/webhooks', { url })).body.id as string;
+  const [hook, disabledHook] = [await webhook(), await webhook()];
+  const delivery = await ada.asSession('POST', `/api/webhooks/${hook}/test`);
+  const disabledDelivery = await ada.asSession('POST', `/api/webhooks/${disabledHook}/test`);
+  await ada.asSession('PATCH', `/api/webhooks/${disabledHook}`, { status: 'disabled' });
+  const payment = await ada.asSession('POST', '/api/init-payment', { plan: 'pro' });
+  const notification = sandboxNotification(env, payment.body.payment_id, 'paid');
   const things: Record<string, string> = {
+    notification: notification.body,
+    signature: notification.headers.get('sandbox-signature') ?? '',
     email: ada.email,
     password: ada.password,
     key: await spareKey(),
@@ -45,6 +58,12 @@ export const setStage = async () => {
     'other license': await license(),
     revoked,
     suspended,
+    url,
+    webhook: hook,
+    'doomed webhook': await webhook(),
+    'disabled webhook': disabledHook,
+    delivery: delivery.body.id,
+    'disabled delivery': disabledDelivery.body.id,
   };
   const callers: Record<CallerName, Record<string, string>> = {
     nobody: {},
@@ -66,9 +85,13 @@ const onStage = ({ things }: Stage, text: string) =>
 export const place = async (stage: Stage, { method, path, as, body, headers }: Call) => {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const sent = onStage(stage, path);
+  const sentBody = text === undefined ? undefined : onStage(stage, text);
+  const sentHeaders = Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [name, onStage(stage, value)]),
+  );
   const answer: Answer = await call(method, sent, {
-    ...(text !== undefined && { body: onStage(stage, text) }),
-    headers: { 'cf-connecting-ip': freshAddress(), ...stage.callers[as], ...headers },
+    body: sentBody,
+    headers: { 'cf-connecting-ip': freshAddress(), ...stage.callers[as], ...sentHeaders },
   });
-  return { path: sent, answer };
+  return { path: sent, body: sentBody, answer };
 };

@@ -11,6 +11,8 @@ export interface Reply {
   bodyBytes?: number;
   /** Answers after that long; Infinity is not JSON, so never is 'never'. */
   delayMs?: number | 'never';
+  /** Begins its answer and never ends it. */
+  stalls?: boolean;
 }
 
 export interface Received {
@@ -18,6 +20,8 @@ export interface Received {
   headers: Record<string, string>;
   body: string;
   atMs: number;
+  /** The sender hung up before it had the whole answer. */
+  cut?: boolean;
 }
 
 declare module 'vitest' {
@@ -31,6 +35,8 @@ interface Inbox {
   script: Reply[];
   received: Received[];
 }
+
+const PIECE_BYTES = 65_536;
 
 const inboxes = new Map<string, Inbox>();
 
@@ -46,18 +52,33 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
+/** In pieces with pauses, so that it shows if the sender hangs up halfway. */
+const sendBytes = async (response: ServerResponse, bytes: number) => {
+  for (let left = bytes; left > 0 && !response.destroyed; left -= PIECE_BYTES) {
+    response.write('x'.repeat(Math.min(left, PIECE_BYTES)));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  response.end();
+};
+
 const receive = (inbox: Inbox, request: IncomingMessage, body: string, response: ServerResponse) => {
-  inbox.received.push({
+  const received: Received = {
     method: request.method ?? '',
     headers: request.headers as Record<string, string>,
     body,
     atMs: Date.now(),
+  };
+  inbox.received.push(received);
+  response.on('close', () => {
+    if (!response.writableFinished) received.cut = true;
   });
   const reply = (inbox.script.length > 1 ? inbox.script.shift() : inbox.script[0]) ?? { status: 200 };
   if (reply.delayMs === 'never') return;
   setTimeout(() => {
     response.writeHead(reply.status, reply.headers);
-    response.end(reply.bodyBytes ? 'x'.repeat(reply.bodyBytes) : 'ok');
+    if (reply.stalls) response.write('wait');
+    else if (reply.bodyBytes) void sendBytes(response, reply.bodyBytes);
+    else response.end('ok');
   }, reply.delayMs ?? 0);
 };
 

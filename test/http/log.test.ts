@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { call, signUp } from '../support/client.ts';
+import { addWebhook, expectNone, listen, probe, routes, SERVICE_SECRETS } from './security.ts';
+
+test('no secret is ever logged, and each line says who called', async () => {
+  const log = listen();
+  const ada = await signUp();
+  const license = await ada.createLicense({ license_key: 'VERY-PRIVATE-LICENSE' });
+  const { webhook, ids: hook } = await addWebhook(ada);
+  const { body: rotated } = await ada.asSession('POST', `/api/webhooks/${webhook.id}/rotate-secret`);
+  const ids = { licenses: license.id, 'api-keys': ada.apiKeyId, ...hook };
+  const wrongPassword = 'wrong horse battery';
+  const asBody = { email: ada.email, password: ada.password };
+  const again = await call('POST', '/api/login', { body: asBody });
+  await call('POST', '/api/login', { body: { ...asBody, password: wrongPassword } });
+  await call('POST', '/api/register', { body: asBody });
+  await call('POST', '/api/register', { body: `{"password":"${ada.password}",` });
+  await call('GET', `/api/account?token=${ada.token}&key=${ada.apiKey}`);
+  await call('GET', `/${ada.apiKey}`, { headers: { cookie: `__Host-session=${ada.token}` } });
+  await ada.verify(license.license_key);
+  await ada.asSession('GET', `/api/v1/licenses?q=${license.license_key}`);
+  const revealed = await ada.asSession('GET', `/api/api-keys/${ada.apiKeyId}`);
+  expect(revealed.body.api_key).toBe(ada.apiKey);
+  for (const route of routes) {
+    await probe(route, { 'x-api-key': `${ada.apiKey}!` }, ids);
+    await probe(route, { authorization: `Bearer ${again.body.session.token}` }, {});
+  }
+  const keyed = await ada.asKey('GET', '/api/account');
+  const text = log.stop();
+
+  expectNone(text, [
+    ...SERVICE_SECRETS,
+    ada.apiKey,
+    ada.apiKey.slice(8),
+    ada.token,
+    again.body.session.token,
+    ada.password,
+    wrongPassword,
+    license.license_key,
+    webhook.secret,
+    rotated.secret,
+  ]);
+  expect(log.lines.length).toBeGreaterThan(2 * routes.length);
+  const said = log.lines.map((line) => JSON.parse(line));
+  expect(said.find(({ request_id }) => request_id === keyed.headers.get('x-request-id'))).toMatchObject({
+    level: 'info',
+    method: 'GET',
+    route: '/api/account',
+    status: 200,
+    account_id: ada.accountId,
+    key_id: ada.apiKeyId,
+    duration_ms: expect.any(Number),
+  });
+  const verified = said.find(({ route, status }) => route === '/api/v1/licenses/verify' && status === 200);
+  expect(verified).toMatchObject({ account_id: ada.accountId, key_id: ada.apiKeyId });
+});

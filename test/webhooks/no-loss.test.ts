@@ -1,0 +1,202 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { signUp } from '../support/client.ts';
+import {
+  addEndpoint,
+  consume,
+  evictOutbox,
+  expireLeases,
+  killOutbox,
+  loseHints,
+  readOutbox,
+  ring,
+  until,
+  wakesInMs,
+  withoutTable,
+  withOutboxMethod,
+} from '../support/outbox.ts';
+import { newReceiver } from '../support/receiver.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** An account with one endpoint, whose consumer only runs when the test says so. */
+const setUp = async () => {
+  loseHints();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  const ada = await signUp();
+  const receiver = await newReceiver();
+  const endpoint = await addEndpoint(ada, receiver.url);
+  const license = await ada.createLicense();
+  await until(endpoint.deliveries, ({ length }) => length === 1);
+  return { ada, receiver, endpoint, license };
+};
+
+const idsOf = (received: { headers: Record<string, string> }[]) =>
+  received.map(({ headers }) => headers['webhook-id']);
+
+test('the same queue message delivered twice posts once', async () => {
+  const { receiver, endpoint } = await setUp();
+  const results = await Promise.all([consume(endpoint.hint), consume(endpoint.hint)]);
+  expect(results.map(({ explicitAcks }) => explicitAcks.length)).toEqual([1, 1]);
+  await consume(endpoint.hint);
+  expect(await receiver.received()).toHaveLength(1);
+  expect(await endpoint.deliveries()).toMatchObject([
+    { status: 'delivered', attempts: [{ status_code: 200 }] },
+  ]);
+});
+
+test('a consumer that dies after posting and before settling posts again with the same webhook-id', async () => {
+  const { ada, receiver, endpoint } = await setUp();
+  const dying = withOutboxMethod('settle', () => Promise.reject(new Error('The consumer died.')));
+  await consume(endpoint.hint, dying);
+  expect(await receiver.received()).toHaveLength(1);
+  // Until the lease expires, nobody else tries it.
+  vi.advanceTimersByTime(20_000);
+  await consume(endpoint.hint);
+  expect(await receiver.received()).toHaveLength(1);
+
+  await expireLeases(ada.accountId);
+  vi.restoreAllMocks();
+  expect(await ring(ada.accountId)).toBe(true);
+  const [first, second] = await receiver.receives(2);
+  expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
+  expect(second!.body).toBe(first!.body);
+  await until(endpoint.deliveries, ([delivery]) => delivery.status === 'delivered');
+});
+
+test('a late success of a consumer that was given up counts, and nobody posts a third time', async () => {
+  const { ada, receiver, endpoint } = await setUp();
+  let settle = () => {};
+  const stalled = withOutboxMethod('settle', async (original, args) => {
+    await new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    return original(...args);
+  });
+  const late = consume(endpoint.hint, stalled);
+  await receiver.receives(1);
+  await expireLeases(ada.accountId);
+  const dying = withOutboxMethod('settle', () => Promise.reject(new Error('The consumer died.')));
+  await consume(endpoint.hint, dying);
+  expect(await receiver.received()).toHaveLength(2);
+  settle();
+  await late;
+  expect((await endpoint.deliveries())[0].status).toBe('delivered');
+  vi.advanceTimersByTime(3_600_000);
+  await ring(ada.accountId);
+  await consume(endpoint.hint);
+  expect(await receiver.received()).toHaveLength(2);
+});
+
+test('what the queue forgets or refuses is made good by the alarm', async () => {
+  const { ada, receiver, endpoint } = await setUp();
+  expect(await wakesInMs(ada.accountId)).toBeLessThanOrEqual(5_000);
+  vi.restoreAllMocks();
+  const { sends } = loseHints();
+  sends.mockRejectedValue(new Error('Queue send failed'));
+  vi.advanceTimersByTime(5_000);
+  expect(await ring(ada.accountId)).toBe(true);
+  expect(sends).toHaveBeenCalledTimes(1);
+  expect(await wakesInMs(ada.accountId)).toBeLessThanOrEqual(5_000);
+  // A cause is answered all the same while the queue is away.
+  expect((await ada.asSession('POST', '/api/v1/licenses/create', {})).status).toBe(201);
+  await until(endpoint.deliveries, ({ length }) => length === 2);
+  expect(await receiver.received()).toEqual([]);
+
+  vi.restoreAllMocks();
+  vi.advanceTimersByTime(5_000);
+  expect(await ring(ada.accountId)).toBe(true);
+  expect(new Set(idsOf(await receiver.receives(2))).size).toBe(2);
+});
+
+test('the alarm comes by itself, with nobody calling, also after a restart', async () => {
+  loseHints();
+  const ada = await signUp();
+  const receiver = await newReceiver();
+  const endpoint = await addEndpoint(ada, receiver.url);
+  await ada.createLicense();
+  await until(endpoint.deliveries, ({ length }) => length === 1);
+  vi.restoreAllMocks();
+  await evictOutbox(ada.accountId);
+  expect(await receiver.received()).toEqual([]);
+  await receiver.receives(1, 8_000);
+});
+
+test('the outbox evicted or killed at every step loses nothing and sends nothing twice', async () => {
+  const { ada, receiver, endpoint } = await setUp();
+  const { accountId } = ada;
+  // After it has taken the event over.
+  await evictOutbox(accountId);
+  await killOutbox(accountId);
+  // After the claim, and after the post.
+  const evicting = withOutboxMethod('settle', async (original, args) => {
+    await killOutbox(accountId);
+    return original(...args);
+  });
+  expect((await consume(endpoint.hint, evicting)).explicitAcks).toHaveLength(1);
+  expect((await endpoint.deliveries())[0].status).toBe('delivered');
+  // After it has settled.
+  await killOutbox(accountId);
+  await consume(endpoint.hint);
+  vi.advanceTimersByTime(3_600_000);
+  await ring(accountId);
+  await consume(endpoint.hint);
+  expect(await receiver.received()).toHaveLength(1);
+  expect(await endpoint.deliveries()).toMatchObject([
+    { status: 'delivered', attempts: [{ status_code: 200 }] },
+  ]);
+});
+
+test('an outbox that is killed right after a claim hands it out again once the lease is over', async () => {
+  const { ada, receiver, endpoint } = await setUp();
+  const killed = withOutboxMethod('claim', async (original, args) => {
+    await original(...args);
+    await killOutbox(ada.accountId);
+    throw new Error('The connection to the outbox broke.');
+  });
+  const { retryMessages } = await consume(endpoint.hint, killed);
+  expect(retryMessages).toHaveLength(1);
+  expect(await receiver.received()).toEqual([]);
+  await expireLeases(ada.accountId);
+  await ring(ada.accountId);
+  await consume(endpoint.hint);
+  expect(await receiver.received()).toHaveLength(1);
+});
+
+test('an alarm that fails is armed again, and the next one makes it good', async () => {
+  const { ada, receiver } = await setUp();
+  vi.advanceTimersByTime(5_000);
+  await withoutTable(ada.accountId, 'hours', async () => {
+    expect(await ring(ada.accountId)).toBe(true);
+  });
+  expect(await wakesInMs(ada.accountId)).toBe(5_000);
+  expect(await receiver.received()).toEqual([]);
+  vi.restoreAllMocks();
+  vi.advanceTimersByTime(5_000);
+  expect(await ring(ada.accountId)).toBe(true);
+  await receiver.receives(1);
+});
+
+test('when all is sent the outbox sleeps until there is something to forget', async () => {
+  const { ada, endpoint } = await setUp();
+  await consume(endpoint.hint);
+  await ring(ada.accountId);
+  expect(await wakesInMs(ada.accountId)).toBeGreaterThan(3_600_000);
+  const leased = await readOutbox(ada.accountId, 'SELECT id FROM deliveries WHERE lease IS NOT NULL');
+  expect(leased).toEqual([]);
+});
+
+test('a hint that can’t be followed is tried again by the queue, and what is left of it is logged', async () => {
+  const { receiver, endpoint } = await setUp();
+  const broken = withOutboxMethod('claim', () => Promise.reject(new Error('The outbox is not there.')));
+  const { explicitAcks, retryMessages } = await consume(endpoint.hint, broken);
+  expect([explicitAcks.length, retryMessages.length]).toEqual([0, 1]);
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const dead = await consume(endpoint.hint, broken, 'latchkey-webhooks-dead');
+  expect(dead.retryMessages).toEqual([]);
+  expect(said.mock.calls.join()).toContain('hint_dead');
+  await consume(endpoint.hint);
+  expect(await receiver.received()).toHaveLength(1);
+});

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { signUp } from '../support/client.ts';
+import { addEndpoint, loseHints, readOutbox, ring, until, wakesInMs } from '../support/outbox.ts';
+import { newReceiver } from '../support/receiver.ts';
+
+const NOON = Date.parse('2027-03-10T12:00:00.000Z');
+const DAY_MS = 86_400_000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const rowsIn = async (accountId: string) => {
+  const counts: Record<string, number> = {};
+  for (const table of ['events', 'deliveries', 'attempts', 'hours']) {
+    counts[table] = (await readOutbox(accountId, `SELECT 1 AS n FROM ${table}`)).length;
+  }
+  return counts;
+};
+
+test('what was settled thirty days ago is forgotten with all that became of it, what is pending stays', async () => {
+  const ada = await signUp();
+  const receiver = await newReceiver();
+  const endpoint = await addEndpoint(ada, receiver.url);
+  await ada.asSession('POST', `${endpoint.path}/test`);
+  await until(endpoint.deliveries, ([delivery]) => delivery.status === 'delivered');
+  loseHints();
+  const { body: pending } = await ada.asSession('POST', `${endpoint.path}/test`);
+  expect(await rowsIn(ada.accountId)).toEqual({ events: 2, deliveries: 2, attempts: 1, hours: 1 });
+
+  vi.setSystemTime(NOON + 30 * DAY_MS - 1);
+  await ring(ada.accountId);
+  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 2, deliveries: 2, attempts: 1 });
+  vi.setSystemTime(NOON + 31 * DAY_MS);
+  await ring(ada.accountId);
+  expect(await rowsIn(ada.accountId)).toEqual({ events: 1, deliveries: 1, attempts: 0, hours: 0 });
+  // By key: the session is over by now.
+  const log = async () => (await ada.asKey('GET', `${endpoint.path}/deliveries`)).body.data;
+  expect(await log()).toMatchObject([{ id: pending.id, status: 'pending' }]);
+
+  // It is pending no more once it is sent, and then its age counts.
+  vi.restoreAllMocks();
+  vi.advanceTimersByTime(10_000);
+  await ring(ada.accountId);
+  await receiver.receives(2);
+  await until(log, ([delivery]) => delivery.status === 'delivered');
+  expect(await wakesInMs(ada.accountId)).toBeLessThanOrEqual(DAY_MS);
+  vi.advanceTimersByTime(DAY_MS);
+  await ring(ada.accountId);
+  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 0, deliveries: 0, attempts: 0 });
+});
+
+test('events that nobody subscribed to are forgotten too, and an outbox with nothing in it sleeps', async () => {
+  const ada = await signUp();
+  await ada.createLicense();
+  await until(
+    () => rowsIn(ada.accountId),
+    ({ events }) => events === 1,
+  );
+  vi.setSystemTime(NOON + 30 * DAY_MS);
+  await ring(ada.accountId);
+  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 0 });
+  vi.advanceTimersByTime(DAY_MS);
+  await ring(ada.accountId);
+  expect(await wakesInMs(ada.accountId)).toBeNull();
+});
