@@ -34,7 +34,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**'],
           setupFiles: ['test/support/setup.ts'],
-          globalSetup: ['test/support/receiver-server.ts'],
+          globalSetup: ['test/support/receiver-server.ts', 'test/support/stripe-server.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { getAccount } from '../accounts/account.ts';
+import { violatesUnique } from '../db/errors.ts';
 import { accounts, isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { announces, commit } from '../gate/feed.ts';
 import type { Ctx } from '../http/context.ts';
@@ -7,6 +8,7 @@ import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/clock.ts';
 import { newEvent } from '../shared/events.ts';
 import { liveSubscription } from './billing.ts';
+import { claimEnd, livesOn } from './guards.ts';
 import { providerNamed } from './providers.ts';
 
 /** The paid limits hold until it ends, which the gate sees from the clock. */
@@ -19,14 +21,16 @@ export const cancelSubscription = async (
   const subscription = await liveSubscription(ctx);
   const isCancelled = subscription?.status === 'cancelled';
   if (!subscription || (isCancelled && at === 'period_end')) throw new AppError('no_active_subscription');
-  const { email } = await getAccount(ctx);
+  const { email, planUntil } = await getAccount(ctx);
   const provider = await providerNamed(ctx.env, subscription.provider, origin);
   if (!provider)
     throw new AppError('unavailable', { message: 'This subscription’s provider is not set up.' });
   await provider.cancel(subscription.providerRef, at);
 
   const nowMs = Date.now();
-  const endsAt = at === 'now' ? nowMs : Math.max(nowMs, subscription.periodEnd);
+  // A period that was not paid for holds no longer than it would have.
+  const paidUntil = Math.min(subscription.periodEnd, planUntil ?? Infinity);
+  const endsAt = at === 'now' ? nowMs : Math.max(nowMs, paidUntil);
   const cancelled = { status: 'cancelled' as const, cancelledAt: nowMs, endsAt, updatedAt: nowMs };
   const word = newEvent('subscription.cancelled', nowMs, {
     subscription_id: subscription.id,
@@ -34,18 +38,29 @@ export const cancelSubscription = async (
     ends_at: isoTime(endsAt),
     customer_email: email,
   });
-  const [rows] = await commit(
-    ctx,
-    [
-      db
-        .update(subscriptions)
-        .set(cancelled)
-        .where(and(eq(subscriptions.id, subscription.id), isLive))
-        .returning(),
-      db.update(accounts).set({ planUntil: endsAt }).where(eq(accounts.id, accountId)),
-    ],
-    [{ kind: 'account', ref: accountId }, ...(isCancelled ? [] : [announces(word)])],
-  );
-  if (!rows[0]) throw new AppError('no_active_subscription');
-  return rows[0];
+  try {
+    const [rows] = await commit(
+      ctx,
+      [
+        db
+          .update(subscriptions)
+          .set(cancelled)
+          .where(and(eq(subscriptions.id, subscription.id), isLive))
+          .returning(),
+        db
+          .update(accounts)
+          .set({ planUntil: endsAt })
+          .where(livesOn(ctx, accountId, subscription.id)),
+        ...claimEnd(ctx, subscription),
+      ],
+      [{ kind: 'account', ref: accountId }, ...(isCancelled ? [] : [announces(word)])],
+    );
+    if (rows[0]) return rows[0];
+  } catch (error) {
+    if (!violatesUnique(error, 'applied_facts.name')) throw error;
+    // The provider was quicker to say that it is over, or an upgrade has replaced it.
+    const [row] = await db.select().from(subscriptions).where(eq(subscriptions.id, subscription.id));
+    if (row && row.endsAt !== null) return row;
+  }
+  throw new AppError('no_active_subscription');
 };

@@ -37,7 +37,7 @@ export type Fact =
       currency: string;
       term: Term;
     }
-  | { kind: 'payment_failed'; subscriptionRef: string; invoiceRef: string; atMs: number }
+  | { kind: 'payment_failed'; subscriptionRef: string; invoiceRef: string; atMs: number; term: Term }
   | { kind: 'ended'; subscriptionRef: string; atMs: number };
 
 export interface Notification {

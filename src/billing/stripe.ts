@@ -1,4 +1,4 @@
-import Stripe from 'stripe';
+import { Stripe } from 'stripe';
 import type { Checkout, Fact, Notification, Provider } from './provider.ts';
 
 const API_VERSION = '2026-10-28.endive';
@@ -53,6 +53,7 @@ export const factsOf = (subscription: Stripe.Subscription): Fact[] => {
       subscriptionRef,
       invoiceRef: invoice.id,
       atMs: ms(invoice.created),
+      term,
     });
   }
   if (subscription.status === 'canceled') {

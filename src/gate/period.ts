@@ -18,9 +18,12 @@ export const calendarMonth = (nowMs: number): Period => {
 /** A subscription's month: the one it is in by its provider's word, or so many later if that is overdue. */
 const subscribedMonth = (startMs: number, endMs: number, nowMs: number): Period => {
   if (nowMs < endMs) return { startMs, endMs };
+  // What began on the 31st and ended with February ends on the 31st of March: its beginning knows the day.
+  const knowsDay = addMonths(startMs, 1) === endMs && addMonths(startMs, 2) > addMonths(endMs, 1);
+  const endAfter = (months: number) => (knowsDay ? addMonths(startMs, months + 1) : addMonths(endMs, months));
   let months = 1;
-  while (addMonths(endMs, months) <= nowMs) months++;
-  return { startMs: addMonths(endMs, months - 1), endMs: addMonths(endMs, months) };
+  while (endAfter(months) <= nowMs) months++;
+  return { startMs: endAfter(months - 1), endMs: endAfter(months) };
 };
 
 /** The subscription's period, or the calendar month where there is none. */

@@ -1,21 +1,13 @@
-import { env } from 'cloudflare:workers';
-import { exports } from 'cloudflare:workers';
+import { env, exports } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { ORIGIN, signUp } from '../support/client.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { begin, booksOf, press } from './sandbox.ts';
 import { DAY_MS } from '../../src/shared/clock.ts';
 
 afterEach(() => {
   vi.useRealTimers();
 });
-
-/** Presses a button of the checkout page. */
-const press = async (checkoutUrl: string, outcome: string) => {
-  const response = await exports.default.fetch(
-    new Request(checkoutUrl, { method: 'POST', body: new URLSearchParams({ outcome }), redirect: 'manual' }),
-  );
-  return { status: response.status, location: response.headers.get('location'), page: await response.text() };
-};
 
 test('the whole road: pay, a higher limit on the very next verify, cancel, and free again when it ends', async () => {
   const ada = await signUp();
@@ -72,4 +64,71 @@ test('the whole road: pay, a higher limit on the very next verify, cancel, and f
   vi.setSystemTime(Date.parse(ends_at));
   expect((await ada.verify(license_key)).body.api_limit).toBe(1_000);
   expect(env.PAYMENTS).toBe('sandbox');
+});
+
+test('a declined payment changes nothing and leads back to cancel_url', async () => {
+  const ada = await signUp();
+  const { license_key } = await ada.createLicense();
+  const { checkout_url } = await begin(ada, { cancel_url: '/prices?again=1' });
+  expect(await press(checkout_url, 'declined')).toMatchObject({
+    status: 303,
+    location: `${ORIGIN}/prices?again=1`,
+  });
+  expect(await booksOf(ada.accountId)).toMatchObject({
+    account: [{ plan: 'free', plan_until: null }],
+    subscriptions: [],
+    payments: [{ status: 'declined' }],
+  });
+  expect((await ada.verify(license_key)).body.api_limit).toBe(1_000);
+  // What was declined can't be paid any more.
+  expect(await press(checkout_url, 'paid')).toMatchObject({ status: 409 });
+  expect((await booksOf(ada.accountId)).subscriptions).toEqual([]);
+});
+
+test('pressing Pay twice, at once or later, pays once', async () => {
+  const ada = await signUp();
+  const receiver = await newReceiver();
+  await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['payment.success'] });
+  const { checkout_url } = await begin(ada);
+  await Promise.all([1, 2, 3].map(() => press(checkout_url, 'paid')));
+  const again = await press(checkout_url, 'paid');
+  expect(again.status).toBe(409);
+  expect(again.page).toContain('The plan is active');
+  expect(await booksOf(ada.accountId)).toMatchObject({
+    subscriptions: [{ status: 'active' }],
+    payments: [{ status: 'paid' }],
+  });
+  await receiver.receives(1);
+  const dashboard = await ada.asSession('GET', '/api/dashboard');
+  expect(dashboard.body.recent_events).toHaveLength(1);
+});
+
+test('a second checkout replaces the one that waits, whose page says so and takes no payment', async () => {
+  const ada = await signUp();
+  const first = await begin(ada);
+  const second = await begin(ada, { plan: 'scale' });
+  const page = await exports.default.fetch(first.checkout_url);
+  expect(await page.text()).toContain('Another checkout was begun after this one');
+  expect(await press(first.checkout_url, 'paid')).toMatchObject({ status: 409 });
+  expect(await press(second.checkout_url, 'paid')).toMatchObject({ status: 303 });
+  expect(await booksOf(ada.accountId)).toMatchObject({
+    subscriptions: [{ plan: 'scale' }],
+    payments: [{ status: 'replaced' }, { status: 'paid' }],
+  });
+});
+
+test('the checkout is a plain page with a strict policy that works without script', async () => {
+  const ada = await signUp();
+  const { checkout_url } = await begin(ada, { success_url: '/?x=<script>alert(1)</script>' });
+  const page = await exports.default.fetch(checkout_url);
+  const text = await page.text();
+  expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'/);
+  expect(page.headers.get('content-security-policy')).not.toMatch(/script-src|unsafe-eval/);
+  expect(text).toMatch(/<form method="post">[^]*name="outcome" value="paid"[^]*value="declined"/);
+  expect(text).not.toMatch(/<script/i);
+  expect((await press(checkout_url, 'neither')).status).toBe(400);
+  for (const id of ['pay_unknown', '%3Cscript%3E']) {
+    const unknown = await exports.default.fetch(`${ORIGIN}/checkout/${id}`);
+    expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'application/json']);
+  }
 });

@@ -6,6 +6,7 @@ import { app } from '../../src/app.ts';
 import { type Customer, type Answer, call, freshAddress, signUp } from '../support/client.ts';
 import { undocumented } from '../support/openapi.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { subscribe } from '../billing/sandbox.ts';
 import { addWebhooks, leadsOutside, webhookUrl } from './webhooks.ts';
 import { bodyText, headerValue, hostileString, inlined, queryText, type Schema } from './arbitraries.ts';
 
@@ -199,6 +200,7 @@ test.for(ROUTES.map((route) => ({ route, method: route.method, path: route.path 
     const { ids, url } = belongings;
     const webhooks = route.path.startsWith('/api/webhooks') ? await addWebhooks(ada, url) : [];
     const has = { ...belongings, ids: [...ids, ...webhooks] };
+    if (route.operation.id === 'cancelSubscription') await subscribe(ada);
     const statuses = new Set<number>();
     await fc.assert(
       fc.asyncProperty(fuzzed(route, own, has), async (request) => {
@@ -211,8 +213,9 @@ test.for(ROUTES.map((route) => ({ route, method: route.method, path: route.path 
       }),
       { seed: SEED, numRuns: runsOf(route) },
     );
-    // It was no idle talk: some of it got through.
-    expect([...statuses].filter((status) => status < 300)).not.toEqual([]);
+    // It was no idle talk: some of it got through, unless it takes a signature.
+    const signed = route.path.startsWith('/api/billing/');
+    expect([...statuses].some((status) => status < 300)).toBe(!signed);
   },
 );
 

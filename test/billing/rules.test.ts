@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { calendarMonth, periodAt } from '../../src/gate/period.ts';
+import { DAY_MS } from '../../src/shared/clock.ts';
+import { addMonths } from '../../src/shared/months.ts';
+import { effectivePlan, PAID_PLANS, PLAN_NAMES, type PlanTerms } from '../../src/shared/plans.ts';
+
+const SEED = { seed: 20_261_121, numRuns: 1_000 };
+
+const FROM_MS = Date.UTC(2020, 0, 1);
+const TO_MS = Date.UTC(2040, 0, 1);
+
+const instant = fc.integer({ min: FROM_MS, max: TO_MS });
+const months = fc.integer({ min: 0, max: 60 });
+const paidTerms = fc
+  .record({ plan: fc.constantFrom(...PAID_PLANS), startMs: instant })
+  .map(({ plan, startMs }): PlanTerms => ({
+    plan,
+    periodStart: startMs,
+    periodEnd: addMonths(startMs, 1),
+    planUntil: null,
+  }));
+
+const monthOf = (ms: number) => new Date(ms).getUTCFullYear() * 12 + new Date(ms).getUTCMonth();
+const dayOf = (ms: number) => new Date(ms).getUTCDate();
+
+test('so many months on is that many months on, at the same time of day, and never past the month’s end', () => {
+  fc.assert(
+    fc.property(instant, months, (ms, count) => {
+      const later = addMonths(ms, count);
+      expect(monthOf(later)).toBe(monthOf(ms) + count);
+      expect(later % DAY_MS).toBe(ms % DAY_MS);
+      const isLastDay = dayOf(later + DAY_MS) === 1;
+      expect(dayOf(later) === dayOf(ms) || (isLastDay && dayOf(later) < dayOf(ms))).toBe(true);
+    }),
+    SEED,
+  );
+});
+
+test('more months are later', () => {
+  fc.assert(
+    fc.property(instant, months, (ms, count) => {
+      expect(addMonths(ms, count + 1)).toBeGreaterThan(addMonths(ms, count));
+    }),
+    SEED,
+  );
+});
+
+test.each([
+  ['2027-01-31T10:00:00.000Z', 1, '2027-02-28T10:00:00.000Z'],
+  ['2028-01-31T10:00:00.000Z', 1, '2028-02-29T10:00:00.000Z'],
+  ['2027-12-31T23:59:59.999Z', 2, '2028-02-29T23:59:59.999Z'],
+  ['2027-03-31T00:00:00.000Z', 1, '2027-04-30T00:00:00.000Z'],
+  ['2027-12-15T00:00:00.000Z', 1, '2028-01-15T00:00:00.000Z'],
+])('%s and %i month(s) are %s', (from, count, to) => {
+  expect(new Date(addMonths(Date.parse(from), count)).toISOString()).toBe(to);
+});
+
+test('a plan is what was paid for until it runs out, and free from that very instant', () => {
+  const plan = fc.constantFrom(...PLAN_NAMES);
+  fc.assert(
+    fc.property(plan, instant, instant, (bought, untilMs, nowMs) => {
+      expect(effectivePlan({ plan: bought, planUntil: null }, nowMs)).toBe(bought);
+      expect(effectivePlan({ plan: bought, planUntil: untilMs }, nowMs)).toBe(
+        nowMs < untilMs ? bought : 'free',
+      );
+      expect(effectivePlan({ plan: bought, planUntil: untilMs }, untilMs)).toBe('free');
+    }),
+    SEED,
+  );
+});
+
+test('a subscription’s periods follow one another without a gap, a month each, and each holds its instants', () => {
+  fc.assert(
+    fc.property(paidTerms, fc.integer({ min: 0, max: 3 * 365 * DAY_MS }), (terms, afterMs) => {
+      const nowMs = (terms.periodStart ?? 0) + afterMs;
+      const { startMs, endMs } = periodAt(terms, nowMs);
+      expect(startMs <= nowMs && nowMs < endMs).toBe(true);
+      expect(endMs - startMs).toBeGreaterThanOrEqual(28 * DAY_MS);
+      expect(endMs - startMs).toBeLessThanOrEqual(31 * DAY_MS);
+      // Whichever of its instants asks, the period is the same; the next one begins where it ends.
+      expect(periodAt(terms, startMs)).toEqual({ startMs, endMs });
+      expect(periodAt(terms, endMs - 1)).toEqual({ startMs, endMs });
+      expect(periodAt(terms, endMs).startMs).toBe(endMs);
+      expect(monthOf(endMs)).toBe(monthOf(startMs) + 1);
+    }),
+    SEED,
+  );
+});
+
+test('a renewal that comes late finds the period that was being counted already', () => {
+  fc.assert(
+    fc.property(paidTerms, instant, (terms, sinceMs) => {
+      const start = terms.periodStart ?? 0;
+      const renewed = { ...terms, periodStart: addMonths(start, 1), periodEnd: addMonths(start, 2) };
+      const nowMs = renewed.periodStart + (sinceMs % (27 * DAY_MS));
+      expect(periodAt(terms, nowMs)).toEqual(periodAt(renewed, nowMs));
+    }),
+    SEED,
+  );
+});
+
+test('without a plan in force the period is the calendar month', () => {
+  fc.assert(
+    fc.property(paidTerms, instant, (terms, nowMs) => {
+      const { startMs, endMs } = calendarMonth(nowMs);
+      expect(startMs <= nowMs && nowMs < endMs).toBe(true);
+      expect([dayOf(startMs), startMs % DAY_MS, endMs]).toEqual([1, 0, addMonths(startMs, 1)]);
+      expect(periodAt({ ...terms, plan: 'free' }, nowMs)).toEqual({ startMs, endMs });
+      expect(periodAt({ ...terms, planUntil: nowMs }, nowMs)).toEqual({ startMs, endMs });
+      expect(periodAt({ ...terms, periodStart: null, periodEnd: null }, nowMs)).toEqual({ startMs, endMs });
+    }),
+    SEED,
+  );
+});

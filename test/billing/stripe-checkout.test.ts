@@ -1,0 +1,155 @@
+import { env } from 'cloudflare:workers';
+import { expect, test } from 'vitest';
+import {
+  askedOfStripe,
+  month,
+  newStripeCustomer,
+  notify,
+  paidAtStripe,
+  ref,
+  signUpWithStripe,
+  stripeEnv,
+} from '../support/stripe.ts';
+import { checkoutSession } from '../support/stripe-objects.ts';
+import { ORIGIN } from '../support/client.ts';
+
+const sessionsOf = async (accountId: string) =>
+  (await askedOfStripe(accountId)).filter(({ path }) => path === '/v1/checkout/sessions');
+
+/** Nothing listens there. */
+const STRIPE_IS_DOWN = stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' });
+
+test('a payment begins as a monthly subscription at Stripe’s checkout, for the price of our plan', async () => {
+  const ada = await signUpWithStripe();
+  const begun = await ada.ask('POST', '/api/init-payment', { plan: 'scale' });
+  expect(begun.status).toBe(201);
+  expect(begun.body).toMatchObject({
+    provider: 'stripe',
+    plan: 'scale',
+    amount: 19_900,
+    currency: 'usd',
+    status: 'pending',
+    checkout_url: expect.stringMatching(/^http:.*\/checkout\/cs_/),
+  });
+  const [asked] = await sessionsOf(ada.accountId);
+  expect(asked).toMatchObject({
+    answered: 200,
+    headers: {
+      authorization: 'Bearer sk_test_x',
+      'idempotency-key': begun.body.payment_id,
+      'stripe-version': '2026-10-28.endive',
+    },
+    form: {
+      mode: 'subscription',
+      customer_email: ada.email,
+      'line_items[0][quantity]': '1',
+      'line_items[0][price_data][currency]': 'usd',
+      'line_items[0][price_data][unit_amount]': '19900',
+      'line_items[0][price_data][recurring][interval]': 'month',
+      'metadata[latchkey_payment_id]': begun.body.payment_id,
+      'subscription_data[metadata][latchkey_payment_id]': begun.body.payment_id,
+      success_url: `${ORIGIN}/checkout/${begun.body.payment_id}`,
+      cancel_url: `${ORIGIN}/checkout/${begun.body.payment_id}`,
+    },
+  });
+});
+
+test('a customer whom Stripe has met is the same customer at the next checkout, which replaces the open one', async () => {
+  const ada = await signUpWithStripe();
+  const pro = await ada.subscribe('pro');
+  await ada.begin('scale');
+  await ada.begin('scale');
+  const [first, second, third] = (await sessionsOf(ada.accountId)).map(({ form }) => form);
+  expect(first).not.toHaveProperty('customer');
+  expect(second).toMatchObject({ customer: pro.customer });
+  expect(second).not.toHaveProperty('customer_email');
+  expect(third).toMatchObject({ customer: pro.customer });
+  const { results } = await env.DB.prepare(
+    "SELECT status, checkout_ref FROM payments WHERE account_id = ? AND plan = 'scale' ORDER BY id",
+  )
+    .bind(ada.accountId)
+    .all<{ status: string; checkout_ref: string }>();
+  expect(results.map(({ status }) => status)).toEqual(['replaced', 'pending']);
+  expect(await askedOfStripe(results[0]!.checkout_ref)).toMatchObject([
+    { path: `/v1/checkout/sessions/${results[0]!.checkout_ref}/expire`, answered: 200 },
+  ]);
+});
+
+test('a notification with a wrong signature is refused and leaves nothing behind', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(Date.now()));
+  const session = checkoutSession(atStripe);
+  const refused = await notify('checkout.session.completed', session, { secret: 'whsec_other' });
+  expect(refused.status).toBe(400);
+  expect(refused.body.error).toMatchObject({ code: 'invalid_request', details: [{ path: 'signature' }] });
+  expect(await askedOfStripe(atStripe.id)).toEqual([]);
+  expect(await ada.books()).toMatchObject({ subscriptions: [], payments: [{ status: 'pending' }] });
+  expect(await ada.apiLimit()).toBe(1_000);
+});
+
+test('a notification that is none of ours is answered 200 and changes nothing', async () => {
+  expect(await notify('customer.created', { id: ref('cus'), object: 'customer' })).toMatchObject({
+    status: 200,
+    body: { received: true },
+  });
+  // Another service's subscription in the same Stripe account.
+  const other = await paidAtStripe('not-ours', await newStripeCustomer(), month(Date.now()));
+  expect((await notify('checkout.session.completed', checkoutSession(other))).status).toBe(200);
+  await other.put({ metadata: {} });
+  expect((await notify('checkout.session.completed', checkoutSession(other))).status).toBe(200);
+  const { results } = await env.DB.prepare(
+    "SELECT name FROM applied_facts WHERE name LIKE '%not-ours%'",
+  ).all();
+  expect(results).toEqual([]);
+});
+
+test('the same notification five times at once pays once', async () => {
+  const ada = await signUpWithStripe();
+  const payment = await ada.begin('pro');
+  const atStripe = await paidAtStripe(payment, await newStripeCustomer(), month(Date.now()));
+  const id = ref('evt');
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => notify('checkout.session.completed', checkoutSession(atStripe), { id })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(await ada.books()).toMatchObject({
+    account: [{ plan: 'pro' }],
+    subscriptions: [{ status: 'active' }],
+    payments: [{ status: 'paid' }],
+  });
+  expect(await ada.told()).toMatchObject([
+    { event: 'payment.success', payment_id: payment, plan: 'pro', amount: 2_900, currency: 'usd' },
+  ]);
+  expect(await ada.apiLimit()).toBe(100_000);
+  const methods = (await askedOfStripe(atStripe.id)).map(({ method }) => method);
+  expect(new Set(methods)).toEqual(new Set(['GET']));
+});
+
+test('while Stripe is down a checkout is refused without a word of what is wrong, and can be begun afterwards', async () => {
+  const ada = await signUpWithStripe();
+  const refused = await ada.ask('POST', '/api/init-payment', { plan: 'pro' }, STRIPE_IS_DOWN);
+  expect([500, 503]).toContain(refused.status);
+  expect(JSON.stringify(refused.body)).not.toMatch(/stripe|sk_test|127\.0\.0\.1|connection/i);
+  expect(await ada.apiLimit()).toBe(1_000);
+  await ada.begin('pro');
+});
+
+test('while Stripe is down a notification is refused, so that it comes again, and nothing is half done', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(Date.now()));
+  const session = checkoutSession(atStripe);
+  const refused = await notify('checkout.session.completed', session, { environment: STRIPE_IS_DOWN });
+  expect(refused.status).toBeGreaterThanOrEqual(500);
+  expect(JSON.stringify(refused.body)).not.toMatch(/sk_test|127\.0\.0\.1/);
+  expect(await ada.books()).toMatchObject({ subscriptions: [], payments: [{ status: 'pending' }] });
+  expect((await notify('checkout.session.completed', session)).status).toBe(200);
+  expect(await ada.apiLimit()).toBe(100_000);
+});
+
+test('while Stripe is down nothing is cancelled here that would go on there', async () => {
+  const ada = await signUpWithStripe();
+  await ada.subscribe();
+  const refused = await ada.ask('POST', '/api/cancel-subscription', {}, STRIPE_IS_DOWN);
+  expect([500, 503]).toContain(refused.status);
+  expect((await ada.ask('GET', '/api/billing')).body.subscription.status).toBe('active');
+});

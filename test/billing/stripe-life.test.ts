@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { DAY_MS, isoTime } from '../../src/shared/clock.ts';
+import { addMonths } from '../../src/shared/months.ts';
+import {
+  askedOfStripe,
+  month,
+  newStripeCustomer,
+  notify,
+  paidAtStripe,
+  signUpWithStripe,
+} from '../support/stripe.ts';
+import { checkoutSession, invoice } from '../support/stripe-objects.ts';
+
+const BEGUN_MS = Date.UTC(2027, 0, 10, 12);
+const RENEWAL_MS = addMonths(BEGUN_MS, 1);
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: BEGUN_MS });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const nextMonth = (status: 'paid' | 'open') =>
+  month(RENEWAL_MS, { status, billing_reason: 'subscription_cycle' });
+
+test('a renewal moves the period on and is announced once, however often Stripe tells of it', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  const renewal = nextMonth('paid');
+  expect((await atStripe.bill(renewal)).status).toBe(200);
+  await Promise.all([1, 2, 3].map(() => notify('invoice.paid', invoice(renewal, atStripe.id))));
+
+  const { body } = await ada.ask('GET', '/api/billing');
+  expect(body).toMatchObject({
+    plan: 'pro',
+    subscription: {
+      status: 'active',
+      period_start: isoTime(RENEWAL_MS),
+      period_end: isoTime(addMonths(BEGUN_MS, 2)),
+    },
+    payments: [
+      { status: 'paid', amount: 2_900 },
+      { status: 'paid', amount: 2_900 },
+    ],
+  });
+  expect(await ada.told()).toMatchObject([
+    { event: 'payment.success', payment_id: body.payments[1].payment_id },
+    { event: 'payment.success', payment_id: body.payments[0].payment_id, plan: 'pro', amount: 2_900 },
+  ]);
+});
+
+test('after a failed payment the paid limits hold for seven days, then they are those of free, until it is paid', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  const unpaid = nextMonth('open');
+  expect((await atStripe.bill(unpaid)).status).toBe(200);
+  expect((await ada.ask('GET', '/api/billing')).body).toMatchObject({
+    plan: 'pro',
+    subscription: { status: 'past_due' },
+  });
+  // Stripe tries again and again, which makes the grace no longer.
+  vi.setSystemTime(RENEWAL_MS + 3 * DAY_MS);
+  await notify('invoice.payment_failed', invoice(unpaid, atStripe.id));
+  vi.setSystemTime(RENEWAL_MS + 7 * DAY_MS - 1);
+  expect(await ada.apiLimit()).toBe(100_000);
+  vi.setSystemTime(RENEWAL_MS + 7 * DAY_MS);
+  expect(await ada.apiLimit()).toBe(1_000);
+  expect((await ada.ask('GET', '/api/billing')).body.plan).toBe('free');
+
+  await atStripe.bill({ ...unpaid, status: 'paid' });
+  expect(await ada.apiLimit()).toBe(100_000);
+  expect((await ada.ask('GET', '/api/billing')).body).toMatchObject({
+    plan: 'pro',
+    subscription: { status: 'active', period_start: isoTime(RENEWAL_MS) },
+  });
+  expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'payment.success']);
+});
+
+test('a subscription that was not paid for and is cancelled holds no longer than its grace', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  await atStripe.bill(nextMonth('open'));
+  const { body } = await ada.ask('POST', '/api/cancel-subscription');
+  expect(body.subscription.ends_at).toBe(isoTime(RENEWAL_MS + 7 * DAY_MS));
+});
+
+test('a subscription that ends at Stripe ends here at once, and is announced once', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(BEGUN_MS + DAY_MS);
+  const answers = await Promise.all([atStripe.end(), atStripe.end(), atStripe.end()]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await ada.apiLimit()).toBe(1_000);
+  expect(await ada.told()).toMatchObject([
+    { event: 'payment.success' },
+    { event: 'subscription.cancelled', plan: 'pro', ends_at: isoTime(BEGUN_MS + DAY_MS) },
+  ]);
+  expect((await ada.ask('GET', '/api/billing')).body).toMatchObject({ plan: 'free', subscription: null });
+  expect((await ada.ask('POST', '/api/cancel-subscription')).body.error.code).toBe('no_active_subscription');
+});
+
+test('an invoice paid after its subscription has ended brings no plan back', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  const late = nextMonth('open');
+  await atStripe.bill(late);
+  await atStripe.end();
+  const paidLate = invoice({ ...late, status: 'paid' }, atStripe.id);
+  await atStripe.put({ latest_invoice: paidLate });
+  expect((await notify('invoice.paid', paidLate)).status).toBe(200);
+  expect(await ada.apiLimit()).toBe(1_000);
+  expect((await ada.books()).subscriptions).toMatchObject([{ status: 'ended' }]);
+});
+
+test('a deletion that arrives before the checkout’s completion leaves a subscription that is over', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(BEGUN_MS));
+  expect((await atStripe.end()).status).toBe(200);
+  expect((await notify('checkout.session.completed', checkoutSession(atStripe))).status).toBe(200);
+  expect(await ada.books()).toMatchObject({
+    subscriptions: [{ status: 'ended' }],
+    payments: [{ status: 'paid' }],
+  });
+  expect(await ada.apiLimit()).toBe(1_000);
+  expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'subscription.cancelled']);
+});
+
+test('cancelling tells Stripe to renew no more, and cancelling now to end it', async () => {
+  const ada = await signUpWithStripe();
+  const { id } = await ada.subscribe();
+  const changes = async () =>
+    (await askedOfStripe(id))
+      .filter(({ method }) => method !== 'GET')
+      .map(({ method, path, form }) => ({ method, path, form }));
+  const later = await ada.ask('POST', '/api/cancel-subscription');
+  expect(later.body.subscription).toMatchObject({ status: 'cancelled', ends_at: isoTime(RENEWAL_MS) });
+  const renewNoMore = {
+    method: 'POST',
+    path: `/v1/subscriptions/${id}`,
+    form: { cancel_at_period_end: 'true' },
+  };
+  expect(await changes()).toEqual([renewNoMore]);
+  expect(await ada.apiLimit()).toBe(100_000);
+
+  const now = await ada.ask('POST', '/api/cancel-subscription', { at: 'now' });
+  expect(now.body.subscription).toMatchObject({ status: 'cancelled', ends_at: isoTime(BEGUN_MS) });
+  expect(await changes()).toEqual([
+    renewNoMore,
+    { method: 'DELETE', path: `/v1/subscriptions/${id}`, form: {} },
+  ]);
+  expect(await ada.apiLimit()).toBe(1_000);
+  expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'subscription.cancelled']);
+});
+
+test('a renewal that Stripe tells of after the cancellation holds for what was paid, and no longer', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS - 1_000);
+  await ada.ask('POST', '/api/cancel-subscription');
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  await atStripe.bill(nextMonth('paid'));
+  expect(await ada.apiLimit()).toBe(100_000);
+  vi.setSystemTime(addMonths(BEGUN_MS, 2));
+  expect(await ada.apiLimit()).toBe(1_000);
+});
+
+test('a subscription that Stripe has forgotten can be cancelled here', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  await atStripe.put({ status: 'canceled' });
+  expect((await ada.ask('POST', '/api/cancel-subscription')).status).toBe(200);
+});
+
+test('an upgrade ends the smaller subscription at Stripe, and what Stripe then says of it changes nothing', async () => {
+  const ada = await signUpWithStripe();
+  const pro = await ada.subscribe('pro');
+  vi.setSystemTime(BEGUN_MS + DAY_MS);
+  const scale = await ada.subscribe('scale');
+  const methods = async (id: string) => (await askedOfStripe(id)).map(({ method }) => method);
+  expect(await methods(pro.id)).toContain('DELETE');
+  expect(await methods(scale.id)).toEqual(['GET']);
+  expect(await ada.apiLimit()).toBe(5_000_000);
+
+  expect((await pro.end()).status).toBe(200);
+  expect(await ada.apiLimit()).toBe(5_000_000);
+  expect((await ada.books()).subscriptions).toMatchObject([
+    { plan: 'pro', status: 'ended' },
+    { plan: 'scale', status: 'active' },
+  ]);
+  expect((await ada.told()).map(({ event, plan }) => `${event} ${plan}`)).toEqual([
+    'payment.success pro',
+    'payment.success scale',
+  ]);
+});
+
+test('Stripe’s word of an end that overtakes our own is no second cancellation', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  await atStripe.hold();
+  const cancelling = ada.ask('POST', '/api/cancel-subscription', { at: 'now' });
+  await expect
+    .poll(async () => (await askedOfStripe(atStripe.id)).map(({ method }) => method))
+    .toContain('DELETE');
+  expect((await atStripe.end()).status).toBe(200);
+  await atStripe.release();
+  expect(await cancelling).toMatchObject({ status: 200, body: { subscription: { status: 'cancelled' } } });
+  expect(await ada.apiLimit()).toBe(1_000);
+  expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'subscription.cancelled']);
+});
+
+test('two checkouts paid at the same moment leave one subscription, here and at Stripe', async () => {
+  const ada = await signUpWithStripe();
+  const paid = [];
+  for (const plan of ['pro', 'scale']) {
+    paid.push(await paidAtStripe(await ada.begin(plan), await newStripeCustomer(), month(BEGUN_MS)));
+  }
+  await Promise.all(paid.map((one) => notify('checkout.session.completed', checkoutSession(one))));
+  const { subscriptions, payments } = await ada.books();
+  expect(subscriptions.map(({ status }) => status).toSorted()).toEqual(['active', 'ended']);
+  expect(payments.map(({ status }) => status)).toEqual(['paid', 'paid']);
+  const cancelled = await Promise.all(
+    paid.map(async ({ id }) => (await askedOfStripe(id)).filter(({ method }) => method === 'DELETE').length),
+  );
+  expect(cancelled.toSorted((a, b) => a - b)).toEqual([0, 1]);
+});

@@ -1,0 +1,81 @@
+// Stripe's objects at API version 2026-10-28, with the fields that we read where Stripe's OpenAPI has them.
+
+export type StripeObject = Record<string, unknown>;
+
+export interface Invoice {
+  id: string;
+  status: 'paid' | 'open';
+  billing_reason: 'subscription_create' | 'subscription_cycle';
+  periodStartMs: number;
+  periodEndMs: number;
+  amount: number;
+}
+
+export interface Checkout {
+  id: string;
+  paymentId: string;
+  customer: string;
+}
+
+const seconds = (ms: number) => Math.floor(ms / 1_000);
+
+export const invoice = (invoiced: Invoice, subscriptionId: string | null = null): StripeObject => ({
+  id: invoiced.id,
+  object: 'invoice',
+  status: invoiced.status,
+  billing_reason: invoiced.billing_reason,
+  amount_due: invoiced.amount,
+  amount_paid: invoiced.status === 'paid' ? invoiced.amount : 0,
+  currency: 'usd',
+  created: seconds(invoiced.periodStartMs),
+  parent: {
+    type: 'subscription_details',
+    quote_details: null,
+    subscription_details: { metadata: {}, subscription: subscriptionId },
+  },
+});
+
+/** The period is each item's own, and no longer the subscription's. */
+export const items = (invoiced: Invoice) => ({
+  object: 'list',
+  has_more: false,
+  data: [
+    {
+      id: 'si_1',
+      object: 'subscription_item',
+      quantity: 1,
+      current_period_start: seconds(invoiced.periodStartMs),
+      current_period_end: seconds(invoiced.periodEndMs),
+    },
+  ],
+});
+
+export const subscription = (
+  id: string,
+  paymentId: string,
+  customer: string,
+  first: Invoice,
+): StripeObject => ({
+  id,
+  object: 'subscription',
+  status: 'active',
+  customer,
+  metadata: { latchkey_payment_id: paymentId },
+  items: items(first),
+  latest_invoice: invoice(first, id),
+  cancel_at_period_end: false,
+  canceled_at: null,
+  ended_at: null,
+  created: seconds(first.periodStartMs),
+});
+
+export const checkoutSession = ({ id, paymentId, customer }: Checkout): StripeObject => ({
+  id: `cs_test_${id}`,
+  object: 'checkout.session',
+  mode: 'subscription',
+  status: 'complete',
+  payment_status: 'paid',
+  customer,
+  subscription: id,
+  metadata: { latchkey_payment_id: paymentId },
+});

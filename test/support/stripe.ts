@@ -1,0 +1,214 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { Stripe } from 'stripe';
+import { expect, inject } from 'vitest';
+import worker from '../../src/index.ts';
+import { addMonths } from '../../src/shared/months.ts';
+import { type Answer, type Customer, type Json, ORIGIN, signUp } from './client.ts';
+import { readGate } from './gate.ts';
+import { addEndpoint } from './outbox.ts';
+import { newReceiver } from './receiver.ts';
+import {
+  type Checkout,
+  checkoutSession,
+  type Invoice,
+  invoice,
+  items,
+  type StripeObject,
+  subscription,
+} from './stripe-objects.ts';
+import type { StripeRequest } from './stripe-server.ts';
+
+const WEBHOOK_SECRET = 'whsec_test';
+
+export const stripeEnv = (changes: Partial<Env> = {}): Env => ({
+  ...env,
+  PAYMENTS: 'stripe',
+  STRIPE_SECRET_KEY: 'sk_test_x',
+  STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  STRIPE_API_BASE: inject('stripe'),
+  ...changes,
+});
+
+/** One request to the Worker in another environment than the tests' own. */
+export const callIn = async (environment: Env, request: Request): Promise<Answer> => {
+  const ctx = createExecutionContext();
+  const response = await worker.fetch(request, environment, ctx);
+  const text = await response.text();
+  await waitOnExecutionContext(ctx);
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+};
+
+const control = async (method: string, path: string, body?: unknown): Promise<StripeRequest[]> =>
+  (await fetch(`${inject('stripe')}/test/${path}`, { method, body: JSON.stringify(body) })).json();
+
+/** What Stripe was asked that has this text in it. */
+export const askedOfStripe = (text: string) => control('GET', `requests/${text}`);
+
+export const newStripeCustomer = async (): Promise<string> =>
+  (await (await fetch(`${inject('stripe')}/v1/customers`, { method: 'POST' })).json<{ id: string }>()).id;
+
+export const ref = (prefix: string) => `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`;
+
+const { webhooks } = new Stripe('sk_test_x');
+
+interface Notice {
+  id?: string;
+  secret?: string;
+  environment?: Env;
+}
+
+/** Stripe tells of an object. */
+export const notify = async (
+  type: string,
+  object: StripeObject,
+  { id = ref('evt'), secret = WEBHOOK_SECRET, environment = stripeEnv() }: Notice = {},
+): Promise<Answer> => {
+  const payload = JSON.stringify({ id, object: 'event', type, data: { object } });
+  const timestamp = Math.floor(Date.now() / 1_000);
+  const signature = await webhooks.generateTestHeaderStringAsync({ payload, secret, timestamp });
+  return callIn(
+    environment,
+    new Request(`${ORIGIN}/api/billing/stripe`, {
+      method: 'POST',
+      body: payload,
+      headers: { 'content-type': 'application/json', 'stripe-signature': signature },
+    }),
+  );
+};
+
+export interface StripeSubscription extends Checkout {
+  /** As Stripe has it from now on. */
+  put: (changes?: StripeObject) => Promise<StripeObject>;
+  /** The next month's invoice is paid or not, and Stripe says so. */
+  bill: (next: Invoice) => Promise<Answer>;
+  end: () => Promise<Answer>;
+  hold: () => Promise<void>;
+  release: () => Promise<void>;
+}
+
+/** What Stripe makes when a checkout of ours is paid. */
+export const paidAtStripe = async (
+  paymentId: string,
+  customer: string,
+  firstInvoice: Invoice,
+): Promise<StripeSubscription> => {
+  const id = ref('sub');
+  let now = subscription(id, paymentId, customer, firstInvoice);
+  const put = async (changes: StripeObject = {}) => {
+    now = { ...now, ...changes };
+    await control('PUT', `subscriptions/${id}`, now);
+    return now;
+  };
+  await put();
+  return {
+    id,
+    paymentId,
+    customer,
+    put,
+    bill: async (next) => {
+      const isPaid = next.status === 'paid';
+      const object = invoice(next, id);
+      await put({ status: isPaid ? 'active' : 'past_due', items: items(next), latest_invoice: object });
+      return notify(isPaid ? 'invoice.paid' : 'invoice.payment_failed', object);
+    },
+    end: async () => {
+      const endedAt = Math.floor(Date.now() / 1_000);
+      return notify('customer.subscription.deleted', await put({ status: 'canceled', ended_at: endedAt }));
+    },
+    hold: async () => void (await control('PUT', `hold/${id}`)),
+    release: async () => void (await control('DELETE', `hold/${id}`)),
+  };
+};
+
+/** A month of a plan, as Stripe bills it. */
+export const month = (startMs: number, changes: Partial<Invoice> = {}): Invoice => ({
+  id: ref('in'),
+  status: 'paid',
+  billing_reason: 'subscription_create',
+  periodStartMs: startMs,
+  periodEndMs: addMonths(startMs, 1),
+  amount: 2_900,
+  ...changes,
+});
+
+const rows = async <T>(query: string, ...bindings: unknown[]): Promise<T[]> =>
+  (
+    await env.DB.prepare(query)
+      .bind(...bindings)
+      .all<T>()
+  ).results;
+
+/** What billing has stored of an account since then, without what differs from run to run. */
+export const booksOf = async (accountId: string, sinceMs = 0) => ({
+  account: await rows<{ plan: string; period_start: number; plan_until: number | null }>(
+    'SELECT plan, period_start, period_end, plan_until FROM accounts WHERE id = ?',
+    accountId,
+  ),
+  subscriptions: await rows<{ plan: string; status: string; period_start: number; ends_at: number | null }>(
+    `SELECT plan, status, period_start, period_end, ends_at FROM subscriptions
+     WHERE account_id = ?1 AND created_at >= ?2 ORDER BY id`,
+    accountId,
+    sinceMs,
+  ),
+  payments: await rows<{ status: string; plan: string; amount: number }>(
+    `SELECT plan, status, amount, currency FROM payments
+     WHERE account_id = ?1 AND created_at >= ?2 ORDER BY id`,
+    accountId,
+    sinceMs,
+  ),
+});
+
+/** A customer of a service that takes its money by Stripe. */
+export const signUpWithStripe = async () => {
+  const person: Customer = await signUp();
+  const receiver = await newReceiver();
+  const endpoint = await addEndpoint(person, receiver.url, {
+    events: ['payment.success', 'subscription.cancelled'],
+  });
+  const license = await person.createLicense();
+  const ask = (method: string, path: string, sent: unknown = {}, environment = stripeEnv()) =>
+    callIn(
+      environment,
+      new Request(ORIGIN + path, {
+        method,
+        ...(method !== 'GET' && { body: JSON.stringify(sent) }),
+        // A session would not live as long as a subscription does.
+        headers: { 'x-api-key': person.apiKey, 'content-type': 'application/json' },
+      }),
+    );
+  return {
+    ...person,
+    receiver,
+    ask,
+    apiLimit: async (): Promise<number> => (await person.verify(license.license_key)).body.api_limit,
+    begin: async (plan: string): Promise<string> => {
+      const { status, body } = await ask('POST', '/api/init-payment', { plan });
+      if (status !== 201) throw new Error(`init-payment answered ${JSON.stringify(body)}`);
+      return body.payment_id;
+    },
+    /** Pays for a plan at Stripe, which says so. */
+    subscribe: async (plan: 'pro' | 'scale' = 'pro'): Promise<StripeSubscription> => {
+      const { body } = await ask('POST', '/api/init-payment', { plan });
+      const first = month(Date.now(), { amount: body.amount });
+      const atStripe = await paidAtStripe(body.payment_id, await newStripeCustomer(), first);
+      const { status } = await notify('checkout.session.completed', checkoutSession(atStripe));
+      if (status !== 200) throw new Error(`The notification was answered ${status}.`);
+      return atStripe;
+    },
+    books: (sinceMs?: number) => booksOf(person.accountId, sinceMs),
+    /** What the customer's own application is told since then, oldest first. */
+    told: async (sinceMs = 0): Promise<Json[]> => {
+      const waiting = () => readGate(person.accountId, 'SELECT seq FROM outgoing');
+      await expect.poll(waiting, { timeout: 10_000, interval: 5 }).toEqual([]);
+      const { body } = await ask('GET', `${endpoint.path}/deliveries?limit=20`);
+      return (body.data as Json[])
+        .map(({ payload }) => JSON.parse(payload))
+        .filter(({ timestamp }) => Date.parse(timestamp) >= sinceMs)
+        .toReversed();
+    },
+  };
+};
+
+export type StripePayer = Awaited<ReturnType<typeof signUpWithStripe>>;
