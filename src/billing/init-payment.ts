@@ -70,7 +70,7 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
   };
   // First the row: a checkout that we had forgotten could be paid for nothing.
   await ctx.db.insert(payments).values(payment);
-  const { checkoutUrl, checkoutRef } = await provider.startCheckout({
+  const checkout = {
     ...urls,
     paymentId: payment.id,
     accountId: ctx.accountId,
@@ -80,6 +80,9 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
     amount: payment.amount,
     currency: CURRENCY,
     origin,
+  };
+  const { checkoutUrl, checkoutRef } = await provider.startCheckout(checkout).catch((error: unknown) => {
+    throw new AppError('unavailable', { message: 'The payment provider did not answer.', cause: error });
   });
   await ctx.db.update(payments).set({ checkoutRef }).where(eq(payments.id, payment.id));
   return { payment, checkoutUrl };

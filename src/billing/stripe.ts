@@ -19,6 +19,9 @@ const client = (env: Env) => {
   });
 };
 
+const isMissing = (error: unknown) =>
+  error instanceof Stripe.errors.StripeError && error.code === 'resource_missing';
+
 const refOf = (object: string | { id: string } | null | undefined): string | null =>
   typeof object === 'string' ? object : (object?.id ?? null);
 
@@ -105,8 +108,12 @@ export const stripe = (env: Env): Provider => {
     name: 'stripe',
 
     startCheckout: async (checkout) => {
-      const session = await api.checkout.sessions.create(sessionParams(checkout), {
-        idempotencyKey: checkout.paymentId,
+      const start = (asked: Checkout, idempotencyKey: string) =>
+        api.checkout.sessions.create(sessionParams(asked), { idempotencyKey });
+      const session = await start(checkout, checkout.paymentId).catch((error: unknown) => {
+        // A customer that Stripe has forgotten, or knew by another key, is met anew.
+        if (!isMissing(error) || checkout.customerRef === null) throw error;
+        return start({ ...checkout, customerRef: null }, `${checkout.paymentId}-anew`);
       });
       if (!session.url) throw new Error(`Stripe's checkout ${session.id} has no page.`);
       return { checkoutUrl: session.url, checkoutRef: session.id };
@@ -122,7 +129,7 @@ export const stripe = (env: Env): Provider => {
         else await api.subscriptions.update(subscriptionRef, { cancel_at_period_end: true });
       } catch (error) {
         // It is over already, which is what was asked for.
-        if (!(error instanceof Stripe.errors.StripeError && error.code === 'resource_missing')) throw error;
+        if (!isMissing(error)) throw error;
       }
     },
 
