@@ -6,12 +6,17 @@ import type { Hint, Job } from './jobs.ts';
 /** A consumer goes on with an endpoint for this long; then the outbox hints anew. */
 const SHIFT_MS = 10_000;
 
+/** A lane begins an attempt this often at most: a fast receiver must leave room for the account's verifies. */
+const PACE_MS = 50;
+
 /** One of the consumer's six connections: attempt, settle, and on with what the outbox has next. */
 const workLane = async (env: Env, { account_id, endpoint_id }: Hint, first: Job, untilMs: number) => {
   const outbox = outboxOf(env, account_id);
   for (let job: Job | null = first; job;) {
+    const beganMs = Date.now();
     const outcome = await post(env, account_id, endpoint_id, job);
     job = await outbox.settle(job.deliveryId, job.lease, outcome, Date.now() < untilMs);
+    if (job) await scheduler.wait(Math.max(0, beganMs + PACE_MS - Date.now()));
   }
 };
 
