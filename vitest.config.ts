@@ -22,8 +22,8 @@ export default defineConfig({
               bindings: {
                 MIGRATIONS: await readD1Migrations('drizzle'),
                 WEBHOOK_ALLOW_LOOPBACK: 'true',
-              PAYMENTS: 'sandbox',
-              PAYMENTS_SANDBOX_ANYWHERE: 'true',
+                PAYMENTS: 'sandbox',
+                PAYMENTS_SANDBOX_ANYWHERE: 'true',
                 ...SECRETS,
               },
             },
