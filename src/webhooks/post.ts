@@ -47,11 +47,12 @@ export const urlRules = (env: Env, serviceHost: string) => ({
   allowLoopback: env.WEBHOOK_ALLOW_LOOPBACK === 'true',
 });
 
-const send = async (env: Env, accountId: string, endpointId: string, job: Job): Promise<Response> => {
+const unsealAll = (env: Env, accountId: string, endpointId: string, { sealedSecrets }: Job) => {
   const { sealing } = readConfig(env);
-  const secrets = await Promise.all(
-    job.sealedSecrets.map((sealed) => unseal(sealing, sealed, [accountId, endpointId])),
-  );
+  return Promise.all(sealedSecrets.map((sealed) => unseal(sealing, sealed, [accountId, endpointId])));
+};
+
+const send = (job: Job, secrets: string[]): Promise<Response> => {
   const timestampSeconds = Math.floor(Date.now() / 1_000);
   return fetch(job.url, {
     method: 'POST',
@@ -66,7 +67,7 @@ const send = async (env: Env, accountId: string, endpointId: string, job: Job): 
   });
 };
 
-/** One attempt, whatever comes of it. */
+/** One attempt, whatever comes of it. A secret that can't be opened is our fault and no attempt: it throws. */
 export const post = async (env: Env, accountId: string, endpointId: string, job: Job): Promise<Outcome> => {
   const atMs = Date.now();
   const failed = (error: string, response: Response | null = null): Outcome => ({
@@ -80,9 +81,10 @@ export const post = async (env: Env, accountId: string, endpointId: string, job:
   });
   const problem = webhookUrlProblem(job.url, urlRules(env, job.serviceHost));
   if (problem) return failed(`the URL ${problem}`);
+  const secrets = await unsealAll(env, accountId, endpointId, job);
   let response: Response | null = null;
   try {
-    response = await send(env, accountId, endpointId, job);
+    response = await send(job, secrets);
     const body = await readStart(response);
     const error = explainStatus(response.status);
     return {

@@ -23,6 +23,9 @@ const PRIVATE_SUFFIXES = [
   'onion',
 ];
 
+/** Labels with dots between, the last of which is no number; parsing has made other letters into these. */
+const PUBLIC_NAME = /^([a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]*$/;
+
 const endsWithName = (host: string, name: string) => host === name || host.endsWith(`.${name}`);
 
 /** URL parsing has made every spelling of an IPv4 address (octal, hex, one number) into four numbers. */
@@ -31,7 +34,7 @@ const isIpLiteral = (host: string) => host.startsWith('[') || /^\d+(\.\d+){3}$/.
 const hostProblem = (host: string, { ownHosts }: UrlRules): string | null => {
   if (isIpLiteral(host)) return 'must name its host: an IP address is not accepted';
   if (host.endsWith('.')) return 'must not end its host with a dot';
-  if (!host.includes('.')) return 'must have a public host';
+  if (!PUBLIC_NAME.test(host)) return 'must have a public host';
   if (PRIVATE_SUFFIXES.some((suffix) => endsWithName(host, suffix))) return 'must have a public host';
   if (ownHosts.some((own) => endsWithName(host, own))) return 'must not lead back to this service';
   return null;
