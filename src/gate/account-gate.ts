@@ -8,7 +8,7 @@ import { rememberedName } from '../shared/remembered-name.ts';
 import { sharedRun } from '../shared/shared-run.ts';
 import { type Admission, openAdmission, type PresentedKey, type Usage } from './admission.ts';
 import { catchUp } from './catch-up.ts';
-import { type CopiedLicense, openCopy } from './copy.ts';
+import { openCopy } from './copy.ts';
 import { type CountedCall, openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
@@ -69,7 +69,7 @@ export class AccountGate extends DurableObject<Env> {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
       return { refused: 'usage_limit_exceeded', rate: admission.rate, retryAfterSeconds };
     }
-    const license = this.#findLicense(licenseKeys);
+    const license = this.#copy.firstLicense(licenseKeys);
     const verdict = decideVerdict(license, isoDate(nowMs));
     this.#ledger.count('verify', period.startMs, nowMs);
     this.#ledger.useKey(presented.keyId, nowMs);
@@ -180,18 +180,10 @@ export class AccountGate extends DurableObject<Env> {
     return this.#admission.usage(account, nowMs);
   }
 
-  #findLicense(licenseKeys: string[]): CopiedLicense | null {
-    for (const licenseKey of licenseKeys) {
-      const license = this.#copy.license(licenseKey);
-      if (license) return license;
-    }
-    return null;
-  }
-
   /** Sees to it that a miss in the copy means that there is no such thing. False while D1 can't be asked. */
   async #knows(keyId: string, licenseKeys: string[]): Promise<boolean> {
     if (this.#copy.progress().complete) return true;
-    const licenseKnown = licenseKeys.length === 0 || this.#findLicense(licenseKeys) !== null;
+    const licenseKnown = licenseKeys.length === 0 || this.#copy.firstLicense(licenseKeys) !== null;
     if (licenseKnown && this.#copy.account() && this.#copy.key(keyId)) return true;
     try {
       if ((await this.ctx.storage.getAlarm()) === null) await this.#arm();

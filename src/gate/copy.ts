@@ -114,6 +114,24 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     }
   };
 
+  const license = (licenseKey: string): CopiedLicense | null => {
+    const [row] = sql.exec<{
+      id: string;
+      status: StoredLicenseStatus;
+      expires_at: string | null;
+      customer_email: string;
+    }>('SELECT id, status, expires_at, customer_email FROM licenses WHERE license_key = ?', licenseKey);
+    return row
+      ? {
+          id: row.id,
+          licenseKey,
+          status: row.status,
+          expiresAt: row.expires_at,
+          customerEmail: row.customer_email,
+        }
+      : null;
+  };
+
   return {
     progress: (): Readonly<Progress> => known,
     account: () => account,
@@ -138,22 +156,15 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       return key;
     },
 
-    license: (licenseKey: string): CopiedLicense | null => {
-      const [row] = sql.exec<{
-        id: string;
-        status: StoredLicenseStatus;
-        expires_at: string | null;
-        customer_email: string;
-      }>('SELECT id, status, expires_at, customer_email FROM licenses WHERE license_key = ?', licenseKey);
-      return row
-        ? {
-            id: row.id,
-            licenseKey,
-            status: row.status,
-            expiresAt: row.expires_at,
-            customerEmail: row.customer_email,
-          }
-        : null;
+    license,
+
+    /** The first that there is of several spellings. */
+    firstLicense: (licenseKeys: string[]): CopiedLicense | null => {
+      for (const licenseKey of licenseKeys) {
+        const found = license(licenseKey);
+        if (found) return found;
+      }
+      return null;
     },
 
     /** The feed's word: it overwrites. */
