@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PAYMENT_STATUSES, type PaymentRow, PROVIDERS, type SubscriptionRow } from '../db/schema.ts';
 import { isoTime } from '../shared/clock.ts';
-import { PAID_PLANS, PLAN_NAMES } from '../shared/plans.ts';
+import { CURRENCY, PAID_PLANS, PLAN_NAMES, PLANS } from '../shared/plans.ts';
 
 const returnUrl = z.string().max(2_048).meta({
   description: 'On this service, or on an origin that the account allows.',
@@ -75,6 +75,17 @@ export const billingBody = z
         }),
       )
       .meta({ description: 'The latest fifty.' }),
+    plans: z
+      .array(
+        z.object({
+          plan: z.enum(PLAN_NAMES),
+          api_limit: z.int().meta({ description: 'Licensing calls a month.' }),
+          calls_per_second: z.int().meta({ description: 'Of each API key.' }),
+          amount: z.int().meta({ description: 'A month, in minor units.' }),
+          currency: z.string(),
+        }),
+      )
+      .meta({ description: 'What there is to choose from.' }),
   })
   .meta({ id: 'Billing' });
 
@@ -115,6 +126,14 @@ const toSubscription = (row: SubscriptionRow) => ({
   ends_at: isoOrNull(row.endsAt),
 });
 
+const toPlan = (plan: (typeof PLAN_NAMES)[number]) => ({
+  plan,
+  api_limit: PLANS[plan].apiLimit,
+  calls_per_second: PLANS[plan].callsPerSecond,
+  amount: PLANS[plan].amount,
+  currency: CURRENCY,
+});
+
 export const toBilling = (
   plan: (typeof PLAN_NAMES)[number],
   subscription: SubscriptionRow | null,
@@ -132,4 +151,5 @@ export const toBilling = (
     created_at: isoTime(row.createdAt),
     paid_at: isoOrNull(row.paidAt),
   })),
+  plans: PLAN_NAMES.map(toPlan),
 });

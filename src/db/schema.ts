@@ -187,6 +187,30 @@ export const licenseCounts = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.status, table.expiresAt] })],
 );
 
+/** What a license's history is about, named as the API names it. */
+export interface LicenseSnapshot {
+  status: StoredLicenseStatus;
+  expires_at: string | null;
+  product: string | null;
+  customer_email: string;
+  customer_name: string | null;
+  metadata: Metadata;
+}
+
+/** A trigger writes them, so that no change of a license goes without; `seq` counts within the license. */
+export const licenseChanges = sqliteTable(
+  'license_changes',
+  {
+    accountId: text('account_id').notNull(),
+    licenseId: text('license_id').notNull(),
+    seq: integer().notNull(),
+    at: integer().notNull(),
+    before: text({ mode: 'json' }).$type<LicenseSnapshot>().notNull(),
+    after: text({ mode: 'json' }).$type<LicenseSnapshot>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.licenseId, table.seq] })],
+);
+
 /** What a create that carried an Idempotency-Key answered. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',

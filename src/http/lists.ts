@@ -1,11 +1,16 @@
 import * as z from 'zod';
 import { idPattern, type IdPrefix } from '../shared/ids.ts';
 
-/** Every list's query: newest first, `cursor` being the last id of the page before. */
-export const pageQuery = (prefix: IdPrefix) => ({
+/** Every list's query: newest first, `cursor` being what names the last row of the page before. */
+const pageAfter = (cursor: RegExp) => ({
   limit: z.coerce.number().int().min(1).max(100).default(50),
-  cursor: z.string().regex(idPattern(prefix), 'is not a cursor that a list gave').optional(),
+  cursor: z.string().regex(cursor, 'is not a cursor that a list gave').optional(),
 });
+
+export const pageQuery = (prefix: IdPrefix) => pageAfter(idPattern(prefix));
+
+/** For rows that are numbered and have no id. */
+export const numberedPageQuery = pageAfter(/^[1-9][0-9]{0,14}$/);
 
 export interface PageInput {
   limit: number;

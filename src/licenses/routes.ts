@@ -7,11 +7,14 @@ import { describe } from '../http/openapi.ts';
 import { patchLicense, renewLicense, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
 import { findLicense } from './find.ts';
+import { listHistory } from './history.ts';
 import { idempotencyOf } from './idempotency.ts';
 import { TRANSITIONS } from './lifecycle.ts';
 import { listLicenses } from './list.ts';
 import {
   createLicenseInput,
+  historyBody,
+  historyQuery,
   idempotencyHeader,
   licenseBody,
   licenseListBody,
@@ -117,6 +120,21 @@ const manage = new Hono<AppEnv>()
     }),
     authenticate,
     async (c) => c.json(toLicense(await findLicense(c.var.ctx, c.req.param('id'))), 200),
+  )
+  .get(
+    '/:id/history',
+    describe({
+      id: 'getLicenseHistory',
+      tag: 'Licenses',
+      summary: 'What became of a license',
+      description: 'Newest first; its creation comes last. That a license runs out is no change.',
+      access: 'account',
+      answers: [{ status: 200, description: 'A page of its history', schema: historyBody }],
+      errors: ['license_not_found'],
+    }),
+    authenticate,
+    query(historyQuery),
+    async (c) => c.json(await listHistory(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
   )
   .patch(
     '/:id',

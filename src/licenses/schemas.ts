@@ -3,7 +3,7 @@ import { email } from '../accounts/schemas.ts';
 import type { LicenseRow } from '../db/schema.ts';
 import { LICENSE_STATES, licenseState } from '../gate/verdict.ts';
 import { text } from '../http/input.ts';
-import { listOf, pageQuery } from '../http/lists.ts';
+import { listOf, numberedPageQuery, pageQuery } from '../http/lists.ts';
 import { isoDate, isoTime } from '../shared/clock.ts';
 import { MAX_LICENSE_KEY_LENGTH } from './license-key.ts';
 
@@ -103,6 +103,8 @@ export const listLicensesQuery = z.object({
     }),
 });
 
+export const historyQuery = z.object(numberedPageQuery);
+
 export const idempotencyHeader = z.object({
   'idempotency-key': z
     .string()
@@ -110,6 +112,8 @@ export const idempotencyHeader = z.object({
     .optional()
     .meta({ description: 'Makes a retry within 24 hours give the same license.' }),
 });
+
+const storedMetadata = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
 export const licenseBody = z
   .object({
@@ -120,13 +124,45 @@ export const licenseBody = z
     customer_email: z.string(),
     customer_name: z.string().nullable(),
     expires_at: z.iso.date().nullable(),
-    metadata: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    metadata: storedMetadata,
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
   .meta({ id: 'License' });
 
 export const licenseListBody = listOf(licenseBody).meta({ id: 'LicenseList' });
+
+export const HISTORY_ACTIONS = [
+  'created',
+  'changed',
+  'suspended',
+  'reinstated',
+  'revoked',
+  'renewed',
+] as const;
+
+export const HISTORY_FIELDS = [
+  'status',
+  'expires_at',
+  'product',
+  'customer_email',
+  'customer_name',
+  'metadata',
+] as const;
+
+const historyValue = z.union([z.string(), storedMetadata]).nullable();
+
+export const historyEntryBody = z
+  .object({
+    action: z.enum(HISTORY_ACTIONS).meta({ description: '`renewed`: nothing but `expires_at` changed.' }),
+    at: z.iso.datetime(),
+    changes: z
+      .array(z.object({ field: z.enum(HISTORY_FIELDS), from: historyValue, to: historyValue }))
+      .meta({ description: 'Empty for `created`.' }),
+  })
+  .meta({ id: 'LicenseHistoryEntry' });
+
+export const historyBody = listOf(historyEntryBody).meta({ id: 'LicenseHistory' });
 
 export const toLicense = (row: Omit<LicenseRow, 'seq'>): z.infer<typeof licenseBody> => ({
   id: row.id,

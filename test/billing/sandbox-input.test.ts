@@ -80,7 +80,7 @@ test.each([
   expect((await booksOf(refused.accountId)).payments).toEqual([]);
 });
 
-test('billing is for those who are known, and an account sees its own alone', async () => {
+test('billing is for those who are known, and an account sees its own alone, with what there is to choose', async () => {
   for (const [method, path] of [
     ['POST', '/api/init-payment'],
     ['POST', '/api/cancel-subscription'],
@@ -94,6 +94,11 @@ test('billing is for those who are known, and an account sees its own alone', as
     plan: 'free',
     subscription: null,
     payments: [],
+    plans: [
+      { plan: 'free', api_limit: 1_000, calls_per_second: 10, amount: 0, currency: 'usd' },
+      { plan: 'pro', api_limit: 100_000, calls_per_second: 100, amount: 29_00, currency: 'usd' },
+      { plan: 'scale', api_limit: 5_000_000, calls_per_second: 1_000, amount: 199_00, currency: 'usd' },
+    ],
   });
   expect((await grace.asSession('POST', '/api/cancel-subscription')).status).toBe(409);
 });

@@ -138,6 +138,7 @@ test('billing shows the plan, the subscription and every payment, and choosing a
       },
       expect.objectContaining({ payment_id, plan: 'scale', status: 'replaced', paid_at: null }),
     ],
+    plans: expect.any(Array),
   });
   expect(await step()).toMatchObject({ done: true, done_at: '2027-03-10T12:00:00.000Z' });
 });

@@ -39,6 +39,10 @@ const useEverything = async () => {
   for (const verb of ['suspend', 'reinstate', 'revoke'])
     await ada.asKey('POST', `/api/v1/licenses/${second.id}/${verb}`);
   await ada.asKey('POST', `/api/v1/licenses/${first.id}/renew`, { duration_days: 3 });
+  for (const query of ['', '?limit=1', '?cursor=2']) {
+    const history = await ada.asKey('GET', `/api/v1/licenses/${first.id}/history${query}`);
+    expect(history.status).toBe(200);
+  }
   for (const path of [
     'account',
     'api-keys',

@@ -220,12 +220,14 @@ export const headerValue = fc.oneof(
 const queried = (pairs: (readonly [string, unknown])[]) =>
   new URLSearchParams(pairs.map((pair) => pair.map((one) => String(one).toWellFormed()))).toString();
 
-/** A query that fits, with a field replaced or added in most cases; ids serve as cursors. */
+/** A query that fits, with a field replaced or added in most cases; a cursor is an id, or looks like one. */
 export const queryText = (properties: Record<string, Schema>, ids: string[]): fc.Arbitrary<string> => {
   const names = Object.keys(properties);
   const fields = Object.entries(properties).map(([name, schema]) => [
     name,
-    'pattern' in schema ? fc.constantFrom(...ids) : fitting(schema),
+    'pattern' in schema
+      ? fc.oneof(fc.constantFrom(...ids), fc.stringMatching(new RegExp(String(schema['pattern']))))
+      : fitting(schema),
   ]);
   const good = fc.record<Record<string, unknown>>(Object.fromEntries(fields), { requiredKeys: [] });
   const name = names.length === 0 ? hostileString : fc.constantFrom(...names, ...names, '__proto__', '');

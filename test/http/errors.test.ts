@@ -51,6 +51,12 @@ test('400: a body that does not parse or does not fit says where it is at fault'
     expectError(answer, 400, 'invalid_request');
     expect(paths(answer)).toEqual([bad.slice(0, bad.indexOf('='))]);
   }
+  const { id } = await ada.createLicense();
+  for (const bad of ['limit=0', 'limit=101', 'cursor=nonsense', 'cursor=0', `cursor=${id}`]) {
+    const answer = await ada.asSession('GET', `/api/v1/licenses/${id}/history?${bad}`);
+    expectError(answer, 400, 'invalid_request');
+    expect(paths(answer)).toEqual([bad.slice(0, bad.indexOf('='))]);
+  }
   const badHeader = await ada.asSession('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'a b' });
   expectError(badHeader, 400, 'invalid_request');
 });
@@ -105,6 +111,7 @@ test('404 and 405: what is not there, and what is called the wrong way', async (
     'PATCH /api/v1/licenses/create': 'POST',
     'DELETE /api/v1/licenses/verify': 'POST',
     'GET /api/v1/licenses/lic_none/revoke': 'POST',
+    'POST /api/v1/licenses/lic_none/history': 'GET',
     'PUT /api/webhooks': 'GET, POST',
     'POST /api/webhooks/whe_none': 'DELETE, GET, PATCH',
     'GET /api/webhooks/whe_none/rotate-secret': 'POST',

@@ -147,8 +147,17 @@ const BY_HAND: Call[] = [
   ),
   { ...session, method: 'GET', path: LICENSE, when: 'it is there', status: 200 },
   { ...session, method: 'GET', path: NO_LICENSE, when: 'it is not', ...noLicense },
+  ...[LICENSE, REVOKED].map((license, i): Call => ({
+    ...session,
+    method: 'GET',
+    path: `${license}/history?limit=1`,
+    when: ['it was only created', 'more pages follow'][i] ?? '',
+    status: 200,
+  })),
+  { ...session, method: 'GET', path: `${NO_LICENSE}/history`, when: 'it is not there', ...noLicense },
   { ...session, method: 'PATCH', path: LICENSE, when: 'everything changes', body: IN_FULL, status: 200 },
   { ...session, method: 'PATCH', path: NO_LICENSE, when: 'it is not there', body: {}, ...noLicense },
+  { as: 'key', method: 'GET', path: `${LICENSE}/history`, when: 'everything has changed', status: 200 },
   {
     ...session,
     method: 'PATCH',
