@@ -1,7 +1,9 @@
-// Makes what the Worker serves as files. Wrangler runs it before every bundle.
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+// Makes what the Worker serves as files: the dashboard, the OpenAPI document and the page that shows it.
+// Wrangler runs it before every bundle.
+import { cp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
 import packageJson from '../package.json' with { type: 'json' };
 import { app } from '../src/app.ts';
 import { openApiDocument } from './openapi.ts';
@@ -11,8 +13,7 @@ const assets = join(root, 'dist/assets');
 const docs = join(assets, 'docs');
 const swaggerUi = join(root, 'node_modules/swagger-ui-dist');
 
-await mkdir(assets, { recursive: true });
-await rm(docs, { recursive: true, force: true });
+await build({ configFile: join(root, 'src/web/vite.config.ts'), logLevel: 'warn' });
 await cp(join(root, 'scripts/docs'), docs, { recursive: true });
 for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
   await cp(join(swaggerUi, file), join(docs, file));

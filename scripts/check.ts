@@ -12,9 +12,10 @@ const STEPS: [what: string, command: string, ...args: string[]][] = [
   ],
   ['format', 'oxfmt', '--check'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
-  ['types', 'tsc'],
+  ['types', 'tsc', '-b', 'src/web'],
   ['migrations match the schema and drop nothing unreviewed', 'node', 'scripts/check-migrations.ts'],
   ['bundle', 'wrangler', 'deploy', '--dry-run', '--outdir', 'dist/worker'],
+  ['the dashboard’s first script is small', 'node', 'scripts/check-web-size.ts'],
 ];
 
 for (const [what, command, ...args] of STEPS) {
@@ -27,6 +28,6 @@ for (const [what, command, ...args] of STEPS) {
     console.error(`✗ ${what}\n${output}`);
     process.exit(1);
   }
-  const size = /Total Upload: .*/.exec(output)?.[0];
+  const size = /Total Upload: .*|Initial script: .*/.exec(output)?.[0];
   console.log(`✓ ${what}${size ? ` (${size})` : ''}`);
 }

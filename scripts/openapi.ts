@@ -8,7 +8,7 @@ import type { ErrorCode } from '../src/shared/app-error.ts';
 type Json = Record<string, unknown>;
 type Input = NonNullable<Documentation['input']>;
 
-interface Route {
+export interface Route {
   method: string;
   path: string;
   operation: Operation;

@@ -12,7 +12,7 @@ import { notFoundIn } from './http/not-found.ts';
 import { requestLog } from './http/request-log.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
-import { documentationRoutes, systemRoutes } from './system/routes.ts';
+import { dashboardPages, documentationRoutes, systemRoutes } from './system/routes.ts';
 
 const noStore = createMiddleware(async (c, next) => {
   c.header('Cache-Control', 'no-store');
@@ -32,8 +32,12 @@ const PLAIN_PAGE = { ...NOTHING_FROM_ANYWHERE, styleSrc: ["'unsafe-inline'"] };
 const headers = (contentSecurityPolicy: Partial<typeof DOCS_FROM_HERE>) =>
   secureHeaders({ contentSecurityPolicy, xFrameOptions: 'DENY' });
 
+/** Beside these a browser finds the dashboard everywhere, which sets its own headers (`web/public/_headers`). */
+const WORKER_PATHS = ['/api/*', '/health', '/openapi.json', '/docs', '/docs/*', '/checkout/*'];
+
 const routes = new Hono<AppEnv>()
   .use(requestLog)
+  .use(except(WORKER_PATHS, dashboardPages))
   .use('/docs/*', headers(DOCS_FROM_HERE))
   .use('/checkout/*', headers(PLAIN_PAGE))
   .use(except(['/docs', '/docs/*', '/checkout/*'], headers(NOTHING_FROM_ANYWHERE)))

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
 import { type AppEnv, publicCtx } from '../http/context.ts';
 import { describe } from '../http/openapi.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -28,6 +29,15 @@ const asset = async (c: Context<AppEnv>, path = c.req.path) => {
   const response = await c.env.ASSETS.fetch(new Request(new URL(path, c.req.url), c.req.raw));
   return new Response(response.body, response);
 };
+
+const isForBrowsers = (c: Context<AppEnv>) =>
+  c.req.method === 'GET' &&
+  (c.req.header('sec-fetch-mode') === 'navigate' || (c.req.header('accept') ?? '').includes('text/html'));
+
+/** Whatever page of it a browser goes to, the dashboard is one file. */
+export const dashboardPages = createMiddleware<AppEnv>((c, next) =>
+  isForBrowsers(c) ? asset(c, '/') : next(),
+);
 
 export const documentationRoutes = new Hono<AppEnv>()
   .get('/openapi.json', (c) => asset(c))

@@ -1,0 +1,125 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { InferResponseType } from 'hono/client';
+import { api, call } from './client.ts';
+
+// Every question that a page asks, with the name under which its answer is kept.
+
+export type Account = InferResponseType<typeof api.account.$get>;
+export type Dashboard = InferResponseType<typeof api.dashboard.$get>;
+export type Onboarding = InferResponseType<typeof api.onboarding.$get>;
+export type Progress = InferResponseType<(typeof api)['developer-progress']['$get']>;
+export type License = InferResponseType<(typeof api.v1.licenses)[':id']['$get']>;
+export type LicenseChange = InferResponseType<
+  (typeof api.v1.licenses)[':id']['history']['$get']
+>['data'][number];
+export type LicenseState = License['status'];
+export type ApiKey = InferResponseType<(typeof api)['api-keys']['$get']>['data'][number];
+export type Webhook = InferResponseType<typeof api.webhooks.$get>['data'][number];
+export type RevealedWebhook = InferResponseType<(typeof api.webhooks)[':id']['$get']>;
+export type Delivery = InferResponseType<(typeof api.webhooks)[':id']['deliveries']['$get']>['data'][number];
+export type Billing = InferResponseType<typeof api.billing.$get>;
+
+const PAGE = '50';
+
+/** Of a list's next page, its cursor; the first page has none. */
+const paged = {
+  initialPageParam: null as string | null,
+  getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor,
+};
+const cursorOf = (cursor: string | null) => (cursor === null ? {} : { cursor });
+
+export const accountQuery = queryOptions({
+  queryKey: ['account'],
+  queryFn: () => call(api.account.$get()),
+  staleTime: 60_000,
+});
+
+export const dashboardQuery = queryOptions({
+  queryKey: ['dashboard'],
+  queryFn: () => call(api.dashboard.$get()),
+});
+
+export const progressQuery = queryOptions({
+  queryKey: ['progress'],
+  queryFn: () => call(api['developer-progress'].$get()),
+});
+
+export const onboardingQuery = queryOptions({
+  queryKey: ['onboarding'],
+  queryFn: () => call(api.onboarding.$get()),
+});
+
+export interface LicenseFilter {
+  q?: string | undefined;
+  status?: LicenseState | undefined;
+}
+
+export const licensesQuery = ({ q, status }: LicenseFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['licenses', 'list', { q: q ?? '', status: status ?? '' }],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.v1.licenses.$get({
+          query: { limit: PAGE, ...cursorOf(pageParam), ...(q && { q }), ...(status && { status }) },
+        }),
+      ),
+    ...paged,
+  });
+
+export const licenseQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['licenses', 'one', id],
+    queryFn: () => call(api.v1.licenses[':id'].$get({ param: { id } })),
+  });
+
+export const historyQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['licenses', 'history', id],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.v1.licenses[':id'].history.$get({
+          param: { id },
+          query: { limit: PAGE, ...cursorOf(pageParam) },
+        }),
+      ),
+    ...paged,
+  });
+
+export const apiKeysQuery = infiniteQueryOptions({
+  queryKey: ['api-keys'],
+  queryFn: ({ pageParam }) => call(api['api-keys'].$get({ query: { limit: PAGE, ...cursorOf(pageParam) } })),
+  ...paged,
+});
+
+/** The key in full; not kept, so that it is gone with whoever asked for it. */
+export const revealApiKey = (id: string) => call(api['api-keys'][':id'].$get({ param: { id } }));
+
+export const webhooksQuery = queryOptions({
+  queryKey: ['webhooks', 'list'],
+  // More endpoints than one page an account can't have.
+  queryFn: () => call(api.webhooks.$get({ query: { limit: '100' } })),
+});
+
+export const webhookQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhooks', 'one', id],
+    queryFn: () => call(api.webhooks[':id'].$get({ param: { id } })),
+  });
+
+export const deliveriesQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['webhooks', 'deliveries', id],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.webhooks[':id'].deliveries.$get({
+          param: { id },
+          query: { limit: PAGE, ...cursorOf(pageParam) },
+        }),
+      ),
+    ...paged,
+  });
+
+export const billingQuery = queryOptions({
+  queryKey: ['billing'],
+  queryFn: () => call(api.billing.$get()),
+});

@@ -1,0 +1,42 @@
+const integer = new Intl.NumberFormat('en-US');
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+
+export const formatCount = (value: number): string => integer.format(value);
+export const formatCompact = (value: number): string => compact.format(value);
+
+export const formatMoney = (minorUnits: number, currency: string): string =>
+  new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: minorUnits % 100 === 0 ? 0 : 2,
+  }).format(minorUnits / 100);
+
+const dateFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
+const dayFormat = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' });
+const exactFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'long' });
+
+/** A date, YYYY-MM-DD, or the UTC day of a time. */
+export const formatDate = (date: string): string => dateFormat.format(new Date(date));
+export const formatDay = (date: string): string => dayFormat.format(new Date(date));
+/** With seconds and zone, in the zone of whoever reads it. */
+export const formatExact = (time: string): string => exactFormat.format(new Date(time));
+
+const STEPS: [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
+  [31_536_000, 'year'],
+  [2_592_000, 'month'],
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+];
+const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto', style: 'long' });
+
+export const formatRelative = (time: string, nowMs: number): string => {
+  const seconds = (Date.parse(time) - nowMs) / 1_000;
+  for (const [size, unit] of STEPS) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  }
+  return seconds > 20 ? 'in a moment' : 'just now';
+};
+
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;

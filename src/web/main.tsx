@@ -1,0 +1,39 @@
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { Tooltip } from '@base-ui/react/tooltip';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { whenSessionIsLost } from './api/client.ts';
+import { queryClient } from './api/query-client.ts';
+import { followOtherTabs, forgetSession, signedInAs } from './api/session.ts';
+import { router } from './router.tsx';
+import './styles.css';
+import { Toasts } from './ui/toast.tsx';
+
+whenSessionIsLost(() => {
+  if (signedInAs() === null) return;
+  forgetSession();
+  const { href } = router.state.location;
+  void router.navigate({ to: '/login', search: { next: href, lost: true }, replace: true });
+});
+followOtherTabs();
+
+// A deployment replaced the files that this page would load next.
+addEventListener('vite:preloadError', (event) => {
+  event.preventDefault();
+  location.reload();
+});
+
+createRoot(document.querySelector('#root') as HTMLElement).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <Tooltip.Provider delay={350}>
+          <RouterProvider router={router} />
+          <Toasts />
+        </Tooltip.Provider>
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,3 @@
+import { Page } from '../../ui/page.tsx';
+
+export const BillingPage = () => <Page title="BillingPage">{null}</Page>;

@@ -1,0 +1,103 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, call } from '../../api/client.ts';
+import { apiKeysQuery, dashboardQuery, onboardingQuery, progressQuery } from '../../api/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Secret } from '../../ui/copy.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Choice, ChoiceGroup, Form, TextField } from '../../ui/form.tsx';
+
+const CHANGED = [apiKeysQuery, dashboardQuery, progressQuery, onboardingQuery];
+
+/** The end of the chosen day, where the reader is. */
+const endOfDay = (date: string) => new Date(`${date}T23:59:59.999`).toISOString();
+
+const CreateForm = ({ onCreated, onClose }: { onCreated: (key: string) => void; onClose: () => void }) => {
+  const queryClient = useQueryClient();
+  const send = async ({ name, scope, expires_at }: Record<string, string>) => {
+    const { api_key } = await call(
+      api['create-api-key'].$post({
+        json: {
+          ...(name && { name }),
+          scope: scope === 'verify' ? 'verify' : 'full',
+          ...(expires_at && { expires_at: endOfDay(expires_at) }),
+        },
+      }),
+    );
+    onCreated(api_key);
+    await Promise.all(CHANGED.map(({ queryKey }) => queryClient.invalidateQueries({ queryKey })));
+  };
+  return (
+    <Form onSend={send}>
+      {({ isBusy }) => (
+        <>
+          <TextField
+            label="Name"
+            name="name"
+            placeholder="Production server"
+            autoComplete="off"
+            maxLength={100}
+          />
+          <ChoiceGroup label="May do">
+            <Choice
+              type="radio"
+              name="scope"
+              value="full"
+              defaultChecked
+              label="Everything"
+              hint="For your own servers: creates, verifies and manages."
+            />
+            <Choice
+              type="radio"
+              name="scope"
+              value="verify"
+              label="Verify licenses only"
+              hint="May ship inside an application."
+            />
+          </ChoiceGroup>
+          <TextField
+            label="Last day"
+            name="expires_at"
+            type="date"
+            hint="From the day after the key is refused. Empty: it does not end."
+          />
+          <DialogActions>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" variant="solid" isBusy={isBusy}>
+              Create key
+            </Button>
+          </DialogActions>
+        </>
+      )}
+    </Form>
+  );
+};
+
+export const CreateKey = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) => {
+  const [created, setCreated] = useState<string | null>(null);
+  const close = () => {
+    onClose();
+    setCreated(null);
+  };
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={close}
+      title={created ? 'Your new API key' : 'Create API key'}
+      hint={created && 'Copy it to where it is used. You can reveal it here again whenever you need it.'}
+    >
+      {created ? (
+        <div className="grid gap-4">
+          <Secret value={created} what="key" />
+          <DialogActions>
+            <Button variant="solid" onClick={close}>
+              Done
+            </Button>
+          </DialogActions>
+        </div>
+      ) : (
+        <CreateForm onCreated={setCreated} onClose={close} />
+      )}
+    </Dialog>
+  );
+};

@@ -1,0 +1,77 @@
+import { Ellipsis, Eye, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { type ApiKey, revealApiKey } from '../../api/queries.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { IconButton } from '../../ui/button.tsx';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
+import { Td, Tr } from '../../ui/table.tsx';
+import { Time, useNow } from '../../ui/time.tsx';
+import { DeleteKey } from './delete-key.tsx';
+import { RevealKey } from './reveal-key.tsx';
+
+const keyInFull = async (id: string) => (await revealApiKey(id)).api_key;
+
+const Expiry = ({ at }: { at: string }) => {
+  const nowMs = useNow();
+  return Date.parse(at) <= nowMs ? (
+    <Badge tone="bad">Expired</Badge>
+  ) : (
+    <span className="text-xs text-muted">
+      Expires <Time at={at} />
+    </span>
+  );
+};
+
+export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
+  const [open, setOpen] = useState<'reveal' | 'delete' | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <Tr>
+      <Td className="max-w-56">
+        <span className="flex flex-wrap items-center gap-x-2">
+          <span className="truncate font-medium">
+            {apiKey.name ?? <span className="font-normal text-muted">Unnamed</span>}
+          </span>
+          {apiKey.expires_at && <Expiry at={apiKey.expires_at} />}
+        </span>
+      </Td>
+      <Td>
+        <span className="flex items-center gap-1">
+          <code className="text-xs whitespace-nowrap">{apiKey.masked_key}</code>
+          <CopyIcon text={() => keyInFull(apiKey.id)} what="key" />
+          <IconButton label="Reveal key" onClick={() => setOpen('reveal')}>
+            <Eye aria-hidden />
+          </IconButton>
+        </span>
+      </Td>
+      <Td>
+        <Badge>{apiKey.scope === 'verify' ? 'verify only' : 'full'}</Badge>
+      </Td>
+      <Td>
+        <Time at={apiKey.created_at} />
+      </Td>
+      <Td>
+        {apiKey.last_used_at ? <Time at={apiKey.last_used_at} /> : <span className="text-muted">Never</span>}
+      </Td>
+      <Td className="w-12 text-right">
+        <Menu
+          trigger={
+            <IconButton label={`More for ${apiKey.name ?? apiKey.masked_key}`}>
+              <Ellipsis aria-hidden />
+            </IconButton>
+          }
+        >
+          <MenuItem icon={<Eye aria-hidden />} onSelect={() => setOpen('reveal')}>
+            Reveal
+          </MenuItem>
+          <MenuItem icon={<Trash2 aria-hidden />} isDangerous onSelect={() => setOpen('delete')}>
+            Delete…
+          </MenuItem>
+        </Menu>
+        <RevealKey apiKey={apiKey} isOpen={open === 'reveal'} onClose={close} />
+        <DeleteKey apiKey={apiKey} isOpen={open === 'delete'} onClose={close} />
+      </Td>
+    </Tr>
+  );
+};

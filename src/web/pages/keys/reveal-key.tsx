@@ -1,0 +1,37 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ApiKey, revealApiKey } from '../../api/queries.ts';
+import { Secret } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { LoadError } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+
+const Revealed = ({ id }: { id: string }) => {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['api-keys', 'revealed', id],
+    queryFn: () => revealApiKey(id),
+    // Gone with the dialog.
+    gcTime: 0,
+    staleTime: 0,
+  });
+  if (error) return <LoadError error={error} onRetry={() => void refetch()} />;
+  return data ? <Secret value={data.api_key} what="key" /> : <Skeleton className="h-11.5" />;
+};
+
+export const RevealKey = ({
+  apiKey,
+  isOpen,
+  onClose,
+}: {
+  apiKey: ApiKey;
+  isOpen: boolean;
+  onClose: () => void;
+}) => (
+  <Dialog
+    isOpen={isOpen}
+    onClose={onClose}
+    title={apiKey.name ?? 'API key'}
+    hint="Whoever has this key can do what it may. Keep it out of code that others read."
+  >
+    <Revealed id={apiKey.id} />
+  </Dialog>
+);

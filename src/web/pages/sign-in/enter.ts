@@ -1,0 +1,11 @@
+import { useRouter } from '@tanstack/react-router';
+import { rememberSession } from '../../api/session.ts';
+
+/** What follows on a right password: back to where one was. */
+export const useEnter = (next: string | undefined) => {
+  const router = useRouter();
+  return async (accountId: string) => {
+    rememberSession(accountId);
+    await router.navigate({ href: next ?? '/', replace: true });
+  };
+};

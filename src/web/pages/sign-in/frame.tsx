@@ -1,0 +1,32 @@
+import { type ReactNode, useEffect } from 'react';
+import { Logo } from '../../ui/logo.tsx';
+
+export const SignInFrame = ({
+  title,
+  hint,
+  below,
+  children,
+}: {
+  title: string;
+  hint: ReactNode;
+  below: ReactNode;
+  children: ReactNode;
+}) => {
+  useEffect(() => {
+    document.title = `${title} · Latchkey`;
+  }, [title]);
+  return (
+    <main className="grid min-h-dvh place-items-center px-4 py-10">
+      <div className="w-full max-w-sm">
+        <Logo className="mb-6 size-10" />
+        <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
+        <p className="mt-1 mb-6 text-muted">{hint}</p>
+        {children}
+        <p className="mt-6 text-sm text-muted">{below}</p>
+      </div>
+    </main>
+  );
+};
+
+export const LINK =
+  'font-medium text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink';

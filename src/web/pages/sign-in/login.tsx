@@ -1,0 +1,51 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { api, call } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
+import { useEnter } from './enter.ts';
+import { LINK, SignInFrame } from './frame.tsx';
+
+const route = getRouteApi('/login');
+
+export const Login = () => {
+  const search = route.useSearch();
+  const enter = useEnter(search.next);
+  const send = async ({ email = '', password = '' }: Record<string, string>) => {
+    const { account } = await call(api.login.$post({ json: { email, password } }));
+    await enter(account.id);
+  };
+  return (
+    <SignInFrame
+      title="Sign in"
+      hint={
+        search.lost ? 'Your session has ended. Sign in to go on where you were.' : 'Good to see you again.'
+      }
+      below={
+        <>
+          No account yet?{' '}
+          <Link to="/register" search={search.next ? { next: search.next } : {}} className={LINK}>
+            Create one
+          </Link>
+        </>
+      }
+    >
+      <Form onSend={send}>
+        {({ isBusy }) => (
+          <>
+            <TextField label="E-mail" name="email" type="email" autoComplete="username" autoFocus required />
+            <TextField
+              label="Password"
+              name="password"
+              type="password"
+              autoComplete="current-password"
+              required
+            />
+            <Button type="submit" variant="solid" isBusy={isBusy}>
+              Sign in
+            </Button>
+          </>
+        )}
+      </Form>
+    </SignInFrame>
+  );
+};

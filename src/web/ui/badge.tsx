@@ -1,0 +1,44 @@
+import type { ReactNode } from 'react';
+import { cx } from './cx.ts';
+
+const TONES = {
+  good: 'bg-good-soft text-good',
+  bad: 'bg-bad-soft text-bad',
+  warn: 'bg-warn-soft text-warn',
+  pause: 'bg-pause-soft text-pause',
+  brass: 'bg-brass-soft text-brass',
+  plain: 'bg-sunken text-muted inset-ring inset-ring-line',
+};
+export type Tone = keyof typeof TONES;
+
+export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
+  <span
+    className={cx(
+      'inline-flex h-5.5 shrink-0 items-center gap-1.5 rounded-full px-2 text-xs font-medium whitespace-nowrap',
+      TONES[tone],
+    )}
+  >
+    {children}
+  </span>
+);
+
+/** A badge that is told by its mark as well as by its color. */
+export const StateBadge = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
+  <Badge tone={tone}>
+    <span
+      aria-hidden
+      className={cx(
+        'size-1.5 bg-current',
+        tone === 'pause' || tone === 'bad' ? 'rounded-[1px]' : 'rounded-full',
+      )}
+    />
+    {children}
+  </Badge>
+);
+
+const LICENSE_TONES = { active: 'good', expired: 'plain', suspended: 'pause', revoked: 'bad' } as const;
+export type LicenseState = keyof typeof LICENSE_TONES;
+
+export const LicenseBadge = ({ status }: { status: LicenseState }) => (
+  <StateBadge tone={LICENSE_TONES[status]}>{status}</StateBadge>
+);

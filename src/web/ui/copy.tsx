@@ -1,0 +1,54 @@
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Button, IconButton } from './button.tsx';
+import { tellError } from './toast.tsx';
+
+const SHOWN_MS = 1_600;
+
+const useCopy = (text: string | (() => Promise<string>)) => {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return undefined;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
+      setCopied(true);
+    } catch (error) {
+      tellError(error);
+    }
+  };
+  return { isCopied, copy: () => void copy() };
+};
+
+/** `text` may be something that has to be fetched first, such as a secret. */
+export const CopyIcon = ({ text, what }: { text: string | (() => Promise<string>); what: string }) => {
+  const { isCopied, copy } = useCopy(text);
+  return (
+    <IconButton label={isCopied ? 'Copied' : `Copy ${what}`} onClick={copy}>
+      {isCopied ? <Check aria-hidden className="text-good" /> : <Copy aria-hidden />}
+    </IconButton>
+  );
+};
+
+export const CopyButton = ({ text, children = 'Copy' }: { text: string; children?: string }) => {
+  const { isCopied, copy } = useCopy(text);
+  return (
+    <Button size="sm" onClick={copy}>
+      {isCopied ? <Check aria-hidden className="text-good" /> : <Copy aria-hidden />}
+      <span aria-live="polite">{isCopied ? 'Copied' : children}</span>
+    </Button>
+  );
+};
+
+/** A secret in full, on one line that scrolls, with its copy button. */
+export const Secret = ({ value, what }: { value: string; what: string }) => (
+  <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1.5 pr-1.5 pl-3">
+    <code className="min-w-0 flex-1 text-sm break-all select-all" data-secret>
+      {value}
+    </code>
+    <CopyIcon text={value} what={what} />
+  </div>
+);

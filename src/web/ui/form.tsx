@@ -1,0 +1,213 @@
+import { ChevronDown } from 'lucide-react';
+import {
+  type ComponentProps,
+  createContext,
+  type FormEvent,
+  type ReactNode,
+  use,
+  useId,
+  useRef,
+  useState,
+} from 'react';
+import { ApiError } from '../api/error.ts';
+import { cx } from './cx.ts';
+import { FormError } from './notice.tsx';
+
+type FieldErrors = Record<string, string>;
+const Errors = createContext<FieldErrors>({});
+
+/** What the service says of a field goes to the field of that name, the rest above the buttons. */
+const sortError = (error: unknown, fields: Set<string>): { fieldErrors: FieldErrors; rest: unknown } => {
+  if (!(error instanceof ApiError) || error.details.length === 0) return { fieldErrors: {}, rest: error };
+  const fieldErrors: FieldErrors = {};
+  const others = [];
+  for (const { path, message } of error.details) {
+    const name = fields.has(path) ? path : (path.split('.')[0] ?? '');
+    if (fields.has(name)) fieldErrors[name] ??= sentence(message);
+    else others.push(`${path}: ${message}`);
+  }
+  return { fieldErrors, rest: others.length > 0 ? new Error(others.join('; ')) : null };
+};
+
+const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
+
+interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit' | 'children'> {
+  /** Given the form's text fields; what it throws is shown. */
+  onSend: (values: Record<string, string>, form: FormData) => Promise<void>;
+  children: (state: { isBusy: boolean }) => ReactNode;
+}
+
+export const Form = ({ onSend, children, className, ...props }: FormProps) => {
+  const ref = useRef<HTMLFormElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [errors, setErrors] = useState<{ fieldErrors: FieldErrors; rest: unknown }>({
+    fieldErrors: {},
+    rest: null,
+  });
+
+  const submit = async (form: HTMLFormElement) => {
+    const data = new FormData(form);
+    const values: Record<string, string> = {};
+    for (const [name, value] of data) if (typeof value === 'string') values[name] = value;
+    setBusy(true);
+    try {
+      await onSend(values, data);
+      setErrors({ fieldErrors: {}, rest: null });
+    } catch (error) {
+      const names = [...form.elements].map((element) => element.getAttribute('name') ?? '');
+      const sorted = sortError(error, new Set(names));
+      setErrors(sorted);
+      const first = names.find((name) => name in sorted.fieldErrors);
+      if (first) form.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`)?.focus();
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    // A dialog's form is inside another one's tree, though not in its element.
+    event.stopPropagation();
+    if (!isBusy) void submit(event.currentTarget);
+  };
+
+  return (
+    <form ref={ref} noValidate {...props} onSubmit={onSubmit} className={cx('grid gap-4', className)}>
+      <Errors value={errors.fieldErrors}>
+        {children({ isBusy })}
+        <FormError error={errors.rest} />
+      </Errors>
+    </form>
+  );
+};
+
+interface FieldProps {
+  label: string;
+  hint?: ReactNode;
+  name: string;
+}
+
+const CONTROL =
+  'w-full min-w-0 rounded-lg border border-line-strong bg-surface px-3 text-base text-ink transition-colors outline-offset-0 hover:border-muted focus-visible:border-brass-line aria-invalid:border-bad max-sm:text-lg';
+
+interface ControlProps {
+  id: string;
+  name: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': true | undefined;
+}
+
+const Labelled = ({
+  label,
+  hint,
+  name,
+  children,
+}: FieldProps & { children: (control: ControlProps) => ReactNode }) => {
+  const id = useId();
+  const error = use(Errors)[name];
+  const describedBy = error ? `${id}-error` : hint ? `${id}-hint` : undefined;
+  return (
+    <div className="grid min-w-0 content-start gap-1.5">
+      <label htmlFor={id} className="text-sm font-medium">
+        {label}
+      </label>
+      {children({ id, name, 'aria-describedby': describedBy, 'aria-invalid': error ? true : undefined })}
+      {error ? (
+        <p id={`${id}-error`} className="text-sm text-bad">
+          {error}
+        </p>
+      ) : (
+        hint && (
+          <p id={`${id}-hint`} className="text-sm text-muted">
+            {hint}
+          </p>
+        )
+      )}
+    </div>
+  );
+};
+
+export const TextField = ({
+  label,
+  hint,
+  name,
+  className,
+  ...props
+}: FieldProps & Omit<ComponentProps<'input'>, 'name'>) => (
+  <Labelled label={label} hint={hint} name={name}>
+    {(control) => <input {...props} {...control} className={cx(CONTROL, 'h-9', className)} />}
+  </Labelled>
+);
+
+export const TextArea = ({
+  label,
+  hint,
+  name,
+  className,
+  ...props
+}: FieldProps & Omit<ComponentProps<'textarea'>, 'name'>) => (
+  <Labelled label={label} hint={hint} name={name}>
+    {(control) => <textarea rows={4} {...props} {...control} className={cx(CONTROL, 'py-2', className)} />}
+  </Labelled>
+);
+
+export const SelectField = ({
+  label,
+  hint,
+  name,
+  className,
+  children,
+  ...props
+}: FieldProps & Omit<ComponentProps<'select'>, 'name'>) => (
+  <Labelled label={label} hint={hint} name={name}>
+    {(control) => (
+      <span className="relative block">
+        <select {...props} {...control} className={cx(CONTROL, 'h-9 appearance-none pr-9', className)}>
+          {children}
+        </select>
+        <ChevronDown aria-hidden className="pointer-events-none absolute top-2.5 right-3 size-4 text-muted" />
+      </span>
+    )}
+  </Labelled>
+);
+
+/** A choice with words beside its box; a group of them goes into a `ChoiceGroup`. */
+export const Choice = ({
+  label,
+  hint,
+  type = 'checkbox',
+  ...props
+}: { label: ReactNode; hint?: ReactNode; type?: 'checkbox' | 'radio' } & Omit<
+  ComponentProps<'input'>,
+  'type'
+>) => {
+  const id = useId();
+  return (
+    <div className="flex gap-2.5">
+      <input
+        {...props}
+        id={id}
+        type={type}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        className="mt-0.5 size-4 shrink-0 accent-ink"
+      />
+      <div className="min-w-0">
+        <label htmlFor={id} className="block text-base">
+          {label}
+        </label>
+        {hint && (
+          <p id={`${id}-hint`} className="text-sm text-muted">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+};
+
+export const ChoiceGroup = ({ label, children }: { label: string; children: ReactNode }) => (
+  <fieldset className="grid gap-2.5">
+    <legend className="mb-2 text-sm font-medium">{label}</legend>
+    {children}
+  </fieldset>
+);

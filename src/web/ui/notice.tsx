@@ -1,0 +1,62 @@
+import { CircleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { ApiError, errorWords } from '../api/error.ts';
+import { Button } from './button.tsx';
+
+const RequestId = ({ error }: { error: unknown }) =>
+  error instanceof ApiError && error.requestId !== '' ? (
+    <span className="block text-xs text-muted">
+      Request <code className="select-all">{error.requestId}</code>
+    </span>
+  ) : null;
+
+/** In place of what could not be shown, with a way to try again. */
+export const LoadError = ({ error, onRetry }: { error: unknown; onRetry: () => void }) => (
+  <div role="alert" className="flex flex-col items-center gap-3 px-5 py-12 text-center">
+    <CircleAlert aria-hidden className="size-5 text-bad" />
+    <p>
+      <span className="block font-medium">{errorWords(error)}</span>
+      <RequestId error={error} />
+    </p>
+    <Button size="sm" onClick={onRetry}>
+      Try again
+    </Button>
+  </div>
+);
+
+/** Above the buttons of a form that was refused. */
+export const FormError = ({ error }: { error: unknown }) =>
+  error ? (
+    <div role="alert" className="flex gap-2 rounded-lg bg-bad-soft px-3 py-2 text-sm text-bad">
+      <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+      <p className="min-w-0">
+        {errorWords(error)}
+        <RequestId error={error} />
+      </p>
+    </div>
+  ) : null;
+
+/** Where there is nothing yet: what it would be, and what to do next. */
+export const Empty = ({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  icon: ReactNode;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}) => (
+  <div className="flex flex-col items-center px-5 py-14 text-center">
+    <span
+      aria-hidden
+      className="mb-3 grid size-10 place-items-center rounded-full bg-brass-soft text-brass [&_svg]:size-5"
+    >
+      {icon}
+    </span>
+    <p className="font-medium">{title}</p>
+    {children && <p className="mt-1 max-w-md text-sm text-muted">{children}</p>}
+    {action && <div className="mt-4">{action}</div>}
+  </div>
+);

@@ -1,0 +1,31 @@
+import type { ComponentProps, ReactNode } from 'react';
+import { cx } from './cx.ts';
+
+/** Scrolls by itself when it is wider than the page; `label` says what it lists. */
+export const Table = ({ label, head, children }: { label: string; head: ReactNode; children: ReactNode }) => (
+  <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+    <table className="w-full border-collapse text-sm">
+      <caption className="sr-only">{label}</caption>
+      <thead>
+        <tr className="border-b border-line text-left text-muted">{head}</tr>
+      </thead>
+      <tbody className="divide-y divide-line">{children}</tbody>
+    </table>
+  </div>
+);
+
+export const Th = ({ className, ...props }: ComponentProps<'th'>) => (
+  <th
+    scope="col"
+    {...props}
+    className={cx('h-9 px-3 text-xs font-medium whitespace-nowrap first:pl-5 last:pr-5', className)}
+  />
+);
+
+export const Td = ({ className, ...props }: ComponentProps<'td'>) => (
+  <td {...props} className={cx('h-12 px-3 py-2 first:pl-5 last:pr-5', className)} />
+);
+
+export const Tr = ({ className, ...props }: ComponentProps<'tr'>) => (
+  <tr {...props} className={cx('transition-colors hover:bg-hover', className)} />
+);

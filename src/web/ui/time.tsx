@@ -1,0 +1,26 @@
+import { useSyncExternalStore } from 'react';
+import { formatExact, formatRelative } from '../lib/format.ts';
+import { Tip } from './tip.tsx';
+
+const TICK_MS = 5_000;
+
+const subscribe = (listener: () => void) => {
+  const timer = setInterval(listener, TICK_MS);
+  return () => clearInterval(timer);
+};
+const now = () => Math.floor(Date.now() / TICK_MS) * TICK_MS;
+
+/** The time, near enough for words; whoever uses it is told when it has moved on. */
+export const useNow = (): number => useSyncExternalStore(subscribe, now);
+
+/** How long ago, or in how long; the exact time on hover. */
+export const Time = ({ at }: { at: string }) => {
+  const nowMs = useNow();
+  return (
+    <Tip text={formatExact(at)}>
+      <time dateTime={at} className="nums whitespace-nowrap">
+        {formatRelative(at, nowMs)}
+      </time>
+    </Tip>
+  );
+};

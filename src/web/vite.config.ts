@@ -1,0 +1,28 @@
+import tailwindcss from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/** Where `npm run dev` serves the API. */
+const SERVICE = process.env['LATCHKEY'] ?? 'http://localhost:8787';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react(), tailwindcss()],
+  build: {
+    outDir: '../../dist/assets',
+    emptyOutDir: true,
+    // A data: URL is no source that the page's policy allows for fonts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 1_000,
+  },
+  server: {
+    proxy: Object.fromEntries(
+      ['/api', '/health', '/openapi.json', '/docs', '/checkout'].map((path) => [
+        path,
+        { target: SERVICE, changeOrigin: true, headers: { origin: SERVICE } },
+      ]),
+    ),
+  },
+});
