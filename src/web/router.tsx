@@ -6,10 +6,10 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { LICENSE_STATES, type LicenseState } from './api/license-states.ts';
-import { queryClient } from './api/query-client.ts';
-import { accountQuery } from './api/queries.ts';
-import { signedInAs } from './api/session.ts';
+import { LICENSE_STATES, type LicenseState } from './data/license-states.ts';
+import { queryClient } from './data/query-client.ts';
+import { accountQuery } from './data/queries.ts';
+import { signedInAs } from './data/session.ts';
 import { NotFound, PageFault } from './shell/faults.tsx';
 import { Shell } from './shell/shell.tsx';
 import { PageSkeleton } from './shell/page-skeleton.tsx';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ChevronsUpDown, LogOut, Monitor, Moon, Sun } from 'lucide-react';
-import { accountQuery } from '../api/queries.ts';
+import { accountQuery } from '../data/queries.ts';
 import { chooseTheme, useTheme } from '../lib/theme.ts';
 import { Menu, MenuChoices, MenuItem, MenuLine } from '../ui/menu.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
-import { api, call } from '../api/client.ts';
-import { forgetSession } from '../api/session.ts';
+import { api, call } from '../data/client.ts';
+import { forgetSession } from '../data/session.ts';
 import { tellError } from '../ui/toast.tsx';
 
 export const useSignOut = () => {

@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { ApiError } from '../api/error.ts';
+import { ApiError } from '../data/error.ts';
 import { cx } from './cx.ts';
 import { FormError } from './notice.tsx';
 

@@ -1,6 +1,6 @@
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { ApiError, errorWords } from '../api/error.ts';
+import { ApiError, errorWords } from '../data/error.ts';
 import { Button } from './button.tsx';
 
 const RequestId = ({ error }: { error: unknown }) =>

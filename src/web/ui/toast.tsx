@@ -1,6 +1,6 @@
 import { Toast } from '@base-ui/react/toast';
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
-import { ApiError, errorWords } from '../api/error.ts';
+import { ApiError, errorWords } from '../data/error.ts';
 
 const manager = Toast.createToastManager();
 

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, call } from '../../api/client.ts';
-import { apiKeysQuery, dashboardQuery, onboardingQuery, progressQuery } from '../../api/queries.ts';
+import { api, call } from '../../data/client.ts';
+import { apiKeysQuery, dashboardQuery, onboardingQuery, progressQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { api, call } from '../../api/client.ts';
-import { type ApiKey, apiKeysQuery, dashboardQuery } from '../../api/queries.ts';
+import { api, call } from '../../data/client.ts';
+import { type ApiKey, apiKeysQuery, dashboardQuery } from '../../data/queries.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { tell } from '../../ui/toast.tsx';
 

@@ -1,6 +1,6 @@
 import { Ellipsis, Eye, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { type ApiKey, revealApiKey } from '../../api/queries.ts';
+import { type ApiKey, revealApiKey } from '../../data/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';

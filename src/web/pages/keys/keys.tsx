@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
-import { apiKeysQuery } from '../../api/queries.ts';
+import { apiKeysQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { MoreRows } from '../../ui/more.tsx';

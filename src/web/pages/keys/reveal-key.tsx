@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ApiKey, revealApiKey } from '../../api/queries.ts';
+import { type ApiKey, revealApiKey } from '../../data/queries.ts';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { LoadError } from '../../ui/notice.tsx';

@@ -1,5 +1,5 @@
 import { useRouter } from '@tanstack/react-router';
-import { rememberSession } from '../../api/session.ts';
+import { rememberSession } from '../../data/session.ts';
 
 /** What follows on a right password: back to where one was. */
 export const useEnter = (next: string | undefined) => {

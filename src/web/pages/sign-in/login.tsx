@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { api, call } from '../../api/client.ts';
+import { api, call } from '../../data/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { useEnter } from './enter.ts';

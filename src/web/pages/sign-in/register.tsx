@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { api, call } from '../../api/client.ts';
-import { ApiError } from '../../api/error.ts';
+import { api, call } from '../../data/client.ts';
+import { ApiError } from '../../data/error.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { useEnter } from './enter.ts';
