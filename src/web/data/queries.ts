@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { InferResponseType } from 'hono/client';
 import { api, call } from './client.ts';
 
@@ -44,10 +44,13 @@ export const progressQuery = queryOptions({
   queryFn: () => call(api['developer-progress'].$get()),
 });
 
-export const onboardingQuery = queryOptions({
-  queryKey: ['onboarding'],
-  queryFn: () => call(api.onboarding.$get()),
-});
+/** Its snippets name the newest license, so it is asked anew when another first step is done. */
+export const onboardingQuery = (completed: number) =>
+  queryOptions({
+    queryKey: ['onboarding', completed],
+    queryFn: () => call(api.onboarding.$get()),
+    placeholderData: keepPreviousData,
+  });
 
 export interface LicenseFilter {
   q?: string | undefined;

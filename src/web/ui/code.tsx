@@ -1,7 +1,15 @@
 import { CopyIcon } from './copy.tsx';
 
 /** Code to read or to take along. */
-export const Code = ({ text, what, copyText = text }: { text: string; what: string; copyText?: string }) => (
+export const Code = ({
+  text,
+  what,
+  copyText = text,
+}: {
+  text: string;
+  what: string;
+  copyText?: string | (() => Promise<string>);
+}) => (
   <div className="relative rounded-lg border border-line bg-sunken">
     <pre
       className="overflow-x-auto p-3.5 pr-12 text-xs leading-5"
@@ -11,7 +19,7 @@ export const Code = ({ text, what, copyText = text }: { text: string; what: stri
     >
       <code>{text}</code>
     </pre>
-    <div className="absolute top-1.5 right-1.5">
+    <div className="absolute top-1.5 right-1.5 rounded-md bg-sunken">
       <CopyIcon text={copyText} what={what} />
     </div>
   </div>

@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, call } from '../../data/client.ts';
-import { apiKeysQuery, dashboardQuery, onboardingQuery, progressQuery } from '../../data/queries.ts';
+import { apiKeysQuery, dashboardQuery, progressQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form, TextField } from '../../ui/form.tsx';
 
-const CHANGED = [apiKeysQuery, dashboardQuery, progressQuery, onboardingQuery];
+const CHANGED = [apiKeysQuery, dashboardQuery, progressQuery];
 
 /** The end of the chosen day, where the reader is. */
 const endOfDay = (date: string) => new Date(`${date}T23:59:59.999`).toISOString();

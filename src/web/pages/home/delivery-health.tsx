@@ -1,0 +1,62 @@
+import { Link } from '@tanstack/react-router';
+import type { Dashboard } from '../../data/queries.ts';
+import { formatCount, plural } from '../../lib/format.ts';
+import { StateBadge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Skeleton } from '../../ui/skeleton.tsx';
+
+const LINK = 'text-sm font-medium underline decoration-line-strong underline-offset-4 hover:decoration-ink';
+
+const Figure = ({
+  name,
+  value,
+  isBad = false,
+}: {
+  name: string;
+  value: number | undefined;
+  isBad?: boolean;
+}) => (
+  <div>
+    <dt className="text-xs text-muted">{name}</dt>
+    <dd className={cx('nums h-7 text-lg font-semibold', isBad && 'text-bad')}>
+      {value === undefined ? <Skeleton className="mt-1.5 h-4 w-10" /> : formatCount(value)}
+    </dd>
+  </div>
+);
+
+const Health = ({ webhooks }: { webhooks: Dashboard['webhooks'] }) => {
+  if (webhooks.endpoints === 0) return null;
+  const { delivered_24h: delivered, failed_24h: failed } = webhooks;
+  if (failed === 0) return <StateBadge tone="good">{delivered === 0 ? 'Quiet' : 'Healthy'}</StateBadge>;
+  return (
+    <StateBadge tone={failed > delivered ? 'bad' : 'warn'}>
+      {failed > delivered ? 'Failing' : 'Some fail'}
+    </StateBadge>
+  );
+};
+
+export const DeliveryHealth = ({ webhooks }: { webhooks: Dashboard['webhooks'] | undefined }) => (
+  <Card className="p-5">
+    <h2 className="flex h-6 items-center justify-between text-sm font-medium">
+      Webhooks, 24 hours
+      {webhooks && <Health webhooks={webhooks} />}
+    </h2>
+    <dl className="mt-2 grid grid-cols-2 gap-4">
+      <Figure name="Delivered" value={webhooks?.delivered_24h} />
+      <Figure name="Failed attempts" value={webhooks?.failed_24h} isBad={(webhooks?.failed_24h ?? 0) > 0} />
+    </dl>
+    <p className="mt-3 h-5">
+      {webhooks &&
+        (webhooks.endpoints === 0 ? (
+          <Link to="/webhooks" search={{ create: true }} className={LINK}>
+            Add a webhook
+          </Link>
+        ) : (
+          <Link to="/webhooks" className={LINK}>
+            {plural(webhooks.endpoints, 'endpoint')}
+          </Link>
+        ))}
+    </p>
+  </Card>
+);

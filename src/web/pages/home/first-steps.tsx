@@ -1,0 +1,146 @@
+import { Check, ChevronDown } from 'lucide-react';
+import { useState } from 'react';
+import type { Progress } from '../../data/queries.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { cx } from '../../ui/cx.ts';
+import { FirstKey } from './first-key.tsx';
+import { FirstLicense } from './first-license.tsx';
+import { FirstVerify } from './first-verify.tsx';
+
+type Step = Progress['steps'][number];
+
+const Mark = ({ step, isNext }: { step: Step; isNext: boolean }) => (
+  <span
+    aria-hidden
+    className={cx(
+      'grid size-5 shrink-0 place-items-center rounded-full border',
+      step.done
+        ? 'border-transparent bg-good-soft text-good'
+        : isNext
+          ? 'border-2 border-brass-line'
+          : 'border-line-strong',
+    )}
+  >
+    {step.done && <Check className="size-3.5" />}
+  </span>
+);
+
+interface BodyProps {
+  id: Step['id'];
+  completed: number;
+  apiKey: string | null;
+  setApiKey: (key: string) => void;
+  /** Keeps a step open that has just been done, with what came of it. */
+  stay: () => void;
+}
+
+/** What there is to do, in place. */
+const StepBody = ({ id, completed, apiKey, setApiKey, stay }: BodyProps) => {
+  switch (id) {
+    case 'create_api_key':
+      return <FirstKey onCreated={setApiKey} />;
+    case 'create_license':
+      return <FirstLicense />;
+    case 'verify_license':
+      return <FirstVerify completed={completed} apiKey={apiKey} onRevealed={setApiKey} onRun={stay} />;
+    case 'add_webhook':
+      return (
+        <>
+          <p>Hear of every license that is created or verified, as it happens.</p>
+          <ButtonLink to="/webhooks" search={{ create: true }} variant="solid" size="sm">
+            Add a webhook
+          </ButtonLink>
+        </>
+      );
+    case 'choose_plan':
+      return (
+        <>
+          <p>The free plan has 1,000 calls a month. Take more when you need more.</p>
+          <ButtonLink to="/billing" variant="solid" size="sm">
+            Compare plans
+          </ButtonLink>
+        </>
+      );
+    default:
+      return null;
+  }
+};
+
+const HIDDEN = 'latchkey.first-steps-hidden';
+
+/** Follows what the account has really done; nothing here can be ticked off by hand. */
+export const FirstSteps = ({ progress }: { progress: Progress }) => {
+  const [isHidden, setHidden] = useState(() => localStorage.getItem(HIDDEN) !== null);
+  const [apiKey, setApiKey] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<Step['id'] | null>(null);
+  const { steps, completed, total } = progress;
+  const next = steps.find(({ done }) => !done)?.id ?? null;
+  const open = steps.find(({ id, done }) => id === chosen && (!done || id === 'verify_license'))?.id ?? next;
+
+  const hide = (hidden: boolean) => {
+    if (hidden) localStorage.setItem(HIDDEN, 'yes');
+    else localStorage.removeItem(HIDDEN);
+    setHidden(hidden);
+  };
+  if (isHidden) {
+    return (
+      <div className="-mt-2">
+        <Button variant="quiet" size="sm" onClick={() => hide(false)}>
+          Show first steps ({completed} of {total} done)
+        </Button>
+      </div>
+    );
+  }
+
+  return (
+    <Card className="overflow-hidden">
+      <div className="flex items-center gap-4 px-5 pt-4 pb-3">
+        <div className="min-w-0 flex-1">
+          <h2 className="text-base font-semibold">First steps</h2>
+          <p aria-live="polite" className="text-sm text-muted">
+            {completed} of {total} done
+          </p>
+        </div>
+        <Button variant="quiet" size="sm" onClick={() => hide(true)}>
+          Hide
+        </Button>
+      </div>
+      <ol className="divide-y divide-line border-t border-line">
+        {steps.map((step) => {
+          const isOpen = step.id === open;
+          const canOpen = !step.done || step.id === 'verify_license';
+          return (
+            <li key={step.id} className={cx(isOpen && 'bg-canvas/60')}>
+              <button
+                type="button"
+                aria-expanded={canOpen ? isOpen : undefined}
+                disabled={!canOpen}
+                onClick={() => setChosen(step.id)}
+                className="flex min-h-11 w-full items-center gap-3 px-5 py-2 text-left"
+              >
+                <Mark step={step} isNext={step.id === next} />
+                <span className={cx('flex-1', step.done ? 'text-muted' : 'font-medium')}>
+                  {step.title}
+                  {step.done && <span className="sr-only"> (done)</span>}
+                </span>
+                {canOpen && !isOpen && <ChevronDown aria-hidden className="size-4 text-muted" />}
+              </button>
+              {isOpen && (
+                <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] justify-items-start gap-3 px-5 pb-5 text-muted sm:pl-13">
+                  <StepBody
+                    id={step.id}
+                    completed={completed}
+                    apiKey={apiKey}
+                    setApiKey={setApiKey}
+                    stay={() => setChosen(step.id)}
+                  />
+                </div>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+    </Card>
+  );
+};

@@ -1,0 +1,107 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Eye, Play } from 'lucide-react';
+import { useState } from 'react';
+import { apiKeysQuery, onboardingQuery, revealApiKey } from '../../data/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Segments } from '../../ui/tabs.tsx';
+import { tellError } from '../../ui/toast.tsx';
+import { useNow } from '../../ui/time.tsx';
+
+const PLACEHOLDER = 'YOUR_API_KEY';
+
+const LANGUAGES = [
+  { value: 'curl', label: 'curl' },
+  { value: 'javascript', label: 'JavaScript' },
+  { value: 'python', label: 'Python' },
+] as const;
+type Language = (typeof LANGUAGES)[number]['value'];
+
+/** The newest key that is still good. */
+const useUsableKey = () => {
+  const nowMs = useNow();
+  const { data } = useInfiniteQuery(apiKeysQuery);
+  return data?.pages[0]?.data.find(({ expires_at }) => expires_at === null || Date.parse(expires_at) > nowMs);
+};
+
+/** The same call as the snippet's, from here; its address and body are read from the one for curl. */
+const runSnippet = async (curl: string, apiKey: string) => {
+  const [, url = ''] = /(https?:\/\/\S+)/.exec(curl) ?? [];
+  const [, body = ''] = /-d '(.*)'/.exec(curl) ?? [];
+  const response = await fetch(new URL(url).pathname, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body,
+  });
+  return `HTTP ${response.status}\n${JSON.stringify(await response.json(), null, 2)}`;
+};
+
+export const FirstVerify = ({
+  completed,
+  apiKey,
+  onRevealed,
+  onRun,
+}: {
+  completed: number;
+  apiKey: string | null;
+  onRevealed: (apiKey: string) => void;
+  onRun: () => void;
+}) => {
+  const [language, setLanguage] = useState<Language>('curl');
+  const queryClient = useQueryClient();
+  const usable = useUsableKey();
+  const { data } = useQuery(onboardingQuery(completed));
+
+  const keyInFull = async () => {
+    if (apiKey) return apiKey;
+    if (!usable) throw new Error('Create an API key first.');
+    const { api_key } = await revealApiKey(usable.id);
+    onRevealed(api_key);
+    return api_key;
+  };
+  const reveal = useMutation({ mutationFn: keyInFull, onError: tellError });
+  const run = useMutation({
+    mutationFn: async () => runSnippet(data?.snippets.curl ?? '', await keyInFull()),
+    onSuccess: () => queryClient.invalidateQueries(),
+    onError: tellError,
+  });
+  const snippet = data?.snippets[language].replace(PLACEHOLDER, apiKey ?? PLACEHOLDER);
+
+  return (
+    <>
+      <p>
+        Ask whether a license is good, as your application would. Run this in a terminal or right here; the
+        step ticks itself off once a license was found valid.
+      </p>
+      <div className="flex w-full flex-wrap items-center justify-between gap-2">
+        <Segments label="Language" value={language} choices={[...LANGUAGES]} onChoose={setLanguage} />
+        {!apiKey && (
+          <Button size="sm" isBusy={reveal.isPending} disabled={!usable} onClick={() => reveal.mutate()}>
+            <Eye aria-hidden />
+            Fill in my key
+          </Button>
+        )}
+      </div>
+      <div className="w-full text-ink">
+        {snippet ? <Code text={snippet} what={`${language} snippet`} /> : <Skeleton className="h-28" />}
+      </div>
+      <Button
+        size="sm"
+        variant="solid"
+        isBusy={run.isPending}
+        disabled={!usable || !data}
+        onClick={() => {
+          onRun();
+          run.mutate();
+        }}
+      >
+        <Play aria-hidden />
+        Run it here
+      </Button>
+      <div aria-live="polite" className="w-full text-ink">
+        {run.data && <Code text={run.data} what="answer" />}
+      </div>
+    </>
+  );
+};

@@ -1,0 +1,95 @@
+import { Link } from '@tanstack/react-router';
+import {
+  Activity,
+  BadgeCheck,
+  CircleSlash,
+  CreditCard,
+  FlaskConical,
+  type LucideIcon,
+  Plus,
+} from 'lucide-react';
+import type { Dashboard } from '../../data/queries.ts';
+import { formatMoney } from '../../lib/format.ts';
+import { Card, CardHeader } from '../../ui/card.tsx';
+import { Empty } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type Event = Dashboard['recent_events'][number];
+
+const KINDS: Record<Event['event'], { icon: LucideIcon; title: string }> = {
+  'license.created': { icon: Plus, title: 'License created' },
+  'license.verified': { icon: BadgeCheck, title: 'License verified' },
+  'payment.success': { icon: CreditCard, title: 'Payment received' },
+  'subscription.cancelled': { icon: CircleSlash, title: 'Subscription cancelled' },
+  'webhook.test': { icon: FlaskConical, title: 'Test event sent' },
+};
+
+const text = (value: unknown) => (typeof value === 'string' ? value : '');
+
+const Subject = ({ payload }: Pick<Event, 'payload'>) => {
+  const licenseId = text(payload['license_id']);
+  if (licenseId !== '') {
+    return (
+      <Link
+        to="/licenses/$id"
+        params={{ id: licenseId }}
+        className="font-mono text-xs underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+      >
+        {text(payload['license_key'])}
+      </Link>
+    );
+  }
+  const { amount, currency } = payload;
+  const price = typeof amount === 'number' ? `, ${formatMoney(amount, text(currency))}` : '';
+  return <span className="capitalize">{text(payload['plan']) + price}</span>;
+};
+
+const Row = ({ event }: { event: Event }) => {
+  const { icon: Icon, title } = KINDS[event.event];
+  return (
+    <li className="flex min-h-12 items-center gap-3 px-5 py-2 text-sm">
+      <Icon aria-hidden className="size-4 shrink-0 text-muted" />
+      <div className="grid min-w-0 flex-1 gap-x-4 sm:grid-cols-[11rem_minmax(0,1fr)_minmax(0,14rem)] sm:items-center">
+        <span className="font-medium">{title}</span>
+        <span className="truncate">
+          <Subject payload={event.payload} />
+        </span>
+        <span className="truncate text-muted max-sm:hidden">{text(event.payload['customer_email'])}</span>
+      </div>
+      <span className="w-24 text-right text-muted">
+        <Time at={event.created_at} />
+      </span>
+    </li>
+  );
+};
+
+export const RecentEvents = ({
+  events,
+  hasEndpoint,
+}: {
+  events: Event[] | undefined;
+  hasEndpoint: boolean;
+}) => (
+  <Card>
+    <CardHeader
+      title="Recent events"
+      hint={hasEndpoint ? undefined : 'Verified licenses appear here once a webhook wants to hear of them.'}
+    />
+    {events?.length === 0 ? (
+      <Empty icon={<Activity />} title="Nothing has happened yet">
+        Created licenses, payments and what your webhooks are told show up here.
+      </Empty>
+    ) : (
+      <ul className="divide-y divide-line border-t border-line">
+        {events
+          ? events.map((event) => <Row key={event.id} event={event} />)
+          : Array.from({ length: 5 }, (_, row) => (
+              <li key={row} className="flex h-12 items-center px-5">
+                <Skeleton className="h-3.5 w-1/2" />
+              </li>
+            ))}
+      </ul>
+    )}
+  </Card>
+);
