@@ -6,35 +6,26 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { LICENSE_STATES, type LicenseState } from './data/license-states.ts';
 import { queryClient } from './data/query-client.ts';
 import { accountQuery } from './data/queries.ts';
 import { signedInAs } from './data/session.ts';
+import {
+  billingSearch,
+  createSearch,
+  licensesSearch,
+  type SignInSearch,
+  signInSearch,
+  webhookSearch,
+} from './search.ts';
 import { NotFound, PageFault } from './shell/faults.tsx';
 import { Shell } from './shell/shell.tsx';
 import { PageSkeleton } from './shell/page-skeleton.tsx';
 
-// Every address of the dashboard. What is in a search is what can be shared: filters, tabs, the open item.
-
-const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
-const oneOf = <T extends string>(values: readonly T[], value: unknown): T | undefined =>
-  values.find((known) => known === value);
+// Every address of the dashboard.
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 
-/** Only to places of this dashboard, whatever the address says. */
-const localPath = (value: unknown): string | undefined => {
-  const path = text(value);
-  return path && /^\/(?![/\\])/.test(path) ? path : undefined;
-};
-
-const signInSearch = (search: Record<string, unknown>): { next?: string; lost?: boolean } => {
-  const next = localPath(search['next']);
-  return { ...(next && { next }), ...(search['lost'] === true && { lost: true }) };
-};
-
-const passSignedIn = ({ search }: { search: { next?: string } }) => {
+const passSignedIn = ({ search }: { search: SignInSearch }) => {
   if (signedInAs() !== null) throw redirect({ href: search.next ?? '/' });
 };
 
@@ -75,12 +66,7 @@ const home = createRoute({
 const licenses = createRoute({
   getParentRoute: () => shell,
   path: '/licenses',
-  validateSearch: (search): { q?: string; status?: LicenseState; create?: boolean } => {
-    // The router reads digits as a number.
-    const q = typeof search['q'] === 'number' ? `${search['q']}` : text(search['q']);
-    const status = oneOf(LICENSE_STATES, search['status']);
-    return { ...(q && { q }), ...(status && { status }), ...(search['create'] === true && { create: true }) };
-  },
+  validateSearch: licensesSearch,
   component: lazyRouteComponent(() => import('./pages/licenses/licenses.tsx'), 'Licenses'),
 });
 
@@ -93,35 +79,28 @@ const license = createRoute({
 const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
-  validateSearch: (search): { create?: boolean } => (search['create'] === true ? { create: true } : {}),
+  validateSearch: createSearch,
   component: lazyRouteComponent(() => import('./pages/keys/keys.tsx'), 'Keys'),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
-  validateSearch: (search): { create?: boolean } => (search['create'] === true ? { create: true } : {}),
+  validateSearch: createSearch,
   component: lazyRouteComponent(() => import('./pages/webhooks/webhooks.tsx'), 'Webhooks'),
 });
 
 const webhook = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks/$id',
-  validateSearch: (search): { delivery?: string; tab?: 'deliveries' | 'settings' } => {
-    const delivery = text(search['delivery']);
-    const tab = oneOf(['deliveries', 'settings'] as const, search['tab']);
-    return { ...(delivery && { delivery }), ...(tab && { tab }) };
-  },
+  validateSearch: webhookSearch,
   component: lazyRouteComponent(() => import('./pages/webhooks/webhook.tsx'), 'WebhookPage'),
 });
 
 const billing = createRoute({
   getParentRoute: () => shell,
   path: '/billing',
-  validateSearch: (search): { checkout?: 'done' | 'cancelled' } => {
-    const checkout = oneOf(['done', 'cancelled'] as const, search['checkout']);
-    return checkout ? { checkout } : {};
-  },
+  validateSearch: billingSearch,
   component: lazyRouteComponent(() => import('./pages/billing/billing.tsx'), 'BillingPage'),
 });
 

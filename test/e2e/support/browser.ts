@@ -6,12 +6,17 @@ import { type Browser, type BrowserContext, chromium as playwright, type Page } 
 
 export type Theme = 'light' | 'dark';
 
+/** They are for one page in a small container; visitors here come several at a time. */
+const NOT_FOR_SEVERAL = ['--single-process', '--no-zygote'];
+
+const PATIENCE_MS = 10_000;
+
 let browser: Browser | undefined;
 
 export const openBrowser = async (): Promise<Browser> => {
   browser ??= await playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: chromium.args,
+    args: chromium.args.filter((arg) => !NOT_FOR_SEVERAL.includes(arg)),
     headless: true,
   });
   return browser;
@@ -29,7 +34,7 @@ export interface Visit {
   faults: string[];
 }
 
-interface VisitOptions {
+export interface VisitOptions {
   theme?: Theme;
   width?: number;
   height?: number;
@@ -50,6 +55,7 @@ export const visit = async (
     viewport: { width, height },
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));

@@ -1,0 +1,56 @@
+import { LICENSE_STATES, type LicenseState } from './data/license-states.ts';
+
+// What stands behind the `?` of an address is what can be shared: filters, tabs, the open item. What doesn't fit
+// has to be undone by an `undefined`: the router keeps whatever a validator doesn't mention.
+
+type Search = Record<string, unknown>;
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+const oneOf = <T extends string>(values: readonly T[], value: unknown): T | undefined =>
+  values.find((known) => known === value);
+const flag = (value: unknown): true | undefined => (value === true ? true : undefined);
+
+/** Only to places of this dashboard, whatever the address says. */
+const localPath = (value: unknown): string | undefined => {
+  const path = text(value);
+  return path && /^\/(?![/\\])/.test(path) ? path : undefined;
+};
+
+export interface SignInSearch {
+  next?: string | undefined;
+  lost?: true | undefined;
+}
+export const signInSearch = (search: Search): SignInSearch => ({
+  next: localPath(search['next']),
+  lost: flag(search['lost']),
+});
+
+interface CreateSearch {
+  create?: true | undefined;
+}
+export const createSearch = (search: Search): CreateSearch => ({ create: flag(search['create']) });
+
+interface LicensesSearch extends CreateSearch {
+  q?: string | undefined;
+  status?: LicenseState | undefined;
+}
+export const licensesSearch = (search: Search): LicensesSearch => ({
+  // The router reads digits as a number.
+  q: typeof search['q'] === 'number' ? `${search['q']}` : text(search['q']),
+  status: oneOf(LICENSE_STATES, search['status']),
+  ...createSearch(search),
+});
+
+interface WebhookSearch {
+  delivery?: string | undefined;
+  tab?: 'deliveries' | 'settings' | undefined;
+}
+export const webhookSearch = (search: Search): WebhookSearch => ({
+  delivery: text(search['delivery']),
+  tab: oneOf(['deliveries', 'settings'] as const, search['tab']),
+});
+
+export const billingSearch = (search: Search): { checkout?: 'done' | 'cancelled' | undefined } => ({
+  checkout: oneOf(['done', 'cancelled'] as const, search['checkout']),
+});

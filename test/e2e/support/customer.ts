@@ -1,0 +1,50 @@
+// Somebody with an account that was made through the API, signed in to the dashboard without its forms.
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { signedInBody } from '../../../src/accounts/schemas.ts';
+import { revealedApiKeyBody } from '../../../src/api-keys/schemas.ts';
+import { licenseBody } from '../../../src/licenses/schemas.ts';
+import { revealedWebhookBody } from '../../../src/webhooks/schemas.ts';
+import { type Visit, visit, type VisitOptions } from './browser.ts';
+import type { Service } from './service.ts';
+
+export const PASSWORD = 'correct horse battery';
+
+export const newEmail = (name: string) => `${name}-${randomUUID().slice(0, 8)}@example.com`;
+
+export const openAccount = async (service: Service, name: string) => {
+  const email = newEmail(name);
+  const { body } = await service.post('/api/register', { email, password: PASSWORD });
+  const { account, session } = signedInBody.parse(body);
+  const bySession = { authorization: `Bearer ${session.token}` };
+  const post = async (path: string, input: unknown = {}) => {
+    const answer = await service.post(path, input, bySession);
+    expect(answer.status, answer.text).toBeLessThan(300);
+    return answer.body;
+  };
+  return {
+    email,
+    accountId: account.id,
+    token: session.token,
+    post,
+    addKey: async (input: object = {}) => revealedApiKeyBody.parse(await post('/api/create-api-key', input)),
+    addLicense: async (input: object = {}) => licenseBody.parse(await post('/api/v1/licenses/create', input)),
+    addWebhook: async (input: object) => revealedWebhookBody.parse(await post('/api/webhooks', input)),
+    verify: (apiKey: string, licenseKey: string) =>
+      service.post('/api/v1/licenses/verify', { license_key: licenseKey }, { 'x-api-key': apiKey }),
+  };
+};
+
+export type Customer = Awaited<ReturnType<typeof openAccount>>;
+
+/** A browser in which the customer is signed in. */
+export const visitAs = async (
+  service: Service,
+  { accountId, token }: Pick<Customer, 'accountId' | 'token'>,
+  options: VisitOptions = {},
+): Promise<Visit> => {
+  const visited = await visit(service.origin, options);
+  await visited.context.addCookies([{ name: 'session', value: token, url: service.origin }]);
+  await visited.context.addInitScript(`localStorage.setItem('latchkey.account', '${accountId}')`);
+  return visited;
+};
