@@ -4,13 +4,15 @@ import { LoadError } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 
 export const NotFound = () => (
-  <Page title="Nothing here" hint="There is no page at this address.">
-    <div>
-      <ButtonLink to="/" variant="solid">
-        Go home
-      </ButtonLink>
-    </div>
-  </Page>
+  <main>
+    <Page title="Nothing here" hint="There is no page at this address.">
+      <div>
+        <ButtonLink to="/" variant="solid">
+          Go home
+        </ButtonLink>
+      </div>
+    </Page>
+  </main>
 );
 
 export const PageFault = ({ error, reset }: ErrorComponentProps) => {

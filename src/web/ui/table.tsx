@@ -3,7 +3,7 @@ import { cx } from './cx.ts';
 
 /** Scrolls by itself when it is wider than the page; `label` says what it lists. */
 export const Table = ({ label, head, children }: { label: string; head: ReactNode; children: ReactNode }) => (
-  <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
+  <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
     <table className="w-full border-collapse text-sm">
       <caption className="sr-only">{label}</caption>
       <thead>

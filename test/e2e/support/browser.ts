@@ -1,8 +1,15 @@
 // A real Chromium that comes with the packages, and what every page of it has to keep to.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
 import chromium from '@sparticuz/chromium';
-import { type Browser, type BrowserContext, chromium as playwright, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium as playwright,
+  type Page,
+} from 'playwright-core';
 
 export type Theme = 'light' | 'dark';
 
@@ -38,12 +45,13 @@ export interface VisitOptions {
   theme?: Theme;
   width?: number;
   height?: number;
+  storageState?: BrowserContextOptions['storageState'];
 }
 
 /** A visitor with a browser of their own. Whatever the page complains of is kept. */
 export const visit = async (
   origin: string,
-  { theme = 'light', width = 1_280, height = 900 }: VisitOptions = {},
+  { theme = 'light', width = 1_280, height = 900, storageState }: VisitOptions = {},
 ): Promise<Visit> => {
   const context = await (
     await openBrowser()
@@ -53,6 +61,7 @@ export const visit = async (
     timezoneId: 'UTC',
     colorScheme: theme,
     viewport: { width, height },
+    ...(storageState && { storageState }),
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(PATIENCE_MS);
@@ -81,4 +90,18 @@ export const axe = async (page: Page): Promise<string[]> => {
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${help}\n  ${target.join(' ')}\n  ${failureSummary}`),
   );
+};
+
+const IS_SETTLED = `document.querySelector('h1') && !document.querySelector('[aria-busy="true"], .animate-pulse')`;
+const LOOK_AGAIN_MS = 30;
+
+/** Goes to a page and waits until whatever was on its way has arrived. */
+export const open = async (page: Page, path: string) => {
+  await page.goto(path);
+  const deadlineMs = Date.now() + PATIENCE_MS;
+  while (!(await page.evaluate(IS_SETTLED))) {
+    if (Date.now() > deadlineMs)
+      throw new Error(`${path} is still busy: ${await page.locator('body').innerText()}`);
+    await delay(LOOK_AGAIN_MS);
+  }
 };

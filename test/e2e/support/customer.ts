@@ -38,13 +38,26 @@ export const openAccount = async (service: Service, name: string) => {
 export type Customer = Awaited<ReturnType<typeof openAccount>>;
 
 /** A browser in which the customer is signed in. */
-export const visitAs = async (
-  service: Service,
+export const visitAs = (
+  { origin }: Service,
   { accountId, token }: Pick<Customer, 'accountId' | 'token'>,
   options: VisitOptions = {},
-): Promise<Visit> => {
-  const visited = await visit(service.origin, options);
-  await visited.context.addCookies([{ name: 'session', value: token, url: service.origin }]);
-  await visited.context.addInitScript(`localStorage.setItem('latchkey.account', '${accountId}')`);
-  return visited;
-};
+): Promise<Visit> =>
+  visit(origin, {
+    ...options,
+    storageState: {
+      cookies: [
+        {
+          name: 'session',
+          value: token,
+          domain: new URL(origin).hostname,
+          path: '/',
+          expires: -1,
+          httpOnly: true,
+          secure: false,
+          sameSite: 'Lax',
+        },
+      ],
+      origins: [{ origin, localStorage: [{ name: 'latchkey.account', value: accountId }] }],
+    },
+  });
