@@ -103,11 +103,8 @@ export const webhooksQuery = queryOptions({
   queryFn: () => call(api.webhooks.$get({ query: { limit: '100' } })),
 });
 
-export const webhookQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['webhooks', 'one', id],
-    queryFn: () => call(api.webhooks[':id'].$get({ param: { id } })),
-  });
+/** The endpoint with its secret; not kept, so that it is gone with whoever asked for it. */
+export const revealWebhook = (id: string) => call(api.webhooks[':id'].$get({ param: { id } }));
 
 export const deliveriesQuery = (id: string) =>
   infiniteQueryOptions({
@@ -120,6 +117,25 @@ export const deliveriesQuery = (id: string) =>
         }),
       ),
     ...paged,
+  });
+
+/** A delivery, whichever page it is on; null if it is gone. Ids sort by time: past its place it is not looked for. */
+export const deliveryQuery = (id: string, deliveryId: string) =>
+  queryOptions({
+    queryKey: ['webhooks', 'delivery', id, deliveryId],
+    queryFn: async ({ signal }) => {
+      let cursor: string | null = null;
+      do {
+        const query = { limit: '100', ...cursorOf(cursor) };
+        const page: { data: Delivery[]; next_cursor: string | null } = await call(
+          api.webhooks[':id'].deliveries.$get({ param: { id }, query }, { init: { signal } }),
+        );
+        const found = page.data.find((delivery) => delivery.id === deliveryId);
+        if (found) return found;
+        cursor = page.next_cursor;
+      } while (cursor !== null && cursor > deliveryId);
+      return null;
+    },
   });
 
 export const billingQuery = queryOptions({

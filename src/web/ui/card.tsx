@@ -32,7 +32,7 @@ export const Facts = ({ children }: { children: ReactNode }) => (
 );
 
 export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <div className="grid gap-x-4 gap-y-0.5 px-5 py-2.5 sm:grid-cols-[9rem_1fr]">
+  <div className="grid grid-cols-[minmax(0,1fr)] gap-x-4 gap-y-0.5 px-5 py-2.5 sm:grid-cols-[9rem_minmax(0,1fr)]">
     <dt className="text-muted">{name}</dt>
     <dd className="min-w-0 break-words">{children}</dd>
   </div>

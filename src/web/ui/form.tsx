@@ -16,6 +16,9 @@ import { FormError } from './notice.tsx';
 type FieldErrors = Record<string, string>;
 const Errors = createContext<FieldErrors>({});
 
+/** For a field that is none of those below. */
+export const useFieldError = (name: string): string | undefined => use(Errors)[name];
+
 /** What the service says of a field goes to the field of that name, the rest above the buttons. */
 const sortError = (error: unknown, fields: Set<string>): { fieldErrors: FieldErrors; rest: unknown } => {
   if (!(error instanceof ApiError) || error.details.length === 0) return { fieldErrors: {}, rest: error };
@@ -88,7 +91,7 @@ interface FieldProps {
 }
 
 const CONTROL =
-  'w-full min-w-0 rounded-lg border border-line-strong bg-surface px-3 text-base text-ink transition-colors outline-offset-0 hover:border-muted focus-visible:border-brass-line aria-invalid:border-bad max-sm:text-lg';
+  'w-full min-w-0 scroll-my-8 rounded-lg border border-line-strong bg-surface px-3 text-base text-ink transition-colors outline-offset-0 hover:border-muted focus-visible:border-brass-line aria-invalid:border-bad max-sm:text-lg';
 
 interface ControlProps {
   id: string;

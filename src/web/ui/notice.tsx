@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { ApiError, errorWords } from '../data/error.ts';
 import { Button } from './button.tsx';
 
-const RequestId = ({ error }: { error: unknown }) =>
+export const RequestId = ({ error }: { error: unknown }) =>
   error instanceof ApiError && error.requestId !== '' ? (
     <span className="block text-xs text-muted">
       Request <code className="select-all">{error.requestId}</code>
@@ -24,10 +24,12 @@ export const LoadError = ({ error, onRetry }: { error: unknown; onRetry: () => v
   </div>
 );
 
-/** Above the buttons of a form that was refused. */
+const reveal = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
+
+/** Below the buttons of a form that was refused; brought into view where the form is longer than its place. */
 export const FormError = ({ error }: { error: unknown }) =>
   error ? (
-    <div role="alert" className="flex gap-2 rounded-lg bg-bad-soft px-3 py-2 text-sm text-bad">
+    <div ref={reveal} role="alert" className="flex gap-2 rounded-lg bg-bad-soft px-3 py-2 text-sm text-bad">
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <p className="min-w-0">
         {errorWords(error)}

@@ -1,4 +1,6 @@
+import { formatCount } from '../lib/format.ts';
 import { cx } from './cx.ts';
+import { Skeleton } from './skeleton.tsx';
 
 /** One of a few, as a row of buttons. */
 export const Segments = <Value extends string>({
@@ -9,7 +11,7 @@ export const Segments = <Value extends string>({
 }: {
   label: string;
   value: Value;
-  choices: { value: Value; label: string; count?: number | undefined }[];
+  choices: { value: Value; label: string; count?: number | 'loading' | undefined }[];
   onChoose: (value: Value) => void;
 }) => (
   <div
@@ -29,7 +31,10 @@ export const Segments = <Value extends string>({
         )}
       >
         {choice.label}
-        {choice.count !== undefined && <span className="nums ml-1.5 text-xs text-muted">{choice.count}</span>}
+        {choice.count === 'loading' && <Skeleton className="ml-1.5 inline-block h-2.5 w-2" />}
+        {typeof choice.count === 'number' && (
+          <span className="nums ml-1.5 text-xs text-muted">{formatCount(choice.count)}</span>
+        )}
       </button>
     ))}
   </div>

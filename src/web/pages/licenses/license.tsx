@@ -1,3 +1,96 @@
+import { useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { ChevronLeft } from 'lucide-react';
+import { ApiError } from '../../data/error.ts';
+import { type License, licenseQuery } from '../../data/queries.ts';
+import { LicenseBadge } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
+import { LICENSE_LISTS } from './keep-license.ts';
+import { LicenseActions } from './license-actions.tsx';
+import { LicenseFacts } from './license-facts.tsx';
+import { LicenseHistory } from './license-history.tsx';
+import { LicenseMetadata } from './license-metadata.tsx';
+import { LicenseSkeleton } from './license-skeleton.tsx';
+import { TryVerify } from './try-verify.tsx';
 
-export const LicensePage = () => <Page title="LicensePage">{null}</Page>;
+const route = getRouteApi('/shell/licenses/$id');
+
+const ABOVE = (
+  <Link to="/licenses" className="-ml-1 inline-flex items-center gap-0.5 rounded-md hover:text-ink">
+    <ChevronLeft aria-hidden className="size-4" />
+    Licenses
+  </Link>
+);
+
+/** From a list that was shown before, so that opening one of its rows needs no waiting. */
+const useListed = (id: string) => {
+  const queryClient = useQueryClient();
+  return () =>
+    queryClient
+      .getQueriesData<InfiniteData<{ data: License[] }>>({ queryKey: LICENSE_LISTS })
+      .flatMap(([, list]) => list?.pages ?? [])
+      .flatMap(({ data }) => data)
+      .find((license) => license.id === id);
+};
+
+const NoLicense = () => (
+  <Page
+    title="License not found"
+    hint="None of your licenses has this address. It may belong to another account."
+    above={ABOVE}
+  >
+    <div>
+      <ButtonLink to="/licenses" variant="solid">
+        See all licenses
+      </ButtonLink>
+    </div>
+  </Page>
+);
+
+const Shown = ({ license }: { license: License }) => (
+  <Page
+    title={license.license_key}
+    heading={<code className="block text-base leading-6 break-all sm:text-lg">{license.license_key}</code>}
+    beside={
+      <>
+        <span className="-mx-2">
+          <CopyIcon text={license.license_key} what="license key" />
+        </span>
+        <LicenseBadge status={license.status} />
+      </>
+    }
+    above={ABOVE}
+    actions={<LicenseActions license={license} />}
+  >
+    {/* In one column it reads in this order; in two, the calls have the right one to themselves. */}
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_30rem] xl:grid-rows-[auto_auto_1fr]">
+      <LicenseFacts license={license} />
+      <LicenseMetadata license={license} />
+      <div className="xl:col-start-2 xl:row-span-3 xl:row-start-1">
+        <TryVerify licenseKey={license.license_key} />
+      </div>
+      <LicenseHistory id={license.id} />
+    </div>
+  </Page>
+);
+
+export const LicensePage = () => {
+  const { id } = route.useParams();
+  const placeholderData = useListed(id);
+  const { data, error, refetch } = useQuery({ ...licenseQuery(id), placeholderData });
+  if (data) return <Shown key={id} license={data} />;
+  if (error instanceof ApiError && error.code === 'license_not_found') return <NoLicense />;
+  return error ? (
+    <Page title="License" above={ABOVE}>
+      <Card>
+        <LoadError error={error} onRetry={() => void refetch()} />
+      </Card>
+    </Page>
+  ) : (
+    <LicenseSkeleton above={ABOVE} />
+  );
+};

@@ -1,3 +1,119 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { LICENSE_STATES } from '../../data/license-states.ts';
+import { dashboardQuery, type LicenseState, licensesQuery } from '../../data/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { cx } from '../../ui/cx.ts';
+import { MoreRows } from '../../ui/more.tsx';
+import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Segments } from '../../ui/tabs.tsx';
+import { CreateLicense } from './create-license.tsx';
+import { LICENSE_HEAD, LicenseRow, LicenseRowSkeletons } from './license-row.tsx';
+import { searchOf, useDraft } from './license-search.ts';
+import { NoLicenses } from './no-licenses.tsx';
+import { SearchField } from './search-field.tsx';
 
-export const Licenses = () => <Page title="Licenses">{null}</Page>;
+const route = getRouteApi('/shell/licenses');
+
+const label = (state: string) => state.charAt(0).toUpperCase() + state.slice(1);
+
+const StateFilter = ({
+  status,
+  onChoose,
+}: {
+  status: LicenseState | undefined;
+  onChoose: (status: LicenseState | undefined) => void;
+}) => {
+  const { data, isPending } = useQuery(dashboardQuery);
+  const loading = isPending ? ('loading' as const) : undefined;
+  const count = (of: LicenseState | 'total') => data?.licenses[of] ?? loading;
+  return (
+    <Segments<LicenseState | 'all'>
+      label="State"
+      value={status ?? 'all'}
+      choices={[
+        { value: 'all', label: 'All', count: count('total') },
+        ...LICENSE_STATES.map((state) => ({ value: state, label: label(state), count: count(state) })),
+      ]}
+      onChoose={(choice) => onChoose(choice === 'all' ? undefined : choice)}
+    />
+  );
+};
+
+export const Licenses = () => {
+  const { q = '', status, create = false } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery({
+    ...licensesQuery({ q: q.trim(), status }),
+    placeholderData: keepPreviousData,
+  });
+  const isStale = query.isPlaceholderData;
+  const licenses = query.data?.pages.flatMap(({ data }) => data);
+
+  const search = useDraft(q, (text) =>
+    navigate({
+      search: (before) => searchOf({ ...before, q: text }),
+      replace: true,
+      resetScroll: false,
+    }),
+  );
+  const chooseState = (state: LicenseState | undefined) =>
+    void navigate({ search: (before) => searchOf({ ...before, status: state }), resetScroll: false });
+  const showCreate = (isOpen: boolean) =>
+    void navigate({
+      search: (before) => ({ ...searchOf(before), ...(isOpen && { create: true }) }),
+      replace: true,
+      resetScroll: false,
+    });
+  const showAll = () => {
+    search.clear();
+    chooseState(undefined);
+  };
+  const createButton = (
+    <Button variant="solid" onClick={() => showCreate(true)}>
+      <Plus aria-hidden />
+      Create license
+    </Button>
+  );
+
+  return (
+    <Page title="Licenses" hint="Who may use your software, and until when." actions={createButton}>
+      <div className="flex flex-wrap items-center gap-3">
+        <SearchField text={search.text} isBusy={isStale} onType={search.type} onClear={search.clear} />
+        <StateFilter status={status} onChoose={chooseState} />
+      </div>
+      <Card>
+        {query.isError && !licenses ? (
+          <LoadError error={query.error} onRetry={() => void query.refetch()} />
+        ) : licenses?.length === 0 && !isStale ? (
+          <NoLicenses
+            q={q.trim()}
+            status={status}
+            createButton={createButton}
+            onClear={search.clear}
+            onShowAll={showAll}
+          />
+        ) : (
+          <div
+            aria-busy={isStale}
+            className={cx('transition-opacity', isStale && licenses?.length !== 0 && 'opacity-60 delay-150')}
+          >
+            <Table label="Licenses" head={LICENSE_HEAD}>
+              {licenses && licenses.length > 0 ? (
+                licenses.map((license) => <LicenseRow key={license.id} license={license} />)
+              ) : (
+                <LicenseRowSkeletons />
+              )}
+            </Table>
+            <MoreRows query={query} />
+          </div>
+        )}
+      </Card>
+      <CreateLicense isAsked={create} onLeave={() => showCreate(false)} />
+    </Page>
+  );
+};

@@ -1,3 +1,133 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { Webhook as WebhookIcon } from 'lucide-react';
+import { type Webhook, webhooksQuery } from '../../data/queries.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { EventNames } from './events.tsx';
+import { HealthBadge, HealthNotice } from './health.tsx';
+import { Settings } from './settings.tsx';
+import { hostOf } from './url-parts.ts';
+import { WebhookActions } from './webhook-actions.tsx';
 
-export const WebhookPage = () => <Page title="WebhookPage">{null}</Page>;
+const route = getRouteApi('/shell/webhooks/$id');
+
+const TABS = [
+  { tab: 'deliveries', name: 'Deliveries' },
+  { tab: 'settings', name: 'Settings' },
+] as const;
+
+const BACK = (
+  <Link to="/webhooks" className="hover:text-ink">
+    ← Webhooks
+  </Link>
+);
+
+const Tabs = ({ id, tab }: { id: string; tab: 'deliveries' | 'settings' }) => (
+  <nav aria-label="Webhook" className="flex gap-5 border-b border-line">
+    {TABS.map((choice) => (
+      <Link
+        key={choice.tab}
+        to="/webhooks/$id"
+        params={{ id }}
+        search={{ tab: choice.tab }}
+        resetScroll={false}
+        aria-current={choice.tab === tab ? 'page' : undefined}
+        className={cx(
+          '-mb-px border-b-2 pb-2 transition-colors',
+          choice.tab === tab
+            ? 'border-ink font-medium'
+            : 'border-transparent text-muted hover:border-line-strong hover:text-ink',
+        )}
+      >
+        {choice.name}
+      </Link>
+    ))}
+  </nav>
+);
+
+const Loading = () => (
+  <Page
+    title="Webhook"
+    heading={
+      <>
+        <span className="sr-only">Webhook</span>
+        <Skeleton className="h-7 w-72 max-w-full" />
+      </>
+    }
+    above={BACK}
+  >
+    <Skeleton className="h-8 w-44" />
+    <Skeleton className="h-96 rounded-xl" />
+  </Page>
+);
+
+const NotFound = () => (
+  <Page title="Webhook not found" above={BACK}>
+    <Card>
+      <Empty
+        icon={<WebhookIcon />}
+        title="There is no such webhook"
+        action={
+          <ButtonLink to="/webhooks" variant="solid">
+            See all webhooks
+          </ButtonLink>
+        }
+      >
+        It has been deleted, or it belongs to another account.
+      </Empty>
+    </Card>
+  </Page>
+);
+
+const Found = ({ webhook }: { webhook: Webhook }) => {
+  const { tab = 'deliveries' } = route.useSearch();
+  return (
+    <Page
+      title={hostOf(webhook.url)}
+      heading={<span className="line-clamp-2 max-w-3xl break-all">{webhook.url}</span>}
+      beside={
+        <span className="flex items-center gap-1.5">
+          <HealthBadge {...webhook} />
+          <CopyIcon text={webhook.url} what="URL" />
+        </span>
+      }
+      hint={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+          {webhook.description && <span className="min-w-0 break-words">{webhook.description}</span>}
+          <EventNames events={webhook.events} />
+        </span>
+      }
+      actions={<WebhookActions webhook={webhook} />}
+      above={BACK}
+    >
+      <HealthNotice {...webhook} />
+      <Tabs id={webhook.id} tab={tab} />
+      {tab === 'settings' ? <Settings webhook={webhook} /> : <Deliveries webhook={webhook} />}
+    </Page>
+  );
+};
+
+export const WebhookPage = () => {
+  const { id } = route.useParams();
+  const query = useQuery(webhooksQuery);
+  const webhook = query.data?.data.find((known) => known.id === id);
+  if (webhook) return <Found key={id} webhook={webhook} />;
+  if (query.isError && !query.data) {
+    return (
+      <Page title="Webhook" above={BACK}>
+        <Card>
+          <LoadError error={query.error} onRetry={() => void query.refetch()} />
+        </Card>
+      </Page>
+    );
+  }
+  // It may be newer than the list.
+  return query.isFetching ? <Loading /> : <NotFound />;
+};

@@ -1,0 +1,71 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { dashboardQuery, type License, licenseQuery, progressQuery } from '../../data/queries.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Secret } from '../../ui/copy.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { CreateForm } from './create-form.tsx';
+import { LICENSE_LISTS } from './keep-license.ts';
+
+const CHANGED = [LICENSE_LISTS, dashboardQuery.queryKey, progressQuery.queryKey];
+
+const Created = ({ license, onAnother }: { license: License; onAnother: () => void }) => {
+  const ref = useRef<HTMLDivElement>(null);
+  // The button that was pressed is gone.
+  useEffect(() => ref.current?.focus(), []);
+  return (
+    <div
+      ref={ref}
+      tabIndex={-1}
+      role="group"
+      aria-label="License created"
+      className="grid gap-4 outline-none"
+    >
+      <Secret value={license.license_key} what="license key" />
+      <DialogActions>
+        <Button onClick={onAnother}>Create another</Button>
+        <ButtonLink to="/licenses/$id" params={{ id: license.id }} variant="solid">
+          Open license
+        </ButtonLink>
+      </DialogActions>
+    </div>
+  );
+};
+
+/** Opened by the page's address; once a license is made it stays open without, so that Back asks for no second one. */
+export const CreateLicense = ({ isAsked, onLeave }: { isAsked: boolean; onLeave: () => void }) => {
+  const queryClient = useQueryClient();
+  const [created, setCreated] = useState<License | null>(null);
+  const [isStaying, setStaying] = useState(false);
+  const keep = (license: License) => {
+    queryClient.setQueryData(licenseQuery(license.id).queryKey, license);
+    for (const queryKey of CHANGED) void queryClient.invalidateQueries({ queryKey });
+    setCreated(license);
+    setStaying(true);
+    onLeave();
+  };
+  const close = () => {
+    setStaying(false);
+    onLeave();
+  };
+  return (
+    <Dialog
+      isOpen={isAsked || isStaying}
+      onClose={close}
+      onClosed={() => setCreated(null)}
+      width="max-w-xl"
+      title={created ? 'License created' : 'Create license'}
+      hint={
+        created
+          ? `The key for ${created.customer_name ?? created.customer_email}.`
+          : 'Every field may stay empty.'
+      }
+    >
+      {created ? (
+        <Created license={created} onAnother={() => setCreated(null)} />
+      ) : (
+        <CreateForm isAnother={isStaying} onCreated={keep} onClose={close} />
+      )}
+    </Dialog>
+  );
+};

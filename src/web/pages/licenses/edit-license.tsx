@@ -1,0 +1,91 @@
+import { useState } from 'react';
+import { api, call } from '../../data/client.ts';
+import type { License } from '../../data/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/form.tsx';
+import { tell } from '../../ui/toast.tsx';
+import { CustomerFields } from './customer-fields.tsx';
+import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
+import { invalidField } from './invalid-field.ts';
+import { useChangeLicense } from './keep-license.ts';
+import { MetadataField } from './metadata-field.tsx';
+import { type Metadata, metadataOf, rowsOf } from './metadata.ts';
+
+const CHOICES: { kind: ExpiryKind; label: string }[] = [
+  { kind: 'never', label: 'Never' },
+  { kind: 'date', label: 'On a date' },
+];
+
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** Only what is different: a last day that has passed would be refused, though nobody touched it. */
+const changesOf = (license: License, values: Record<string, string>, metadata: Metadata) => {
+  const text = (name: string) => values[name]?.trim() || null;
+  const email = text('customer_email');
+  if (email === null) throw invalidField('customer_email', 'A license belongs to an e-mail address');
+  const next: Partial<License> = {
+    customer_email: email,
+    customer_name: text('customer_name'),
+    product: text('product'),
+    ...(license.status !== 'revoked' && readExpiry(values)),
+    metadata,
+  };
+  return Object.fromEntries(
+    Object.entries(next).filter(([name, value]) => !isSame(value, license[name as keyof License])),
+  );
+};
+
+const EditForm = ({ license, onClose }: { license: License; onClose: () => void }) => {
+  const change = useChangeLicense(license.id);
+  const [rows, setRows] = useState(() => rowsOf(license.metadata));
+  const send = async (values: Record<string, string>) => {
+    const json = changesOf(license, values, metadataOf(rows));
+    if (Object.keys(json).length > 0) {
+      await change(() => call(api.v1.licenses[':id'].$patch({ param: { id: license.id }, json })));
+      tell('License changed');
+    }
+    onClose();
+  };
+  return (
+    <Form onSend={send}>
+      {({ isBusy }) => (
+        <>
+          <CustomerFields license={license} />
+          {license.status === 'revoked' ? (
+            <p className="text-sm text-muted">A revoked license keeps its expiry as it is.</p>
+          ) : (
+            <ExpiryField
+              label="Expires"
+              choices={CHOICES}
+              chosen={license.expires_at === null ? 'never' : 'date'}
+              date={license.expires_at}
+              neverHint="Good until suspended or revoked."
+            />
+          )}
+          <MetadataField rows={rows} onChange={setRows} />
+          <DialogActions>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" variant="solid" isBusy={isBusy}>
+              Save changes
+            </Button>
+          </DialogActions>
+        </>
+      )}
+    </Form>
+  );
+};
+
+export const EditLicense = ({
+  license,
+  isOpen,
+  onClose,
+}: {
+  license: License;
+  isOpen: boolean;
+  onClose: () => void;
+}) => (
+  <Dialog isOpen={isOpen} onClose={onClose} title="Edit license" width="max-w-xl">
+    <EditForm license={license} onClose={onClose} />
+  </Dialog>
+);

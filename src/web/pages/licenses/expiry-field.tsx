@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import { SelectField, TextField } from '../../ui/form.tsx';
+import { useNow } from '../../ui/time.tsx';
+import { dayOf, readDays } from './dates.ts';
+import { invalidField } from './invalid-field.ts';
+
+export type ExpiryKind = 'never' | 'date' | 'days';
+
+/** What the fields below hold once they are sent. */
+export const readExpiry = ({
+  expiry,
+  expires_at = '',
+  duration_days = '',
+}: Record<string, string>): { expires_at: string | null } | { duration_days: number } => {
+  if (expiry === 'never') return { expires_at: null };
+  if (expiry === 'date') {
+    if (expires_at === '') throw invalidField('expires_at', 'Choose a day');
+    return { expires_at };
+  }
+  const days = readDays(duration_days);
+  if (days === null) throw invalidField('duration_days', 'Give a whole number of days, 1 to 36,500');
+  return { duration_days: days };
+};
+
+interface ExpiryFieldProps {
+  label: string;
+  choices: { kind: ExpiryKind; label: string }[];
+  chosen: ExpiryKind;
+  date?: string | null;
+  /** What "Never" means here. */
+  neverHint: string;
+  /** What so many days come to. */
+  daysHint?: (days: number, today: string) => string;
+}
+
+const DEFAULT_DAYS = '365';
+
+export const ExpiryField = ({
+  label,
+  choices,
+  chosen,
+  date = null,
+  neverHint,
+  daysHint,
+}: ExpiryFieldProps) => {
+  const [kind, setKind] = useState(chosen);
+  const [day, setDay] = useState(date ?? '');
+  const [days, setDays] = useState(DEFAULT_DAYS);
+  const today = dayOf(useNow());
+  const count = readDays(days);
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <SelectField
+        label={label}
+        name="expiry"
+        value={kind}
+        onChange={(event) => setKind(event.currentTarget.value as ExpiryKind)}
+        hint={kind === 'never' && neverHint}
+      >
+        {choices.map((choice) => (
+          <option key={choice.kind} value={choice.kind}>
+            {choice.label}
+          </option>
+        ))}
+      </SelectField>
+      {kind === 'date' && (
+        <TextField
+          label="Last day"
+          name="expires_at"
+          type="date"
+          min={today}
+          value={day}
+          onChange={(event) => setDay(event.currentTarget.value)}
+          hint="Good through this day, UTC."
+        />
+      )}
+      {kind === 'days' && (
+        <TextField
+          label="Days"
+          name="duration_days"
+          inputMode="numeric"
+          autoComplete="off"
+          maxLength={6}
+          value={days}
+          onChange={(event) => setDays(event.currentTarget.value)}
+          hint={(count !== null && daysHint?.(count, today)) || 'A whole number, 1 to 36,500.'}
+          className="nums"
+        />
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,49 @@
+import type { ReactNode } from 'react';
+import type { License } from '../../data/queries.ts';
+import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { Time } from '../../ui/time.tsx';
+import { ExpiryDate } from './expiry-date.tsx';
+
+const None = () => <span className="text-muted">None</span>;
+
+/** A value that is often taken along; the button makes its line no higher. */
+const Copied = ({ text, what, children }: { text: string; what: string; children: ReactNode }) => (
+  <span className="flex items-center gap-1">
+    <span className="min-w-0 wrap-anywhere">{children}</span>
+    <span className="-my-1.5">
+      <CopyIcon text={text} what={what} />
+    </span>
+  </span>
+);
+
+export const LicenseFacts = ({ license }: { license: License }) => (
+  <Card>
+    <CardHeader title="Details" />
+    <div className="border-t border-line pb-1">
+      <Facts>
+        <Fact name="Customer">{license.customer_name ?? <None />}</Fact>
+        <Fact name="E-mail">
+          <Copied text={license.customer_email} what="e-mail">
+            {license.customer_email}
+          </Copied>
+        </Fact>
+        <Fact name="Product">{license.product ?? <None />}</Fact>
+        <Fact name="Expires">
+          <ExpiryDate license={license} />
+        </Fact>
+        <Fact name="Created">
+          <Time at={license.created_at} />
+        </Fact>
+        <Fact name="Updated">
+          <Time at={license.updated_at} />
+        </Fact>
+        <Fact name="ID">
+          <Copied text={license.id} what="ID">
+            <code className="text-xs">{license.id}</code>
+          </Copied>
+        </Fact>
+      </Facts>
+    </div>
+  </Card>
+);

@@ -1,0 +1,106 @@
+import { Link } from '@tanstack/react-router';
+import type { License } from '../../data/queries.ts';
+import { formatDate } from '../../lib/format.ts';
+import { LicenseBadge } from '../../ui/badge.tsx';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Td, Th, Tr } from '../../ui/table.tsx';
+import { ExpiryDate, ShortExpiry } from './expiry-date.tsx';
+
+const WIDE = 'max-xl:hidden';
+const MIDDLE = 'max-md:hidden';
+const LAST_IN_MIDDLE = cx(MIDDLE, 'max-xl:pr-5');
+// On a phone the first column is the whole row.
+const FIRST = 'max-md:w-full max-md:max-w-0 max-md:pr-5';
+
+export const LICENSE_HEAD = (
+  <>
+    <Th>License key</Th>
+    <Th className={MIDDLE}>Status</Th>
+    <Th className={MIDDLE}>Customer</Th>
+    <Th className={WIDE}>Product</Th>
+    <Th className={MIDDLE}>Expires</Th>
+    <Th className={WIDE}>Created</Th>
+  </>
+);
+
+/** The link covers its row: to its ends it can be clicked, also with the middle button. */
+const KeyLink = ({ license }: { license: License }) => (
+  <Link
+    to="/licenses/$id"
+    params={{ id: license.id }}
+    className="min-w-0 scroll-my-20 truncate outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line md:max-w-54"
+  >
+    <code className="text-xs font-medium">{license.license_key}</code>
+  </Link>
+);
+
+const Customer = ({ license }: { license: License }) =>
+  license.customer_name === null ? (
+    <span className="block truncate">{license.customer_email}</span>
+  ) : (
+    <>
+      <span className="block truncate leading-4.5">{license.customer_name}</span>
+      <span className="block truncate text-xs leading-3.5 text-muted">{license.customer_email}</span>
+    </>
+  );
+
+export const LicenseRow = ({ license }: { license: License }) => (
+  <Tr className="relative">
+    <Td className={FIRST}>
+      <span className="flex items-center gap-1 max-md:justify-between">
+        <KeyLink license={license} />
+        <span className="relative z-10 max-md:-mr-2">
+          <CopyIcon text={license.license_key} what="license key" />
+        </span>
+      </span>
+      <span className="flex min-w-0 items-center gap-2 pb-1 text-muted md:hidden">
+        <LicenseBadge status={license.status} />
+        <span className="min-w-0 flex-1 truncate">{license.customer_name ?? license.customer_email}</span>
+        <span className="text-xs whitespace-nowrap">
+          <ShortExpiry license={license} />
+        </span>
+      </span>
+    </Td>
+    <Td className={MIDDLE}>
+      <LicenseBadge status={license.status} />
+    </Td>
+    <Td className={cx('w-[28%] max-w-0', MIDDLE)}>
+      <Customer license={license} />
+    </Td>
+    <Td className={cx('w-[18%] max-w-0', WIDE)}>
+      <span className="block truncate">{license.product ?? <span className="text-muted">None</span>}</span>
+    </Td>
+    <Td className={LAST_IN_MIDDLE}>
+      <ExpiryDate license={license} isStacked />
+    </Td>
+    <Td className={cx('whitespace-nowrap', WIDE)}>
+      <time dateTime={license.created_at} className="nums">
+        {formatDate(license.created_at)}
+      </time>
+    </Td>
+  </Tr>
+);
+
+const BARS = ['w-14', 'w-32', 'w-20', 'w-20', 'w-20'];
+const WIDTHS = [MIDDLE, cx('w-[28%]', MIDDLE), cx('w-[18%]', WIDE), LAST_IN_MIDDLE, WIDE];
+
+export const LicenseRowSkeletons = () =>
+  Array.from({ length: 8 }, (_, row) => (
+    <tr key={row}>
+      <Td className={FIRST}>
+        <span className="flex h-8 items-center">
+          <Skeleton className="h-3.5 w-52 md:mr-9" />
+        </span>
+        <span className="flex h-5.5 items-center pb-1 md:hidden">
+          <Skeleton className="h-3.5 w-3/5" />
+        </span>
+      </Td>
+      {BARS.map((bar, column) => (
+        <Td key={column} className={WIDTHS[column]}>
+          <Skeleton className={cx('h-3.5', bar)} />
+        </Td>
+      ))}
+    </tr>
+  ));

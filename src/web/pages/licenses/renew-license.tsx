@@ -1,0 +1,80 @@
+import { api, call } from '../../data/client.ts';
+import type { License } from '../../data/queries.ts';
+import { formatDate } from '../../lib/format.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/form.tsx';
+import { useNow } from '../../ui/time.tsx';
+import { tell } from '../../ui/toast.tsx';
+import { addDays, dayOf } from './dates.ts';
+import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
+import { useChangeLicense } from './keep-license.ts';
+
+const CHOICES: { kind: ExpiryKind; label: string }[] = [
+  { kind: 'days', label: 'Add days' },
+  { kind: 'date', label: 'Set a date' },
+  { kind: 'never', label: 'Never expires' },
+];
+
+/** As the service counts: from the last day if that is still to come, else from today. */
+const daysHintFor =
+  ({ expires_at }: License) =>
+  (days: number, today: string) =>
+    expires_at !== null && expires_at > today
+      ? `From ${formatDate(expires_at)} to ${formatDate(addDays(expires_at, days))}.`
+      : `From today to ${formatDate(addDays(today, days))}.`;
+
+const RenewForm = ({ license, onClose }: { license: License; onClose: () => void }) => {
+  const change = useChangeLicense(license.id);
+  const send = async (values: Record<string, string>) => {
+    const json = readExpiry(values);
+    const { expires_at } = await change(() =>
+      call(api.v1.licenses[':id'].renew.$post({ param: { id: license.id }, json })),
+    );
+    tell(
+      expires_at === null ? 'License never expires now' : `License renewed through ${formatDate(expires_at)}`,
+    );
+    onClose();
+  };
+  return (
+    <Form onSend={send}>
+      {({ isBusy }) => (
+        <>
+          <ExpiryField
+            label="New expiry"
+            choices={CHOICES}
+            chosen="days"
+            neverHint="It has no last day any more."
+            daysHint={daysHintFor(license)}
+          />
+          <DialogActions>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" variant="solid" isBusy={isBusy}>
+              Renew license
+            </Button>
+          </DialogActions>
+        </>
+      )}
+    </Form>
+  );
+};
+
+const Until = ({ license: { expires_at } }: { license: License }) => {
+  const today = dayOf(useNow());
+  if (expires_at === null) return 'It has no last day.';
+  return `Its last day ${expires_at < today ? 'was' : 'is'} ${formatDate(expires_at)}.`;
+};
+
+export const RenewLicense = ({
+  license,
+  isOpen,
+  onClose,
+}: {
+  license: License;
+  isOpen: boolean;
+  onClose: () => void;
+}) => (
+  <Dialog isOpen={isOpen} onClose={onClose} title="Renew license" hint={<Until license={license} />}>
+    <RenewForm license={license} onClose={onClose} />
+  </Dialog>
+);

@@ -1,0 +1,127 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiError } from '../../data/error.ts';
+import {
+  type ApiKey,
+  apiKeysQuery,
+  dashboardQuery,
+  progressQuery,
+  revealApiKey,
+} from '../../data/queries.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Card, CardHeader } from '../../ui/card.tsx';
+import { Code } from '../../ui/code.tsx';
+import { SelectField } from '../../ui/form.tsx';
+import { FormError, LoadError } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { useNow } from '../../ui/time.tsx';
+import { sendVerify, verifyCommand } from './verify-call.ts';
+import { VerifyResponse } from './verify-response.tsx';
+
+const CHANGED = [apiKeysQuery, dashboardQuery, progressQuery];
+
+/** The key in full is asked for when it is needed, and not kept. */
+const keyInFull = async (id: string) => (await revealApiKey(id)).api_key;
+
+const verifyWith = async (keyId: string, licenseKey: string) => {
+  const apiKey = await keyInFull(keyId);
+  try {
+    return await sendVerify(apiKey, licenseKey);
+  } catch (cause) {
+    const words = { code: 'unreachable', message: 'The service can’t be reached', request_id: '' };
+    throw new ApiError(0, words, cause);
+  }
+};
+
+const nameOf = ({ name, masked_key }: ApiKey) => (name === null ? masked_key : `${name} · ${masked_key}`);
+
+const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licenseKey: string }) => {
+  const queryClient = useQueryClient();
+  const [chosenId, choose] = useState<string | null>(null);
+  const apiKey = apiKeys.find(({ id }) => id === chosenId) ?? apiKeys[0];
+  const verify = useMutation({
+    mutationFn: () => verifyWith(apiKey.id, licenseKey),
+    onSettled: () => {
+      for (const { queryKey } of CHANGED) void queryClient.invalidateQueries({ queryKey });
+    },
+  });
+  const commandWith = (key: string) => verifyCommand(location.origin, key, licenseKey);
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-5 pb-5">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_auto]">
+        <SelectField
+          label="API key"
+          name="api_key"
+          value={apiKey.id}
+          onChange={(event) => {
+            choose(event.currentTarget.value);
+            verify.reset();
+          }}
+        >
+          {apiKeys.map((one) => (
+            <option key={one.id} value={one.id}>
+              {nameOf(one)}
+            </option>
+          ))}
+        </SelectField>
+        <Button isBusy={verify.isPending} onClick={() => verify.mutate()}>
+          Send verify
+        </Button>
+      </div>
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-2">
+        <h3 className="text-sm font-medium">Request</h3>
+        <Code
+          text={commandWith(apiKey.masked_key)}
+          what="request, with the key in full"
+          copyText={async () => commandWith(await keyInFull(apiKey.id))}
+        />
+      </div>
+      <FormError error={verify.error} />
+      {verify.data && <VerifyResponse answer={verify.data} />}
+    </div>
+  );
+};
+
+const NoKey = ({ hasExpired }: { hasExpired: boolean }) => (
+  <div className="grid justify-items-start gap-3 px-5 pb-5">
+    <p className="text-sm text-muted">
+      {hasExpired
+        ? 'All your API keys have expired. Verifying takes one that is still good.'
+        : 'Verifying takes an API key, and you have none yet.'}
+    </p>
+    <ButtonLink to="/keys" search={{ create: true }} size="sm">
+      Create API key
+    </ButtonLink>
+  </div>
+);
+
+const Content = ({ licenseKey }: { licenseKey: string }) => {
+  const { data, error, refetch } = useInfiniteQuery(apiKeysQuery);
+  const nowMs = useNow();
+  if (error && !data) return <LoadError error={error} onRetry={() => void refetch()} />;
+  if (!data) {
+    return (
+      <div className="grid gap-4 px-5 pb-5">
+        <Skeleton className="h-9" />
+        <Skeleton className="h-28" />
+      </div>
+    );
+  }
+  const all = data.pages.flatMap((page) => page.data);
+  const [newest, ...others] = all.filter(
+    ({ expires_at }) => expires_at === null || Date.parse(expires_at) > nowMs,
+  );
+  return newest ? (
+    <Ready apiKeys={[newest, ...others]} licenseKey={licenseKey} />
+  ) : (
+    <NoKey hasExpired={all.length > 0} />
+  );
+};
+
+/** What an application would get for this license right now. */
+export const TryVerify = ({ licenseKey }: { licenseKey: string }) => (
+  <Card>
+    <CardHeader title="Try verify" hint="Sends what your application would send. Counts as one API call." />
+    <Content licenseKey={licenseKey} />
+  </Card>
+);

@@ -1,0 +1,60 @@
+export interface VerifyAnswer {
+  status: number;
+  ms: number;
+  sentAt: string;
+  headers: { name: string; value: string }[];
+  body: string;
+}
+
+const PATH = '/api/v1/licenses/verify';
+const SHOWN_HEADERS = ['RateLimit-Policy', 'RateLimit', 'Retry-After', 'X-Request-Id'];
+
+const STATUS_WORDS: Record<number, string> = {
+  200: 'OK',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+export const statusWords = (status: number): string => `${status} ${STATUS_WORDS[status] ?? ''}`.trim();
+
+const bodyOf = (licenseKey: string) => JSON.stringify({ license_key: licenseKey });
+
+/** A license key's characters never end a quote, nor do an API key's. */
+export const verifyCommand = (origin: string, apiKey: string, licenseKey: string): string =>
+  [
+    `curl ${origin}${PATH} \\`,
+    `  -H 'x-api-key: ${apiKey}' \\`,
+    `  -H 'content-type: application/json' \\`,
+    `  -d '${bodyOf(licenseKey)}'`,
+  ].join('\n');
+
+const pretty = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+};
+
+/** Exactly what an application would send: the key alone, without the session's cookie. A refusal is an answer too. */
+export const sendVerify = async (apiKey: string, licenseKey: string): Promise<VerifyAnswer> => {
+  const sentAt = new Date().toISOString();
+  const startMs = performance.now();
+  const answer = await fetch(PATH, {
+    method: 'POST',
+    credentials: 'omit',
+    headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
+    body: bodyOf(licenseKey),
+  });
+  const text = await answer.text();
+  const ms = Math.round(performance.now() - startMs);
+  const headers = SHOWN_HEADERS.flatMap((name) => {
+    const value = answer.headers.get(name);
+    return value === null ? [] : [{ name, value }];
+  });
+  return { status: answer.status, ms, sentAt, headers, body: pretty(text) };
+};

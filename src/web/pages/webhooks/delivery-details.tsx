@@ -1,0 +1,91 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import { api, call } from '../../data/client.ts';
+import type { Delivery, Webhook } from '../../data/queries.ts';
+import { formatExact } from '../../lib/format.ts';
+import { Button } from '../../ui/button.tsx';
+import { Fact, Facts } from '../../ui/card.tsx';
+import { Code } from '../../ui/code.tsx';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { tell, tellError } from '../../ui/toast.tsx';
+import { Attempts } from './attempts.tsx';
+import { DeliveryBadge } from './delivery-row.tsx';
+import { NextAttempt } from './next-attempt.tsx';
+import { putDelivery } from './put-delivery.ts';
+
+const pretty = (payload: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(payload), null, 2);
+  } catch {
+    return payload;
+  }
+};
+
+const Resend = ({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) => {
+  const queryClient = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const resend = async () => {
+    setBusy(true);
+    try {
+      const param = { id: webhook.id, delivery_id: delivery.id };
+      const sent = await call(api.webhooks[':id'].deliveries[':delivery_id'].resend.$post({ param }));
+      await putDelivery(queryClient, webhook.id, sent);
+      tell('Sending again');
+    } catch (error) {
+      tellError(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button size="sm" isBusy={isBusy} disabled={webhook.status === 'disabled'} onClick={() => void resend()}>
+      <RotateCw aria-hidden />
+      Resend
+    </Button>
+  );
+};
+
+export const DeliveryDetails = ({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) => (
+  <>
+    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-5 pb-3">
+      <span className="flex flex-wrap items-center gap-2 text-sm text-muted">
+        <DeliveryBadge status={delivery.status} />
+        {delivery.status === 'pending' && (
+          <span>
+            {delivery.next_attempt_at !== null && 'Next '}
+            <NextAttempt at={delivery.next_attempt_at} />
+          </span>
+        )}
+      </span>
+      <Resend webhook={webhook} delivery={delivery} />
+    </div>
+    {webhook.status === 'disabled' && (
+      <p className="px-5 pb-3 text-sm text-muted">Enable the webhook to send this again.</p>
+    )}
+    <div className="border-t border-line">
+      <Facts>
+        <Fact name="Time">
+          <time dateTime={delivery.created_at} className="nums">
+            {formatExact(delivery.created_at)}
+          </time>
+        </Fact>
+        <Fact name="Event id">
+          <span className="-my-1.5 flex items-center gap-1">
+            <code className="min-w-0 text-xs break-all">{delivery.event_id}</code>
+            <CopyIcon text={delivery.event_id} what="event id" />
+          </span>
+          <span className="text-xs text-muted">The same in every attempt, as webhook-id</span>
+        </Fact>
+      </Facts>
+    </div>
+    <div className="border-t border-line">
+      <Attempts attempts={delivery.attempts} />
+    </div>
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-2 px-5 pt-4 pb-5">
+      <h3 className="text-sm font-medium">Payload</h3>
+      <Code text={pretty(delivery.payload)} what="payload" copyText={delivery.payload} />
+      <p className="text-xs text-muted">Copied as it was sent, byte for byte.</p>
+    </div>
+  </>
+);

@@ -1,0 +1,128 @@
+import { Link } from '@tanstack/react-router';
+import type { Delivery } from '../../data/queries.ts';
+import { plural } from '../../lib/format.ts';
+import { StateBadge } from '../../ui/badge.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Td, Th, Tr } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { NextAttempt } from './next-attempt.tsx';
+
+const STATUSES = {
+  delivered: { tone: 'good', label: 'Delivered' },
+  pending: { tone: 'brass', label: 'Pending' },
+  failed: { tone: 'bad', label: 'Failed' },
+} as const;
+
+export const DeliveryBadge = ({ status }: Pick<Delivery, 'status'>) => (
+  <StateBadge tone={STATUSES[status].tone}>{STATUSES[status].label}</StateBadge>
+);
+
+const MIDDLE = 'max-md:hidden';
+const WIDE = 'max-xl:hidden';
+// On a phone the first column holds what the others do.
+const FIRST = 'max-md:w-full max-md:max-w-0';
+
+/** Of a list that has something open beside it, only the first columns are left. */
+export const DeliveryHead = ({ isNarrow }: { isNarrow: boolean }) => (
+  <>
+    <Th>Event</Th>
+    <Th className={MIDDLE}>Status</Th>
+    {!isNarrow && (
+      <>
+        <Th className={WIDE}>Event id</Th>
+        <Th className={cx('text-right', MIDDLE)}>Attempts</Th>
+        <Th className={MIDDLE}>Last answer</Th>
+        <Th className={MIDDLE}>Next attempt</Th>
+      </>
+    )}
+    <Th className="text-right">Time</Th>
+  </>
+);
+
+const LastAnswer = ({ attempts }: Pick<Delivery, 'attempts'>) => {
+  const last = attempts.at(-1);
+  if (!last) return <span className="text-muted">None yet</span>;
+  return last.status_code === null ? (
+    <span className="text-bad">No answer</span>
+  ) : (
+    <span className={cx('nums', last.error !== null && 'text-bad')}>{last.status_code}</span>
+  );
+};
+
+interface DeliveryRowProps {
+  delivery: Delivery;
+  isNarrow: boolean;
+  isOpen: boolean;
+}
+
+export const DeliveryRow = ({ delivery, isNarrow, isOpen }: DeliveryRowProps) => (
+  <Tr className={cx('relative', isOpen && 'bg-hover shadow-[inset_2px_0_0_var(--color-brass-line)]')}>
+    <Td className={isNarrow ? 'w-full max-w-0' : FIRST}>
+      <Link
+        to="/webhooks/$id"
+        from="/webhooks/$id"
+        search={{ tab: 'deliveries', delivery: delivery.id }}
+        resetScroll={false}
+        preload={false}
+        id={delivery.id}
+        aria-current={isOpen ? 'true' : undefined}
+        className="block truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line"
+      >
+        {delivery.event}
+      </Link>
+      <span className="flex items-center gap-2 py-1 text-muted md:hidden">
+        <DeliveryBadge status={delivery.status} />
+        <LastAnswer attempts={delivery.attempts} />
+        {delivery.attempts.length > 1 && (
+          <span className="nums text-xs">{plural(delivery.attempts.length, 'attempt')}</span>
+        )}
+      </span>
+    </Td>
+    <Td className={MIDDLE}>
+      <DeliveryBadge status={delivery.status} />
+    </Td>
+    {!isNarrow && (
+      <>
+        <Td className={cx('w-full max-w-0', WIDE)}>
+          <code className="block truncate text-xs text-muted">{delivery.event_id}</code>
+        </Td>
+        <Td className={cx('nums text-right', MIDDLE)}>{delivery.attempts.length}</Td>
+        <Td className={cx('whitespace-nowrap', MIDDLE)}>
+          <LastAnswer attempts={delivery.attempts} />
+        </Td>
+        <Td className={cx('min-w-36 whitespace-nowrap text-muted', MIDDLE)}>
+          {delivery.status === 'pending' && <NextAttempt at={delivery.next_attempt_at} />}
+        </Td>
+      </>
+    )}
+    <Td className="min-w-30 text-right text-muted">
+      <Time at={delivery.created_at} />
+    </Td>
+  </Tr>
+);
+
+const BARS = [cx('w-full', WIDE), cx('text-right', MIDDLE), MIDDLE, cx('min-w-36', MIDDLE)];
+const WIDTHS = ['w-44', 'ml-auto w-4', 'w-10', 'w-24'];
+
+export const DeliveryRowSkeletons = ({ isNarrow }: { isNarrow: boolean }) =>
+  Array.from({ length: 8 }, (_, row) => (
+    <tr key={row}>
+      <Td className={isNarrow ? 'w-full max-w-0' : FIRST}>
+        <Skeleton className="h-3.5 w-28" />
+        <Skeleton className="my-1 h-5.5 w-20 md:hidden" />
+      </Td>
+      <Td className={MIDDLE}>
+        <Skeleton className="h-5.5 w-20" />
+      </Td>
+      {!isNarrow &&
+        BARS.map((cell, column) => (
+          <Td key={cell} className={cell}>
+            <Skeleton className={cx('h-3.5', WIDTHS[column])} />
+          </Td>
+        ))}
+      <Td className="min-w-30">
+        <Skeleton className="ml-auto h-3.5 w-20" />
+      </Td>
+    </tr>
+  ));

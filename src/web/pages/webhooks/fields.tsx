@@ -1,0 +1,27 @@
+import { TextField } from '../../ui/form.tsx';
+
+export const UrlField = ({ value, autoFocus = false }: { value?: string; autoFocus?: boolean }) => (
+  <TextField
+    label="URL"
+    name="url"
+    type="url"
+    defaultValue={value}
+    autoFocus={autoFocus}
+    placeholder="https://example.com/hooks/latchkey"
+    hint="A public https address that takes a POST."
+    autoComplete="off"
+    spellCheck={false}
+    maxLength={2_048}
+  />
+);
+
+export const DescriptionField = ({ value }: { value?: string | null }) => (
+  <TextField
+    label="Description"
+    name="description"
+    defaultValue={value ?? ''}
+    placeholder="What it is for"
+    autoComplete="off"
+    maxLength={200}
+  />
+);

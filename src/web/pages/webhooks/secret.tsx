@@ -1,0 +1,130 @@
+import { Eye, EyeOff, RefreshCw } from 'lucide-react';
+import { useState } from 'react';
+import { api, call } from '../../data/client.ts';
+import { revealWebhook, type RevealedWebhook } from '../../data/queries.ts';
+import { formatExact } from '../../lib/format.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, CardHeader } from '../../ui/card.tsx';
+import { CopyIcon, Secret } from '../../ui/copy.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { FormError } from '../../ui/notice.tsx';
+import { tell } from '../../ui/toast.tsx';
+
+export const VerifyHint = () => (
+  <p className="text-sm text-muted">
+    Every request is signed as{' '}
+    <a
+      href="https://www.standardwebhooks.com"
+      target="_blank"
+      rel="noreferrer"
+      className="whitespace-nowrap text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+    >
+      Standard Webhooks
+    </a>{' '}
+    has it: give this secret, the headers and the unparsed body to one of its libraries. More in the{' '}
+    <a
+      href="/docs"
+      target="_blank"
+      rel="noreferrer"
+      className="whitespace-nowrap text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+    >
+      API reference
+    </a>
+    .
+  </p>
+);
+
+const Hidden = ({ id }: { id: string }) => (
+  <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1.5 pr-1.5 pl-3">
+    <code className="min-w-0 flex-1 truncate text-sm text-muted">
+      whsec_<span aria-hidden>••••••••••••••••</span>
+      <span className="sr-only">, hidden</span>
+    </code>
+    <CopyIcon text={async () => (await revealWebhook(id)).secret} what="signing secret" />
+  </div>
+);
+
+interface RotateProps {
+  id: string;
+  isOpen: boolean;
+  onClose: () => void;
+  onRotated: (webhook: RevealedWebhook) => void;
+}
+
+const Rotate = ({ id, isOpen, onClose, onRotated }: RotateProps) => {
+  const rotate = async () => {
+    onRotated(await call(api.webhooks[':id']['rotate-secret'].$post({ param: { id } })));
+    tell('Secret rotated');
+  };
+  return (
+    <Confirm
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Rotate the signing secret?"
+      action="Rotate secret"
+      onConfirm={rotate}
+    >
+      <p>
+        A new secret is made. For 24 hours each request is signed with both, so that your endpoint can change
+        over; after that with the new one alone.
+      </p>
+      <p>If the secret was rotated within the last 24 hours, the one from before that ends now.</p>
+    </Confirm>
+  );
+};
+
+/** Shown on request, and kept nowhere but in this card for as long as it is on the page. */
+export const SecretCard = ({ id }: { id: string }) => {
+  const [shown, setShown] = useState<RevealedWebhook | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [isRotating, setRotating] = useState(false);
+
+  const reveal = async () => {
+    setBusy(true);
+    try {
+      setShown(await revealWebhook(id));
+      setError(null);
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Card aria-label="Signing secret">
+      <CardHeader
+        title="Signing secret"
+        hint="Proves that a request is from here."
+        actions={
+          <>
+            <Button size="sm" isBusy={isBusy} onClick={() => (shown ? setShown(null) : void reveal())}>
+              {shown ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
+              {shown ? 'Hide' : 'Reveal'}
+            </Button>
+            <Button size="sm" onClick={() => setRotating(true)}>
+              <RefreshCw aria-hidden />
+              Rotate secret
+            </Button>
+          </>
+        }
+      />
+      <div className="grid gap-3 px-5 pb-5">
+        {shown ? <Secret value={shown.secret} what="signing secret" /> : <Hidden id={id} />}
+        {shown?.old_secret_expires_at && (
+          <p className="text-sm">
+            The secret before this one signs, too, until{' '}
+            <time dateTime={shown.old_secret_expires_at} className="nums font-medium">
+              {formatExact(shown.old_secret_expires_at)}
+            </time>
+            .
+          </p>
+        )}
+        <FormError error={error} />
+        <VerifyHint />
+      </div>
+      <Rotate id={id} isOpen={isRotating} onClose={() => setRotating(false)} onRotated={setShown} />
+    </Card>
+  );
+};

@@ -1,0 +1,53 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { api, call } from '../../data/client.ts';
+import { type Webhook, webhooksQuery } from '../../data/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, CardHeader } from '../../ui/card.tsx';
+import { Form } from '../../ui/form.tsx';
+import { tell } from '../../ui/toast.tsx';
+import { chosenEvents, EventChoice } from './events.tsx';
+import { DescriptionField, UrlField } from './fields.tsx';
+import { SecretCard } from './secret.tsx';
+
+const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
+  const queryClient = useQueryClient();
+  const save = async ({ url = '', description = '' }: Record<string, string>, form: FormData) => {
+    await call(
+      api.webhooks[':id'].$patch({
+        param: { id: webhook.id },
+        json: { url: url.trim(), description: description.trim() || null, events: chosenEvents(form) },
+      }),
+    );
+    tell('Webhook saved');
+    await queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
+  };
+  return (
+    <Card aria-label="Endpoint">
+      <CardHeader
+        title="Endpoint"
+        hint="What changes here holds for what is sent from then on, retries included."
+      />
+      <Form onSend={save} className="px-5 pt-1 pb-5">
+        {({ isBusy }) => (
+          <>
+            <UrlField value={webhook.url} />
+            <DescriptionField value={webhook.description} />
+            <EventChoice events={webhook.events} />
+            <div className="flex">
+              <Button type="submit" variant="solid" isBusy={isBusy}>
+                Save changes
+              </Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Card>
+  );
+};
+
+export const Settings = ({ webhook }: { webhook: Webhook }) => (
+  <div className="grid items-start gap-5 lg:grid-cols-2">
+    <EndpointCard webhook={webhook} />
+    <SecretCard id={webhook.id} />
+  </div>
+);

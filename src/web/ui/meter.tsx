@@ -1,0 +1,28 @@
+import { formatCount } from '../lib/format.ts';
+import { cx } from './cx.ts';
+
+const NEARLY = 0.8;
+
+/** How much of a limit is used, as a thin bar. */
+export const Meter = ({ label, used, limit }: { label: string; used: number; limit: number }) => {
+  const share = Math.min(1, used / limit);
+  return (
+    <div
+      role="meter"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={limit}
+      aria-valuenow={Math.min(used, limit)}
+      aria-valuetext={`${formatCount(used)} of ${formatCount(limit)}`}
+      className="h-1.5 overflow-hidden rounded-full bg-line"
+    >
+      <div
+        className={cx(
+          'h-full rounded-full',
+          share >= 1 ? 'bg-bad' : share >= NEARLY ? 'bg-warn' : 'bg-brass-line',
+        )}
+        style={{ width: `${share * 100}%` }}
+      />
+    </div>
+  );
+};
