@@ -27,7 +27,7 @@ const DOCS_FROM_HERE = {
   frameAncestors: ["'none'"],
 };
 
-const PLAIN_PAGE = { ...NOTHING_FROM_ANYWHERE, styleSrc: ["'unsafe-inline'"] };
+const PLAIN_PAGE = { ...NOTHING_FROM_ANYWHERE, styleSrc: ["'unsafe-inline'"], imgSrc: ["'self'"] };
 
 const headers = (contentSecurityPolicy: Partial<typeof DOCS_FROM_HERE>) =>
   secureHeaders({ contentSecurityPolicy, xFrameOptions: 'DENY' });

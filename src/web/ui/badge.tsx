@@ -32,7 +32,7 @@ export const StateBadge = ({ tone, children }: { tone: Tone; children: ReactNode
         tone === 'pause' || tone === 'bad' ? 'rounded-[1px]' : 'rounded-full',
       )}
     />
-    {children}
+    <span className="inline-block first-letter:uppercase">{children}</span>
   </Badge>
 );
 

@@ -53,7 +53,7 @@ test('afterwards the list has it masked, with what it may do and when it was las
   await page.reload();
   const text = await row('Production').textContent();
   expect(text).toContain(`${production.slice(0, 12)}********${production.slice(-4)}`);
-  expect(text).toMatch(/full.*just now.*just now/);
+  expect(text).toMatch(/Full.*just now.*just now/);
   expect(await page.content()).not.toContain(production);
 });
 
@@ -79,7 +79,7 @@ test('a key for verifying only is refused elsewhere, and one that ends says when
   await page.getByRole('button', { name: 'Done' }).click();
   expect((await verify(key)).status).toBe(200);
   expect((await service.get('/api/dashboard', { 'x-api-key': key })).status).toBe(403);
-  await expect.poll(() => row('In the app').textContent()).toMatch(/Expires in \d+ years.*verify only/);
+  await expect.poll(() => row('In the app').textContent()).toMatch(/Expires in \d+ years.*Verify only/);
 });
 
 test('a last day in the past is refused at its field', async () => {

@@ -46,7 +46,7 @@ export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
         </span>
       </Td>
       <Td>
-        <Badge>{apiKey.scope === 'verify' ? 'verify only' : 'full'}</Badge>
+        <Badge>{apiKey.scope === 'verify' ? 'Verify only' : 'Full'}</Badge>
       </Td>
       <Td>
         <Time at={apiKey.created_at} />

@@ -1,6 +1,5 @@
 import { useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { ChevronLeft } from 'lucide-react';
+import { getRouteApi } from '@tanstack/react-router';
 import { ApiError } from '../../data/error.ts';
 import { type License, licenseQuery } from '../../data/queries.ts';
 import { LicenseBadge } from '../../ui/badge.tsx';
@@ -10,6 +9,7 @@ import { CopyIcon } from '../../ui/copy.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { LICENSE_LISTS } from './keep-license.ts';
+import { UpLink } from '../../ui/up-link.tsx';
 import { LicenseActions } from './license-actions.tsx';
 import { LicenseFacts } from './license-facts.tsx';
 import { LicenseHistory } from './license-history.tsx';
@@ -19,12 +19,7 @@ import { TryVerify } from './try-verify.tsx';
 
 const route = getRouteApi('/shell/licenses/$id');
 
-const ABOVE = (
-  <Link to="/licenses" className="-ml-1 inline-flex items-center gap-0.5 rounded-md hover:text-ink">
-    <ChevronLeft aria-hidden className="size-4" />
-    Licenses
-  </Link>
-);
+const ABOVE = <UpLink to="/licenses" name="Licenses" />;
 
 /** From a list that was shown before, so that opening one of its rows needs no waiting. */
 const useListed = (id: string) => {

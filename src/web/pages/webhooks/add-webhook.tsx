@@ -33,7 +33,7 @@ const AddForm = ({ onAdded, onClose }: AddFormProps) => {
     <Form onSend={send}>
       {({ isBusy }) => (
         <>
-          <UrlField autoFocus />
+          <UrlField />
           <DescriptionField />
           <EventChoice />
           <DialogActions>

@@ -1,12 +1,11 @@
 import { TextField } from '../../ui/form.tsx';
 
-export const UrlField = ({ value, autoFocus = false }: { value?: string; autoFocus?: boolean }) => (
+export const UrlField = ({ value }: { value?: string }) => (
   <TextField
     label="URL"
     name="url"
     type="url"
     defaultValue={value}
-    autoFocus={autoFocus}
     placeholder="https://example.com/hooks/latchkey"
     hint="A public https address that takes a POST."
     autoComplete="off"

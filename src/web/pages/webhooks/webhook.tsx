@@ -13,6 +13,7 @@ import { Deliveries } from './deliveries.tsx';
 import { EventNames } from './events.tsx';
 import { HealthBadge, HealthNotice } from './health.tsx';
 import { Settings } from './settings.tsx';
+import { UpLink } from '../../ui/up-link.tsx';
 import { hostOf } from './url-parts.ts';
 import { WebhookActions } from './webhook-actions.tsx';
 
@@ -23,11 +24,7 @@ const TABS = [
   { tab: 'settings', name: 'Settings' },
 ] as const;
 
-const BACK = (
-  <Link to="/webhooks" className="hover:text-ink">
-    ← Webhooks
-  </Link>
-);
+const BACK = <UpLink to="/webhooks" name="Webhooks" />;
 
 const Tabs = ({ id, tab }: { id: string; tab: 'deliveries' | 'settings' }) => (
   <nav aria-label="Webhook" className="flex gap-5 border-b border-line">
