@@ -3,10 +3,11 @@ import type { Context, MiddlewareHandler } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
 import type { AppEnv } from './context.ts';
+import { issueWords, toDetails } from './issues.ts';
 import { documented } from './openapi.ts';
 
 // Workers forbid the code generation that zod would try first.
-z.config({ jitless: true });
+z.config({ jitless: true, customError: issueWords });
 
 /** A line of text. Half a surrogate pair, which JSON can say and UTF-8 can't, becomes U+FFFD before it is stored. */
 export const text = (maxLength: number) =>
@@ -51,18 +52,13 @@ const prepareBody = async (c: Context<AppEnv>): Promise<void> => {
   Object.assign(c.req.bodyCache, { text: Promise.resolve(text === '' ? '{}' : text) });
 };
 
-const invalidRequest = (error: z.core.$ZodError) =>
-  new AppError('invalid_request', {
-    details: error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join('.'), message })),
-  });
-
 interface BodyOptions {
   /** Runs before a bad body is refused: who may not call at all should hear that instead. */
   beforeRefusal?: (c: Context<AppEnv>) => Promise<void>;
 }
 
 const refuseInvalid = (result: { success: true } | { success: false; error: z.core.$ZodError }) => {
-  if (!result.success) throw invalidRequest(result.error);
+  if (!result.success) throw new AppError('invalid_request', { details: toDetails(result.error) });
 };
 
 /** A JSON body of at most 64 KiB that fits the schema. */

@@ -183,7 +183,7 @@ test('a registration that does not fit says which field is at fault', async () =
     ['password', { ...good, password: 1_234_567_890 }],
     ['name', { ...good, name: ' ' }],
     ['name', { ...good, name: 'x'.repeat(201) }],
-    ['', { ...good, plan: 'scale' }],
+    ['plan', { ...good, plan: 'scale' }],
   ];
   for (const [field, body] of unfit) {
     const { status, body: said } = await signIn('register', body);

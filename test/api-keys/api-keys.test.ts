@@ -150,7 +150,7 @@ test('a key of no name is a full key that never expires; what does not fit is re
     ['expires_at', { expires_at: '2020-01-01T00:00:00Z' }],
     ['expires_at', { expires_at: iso(Date.now()) }],
     ['expires_at', { expires_at: '2090-01-01' }],
-    ['', { api_key: 'lk_live_mine' }],
+    ['api_key', { api_key: 'lk_live_mine' }],
   ];
   for (const [field, body] of unfit) {
     const { status, body: said } = await ada.asSession('POST', '/api/create-api-key', body);

@@ -112,9 +112,9 @@ test('a key of one’s own is taken once, and only if it can be typed and sent',
 test('what is not known, too long or too deep is refused, with its place', async () => {
   const ada = await signUp();
   const unfit: [path: string, body: object][] = [
-    ['', { licence_key: 'TYPO-IN-THE-NAME' }],
-    ['', { status: 'revoked' }],
-    ['', { id: 'lic_mine' }],
+    ['licence_key', { licence_key: 'TYPO-IN-THE-NAME' }],
+    ['status', { status: 'revoked' }],
+    ['id', { id: 'lic_mine' }],
     ['customer_email', { customer_email: 'nobody' }],
     ['customer_name', { customer_name: '  ' }],
     ['customer_name', { customer_name: 'x'.repeat(201) }],

@@ -83,7 +83,7 @@ test('a renewal counts from the last day if that is to come, else from today', a
   expect(await renew(dated)).toBe('400 expires_at');
   expect(await renew(dated, { expires_at: '2027-06-01', duration_days: 1 })).toBe('400 duration_days');
   expect(await renew(dated, { duration_days: 0 })).toBe('400 duration_days');
-  expect(await renew(dated, { days: 5 })).toBe('400 ');
+  expect(await renew(dated, { days: 5 })).toBe('400 days');
   // A date has four digits for its year: past that there is none to answer.
   const late = await ada.createLicense({ expires_at: '9999-12-30' });
   expect(await renew(late, { duration_days: 1 })).toBe('9999-12-31');

@@ -70,7 +70,7 @@ test('what is no webhook is refused with the field at fault', async () => {
     ['events', { url, events: [] }],
     ['events.0', { url, events: ['webhook.test'] }],
     ['description', { url, description: '' }],
-    ['', { url, secret: 'whsec_mine' }],
+    ['secret', { url, secret: 'whsec_mine' }],
   ] as const) {
     const { status, body: answer } = await ada.asSession('POST', '/api/webhooks', body);
     expect([body, status, answer.error.details[0].path]).toEqual([body, 400, field]);

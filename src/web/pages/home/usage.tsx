@@ -2,7 +2,7 @@ import { lazy, Suspense, useState } from 'react';
 import type { Dashboard } from '../../data/queries.ts';
 import { formatCount, formatDate, formatDay } from '../../lib/format.ts';
 import { Card } from '../../ui/card.tsx';
-import { cx } from '../../ui/cx.ts';
+import { Meter } from '../../ui/meter.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table, Td, Th } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
@@ -10,31 +10,6 @@ import { Segments } from '../../ui/tabs.tsx';
 const UsageChart = lazy(() => import('./usage-chart.tsx'));
 
 type Days = Dashboard['usage_by_day'];
-
-const NEARLY = 0.8;
-
-const Meter = ({ used, limit }: { used: number; limit: number }) => {
-  const share = Math.min(1, used / limit);
-  return (
-    <div
-      role="meter"
-      aria-label="API calls used"
-      aria-valuemin={0}
-      aria-valuemax={limit}
-      aria-valuenow={used}
-      aria-valuetext={`${formatCount(used)} of ${formatCount(limit)}`}
-      className="h-1.5 overflow-hidden rounded-full bg-line"
-    >
-      <div
-        className={cx(
-          'h-full rounded-full',
-          share >= 1 ? 'bg-bad' : share >= NEARLY ? 'bg-warn' : 'bg-brass-line',
-        )}
-        style={{ width: `${share * 100}%` }}
-      />
-    </div>
-  );
-};
 
 const Figures = ({ usage }: { usage: Dashboard['usage'] }) => {
   const { api_usage: used, api_limit: limit } = usage;
@@ -45,7 +20,7 @@ const Figures = ({ usage }: { usage: Dashboard['usage'] }) => {
         <span className="nums text-muted">of {formatCount(limit)} API calls</span>
         <span className="text-sm text-muted sm:ml-auto">Starts anew on {formatDate(usage.period_end)}</span>
       </p>
-      <Meter used={used} limit={limit} />
+      <Meter label="API calls used" used={used} limit={limit} />
       {used >= limit && (
         <p className="mt-2 text-sm text-bad">
           The limit is reached: calls are refused until the period ends.

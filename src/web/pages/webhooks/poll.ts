@@ -1,7 +1,7 @@
 import type { Delivery } from '../../data/queries.ts';
 
 const SOON_MS = 2_500;
-const LATER_MS = 15_000;
+const LATER_MS = 5_000;
 
 const waitMs = ({ status, next_attempt_at: next }: Delivery, nowMs: number): number => {
   if (status !== 'pending') return LATER_MS;

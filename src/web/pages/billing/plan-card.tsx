@@ -1,0 +1,78 @@
+import { Check } from 'lucide-react';
+import { type ReactNode, useId } from 'react';
+import { formatCount, formatMoney } from '../../lib/format.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { PLAN_NAMES, type Plan } from './plan-words.ts';
+
+// The buttons of all cards stand on one line, whatever is above or below them.
+const CARD =
+  'grid min-w-0 rounded-xl border bg-surface p-5 shadow-card md:row-span-3 md:grid-rows-subgrid md:gap-y-0';
+
+const Gives = ({ children }: { children: ReactNode }) => (
+  <li className="flex gap-2">
+    <Check aria-hidden className="mt-0.5 size-4 shrink-0 text-brass" />
+    <span className="nums min-w-0">{children}</span>
+  </li>
+);
+
+/** One plan to choose; `children` is how to get there. */
+export const PlanCard = ({
+  plan,
+  isCurrent,
+  isTold,
+  children,
+}: {
+  plan: Plan;
+  isCurrent: boolean;
+  /** `children` say that it is the current one. */
+  isTold: boolean;
+  children: ReactNode;
+}) => {
+  const id = useId();
+  const { amount, currency, api_limit, calls_per_second } = plan;
+  return (
+    <article
+      aria-labelledby={id}
+      aria-current={isCurrent || undefined}
+      className={cx(CARD, isCurrent ? 'border-brass-line inset-ring inset-ring-brass-line' : 'border-line')}
+    >
+      <div>
+        <div className="flex items-center justify-between gap-2">
+          <h3 id={id} className="font-medium">
+            {PLAN_NAMES[plan.plan]}
+          </h3>
+          {isCurrent && !isTold && <Badge tone="brass">Current plan</Badge>}
+        </div>
+        <p className="mt-1 flex items-baseline gap-1.5">
+          <span className="nums text-2xl font-semibold tracking-tight">{formatMoney(amount, currency)}</span>
+          <span className="text-muted">a month</span>
+        </p>
+        <ul className="mt-4 mb-5 grid gap-2 text-sm">
+          <Gives>{formatCount(api_limit)} licensing calls a month</Gives>
+          <Gives>{formatCount(calls_per_second)} calls a second for each API key</Gives>
+        </ul>
+      </div>
+      {children}
+    </article>
+  );
+};
+
+export const PlanCardSkeleton = () => (
+  <div className={cx(CARD, 'border-line')}>
+    <div className="mb-5 grid justify-items-start">
+      <span className="flex h-5.5 items-center">
+        <Skeleton className="h-4 w-14" />
+      </span>
+      <span className="mt-1 mb-4 flex h-8 items-center">
+        <Skeleton className="h-7 w-32" />
+      </span>
+      <span className="grid h-12 content-evenly gap-2">
+        <Skeleton className="h-4 w-48" />
+        <Skeleton className="h-4 w-52" />
+      </span>
+    </div>
+    <Skeleton className="h-9 rounded-lg" />
+  </div>
+);
