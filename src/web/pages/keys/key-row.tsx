@@ -4,6 +4,7 @@ import { type ApiKey, revealApiKey } from '../../data/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
+import { cx } from '../../ui/cx.ts';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { Td, Tr } from '../../ui/table.tsx';
 import { Time, useNow } from '../../ui/time.tsx';
@@ -26,6 +27,8 @@ const Expiry = ({ at }: { at: string }) => {
 export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
   const [open, setOpen] = useState<'reveal' | 'delete' | null>(null);
   const close = () => setOpen(null);
+  const lastUsed = apiKey.last_used_at ? <Time at={apiKey.last_used_at} /> : 'Never';
+  const scope = <Badge>{apiKey.scope === 'verify' ? 'Verify only' : 'Full'}</Badge>;
   return (
     <Tr>
       <Td className="max-w-56">
@@ -35,8 +38,15 @@ export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
           </span>
           {apiKey.expires_at && <Expiry at={apiKey.expires_at} />}
         </span>
+        <span className="mt-0.5 block md:hidden">
+          <code className="block text-xs break-all">{apiKey.masked_key}</code>
+          <span className="mt-1 flex flex-wrap items-center gap-x-2 text-xs text-muted">
+            {scope}
+            <span>Last used: {lastUsed}</span>
+          </span>
+        </span>
       </Td>
-      <Td>
+      <Td className="max-md:hidden">
         <span className="flex items-center gap-1">
           <code className="text-xs whitespace-nowrap">{apiKey.masked_key}</code>
           <CopyIcon text={() => keyInFull(apiKey.id)} what="key" />
@@ -45,15 +55,11 @@ export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
           </IconButton>
         </span>
       </Td>
-      <Td>
-        <Badge>{apiKey.scope === 'verify' ? 'Verify only' : 'Full'}</Badge>
-      </Td>
-      <Td>
+      <Td className="max-md:hidden">{scope}</Td>
+      <Td className="max-lg:hidden">
         <Time at={apiKey.created_at} />
       </Td>
-      <Td>
-        {apiKey.last_used_at ? <Time at={apiKey.last_used_at} /> : <span className="text-muted">Never</span>}
-      </Td>
+      <Td className={cx('max-md:hidden', !apiKey.last_used_at && 'text-muted')}>{lastUsed}</Td>
       <Td className="w-12 text-right">
         <Menu
           trigger={

@@ -17,10 +17,10 @@ const route = getRouteApi('/shell/keys');
 const HEAD = (
   <>
     <Th>Name</Th>
-    <Th>Key</Th>
-    <Th>Scope</Th>
-    <Th>Created</Th>
-    <Th>Last used</Th>
+    <Th className="max-md:hidden">Key</Th>
+    <Th className="max-md:hidden">Scope</Th>
+    <Th className="max-lg:hidden">Created</Th>
+    <Th className="max-md:hidden">Last used</Th>
     <Th>
       <span className="sr-only">Actions</span>
     </Th>
