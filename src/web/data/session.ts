@@ -13,9 +13,13 @@ export const rememberSession = (accountId: string) => {
 };
 
 export const forgetSession = () => {
-  localStorage.removeItem(ACCOUNT);
+  for (const key of Object.keys(localStorage)) if (key.startsWith(ACCOUNT)) localStorage.removeItem(key);
   queryClient.clear();
 };
+
+/** What this browser remembers of the account's ways, for as long as it is signed in. */
+export const readNote = (name: string): string | null => localStorage.getItem(`${ACCOUNT}.${name}`);
+export const writeNote = (name: string, text: string) => localStorage.setItem(`${ACCOUNT}.${name}`, text);
 
 /** Another tab signed in as somebody else, or out: nothing of the account before may stay on this page. */
 export const followOtherTabs = () =>

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedInBody } from '../../../src/accounts/schemas.ts';
 import { axe, closeBrowser, open, type Visit, visit } from '../support/browser.ts';
@@ -21,6 +22,9 @@ const PAGES = [
   'billing',
   'nothing',
 ] as const satisfies (keyof ReturnType<typeof pagesOf>)[];
+
+/** What browsers' makers call good. */
+const GOOD_SHIFT = 0.1;
 
 let service: Service;
 let stage: Stage;
@@ -81,6 +85,36 @@ test.each([1_024, 1_920])('no page needs scrolling sideways at %i px', async (wi
   for (const path of Object.values(pagesOf(stage))) {
     await open(visited.page, path);
     expect(await visited.page.evaluate(isTooWide), path).toBe(false);
+  }
+  await visited.context.close();
+});
+
+/** Collects by how much the page jumps under its reader, as browsers measure it. */
+const WATCH_SHIFTS = `
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifted += value;
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+test.each([
+  ['busy', 1_440],
+  ['busy', 390],
+  ['new', 1_440],
+  ['new', 390],
+] as const)('nothing jumps while the pages of a %s account load at %i px', async (who, width) => {
+  const customer = who === 'busy' ? stage.customer : await openAccount(service, who);
+  const visited = await visitAs(service, customer, { width });
+  await visited.context.addInitScript(WATCH_SHIFTS);
+  let answers = 0;
+  // They arrive one after the other, in no order.
+  await visited.context.route('**/api/**', async (route) => {
+    await delay(100 + ((answers++ * 170) % 400));
+    await route.continue();
+  });
+  for (const path of Object.values(pagesOf(stage))) {
+    await open(visited.page, path);
+    await delay(300);
+    expect(await visited.page.evaluate('window.shifted'), path).toBeLessThan(GOOD_SHIFT);
   }
   await visited.context.close();
 });

@@ -67,26 +67,26 @@ const StepBody = ({ id, completed, apiKey, setApiKey, stay }: BodyProps) => {
   }
 };
 
-const HIDDEN = 'latchkey.first-steps-hidden';
-
 /** Follows what the account has really done; nothing here can be ticked off by hand. */
-export const FirstSteps = ({ progress }: { progress: Progress }) => {
-  const [isHidden, setHidden] = useState(() => localStorage.getItem(HIDDEN) !== null);
+export const FirstSteps = ({
+  progress,
+  isHidden,
+  onHide,
+}: {
+  progress: Progress;
+  isHidden: boolean;
+  onHide: (isHidden: boolean) => void;
+}) => {
   const [apiKey, setApiKey] = useState<string | null>(null);
   const [chosen, setChosen] = useState<Step['id'] | null>(null);
   const { steps, completed, total } = progress;
   const next = steps.find(({ done }) => !done)?.id ?? null;
   const open = steps.find(({ id, done }) => id === chosen && (!done || id === 'verify_license'))?.id ?? next;
 
-  const hide = (hidden: boolean) => {
-    if (hidden) localStorage.setItem(HIDDEN, 'yes');
-    else localStorage.removeItem(HIDDEN);
-    setHidden(hidden);
-  };
   if (isHidden) {
     return (
       <div className="-mt-2">
-        <Button variant="quiet" size="sm" onClick={() => hide(false)}>
+        <Button variant="quiet" size="sm" onClick={() => onHide(false)}>
           Show first steps ({completed} of {total} done)
         </Button>
       </div>
@@ -102,7 +102,7 @@ export const FirstSteps = ({ progress }: { progress: Progress }) => {
             {completed} of {total} done
           </p>
         </div>
-        <Button variant="quiet" size="sm" onClick={() => hide(true)}>
+        <Button variant="quiet" size="sm" onClick={() => onHide(true)}>
           Hide
         </Button>
       </div>

@@ -1,8 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { dashboardQuery, progressQuery } from '../../data/queries.ts';
+import { readNote, writeNote } from '../../data/session.ts';
 import { Card } from '../../ui/card.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
 import { DeliveryHealth } from './delivery-health.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LicenseCounts } from './license-counts.tsx';
@@ -13,19 +16,51 @@ const REFRESH_MS = 15_000;
 /** While the first steps are taken, perhaps in a terminal beside this page. */
 const WATCH_MS = 2_500;
 
-export const Home = () => {
-  const progress = useQuery({
+/** How the first steps stood when they were last looked at: what is about to be shown can then keep its place. */
+const FIRST_STEPS = 'first-steps';
+
+const HINT = 'What your licenses are doing.';
+
+const useFirstSteps = () => {
+  const [note, setNote] = useState(() => readNote(FIRST_STEPS));
+  const { data: steps, isError } = useQuery({
     ...progressQuery,
     refetchInterval: ({ state: { data } }) => (data && data.completed === data.total ? false : WATCH_MS),
   });
-  const steps = progress.data;
-  const isNew = steps !== undefined && steps.completed < steps.total;
-  const dashboard = useQuery({ ...dashboardQuery, refetchInterval: isNew ? WATCH_MS : REFRESH_MS });
+  const isDone = steps ? steps.completed === steps.total : note === 'done';
+  useEffect(() => {
+    if (steps && isDone) writeNote(FIRST_STEPS, 'done');
+  }, [steps, isDone]);
+  const hide = (isHidden: boolean) => {
+    const text = isHidden ? 'hidden' : 'shown';
+    writeNote(FIRST_STEPS, text);
+    setNote(text);
+  };
+  return {
+    steps,
+    isDone,
+    isKnown: isDone || isError || steps !== undefined,
+    isHidden: note === 'hidden',
+    hide,
+  };
+};
+
+export const Home = () => {
+  const { steps, isDone, isKnown, isHidden, hide } = useFirstSteps();
+  const dashboard = useQuery({ ...dashboardQuery, refetchInterval: isDone ? REFRESH_MS : WATCH_MS });
   const { data } = dashboard;
 
+  // Above all else: shown later, the first steps would push the rest away from under its reader.
+  if (!isKnown) {
+    return (
+      <Page title="Home" hint={HINT}>
+        <Skeleton className="h-96 rounded-xl" />
+      </Page>
+    );
+  }
   return (
-    <Page title="Home" hint="What your licenses are doing.">
-      {isNew && <FirstSteps progress={steps} />}
+    <Page title="Home" hint={HINT}>
+      {steps && !isDone && <FirstSteps progress={steps} isHidden={isHidden} onHide={hide} />}
       {dashboard.isError && !data ? (
         <Card>
           <LoadError error={dashboard.error} onRetry={() => void dashboard.refetch()} />
