@@ -7,7 +7,7 @@ import type { Hint, Job } from './jobs.ts';
 const SHIFT_MS = 10_000;
 
 /** A lane begins an attempt this often at most: a fast receiver must leave room for the account's verifies. */
-const PACE_MS = 50;
+const PACE_MS = 75;
 
 /** One of the consumer's six connections: attempt, settle, and on with what the outbox has next. */
 const workLane = async (env: Env, { account_id, endpoint_id }: Hint, first: Job, untilMs: number) => {

@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
+import { useTitle } from '../lib/title.ts';
 
 /** The head of every page; the browser's tab has the same title. */
 export const Page = ({
@@ -21,9 +22,7 @@ export const Page = ({
   above?: ReactNode;
   children: ReactNode;
 }) => {
-  useEffect(() => {
-    document.title = `${title} · Latchkey`;
-  }, [title]);
+  useTitle(title);
   return (
     <div className="mx-auto w-full max-w-[76rem] px-4 pt-6 pb-16 sm:px-8 sm:pt-8">
       {above && <div className="mb-2 text-sm text-muted">{above}</div>}

@@ -160,6 +160,14 @@ describe('the list', () => {
     await open(visit.page, '/licenses');
   });
 
+  const showRevoked = async () => {
+    await visit.page
+      .getByRole('group', { name: 'State' })
+      .getByRole('button', { name: /^Revoked/ })
+      .click();
+    await expect.poll(() => rows().count()).toBe(1);
+  };
+
   test('shows a page of fifty, and more when asked', async () => {
     await expect.poll(() => rows().count()).toBe(50);
     await visit.page.getByRole('button', { name: 'Show more' }).click();
@@ -192,11 +200,7 @@ describe('the list', () => {
 
   test('is filtered by state, and Back undoes that', async () => {
     const { page } = visit;
-    await page
-      .getByRole('group', { name: 'State' })
-      .getByRole('button', { name: /^Revoked/ })
-      .click();
-    await expect.poll(() => rows().count()).toBe(1);
+    await showRevoked();
     expect(await rows().textContent()).toContain(licenseKey);
     await page.goBack();
     await expect.poll(() => rows().count()).toBeGreaterThan(40);
@@ -204,11 +208,7 @@ describe('the list', () => {
 
   test('gives a key to the clipboard', async () => {
     const { page } = visit;
-    await page
-      .getByRole('group', { name: 'State' })
-      .getByRole('button', { name: /^Revoked/ })
-      .click();
-    await expect.poll(() => rows().count()).toBe(1);
+    await showRevoked();
     await page.getByRole('button', { name: 'Copy license key' }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(licenseKey);
   });

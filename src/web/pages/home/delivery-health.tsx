@@ -1,29 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import type { Dashboard } from '../../data/queries.ts';
-import { formatCount, plural } from '../../lib/format.ts';
+import { plural } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card.tsx';
-import { cx } from '../../ui/cx.ts';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Figure } from '../../ui/figure.tsx';
 
 const LINK = 'text-sm font-medium underline decoration-line-strong underline-offset-4 hover:decoration-ink';
-
-const Figure = ({
-  name,
-  value,
-  isBad = false,
-}: {
-  name: string;
-  value: number | undefined;
-  isBad?: boolean;
-}) => (
-  <div>
-    <dt className="text-xs text-muted">{name}</dt>
-    <dd className={cx('nums h-7 text-lg font-semibold', isBad && 'text-bad')}>
-      {value === undefined ? <Skeleton className="mt-1.5 h-4 w-10" /> : formatCount(value)}
-    </dd>
-  </div>
-);
 
 const Health = ({ webhooks }: { webhooks: Dashboard['webhooks'] }) => {
   if (webhooks.endpoints === 0) return null;

@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
+import { useTitle } from '../../lib/title.ts';
 import { Logo } from '../../ui/logo.tsx';
 
 export const SignInFrame = ({
@@ -12,9 +13,7 @@ export const SignInFrame = ({
   below: ReactNode;
   children: ReactNode;
 }) => {
-  useEffect(() => {
-    document.title = `${title} · Latchkey`;
-  }, [title]);
+  useTitle(title);
   return (
     <main className="grid min-h-dvh place-items-center px-4 py-10">
       <div className="w-full max-w-sm">

@@ -1,25 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { dashboardQuery } from '../../data/queries.ts';
-import { formatCount } from '../../lib/format.ts';
-import { cx } from '../../ui/cx.ts';
-import { Skeleton } from '../../ui/skeleton.tsx';
-
-const Figure = ({
-  name,
-  value,
-  isBad = false,
-}: {
-  name: string;
-  value: number | undefined;
-  isBad?: boolean;
-}) => (
-  <div className="flex flex-col-reverse">
-    <dt className="text-xs text-muted">{name}</dt>
-    <dd className={cx('nums flex h-6 items-center text-lg font-semibold', isBad && 'text-bad')}>
-      {value === undefined ? <Skeleton className="h-4 w-10" /> : formatCount(value)}
-    </dd>
-  </div>
-);
+import { Figure } from '../../ui/figure.tsx';
 
 /** What all endpoints together were sent in 24 hours. */
 export const LastDay = () => {
