@@ -5,7 +5,7 @@ import { isoDate } from '../shared/clock.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { rememberedName } from '../shared/remembered-name.ts';
-import { sharedRun } from '../shared/shared-run.ts';
+import { gatheredRun, sharedRun } from '../shared/shared-run.ts';
 import { type Admission, openAdmission, type PresentedKey, type Usage } from './admission.ts';
 import { catchUp } from './catch-up.ts';
 import { openCopy } from './copy.ts';
@@ -21,6 +21,8 @@ const FIRST_LOOK_MS = 3_000;
 /** … and, if its commit took its time, by then: D1 gives up on a query long before. */
 const LAST_LOOK_MS = 90_000;
 const RETRY_MS = 3_000;
+/** For so long events gather on disk before the outbox is called: one call for many instead of one for each. */
+const GATHER_MS = 50;
 
 const ANNOUNCED_AT = 'announced_at';
 const WANTS_VERIFIED = 'wants_verified';
@@ -39,6 +41,7 @@ export class AccountGate extends DurableObject<Env> {
   readonly #commit;
   readonly #pull;
   readonly #relay;
+  readonly #gatheredRelay;
   /** Null until the outbox has said it: then the event is made, and the outbox drops what nobody wants. */
   #wantsVerified: boolean | null;
   /** Saves asking for the alarm at every commit. */
@@ -56,6 +59,7 @@ export class AccountGate extends DurableObject<Env> {
     this.#commit = sharedRun(() => this.#write());
     this.#pull = sharedRun(() => this.#catchUp());
     this.#relay = sharedRun(() => this.#handOver());
+    this.#gatheredRelay = gatheredRun(this.#relay, GATHER_MS);
   }
 
   /** Every verify is this one call. `licenseKeys` are the spellings to look for, in order. */
@@ -221,17 +225,17 @@ export class AccountGate extends DurableObject<Env> {
     }
   }
 
-  /** Events leave right after their commit, and by the alarm whatever happens. */
+  /** Events leave soon after their commit, and by the alarm whatever happens. */
   async #relaySoon(): Promise<void> {
     if (this.#outgoing.isEmpty()) return;
     if (!this.#armedForEvents) {
       this.#armedForEvents = true;
       await this.#arm();
     }
-    const relay = this.#relay().catch((error: unknown) => {
+    const relay = this.#gatheredRelay()?.catch((error: unknown) => {
       logError('relay_failed', error, { account_id: this.#accountId });
     });
-    this.ctx.waitUntil(relay);
+    if (relay) this.ctx.waitUntil(relay);
   }
 
   /** Hands events to the outbox, oldest first; a row goes once the outbox has it on disk. */

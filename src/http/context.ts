@@ -23,6 +23,7 @@ export interface AppEnv {
     key: PresentedKey;
     sessionHash: string;
     errorCode: ErrorCode;
+    isDashboard: boolean;
     /** What an unexpected fault said, for the log alone. */
     fault: { error: string; stack?: string };
   };

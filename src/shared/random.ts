@@ -1,13 +1,25 @@
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+/** Asked for many at a time: a call for each id would cost more than the bytes do. */
+const pool = new Uint8Array(1_024);
+let left = 0;
+
+const randomByte = (): number => {
+  if (left === 0) left = crypto.getRandomValues(pool).length;
+  left--;
+  const byte = pool[left] ?? 0;
+  // What has become part of a secret stays nowhere else.
+  pool[left] = 0;
+  return byte;
+};
+
 /** Letters and digits, each worth 5.95 random bits. */
 export const randomBase62 = (length: number): string => {
   let text = '';
   while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 = 4 × 62: bytes above it would favour the first letters.
-      if (byte < 248 && text.length < length) text += BASE62[byte % 62];
-    }
+    const byte = randomByte();
+    // 248 = 4 × 62: bytes above it would favour the first letters.
+    if (byte < 248) text += BASE62[byte % 62];
   }
   return text;
 };

@@ -28,3 +28,18 @@ export const sharedRun = (job: () => Promise<void>): (() => Promise<void>) => {
     return following;
   };
 };
+
+/** A job that runs `waitMs` after it was first asked for, once for all who ask meanwhile. Those get null. */
+export const gatheredRun = (job: () => Promise<void>, waitMs: number): (() => Promise<void> | null) => {
+  let isGathering = false;
+  const gather = async () => {
+    await scheduler.wait(waitMs);
+    isGathering = false;
+    await job();
+  };
+  return () => {
+    if (isGathering) return null;
+    isGathering = true;
+    return gather();
+  };
+};

@@ -30,14 +30,20 @@ const asset = async (c: Context<AppEnv>, path = c.req.path) => {
   return new Response(response.body, response);
 };
 
+/** Beside these a browser finds the dashboard everywhere. */
+const WORKER_PATHS = /^\/(?:api\/|health$|openapi\.json$|docs(?:\/|$)|checkout\/)/;
+
 const isForBrowsers = (c: Context<AppEnv>) =>
   c.req.method === 'GET' &&
-  (c.req.header('sec-fetch-mode') === 'navigate' || (c.req.header('accept') ?? '').includes('text/html'));
+  (c.req.header('sec-fetch-mode') === 'navigate' || (c.req.header('accept') ?? '').includes('text/html')) &&
+  !WORKER_PATHS.test(c.req.path);
 
 /** Whatever page of it a browser goes to, the dashboard is one file. */
-export const dashboardPages = createMiddleware<AppEnv>((c, next) =>
-  isForBrowsers(c) ? asset(c, '/') : next(),
-);
+export const dashboardPages = createMiddleware<AppEnv>((c, next) => {
+  if (!isForBrowsers(c)) return next();
+  c.set('isDashboard', true);
+  return asset(c, '/');
+});
 
 export const documentationRoutes = new Hono<AppEnv>()
   .get('/openapi.json', (c) => asset(c))

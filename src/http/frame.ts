@@ -1,0 +1,60 @@
+import { createMiddleware } from 'hono/factory';
+import { routePath } from 'hono/route';
+import { newId } from '../shared/ids.ts';
+import { logLine } from '../shared/log.ts';
+import type { AppEnv } from './context.ts';
+
+// What goes around every request: its name, the headers that each answer carries, one line in the log. One
+// middleware and not one for each, since a verify goes through all of it.
+
+const NOTHING = "default-src 'none'; frame-ancestors 'none'";
+/** The first that a path begins with. */
+const POLICIES: [prefix: string, policy: string][] = [
+  [
+    '/docs',
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
+  ],
+  ['/checkout/', "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'"],
+  ['/', NOTHING],
+];
+
+const EVERYWHERE = Object.entries({
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=15552000; includeSubDomains',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+});
+
+const setHeaders = (headers: Headers, path: string) => {
+  const policy = path.startsWith('/api/')
+    ? NOTHING
+    : POLICIES.find(([prefix]) => path.startsWith(prefix))?.[1];
+  headers.set('Content-Security-Policy', policy ?? NOTHING);
+  for (const [name, value] of EVERYWHERE) headers.set(name, value);
+  if (path.startsWith('/api/')) headers.set('Cache-Control', 'no-store');
+};
+
+/** The line has the route's pattern, never the path, a query or a body. */
+export const frame = createMiddleware<AppEnv>(async (c, next) => {
+  const startMs = Date.now();
+  const requestId = newId('req');
+  c.set('requestId', requestId);
+  await next();
+  const { status, headers } = c.res;
+  headers.set('X-Request-Id', requestId);
+  // The dashboard's files come with headers of their own (`web/public/_headers`).
+  if (!c.var.isDashboard) setHeaders(headers, c.req.path);
+  logLine(status < 500 ? 'info' : 'error', {
+    request_id: requestId,
+    method: c.req.method,
+    route: routePath(c, -1),
+    status,
+    code: c.var.errorCode,
+    duration_ms: Date.now() - startMs,
+    account_id: c.var.ctx?.accountId ?? c.var.key?.accountId,
+    key_id: c.var.key?.keyId,
+    ...c.var.fault,
+  });
+});

@@ -1,0 +1,88 @@
+// All measurements of one run, in the order that disturbs them least.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildWorker, fixturePath, SERVICE_CONFIG } from './build.ts';
+import { measureCounts } from './count-stage.ts';
+import { measureLists } from './list-stage.ts';
+import type { Load } from './load/load.ts';
+import { machine, machineLine } from './machine.ts';
+import { measureMemory } from './memory-stage.ts';
+import type { Options } from './options.ts';
+import { openSilentReceiver } from './receiver.ts';
+import { bundleFixture, startFixtures } from './references.ts';
+import { costs, remarks } from './remarks.ts';
+import { ratiosOf, resultTable } from './report.ts';
+import { seedBig, seedSmall } from './seed.ts';
+import { openPlace, start } from './service.ts';
+import { measureStart } from './start-stage.ts';
+import { measureVerify } from './verify-stage.ts';
+
+const NOTES = `Every Worker has a runtime and a direct socket of its own; the router of static files is left out. The
+service writes its line for every request, and nobody reads it. The webhook endpoint's receiver keeps its answers back:
+events are written and handed to the outbox while verify is measured, and six posts at a time wait for an answer.`;
+
+export const bench = async (folder: string, load: Load, options: Options): Promise<void> => {
+  const step = (what: string) => console.log(`… ${Math.round(performance.now() / 1_000)} s: ${what}`);
+  const receiver = await openSilentReceiver();
+  try {
+    step('building');
+    const bundle = buildWorker(SERVICE_CONFIG, join(folder, 'service-bundle'));
+    const counting = buildWorker(SERVICE_CONFIG, join(folder, 'probe-bundle'), fixturePath('probe'));
+    const smallPlace = openPlace(folder, 'small');
+    const bigPlace = openPlace(folder, 'big');
+    step(`seeding, ${options.licenses} licenses and ${options.keys} keys on the big account`);
+    const accounts = await seedSmall(counting, smallPlace, receiver.url);
+    const grown = await seedBig(counting, bigPlace, receiver.url, options);
+
+    step('start-up');
+    const starts = await measureStart(folder, bundle, bundleFixture(folder, 'empty'));
+    const fixtures = await startFixtures(folder, accounts.busy);
+    const small = await start(bundle, smallPlace);
+    const big = await start(bundle, bigPlace);
+    step('verify');
+    const verify = await measureVerify({ load, options, fixtures, small, big, accounts, grown });
+    step('lists and searches');
+    const lists = await measureLists(
+      load,
+      options,
+      { service: small, account: accounts.single },
+      { service: big, account: grown },
+    );
+    for (const { stop } of [...Object.values(fixtures), small, big]) await stop();
+
+    step('counts');
+    const counted = await start(counting, smallPlace);
+    const counts = await measureCounts(load, counted, smallPlace.name, accounts.busy, accounts.unheard);
+    await counted.stop();
+    step('memory');
+    const inspected = await start(bundle, bigPlace, true);
+    const memory = await measureMemory(load, inspected, bigPlace, grown);
+    await inspected.stop();
+
+    const on = machine();
+    console.log(
+      `\n${machineLine(on)}\n${options.rounds} rounds of ${options.sliceMs / 1_000} s, medians. ${NOTES}\n`,
+    );
+    console.log(`${resultTable(verify, lists, counts, memory)}\n`);
+    console.log(remarks({ verify, counts, memory, bundle, starts, grown }));
+    if (options.json === null) return;
+    const { lazyBytes, bytes, gzippedBytes } = bundle;
+    const { rows, insertSeconds, loadSeconds } = grown;
+    const figures = {
+      ratios: ratiosOf(verify, lists),
+      machine: on,
+      options,
+      verify,
+      lists,
+      counts,
+      costs: costs(counts, verify),
+      memory,
+      script: { bytes, gzippedBytes, lazyBytes },
+      starts,
+      bigAccount: { rows, insertSeconds, loadSeconds },
+    };
+    writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
+  } finally {
+    receiver.close();
+  }
+};

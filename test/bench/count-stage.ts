@@ -1,0 +1,86 @@
+// What a verify writes and whether it reads D1, counted by a copy of the service that has counters in it.
+import type { Probe } from './fixtures/probe.ts';
+import type { Load } from './load/load.ts';
+import { planOf } from './rounds.ts';
+import { untilIdle } from './runtime.ts';
+import { type Licensed, probe } from './seed.ts';
+import type { Running } from './service.ts';
+import { verifyTarget } from './targets.ts';
+
+const CALLS = { one: 1_000, many: 20_000 };
+const CONNECTIONS = { one: 1, many: 64 };
+
+export interface Counted {
+  calls: number;
+  callsPerSecond: number;
+  /** All of them per verify. */
+  commits: number;
+  gateRows: number;
+  outboxRows: number;
+  /** Hand-overs to the outbox, and alarms of both. */
+  otherObjectRequests: number;
+  /** In all, not per verify. */
+  d1Queries: number;
+}
+
+export interface CountFigures {
+  one: Counted;
+  many: Counted;
+  unheardMany: Counted;
+  /** By the verifies that came first after an eviction. */
+  d1QueriesAfterEviction: number;
+  evictions: number;
+}
+
+const EVICTIONS = 20;
+
+const difference = (before: Probe, after: Probe, calls: number, callsPerSecond: number): Counted => {
+  const per = (of: (probe: Probe) => number) => (of(after) - of(before)) / calls;
+  return {
+    calls,
+    callsPerSecond,
+    commits: per(({ gate }) => gate.commits),
+    gateRows: per(({ gate }) => gate.rows),
+    outboxRows: per(({ outbox }) => outbox.rows),
+    otherObjectRequests: per(({ gate, outbox }) => gate.alarms + outbox.alarms + outbox.calls),
+    d1Queries: after.d1.byCalls - before.d1.byCalls,
+  };
+};
+
+const count = async (load: Load, service: Running, account: Licensed, which: keyof typeof CALLS) => {
+  const { runtime } = service;
+  const target = verifyTarget('counted', runtime, account);
+  const slice = { connections: CONNECTIONS[which], calls: CALLS[which], durationMs: Infinity };
+  await untilIdle([runtime]);
+  const before = await probe(service, account.accountId);
+  const { calls, callsPerSecond } = await load.run(planOf(target, slice));
+  await untilIdle([runtime]);
+  return difference(before, await probe(service, account.accountId), calls, callsPerSecond);
+};
+
+const afterEvictions = async (load: Load, service: Running, name: string, account: Licensed) => {
+  const { miniflare, runtime } = { ...service, ...service.runtime };
+  const target = verifyTarget('first after an eviction', runtime, account);
+  const queries = async () => (await probe(service, account.accountId)).d1.byCalls;
+  const before = await queries();
+  for (let eviction = 0; eviction < EVICTIONS; eviction++) {
+    await miniflare.unsafeEvictDurableObject(name, 'AccountGate', { name: account.accountId });
+    await load.run(planOf(target, { connections: 1, calls: 1, durationMs: Infinity }));
+  }
+  return (await queries()) - before;
+};
+
+/** The service has to be the one with the counters. `name` is its Worker's. */
+export const measureCounts = async (
+  load: Load,
+  service: Running,
+  name: string,
+  busy: Licensed,
+  unheard: Licensed,
+): Promise<CountFigures> => ({
+  one: await count(load, service, busy, 'one'),
+  many: await count(load, service, busy, 'many'),
+  unheardMany: await count(load, service, unheard, 'many'),
+  d1QueriesAfterEviction: await afterEvictions(load, service, name, busy),
+  evictions: EVICTIONS,
+});

@@ -1,0 +1,103 @@
+// Rows of licenses as a grown account has them, put into D1 by the thousand; its triggers run as they always do.
+import type { Miniflare } from 'miniflare';
+import { generateLicenseKey } from '../../src/licenses/license-key.ts';
+import { addDays, isoDate } from '../../src/shared/clock.ts';
+import { randomBase62, sortableBase62 } from '../../src/shared/random.ts';
+import { sharedValues, type Values } from './load/plan.ts';
+
+const ROWS_AT_ONCE = 2_000;
+/** Of so many rows one is not active: suspended, revoked or expired by turns. */
+const ONE_INACTIVE_IN = 16;
+
+const PRODUCTS = ['Orrery', 'Sextant Pro', 'Astrolabe', 'Chronometer', 'Theodolite Studio', 'Planisphere'];
+const FIRST_NAMES = [
+  'Ada',
+  'Grace',
+  'Edsger',
+  'Barbara',
+  'Alan',
+  'Radia',
+  'Donald',
+  'Frances',
+  'Ken',
+  'Margaret',
+];
+const LAST_NAMES = [
+  'Lovelace',
+  'Hopper',
+  'Dijkstra',
+  'Liskov',
+  'Turing',
+  'Perlman',
+  'Knuth',
+  'Allen',
+  'Thompson',
+];
+
+const pick = (from: string[], index: number): string => from[index % from.length] ?? '';
+
+const stateOf = (index: number, today: string) => {
+  const yearOn = addDays(today, index % 365);
+  if (index % ONE_INACTIVE_IN !== 0) {
+    return { status: 'active', expiresAt: index % 2 === 0 ? null : yearOn };
+  }
+  const kind = (index / ONE_INACTIVE_IN) % 3;
+  if (kind === 0) return { status: 'suspended', expiresAt: null };
+  if (kind === 1) return { status: 'revoked', expiresAt: null };
+  return { status: 'active', expiresAt: addDays(today, -1 - (index % 365)) };
+};
+
+const rowOf = (index: number, createdAtMs: number, today: string) => {
+  const first = pick(FIRST_NAMES, index);
+  const last = pick(LAST_NAMES, Math.floor(index / FIRST_NAMES.length));
+  const { status, expiresAt } = stateOf(index, today);
+  return [
+    `lic_${sortableBase62(createdAtMs, 8)}${randomBase62(12)}`,
+    generateLicenseKey(),
+    status,
+    pick(PRODUCTS, Math.floor(index / 7)),
+    `${first}.${last}.${index}@example.com`.toLowerCase(),
+    `${first} ${last}`,
+    expiresAt,
+    createdAtMs,
+  ] as const;
+};
+
+const INSERT = `INSERT INTO licenses
+  (account_id, id, license_key, status, product, customer_email, customer_name, expires_at, metadata, created_at, updated_at)
+  SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, '{}', value ->> 7, value ->> 7
+  FROM json_each(?2)`;
+
+export interface Inserted {
+  /** The keys of the active ones, in the order of creation. */
+  active: Values;
+  rows: number;
+  seconds: number;
+}
+
+/** Until so many active ones are there. */
+export const insertLicenses = async (
+  miniflare: Miniflare,
+  accountId: string,
+  activeCount: number,
+): Promise<Inserted> => {
+  const database = await miniflare.getD1Database('DB');
+  const statement = database.prepare(INSERT);
+  const beganMs = performance.now();
+  const today = isoDate(Date.now());
+  const rows = Math.ceil((activeCount * ONE_INACTIVE_IN) / (ONE_INACTIVE_IN - 1)) + 1;
+  // One a second, the last one just now.
+  const firstMs = Date.now() - rows * 1_000;
+  const active: string[] = [];
+  for (let from = 0; from < rows; from += ROWS_AT_ONCE) {
+    const batch = Array.from({ length: Math.min(ROWS_AT_ONCE, rows - from) }, (_, i) =>
+      rowOf(from + i, firstMs + (from + i) * 1_000, today),
+    );
+    await statement.bind(accountId, JSON.stringify(batch)).run();
+    batch.forEach((row, i) => {
+      if ((from + i) % ONE_INACTIVE_IN !== 0) active.push(row[1]);
+    });
+  }
+  const seconds = (performance.now() - beganMs) / 1_000;
+  return { active: sharedValues(active.slice(0, activeCount)), rows, seconds };
+};

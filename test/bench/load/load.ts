@@ -1,0 +1,34 @@
+// Runs plans in the load's thread, one at a time, and notes every answer that was wrong.
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Outcome, Plan } from './plan.ts';
+
+export interface Load {
+  run: (plan: Plan) => Promise<Outcome>;
+  /** What went wrong so far. */
+  wrong: () => string[];
+  stop: () => Promise<void>;
+}
+
+export const startLoad = (): Load => {
+  const thread = new Worker(join(import.meta.dirname, 'thread.ts'));
+  const wrong: string[] = [];
+  return {
+    run: async (plan) => {
+      const answer = once(thread, 'message') as Promise<[{ outcome?: Outcome; error?: string }]>;
+      thread.postMessage(plan, []);
+      const [{ outcome, error }] = await answer;
+      if (!outcome) throw new Error(error ?? 'The load gave no outcome.');
+      if (outcome.wrong > 0) {
+        const line = new TextDecoder().decode(plan.request.template).split('\r\n')[0];
+        wrong.push(`${line}: ${outcome.wrong} of ${outcome.calls} answers, the first: ${outcome.firstWrong}`);
+      }
+      return outcome;
+    },
+    wrong: () => wrong,
+    stop: async () => {
+      await thread.terminate();
+    },
+  };
+};

@@ -1,0 +1,152 @@
+// The figures as a table: what, both sides, their ratio, and what it has to be.
+import type { CountFigures } from './count-stage.ts';
+import type { ListFigures } from './list-stage.ts';
+import { MAX_GROWTH_BYTES, type MemoryFigures } from './memory-stage.ts';
+import type { Figure } from './rounds.ts';
+import type { VerifyFigures } from './verify-stage.ts';
+
+export interface Ratios {
+  verify_floor_throughput: number;
+  verify_floor_p50: number;
+  verify_d1_throughput: number;
+  forged_echo_throughput: number;
+  p50_million: number;
+  p50_million_hot: number;
+  list_million: number;
+}
+
+type Figures = Record<string, Figure>;
+
+const throughput = (figures: Figures, name: string) => figures[name]?.callsPerSecond ?? Number.NaN;
+const p50 = (figures: Figures, name: string) => figures[name]?.p50Ms ?? Number.NaN;
+
+const listRatios = ({ small, big }: ListFigures) =>
+  Object.keys(small).map((name) => ({ name, ratio: p50(big, name) / p50(small, name) }));
+
+const FORGED = ['forged key, bad tag', 'forged key, random string'];
+
+export const ratiosOf = ({ many, one, bySize }: VerifyFigures, lists: ListFigures): Ratios => ({
+  verify_floor_throughput: throughput(many, 'verify') / throughput(many, 'floor'),
+  verify_floor_p50: p50(one, 'verify') / p50(one, 'floor'),
+  verify_d1_throughput: throughput(many, 'verify') / throughput(many, 'three D1 statements'),
+  forged_echo_throughput:
+    Math.min(...FORGED.map((name) => throughput(many, name))) / throughput(many, 'echo'),
+  p50_million: p50(bySize, 'big account') / p50(bySize, 'small account'),
+  p50_million_hot: p50(bySize, 'big account, hot') / p50(bySize, 'small account'),
+  list_million: Math.max(...listRatios(lists).map(({ ratio }) => ratio)),
+});
+
+type Row = [what: string, figure: string, ratio: string, must: string, verdict: string];
+
+const perSecond = (value: number) => `${Math.round(value)}/s`;
+const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
+const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+const verdict = (isMet: boolean) => (isMet ? 'pass' : 'FAIL');
+
+const atLeast = (what: string, figure: string, ratio: number, least: number): Row => [
+  what,
+  figure,
+  ratio.toFixed(2),
+  `≥ ${least}`,
+  verdict(ratio >= least),
+];
+const atMost = (what: string, figure: string, ratio: number, most: number): Row => [
+  what,
+  figure,
+  ratio.toFixed(2),
+  `≤ ${most}`,
+  verdict(ratio <= most),
+];
+
+const verifyRows = ({ many, one, bySize }: VerifyFigures, ratios: Ratios): Row[] => {
+  const rate = (name: string) => perSecond(throughput(many, name));
+  const forged = FORGED.map((name) => rate(name)).join(' and ');
+  const small = ms(p50(bySize, 'small account'));
+  const against = (name: string) => `${ms(p50(bySize, name))} against ${small}`;
+  return [
+    atLeast(
+      'verify, 64 connections, against the floor',
+      `${rate('verify')} against ${rate('floor')}`,
+      ratios.verify_floor_throughput,
+      0.95,
+    ),
+    atMost(
+      'verify, one connection, p50, against the floor',
+      `${ms(p50(one, 'verify'))} against ${ms(p50(one, 'floor'))}`,
+      ratios.verify_floor_p50,
+      1.7,
+    ),
+    atLeast(
+      'verify against three D1 statements',
+      `${rate('verify')} against ${rate('three D1 statements')}`,
+      ratios.verify_d1_throughput,
+      8,
+    ),
+    atLeast(
+      'a forged key (bad tag; random) against an echo',
+      `${forged} against ${rate('echo')}`,
+      ratios.forged_echo_throughput,
+      0.8,
+    ),
+    atMost(
+      'p50, big account, drawn at random, against a small one',
+      against('big account'),
+      ratios.p50_million,
+      1.2,
+    ),
+    atMost(
+      'p50, big account, a working set of 1,000',
+      against('big account, hot'),
+      ratios.p50_million_hot,
+      1.05,
+    ),
+  ];
+};
+
+const listRows = (lists: ListFigures): Row[] =>
+  listRatios(lists).map(({ name, ratio }) =>
+    atMost(
+      `${name}, p50, big against small`,
+      `${ms(p50(lists.big, name))} against ${ms(p50(lists.small, name))}`,
+      ratio,
+      1.5,
+    ),
+  );
+
+const countRows = ({ one, many, unheardMany, d1QueriesAfterEviction, evictions }: CountFigures): Row[] => {
+  const calls = one.calls + many.calls + unheardMany.calls;
+  const queries = one.d1Queries + many.d1Queries + unheardMany.d1Queries;
+  const counted = (what: string, value: number): Row => [what, String(value), '', '0', verdict(value === 0)];
+  return [
+    counted(`D1 queries of ${calls} verifies`, queries),
+    counted(`D1 queries of the first verify after each of ${evictions} evictions`, d1QueriesAfterEviction),
+  ];
+};
+
+const memoryRow = ({ licenses, heapBytes, rssBytes, growthBytes, diskBytes }: MemoryFigures): Row => [
+  `memory after ${licenses} different licenses`,
+  `heap ${mib(heapBytes[0] ?? 0)} → ${mib(heapBytes.at(-1) ?? 0)}, process ${mib(rssBytes[0] ?? 0)} → ${mib(rssBytes.at(-1) ?? 0)}, disk ${mib(diskBytes)}`,
+  '',
+  `second half ≤ ${mib(MAX_GROWTH_BYTES)} of heap`,
+  verdict(growthBytes <= MAX_GROWTH_BYTES),
+];
+
+export const resultTable = (
+  verify: VerifyFigures,
+  lists: ListFigures,
+  counts: CountFigures,
+  memory: MemoryFigures,
+): string => {
+  const head: Row = ['What', 'Figure', 'Ratio', 'Must reach', ''];
+  const rows = [
+    head,
+    ...verifyRows(verify, ratiosOf(verify, lists)),
+    ...listRows(lists),
+    ...countRows(counts),
+    memoryRow(memory),
+  ];
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: Row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
+  return [line(head), rule, ...rows.slice(1).map(line)].join('\n');
+};

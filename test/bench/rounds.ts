@@ -1,0 +1,84 @@
+// Measures several targets in turn, several times over, so that what the machine does meanwhile meets them all.
+import type { Load } from './load/load.ts';
+import type { Outcome, Plan, Request } from './load/plan.ts';
+import { type Runtime, untilIdle } from './runtime.ts';
+
+export interface Target {
+  name: string;
+  runtime: Runtime;
+  request: Request;
+  expect: Plan['expect'];
+}
+
+export interface Figure {
+  callsPerSecond: number;
+  p50Ms: number;
+  p95Ms: number;
+  /** Of the runtime's processor, everything included that it does on the side. */
+  cpuMsPerCall: number;
+  /** How long the runtime went on working after the last answer. */
+  restMs: number;
+  rounds: { callsPerSecond: number; p50Ms: number; p95Ms: number }[];
+}
+
+export interface Slice {
+  connections: number;
+  calls: number;
+  durationMs: number;
+}
+
+export const median = (numbers: number[]): number => {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+};
+
+export const planOf = ({ runtime: { port }, request, expect }: Target, slice: Slice): Plan => ({
+  port,
+  request,
+  expect,
+  ...slice,
+});
+
+const measured = async (load: Load, target: Target, slice: Slice) => {
+  const { runtime } = target;
+  const before = runtime.cpuMs();
+  const outcome = await load.run(planOf(target, slice));
+  const restMs = await untilIdle([runtime]);
+  return { ...outcome, restMs, cpuMsPerCall: (runtime.cpuMs() - before) / outcome.calls };
+};
+
+type Measured = Outcome & Pick<Figure, 'restMs' | 'cpuMsPerCall'>;
+
+const toFigure = (slices: Measured[]): Figure => {
+  const of = (key: 'callsPerSecond' | 'p50Ms' | 'p95Ms' | 'cpuMsPerCall' | 'restMs') =>
+    median(slices.map((slice) => slice[key]));
+  return {
+    callsPerSecond: of('callsPerSecond'),
+    p50Ms: of('p50Ms'),
+    p95Ms: of('p95Ms'),
+    cpuMsPerCall: of('cpuMsPerCall'),
+    restMs: of('restMs'),
+    rounds: slices.map(({ callsPerSecond, p50Ms, p95Ms }) => ({ callsPerSecond, p50Ms, p95Ms })),
+  };
+};
+
+/** By the targets' names. A first round, which nobody counts, warms everything up. */
+export const measure = async (
+  load: Load,
+  targets: Target[],
+  slice: Slice,
+  rounds: number,
+): Promise<Record<string, Figure>> => {
+  const slices = new Map<string, Measured[]>(targets.map(({ name }) => [name, []]));
+  await untilIdle(targets.map(({ runtime }) => runtime));
+  for (let round = 0; round <= rounds; round++) {
+    const first = round % targets.length;
+    for (const target of [...targets.slice(first), ...targets.slice(0, first)]) {
+      const one = await measured(load, target, slice);
+      if (round > 0) slices.get(target.name)?.push(one);
+    }
+  }
+  return Object.fromEntries([...slices].map(([name, measurements]) => [name, toFigure(measurements)]));
+};

@@ -1,0 +1,100 @@
+// The data of a run: a service of ordinary size and one with a grown account, each in a database of its own.
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Account, createLicenses, openAccount, subscribe } from './accounts.ts';
+import type { Bundle } from './build.ts';
+import type { Probe } from './fixtures/probe.ts';
+import { type Inserted, insertLicenses } from './licenses.ts';
+import { valueAt, type Values } from './load/plan.ts';
+import { migrate, type Place, type Running, start } from './service.ts';
+
+export interface Licensed extends Account {
+  licenses: Values;
+}
+
+export interface Grown extends Licensed {
+  rows: number;
+  insertSeconds: number;
+  /** How long its gate took to copy it all. */
+  loadSeconds: number;
+}
+
+export const probe = async (service: Running, accountId: string): Promise<Probe> => {
+  const { status, body, text } = await service.get(`/probe/${accountId}`);
+  if (status !== 200) throw new Error(`The probe answered ${status}: ${text}`);
+  return body as Probe;
+};
+
+/** A verify wakes the gate, whose load then goes on by itself. */
+const untilLoaded = async (service: Running, account: Licensed): Promise<number> => {
+  const beganMs = performance.now();
+  const verdict = await service.post(
+    '/api/v1/licenses/verify',
+    { license_key: valueAt(account.licenses, account.licenses.count - 1) },
+    { 'x-api-key': valueAt(account.apiKeys, 0) },
+  );
+  if (!verdict.text.includes('"valid":true')) throw new Error(`The first verify got ${verdict.text}`);
+  while (!(await probe(service, account.accountId)).loaded) await delay(50);
+  return (performance.now() - beganMs) / 1_000;
+};
+
+const toGrown = (account: Account, inserted: Inserted): Omit<Grown, 'loadSeconds'> => ({
+  ...account,
+  licenses: inserted.active,
+  rows: inserted.rows,
+  insertSeconds: inserted.seconds,
+});
+
+interface Sizes {
+  licenses: number;
+  keys: number;
+}
+
+/** An account whose licenses go straight into D1, as a restored database would hold them, and into its gate from there. */
+const grow = async (bundle: Bundle, place: Place, service: Running, sizes: Sizes, url: string) => {
+  const account = await openAccount(service, 'grown@example.com', sizes.keys);
+  await subscribe(service, account, url);
+  const grown = toGrown(
+    account,
+    await insertLicenses(service.runtime.miniflare, account.accountId, sizes.licenses),
+  );
+  await service.stop();
+  place.gateEpoch++;
+  const again = await start(bundle, place);
+  const loadSeconds = await untilLoaded(again, grown);
+  return { service: again, account: { ...grown, loadSeconds } };
+};
+
+/** Keys enough for the rate of the whole service, since each has a limit of its own. */
+const MANY_KEYS = 16;
+const FEW_LICENSES = 1_000;
+
+export const seedSmall = async (bundle: Bundle, place: Place, url: string) => {
+  const first = await start(bundle, place);
+  await migrate(first.runtime);
+  const { service, account: single } = await grow(
+    bundle,
+    place,
+    first,
+    { licenses: FEW_LICENSES, keys: 1 },
+    url,
+  );
+  const open = async (email: string): Promise<Licensed> => {
+    const account = await openAccount(service, email, MANY_KEYS);
+    return { ...account, licenses: await createLicenses(service, account, FEW_LICENSES) };
+  };
+  const unheard = await open('unheard@example.com');
+  const busy = await open('busy@example.com');
+  await subscribe(service, busy, url);
+  await service.stop();
+  return { single, busy, unheard };
+};
+
+export const seedBig = async (bundle: Bundle, place: Place, url: string, sizes: Sizes) => {
+  const first = await start(bundle, place);
+  await migrate(first.runtime);
+  const { service, account } = await grow(bundle, place, first, sizes, url);
+  await service.stop();
+  return account;
+};
+
+export type Small = Awaited<ReturnType<typeof seedSmall>>;

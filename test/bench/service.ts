@@ -1,0 +1,85 @@
+// The service under Miniflare, with a database that has its tables, and a client for what is set up through its API.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Answer, Service } from '../e2e/support/service.ts';
+import { type Bundle, ROOT } from './build.ts';
+import { type Runtime, startWorker } from './runtime.ts';
+
+/** Everything that a start needs to find what the start before has left. */
+export interface Place {
+  name: string;
+  folder: string;
+  secrets: { API_KEY_SECRET: string; SEALING_KEYS: string };
+  /** Raised where rows were put into D1 behind the gates' backs, so that they copy everything anew. */
+  gateEpoch: number;
+}
+
+export interface Running extends Service {
+  runtime: Runtime;
+}
+
+export const openPlace = (under: string, name: string): Place => {
+  const folder = join(under, name);
+  mkdirSync(folder, { recursive: true });
+  return {
+    name,
+    folder,
+    secrets: {
+      API_KEY_SECRET: randomBytes(32).toString('hex'),
+      SEALING_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    },
+    gateEpoch: 1,
+  };
+};
+
+const request = async (url: string, init: RequestInit): Promise<Answer> => {
+  const response = await fetch(url, { redirect: 'manual', ...init });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? (JSON.parse(text) as unknown) : null,
+  };
+};
+
+export const start = async (bundle: Bundle, place: Place, inspect = false): Promise<Running> => {
+  const runtime = await startWorker(bundle, {
+    name: place.name,
+    folder: place.folder,
+    inspect,
+    bindings: {
+      ...place.secrets,
+      GATE_EPOCH: String(place.gateEpoch),
+      WEBHOOK_ALLOW_LOOPBACK: 'true',
+      PAYMENTS: 'sandbox',
+    },
+  });
+  const { origin } = runtime;
+  return {
+    runtime,
+    origin,
+    output: () => '',
+    get: (path, headers = {}) => request(origin + path, { headers }),
+    post: (path, body, headers = {}) =>
+      request(origin + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      }),
+    stop: runtime.stop,
+  };
+};
+
+export const migrate = async ({ miniflare }: Runtime) => {
+  const database = await miniflare.getD1Database('DB');
+  const folder = join(ROOT, 'drizzle');
+  for (const file of readdirSync(folder).toSorted()) {
+    if (!file.endsWith('.sql')) continue;
+    for (const statement of readFileSync(join(folder, file), 'utf8').split('--> statement-breakpoint')) {
+      await database.prepare(statement).run();
+    }
+  }
+};

@@ -1,0 +1,85 @@
+// `npm run bench -- --soak`: ten minutes of everything at once, after which the books have to agree to the last call.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { addEndpoint, addKey, countPending } from '../crash/customer.ts';
+import { openReceiver, type Receiver } from '../crash/receiver.ts';
+import { openAccount } from './accounts.ts';
+import { buildWorker, SERVICE_CONFIG } from './build.ts';
+import { machine, machineLine } from './machine.ts';
+import { watchMemory } from './memory-watch.ts';
+import type { Options } from './options.ts';
+import { migrate, openPlace, type Running, start } from './service.ts';
+import { audit, isSettled, type Part } from './soak-audit.ts';
+import { soakLoad, type Told } from './soak-load.ts';
+
+const ACCOUNTS = 4;
+const FAIL_FIRST = 0.1;
+/** A first retry is due after up to 6 s, and each endpoint takes 120 posts a second. */
+const DRAIN_PATIENCE_MS = 180_000;
+const PROGRESS_EVERY_MS = 60_000;
+
+const nothing = (): Told => ({ created: [], verified: new Map(), counted: 0, keys: 0, unexpected: [] });
+
+const openPart = async (service: Running, receiver: Receiver, index: number): Promise<Part> => {
+  const account = await openAccount(service, `soak-${index}@example.com`, 0);
+  const customer = await addEndpoint(service, await addKey(service, account), receiver);
+  return { customer, told: nothing() };
+};
+
+/** Milliseconds that it took, or null if not everything has come. */
+const drained = async (service: Running, parts: Part[]): Promise<number | null> => {
+  const beganMs = performance.now();
+  while (performance.now() - beganMs < DRAIN_PATIENCE_MS) {
+    if (parts.every(isSettled)) {
+      const pending = await Promise.all(parts.map(({ customer }) => countPending(service, customer)));
+      if (pending.every((count) => count === 0)) return performance.now() - beganMs;
+    }
+    await delay(500);
+  }
+  return null;
+};
+
+const run = async (service: Running, receiver: Receiver, { minutes, json }: Options): Promise<boolean> => {
+  const parts = await Promise.all(
+    Array.from({ length: ACCOUNTS }, (_, index) => openPart(service, receiver, index)),
+  );
+  const durationMs = minutes * 60_000;
+  const memory = watchMemory(service.runtime, durationMs);
+  const beganMs = performance.now();
+  const goesOn = () => performance.now() - beganMs < durationMs;
+  const counted = () => parts.reduce((sum, { told }) => sum + told.counted, 0);
+  const progress = setInterval(() => console.log(`… ${counted()} calls counted`), PROGRESS_EVERY_MS);
+  await Promise.all(parts.map(({ customer, told }) => soakLoad(service, customer, told, goesOn)));
+  clearInterval(progress);
+  const grown = await memory;
+  const drainMs = await drained(service, parts);
+  const audits = await Promise.all(parts.map((part) => audit(service, part)));
+
+  console.log(`\n${machineLine(machine())}\n${minutes} minutes, ${ACCOUNTS} accounts, ${counted()} calls\n`);
+  console.log(audits.map(({ lines }) => lines.join('\n')).join('\n\n'));
+  console.log(`\n${grown.lines.join('\n')}`);
+  console.log(
+    drainMs === null ? 'not drained' : `drained ${(drainMs / 1_000).toFixed(1)} s after the last call`,
+  );
+  if (json !== null) {
+    const figures = { machine: machine(), minutes, calls: counted(), audits, memory: grown, drainMs };
+    writeFileSync(json, `${JSON.stringify(figures, null, 2)}\n`);
+  }
+  return drainMs !== null && grown.isBounded && audits.every(({ agrees }) => agrees);
+};
+
+export const soak = async (folder: string, options: Options): Promise<boolean> => {
+  const bundle = buildWorker(SERVICE_CONFIG, join(folder, 'service-bundle'));
+  const receiver = await openReceiver({ failFirst: FAIL_FIRST });
+  const service = await start(bundle, openPlace(folder, 'soak'), true);
+  try {
+    await migrate(service.runtime);
+    const passed = await run(service, receiver, options);
+    console.log(passed ? '\n✓ everything agrees' : '\n✗ see above');
+    return passed;
+  } finally {
+    receiver.close();
+    await service.stop();
+  }
+};

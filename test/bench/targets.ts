@@ -1,0 +1,57 @@
+// What is called, and what each call has to be answered.
+import { mintApiKey } from '../../src/api-keys/format.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { randomBase62 } from '../../src/shared/random.ts';
+import { requestOf, sharedValues, type Values } from './load/plan.ts';
+import type { Target } from './rounds.ts';
+import type { Runtime } from './runtime.ts';
+import type { Licensed } from './seed.ts';
+
+const PATH = '/api/v1/licenses/verify';
+const BODY = '{"license_key":"{license}"}';
+const VALID = { status: 200, text: '"valid":true,"status":"active"' };
+
+/** `outOf`: the working set, of all licenses. */
+export const verifyTarget = (
+  name: string,
+  runtime: Runtime,
+  { apiKeys, licenses }: Pick<Licensed, 'apiKeys' | 'licenses'>,
+  outOf = licenses.count,
+): Target => ({
+  name,
+  runtime,
+  request: requestOf('POST', PATH, { 'x-api-key': '{key}' }, BODY, {
+    key: { values: apiKeys },
+    license: { values: licenses, outOf },
+  }),
+  expect: VALID,
+});
+
+const FORGED_KEYS = 1_000;
+
+/** In the form of a key, with a tag that another secret made. */
+const wellFormed = () =>
+  Array.from({ length: FORGED_KEYS }, () => mintApiKey(randomBase62(32), newId('acct'), newId('key')).apiKey);
+
+/** As long as a key and nothing like one. */
+const nonsense = () => Array.from({ length: FORGED_KEYS }, () => randomBase62(81));
+
+const forgedTarget = (name: string, runtime: Runtime, keys: string[], licenses: Values): Target => ({
+  name,
+  runtime,
+  request: requestOf('POST', PATH, { 'x-api-key': '{key}' }, BODY, {
+    key: { values: sharedValues(keys) },
+    license: { values: licenses },
+  }),
+  expect: { status: 403, text: '"code":"api_key_invalid"' },
+});
+
+export const forgedTargets = (runtime: Runtime, licenses: Values): Target[] => [
+  forgedTarget('forged key, bad tag', runtime, wellFormed(), licenses),
+  forgedTarget('forged key, random string', runtime, nonsense(), licenses),
+];
+
+export const echoTarget = (runtime: Runtime, account: Licensed): Target => ({
+  ...verifyTarget('echo', runtime, account),
+  expect: { status: 200, text: '"license_key":"' },
+});

@@ -1,0 +1,67 @@
+// Verify against what the platform allows, and against what most projects do.
+import type { Load } from './load/load.ts';
+import type { Options } from './options.ts';
+import type { Fixtures } from './references.ts';
+import { type Figure, measure } from './rounds.ts';
+import type { Grown, Small } from './seed.ts';
+import type { Running } from './service.ts';
+import { echoTarget, forgedTargets, verifyTarget } from './targets.ts';
+
+const CONNECTIONS = 64;
+/** Few enough for what one rested key may do at once, however fast they are: a burst of 2,000. */
+const CALLS_OF_ONE_KEY = 1_500;
+const HOT = 1_000;
+
+export interface VerifyFigures {
+  /** At 64 connections. */
+  many: Record<string, Figure>;
+  /** At one. */
+  one: Record<string, Figure>;
+  /** At one, by the size of the account. */
+  bySize: Record<string, Figure>;
+}
+
+interface Stage {
+  load: Load;
+  options: Options;
+  fixtures: Fixtures;
+  small: Running;
+  big: Running;
+  accounts: Small;
+  grown: Grown;
+}
+
+export const measureVerify = async (stage: Stage): Promise<VerifyFigures> => {
+  const { load, options, fixtures, small, big, accounts, grown } = stage;
+  const { busy, unheard, single } = accounts;
+  const { rounds, sliceMs } = options;
+  const manySlice = { connections: CONNECTIONS, calls: Infinity, durationMs: sliceMs };
+  const oneSlice = { connections: 1, calls: CALLS_OF_ONE_KEY, durationMs: sliceMs };
+  const verify = verifyTarget('verify', small.runtime, busy);
+  const floor = verifyTarget('floor', fixtures.floor, busy);
+  const many = await measure(
+    load,
+    [
+      floor,
+      verify,
+      verifyTarget('verify, no webhooks', small.runtime, unheard),
+      verifyTarget('three D1 statements', fixtures.d1, busy),
+      ...forgedTargets(small.runtime, busy.licenses),
+      echoTarget(fixtures.echo, busy),
+    ],
+    manySlice,
+    rounds,
+  );
+  const one = await measure(load, [floor, verify], oneSlice, rounds);
+  const bySize = await measure(
+    load,
+    [
+      verifyTarget('small account', small.runtime, single),
+      verifyTarget('big account', big.runtime, grown),
+      verifyTarget('big account, hot', big.runtime, grown, Math.min(HOT, grown.licenses.count)),
+    ],
+    oneSlice,
+    rounds,
+  );
+  return { many, one, bySize };
+};
