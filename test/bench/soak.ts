@@ -15,7 +15,7 @@ import { soakLoad, type Told } from './soak-load.ts';
 
 const ACCOUNTS = 4;
 const FAIL_FIRST = 0.1;
-/** A first retry is due after up to 6 s, and each endpoint takes 120 posts a second. */
+/** A first retry is due after up to 6 s, and each endpoint takes 80 posts a second. */
 const DRAIN_PATIENCE_MS = 180_000;
 const PROGRESS_EVERY_MS = 60_000;
 
