@@ -38,6 +38,7 @@ describe('a new developer', () => {
   test('is told at the field what is wrong with it, and the field has the focus', async () => {
     const { page } = ada;
     await page.getByRole('link', { name: 'Create one' }).click();
+    await page.getByRole('heading', { name: 'Create your account' }).waitFor();
     await fillIn(ada, { 'E-mail': email, Password: 'short' });
     await page.getByRole('button', { name: 'Create account' }).click();
     const password = page.getByLabel('Password');
