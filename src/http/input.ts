@@ -23,6 +23,13 @@ const MAX_DISCARDED_BYTES = 1024 * 1024;
 
 const tooLarge = () => new AppError('body_too_large');
 
+/** What most callers send, read in one piece: a connection holds a body to the length that it names. */
+const readWhole = async (request: Request): Promise<string> => {
+  const text = await request.text();
+  if (text.length > MAX_BODY_BYTES) throw tooLarge();
+  return text;
+};
+
 /**
  * Keeps at most the allowed size, whatever the Content-Length says or leaves out. A body somewhat larger is
  * still read to its end: cut off while it sends, a client would often lose our answer.
@@ -31,8 +38,7 @@ export const readText = async (request: Request): Promise<string> => {
   const length = Number(request.headers.get('content-length'));
   if (length > MAX_DISCARDED_BYTES) throw tooLarge();
   if (!request.body) return '';
-  // What most callers send, and read in one piece: the connection holds a body to the length that it names.
-  if (length > 0 && length <= MAX_BODY_BYTES) return request.text();
+  if (length > 0 && length <= MAX_BODY_BYTES) return readWhole(request);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body) {
