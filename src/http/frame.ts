@@ -8,14 +8,13 @@ import type { AppEnv } from './context.ts';
 // middleware and not one for each, since a verify goes through all of it.
 
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
-/** The first that a path begins with. */
+/** Of paths that begin so; all others have nothing to load. */
 const POLICIES: [prefix: string, policy: string][] = [
   [
     '/docs',
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
   ],
   ['/checkout/', "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'"],
-  ['/', NOTHING],
 ];
 
 const EVERYWHERE = Object.entries({
@@ -28,9 +27,7 @@ const EVERYWHERE = Object.entries({
 });
 
 const setHeaders = (headers: Headers, path: string) => {
-  const policy = path.startsWith('/api/')
-    ? NOTHING
-    : POLICIES.find(([prefix]) => path.startsWith(prefix))?.[1];
+  const [, policy] = POLICIES.find(([prefix]) => path.startsWith(prefix)) ?? [];
   headers.set('Content-Security-Policy', policy ?? NOTHING);
   for (const [name, value] of EVERYWHERE) headers.set(name, value);
   if (path.startsWith('/api/')) headers.set('Cache-Control', 'no-store');

@@ -31,7 +31,7 @@ const readWhole = async (request: Request): Promise<string> => {
 };
 
 /**
- * Keeps at most the allowed size, whatever the Content-Length says or leaves out. A body somewhat larger is
+ * Keeps at most the allowed size, counted as it arrives where no length is given. A body somewhat larger is
  * still read to its end: cut off while it sends, a client would often lose our answer.
  */
 export const readText = async (request: Request): Promise<string> => {

@@ -13,8 +13,10 @@ const flag = (value: unknown): true | undefined => (value === true ? true : unde
 
 /** Only to places of this dashboard, whatever the address says. */
 const localPath = (value: unknown): string | undefined => {
-  const path = text(value);
-  return path && /^\/(?![/\\])/.test(path) ? path : undefined;
+  const url = URL.parse(text(value) ?? '', location.origin);
+  return typeof value === 'string' && value.startsWith('/') && url?.origin === location.origin
+    ? url.pathname + url.search + url.hash
+    : undefined;
 };
 
 export interface SignInSearch {

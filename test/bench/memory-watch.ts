@@ -7,8 +7,8 @@ import type { Runtime } from './runtime.ts';
 const LOOKS = 30;
 /** Caches fill up in the first third; the second is compared with the last. */
 const THIRD = LOOKS / 3;
-/** The process goes up and down by more than 50 MiB with what its allocator keeps. */
-const MAX_GROWTH_BYTES = { heap: 4 * 2 ** 20, process: 64 * 2 ** 20 };
+/** Between medians: the process alone goes up and down by more than that with what its allocator keeps. */
+const MAX_GROWTH_BYTES = { heap: 4 * 2 ** 20, process: 32 * 2 ** 20 };
 
 const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 

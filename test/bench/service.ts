@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Answer, Service } from '../e2e/support/service.ts';
+import { clientOf, type Service } from '../e2e/support/service.ts';
 import { type Bundle, ROOT } from './build.ts';
 import { type Runtime, startWorker } from './runtime.ts';
 
@@ -33,18 +33,6 @@ export const openPlace = (under: string, name: string): Place => {
   };
 };
 
-const request = async (url: string, init: RequestInit): Promise<Answer> => {
-  const response = await fetch(url, { redirect: 'manual', ...init });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson ? (JSON.parse(text) as unknown) : null,
-  };
-};
-
 export const start = async (bundle: Bundle, place: Place, inspect = false): Promise<Running> => {
   const runtime = await startWorker(bundle, {
     name: place.name,
@@ -57,20 +45,7 @@ export const start = async (bundle: Bundle, place: Place, inspect = false): Prom
       PAYMENTS: 'sandbox',
     },
   });
-  const { origin } = runtime;
-  return {
-    runtime,
-    origin,
-    output: () => '',
-    get: (path, headers = {}) => request(origin + path, { headers }),
-    post: (path, body, headers = {}) =>
-      request(origin + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-      }),
-    stop: runtime.stop,
-  };
+  return { ...clientOf(runtime.origin), runtime, output: () => '', stop: runtime.stop };
 };
 
 export const migrate = async ({ miniflare }: Runtime) => {

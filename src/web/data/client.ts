@@ -1,6 +1,6 @@
 import { hc } from 'hono/client';
 import type { App } from '../../app.ts';
-import { ApiError, type ErrorBody } from './error.ts';
+import { ApiError, type ErrorBody, unreachable } from './error.ts';
 
 /** The Worker's routes, typed by the Worker itself. */
 export const api = hc<App>('/').api;
@@ -24,11 +24,7 @@ const send = async <T>(request: Promise<Answer<T>>): Promise<Answer<T>> => {
   try {
     return await request;
   } catch (error) {
-    throw new ApiError(
-      0,
-      { code: 'unreachable', message: 'The service can’t be reached', request_id: '' },
-      error,
-    );
+    throw unreachable(error);
   }
 };
 

@@ -27,5 +27,9 @@ export class ApiError extends Error {
   }
 }
 
+/** When there was no answer at all. */
+export const unreachable = (cause: unknown) =>
+  new ApiError(0, { code: 'unreachable', message: 'The service can’t be reached', request_id: '' }, cause);
+
 export const errorWords = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong';

@@ -97,6 +97,11 @@ export const apiKeysQuery = infiniteQueryOptions({
 /** The key in full; not kept, so that it is gone with whoever asked for it. */
 export const revealApiKey = (id: string) => call(api['api-keys'][':id'].$get({ param: { id } }));
 
+export const apiKeyInFull = async (id: string): Promise<string> => (await revealApiKey(id)).api_key;
+
+export const isGoodKey = ({ expires_at }: ApiKey, nowMs: number): boolean =>
+  expires_at === null || Date.parse(expires_at) > nowMs;
+
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks', 'list'],
   // More endpoints than one page an account can't have.

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { api, call } from '../data/client.ts';
+import { ApiError } from '../data/error.ts';
 import { forgetSession } from '../data/session.ts';
 import { tellError } from '../ui/toast.tsx';
 
@@ -9,8 +10,8 @@ export const useSignOut = () => {
     try {
       await call(api.logout.$post());
     } catch (error) {
-      // The session lives on, and who believes to be signed out would leave it behind.
-      tellError(error);
+      // A session that had ended already leads to signing in by itself; any other lives on, and has to be told of.
+      if (!(error instanceof ApiError && error.status === 401)) tellError(error);
       return;
     }
     forgetSession();

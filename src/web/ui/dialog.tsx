@@ -69,6 +69,24 @@ export const DialogActions = ({ children }: { children: ReactNode }) => (
   <div className="flex flex-wrap justify-end gap-2 pt-1">{children}</div>
 );
 
+/** Of a form that may be given up or sent. */
+export const FormActions = ({
+  onCancel,
+  isBusy,
+  children,
+}: {
+  onCancel: () => void;
+  isBusy: boolean;
+  children: string;
+}) => (
+  <DialogActions>
+    <Button onClick={onCancel}>Cancel</Button>
+    <Button type="submit" variant="solid" isBusy={isBusy}>
+      {children}
+    </Button>
+  </DialogActions>
+);
+
 interface ConfirmProps {
   isOpen: boolean;
   onClose: () => void;

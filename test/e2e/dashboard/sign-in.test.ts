@@ -130,7 +130,7 @@ describe('a session that ends while the page is open', () => {
     await eve.context.close();
   });
 
-  test.each(['//evil.example/', 'https://evil.example/', '/\\evil.example'])(
+  test.each(['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example'])(
     'never leads to another site, as %s would',
     async (next) => {
       const customer = await openAccount(service, 'mal');

@@ -31,12 +31,15 @@ export interface Answer {
   body: unknown;
 }
 
-export interface Service {
+export interface Client {
   origin: string;
-  /** Everything that it has printed so far. */
-  output: () => string;
   get: (path: string, headers?: Record<string, string>) => Promise<Answer>;
   post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Answer>;
+}
+
+export interface Service extends Client {
+  /** Everything that it has printed so far. */
+  output: () => string;
   stop: (signal?: NodeJS.Signals) => Promise<void>;
 }
 
@@ -123,6 +126,17 @@ const request = async (url: string, init: RequestInit): Promise<Answer> => {
   };
 };
 
+export const clientOf = (origin: string): Client => ({
+  origin,
+  get: (path, headers = {}) => request(origin + path, { headers }),
+  post: (path, body, headers = {}) =>
+    request(origin + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    }),
+});
+
 const answers = async (origin: string): Promise<boolean> => {
   try {
     await fetch(`${origin}/health`);
@@ -158,18 +172,7 @@ export const start = async (folder: string, command = ['npm', 'run', 'dev', '--'
     await delay(100);
   }
 
-  return {
-    origin,
-    output,
-    get: (path, headers = {}) => request(origin + path, { headers }),
-    post: (path, body, headers = {}) =>
-      request(origin + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-      }),
-    stop,
-  };
+  return { ...clientOf(origin), output, stop };
 };
 
 /** For `afterAll`: nothing that a test file started or wrote is left behind. */

@@ -1,7 +1,8 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Eye, Play } from 'lucide-react';
 import { useState } from 'react';
-import { apiKeysQuery, onboardingQuery, revealApiKey } from '../../data/queries.ts';
+import { apiKeyInFull, apiKeysQuery, isGoodKey, onboardingQuery } from '../../data/queries.ts';
+import { sendVerify } from '../../data/verify-call.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -22,19 +23,14 @@ type Language = (typeof LANGUAGES)[number]['value'];
 const useUsableKey = () => {
   const nowMs = useNow();
   const { data } = useInfiniteQuery(apiKeysQuery);
-  return data?.pages[0]?.data.find(({ expires_at }) => expires_at === null || Date.parse(expires_at) > nowMs);
+  return data?.pages[0]?.data.find((apiKey) => isGoodKey(apiKey, nowMs));
 };
 
-/** The same call as the snippet's, from here; its address and body are read from the one for curl. */
+/** The same call as the snippet's, from here, for the license that the one for curl names. */
 const runSnippet = async (curl: string, apiKey: string) => {
-  const [, url = ''] = /(https?:\/\/\S+)/.exec(curl) ?? [];
-  const [, body = ''] = /-d '(.*)'/.exec(curl) ?? [];
-  const response = await fetch(new URL(url).pathname, {
-    method: 'POST',
-    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-    body,
-  });
-  return `HTTP ${response.status}\n${JSON.stringify(await response.json(), null, 2)}`;
+  const [, licenseKey = ''] = /"license_key":"([^"]+)"/.exec(curl) ?? [];
+  const { status, body } = await sendVerify(apiKey, licenseKey);
+  return `HTTP ${status}\n${body}`;
 };
 
 export const FirstVerify = ({
@@ -56,9 +52,9 @@ export const FirstVerify = ({
   const keyInFull = async () => {
     if (apiKey) return apiKey;
     if (!usable) throw new Error('Create an API key first.');
-    const { api_key } = await revealApiKey(usable.id);
-    onRevealed(api_key);
-    return api_key;
+    const inFull = await apiKeyInFull(usable.id);
+    onRevealed(inFull);
+    return inFull;
   };
   const reveal = useMutation({ mutationFn: keyInFull, onError: tellError });
   const run = useMutation({

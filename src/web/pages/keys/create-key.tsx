@@ -4,7 +4,7 @@ import { api, call } from '../../data/client.ts';
 import { apiKeysQuery, dashboardQuery, progressQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form, TextField } from '../../ui/form.tsx';
 
 const CHANGED = [apiKeysQuery, dashboardQuery, progressQuery];
@@ -61,12 +61,9 @@ const CreateForm = ({ onCreated, onClose }: { onCreated: (key: string) => void; 
             type="date"
             hint="From the day after the key is refused. Empty: it does not end."
           />
-          <DialogActions>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" variant="solid" isBusy={isBusy}>
-              Create key
-            </Button>
-          </DialogActions>
+          <FormActions onCancel={onClose} isBusy={isBusy}>
+            Create key
+          </FormActions>
         </>
       )}
     </Form>

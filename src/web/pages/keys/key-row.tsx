@@ -1,6 +1,6 @@
 import { Ellipsis, Eye, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { type ApiKey, revealApiKey } from '../../data/queries.ts';
+import { type ApiKey, apiKeyInFull, isGoodKey } from '../../data/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
@@ -11,16 +11,14 @@ import { Time, useNow } from '../../ui/time.tsx';
 import { DeleteKey } from './delete-key.tsx';
 import { RevealKey } from './reveal-key.tsx';
 
-const keyInFull = async (id: string) => (await revealApiKey(id)).api_key;
-
-const Expiry = ({ at }: { at: string }) => {
+const Expiry = ({ apiKey, at }: { apiKey: ApiKey; at: string }) => {
   const nowMs = useNow();
-  return Date.parse(at) <= nowMs ? (
-    <Badge tone="bad">Expired</Badge>
-  ) : (
+  return isGoodKey(apiKey, nowMs) ? (
     <span className="text-xs text-muted">
       Expires <Time at={at} />
     </span>
+  ) : (
+    <Badge tone="bad">Expired</Badge>
   );
 };
 
@@ -36,7 +34,7 @@ export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
           <span className="truncate font-medium">
             {apiKey.name ?? <span className="font-normal text-muted">Unnamed</span>}
           </span>
-          {apiKey.expires_at && <Expiry at={apiKey.expires_at} />}
+          {apiKey.expires_at && <Expiry apiKey={apiKey} at={apiKey.expires_at} />}
         </span>
         <span className="mt-0.5 block md:hidden">
           <code className="block text-xs break-all">{apiKey.masked_key}</code>
@@ -49,7 +47,7 @@ export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
       <Td className="max-md:hidden">
         <span className="flex items-center gap-1">
           <code className="text-xs whitespace-nowrap">{apiKey.masked_key}</code>
-          <CopyIcon text={() => keyInFull(apiKey.id)} what="key" />
+          <CopyIcon text={() => apiKeyInFull(apiKey.id)} what="key" />
           <IconButton label="Reveal key" onClick={() => setOpen('reveal')}>
             <Eye aria-hidden />
           </IconButton>

@@ -3,8 +3,7 @@ import { useState } from 'react';
 import { ApiError } from '../../data/error.ts';
 import { accountQuery, type License } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
-import { Button } from '../../ui/button.tsx';
-import { DialogActions } from '../../ui/dialog.tsx';
+import { FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { CustomerFields } from './customer-fields.tsx';
 import { addDays } from './dates.ts';
@@ -72,12 +71,9 @@ export const CreateForm = ({
             className="font-mono"
           />
           <MetadataField rows={rows} onChange={setRows} />
-          <DialogActions>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" variant="solid" isBusy={isBusy}>
-              Create license
-            </Button>
-          </DialogActions>
+          <FormActions onCancel={onClose} isBusy={isBusy}>
+            Create license
+          </FormActions>
         </>
       )}
     </Form>

@@ -1,8 +1,7 @@
 import { useState } from 'react';
 import { api, call } from '../../data/client.ts';
 import type { License } from '../../data/queries.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { tell } from '../../ui/toast.tsx';
 import { CustomerFields } from './customer-fields.tsx';
@@ -64,12 +63,9 @@ const EditForm = ({ license, onClose }: { license: License; onClose: () => void 
             />
           )}
           <MetadataField rows={rows} onChange={setRows} />
-          <DialogActions>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" variant="solid" isBusy={isBusy}>
-              Save changes
-            </Button>
-          </DialogActions>
+          <FormActions onCancel={onClose} isBusy={isBusy}>
+            Save changes
+          </FormActions>
         </>
       )}
     </Form>

@@ -1,8 +1,7 @@
 import { api, call } from '../../data/client.ts';
 import type { License } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { tell } from '../../ui/toast.tsx';
@@ -47,12 +46,9 @@ const RenewForm = ({ license, onClose }: { license: License; onClose: () => void
             neverHint="It has no last day any more."
             daysHint={daysHintFor(license)}
           />
-          <DialogActions>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" variant="solid" isBusy={isBusy}>
-              Renew license
-            </Button>
-          </DialogActions>
+          <FormActions onCancel={onClose} isBusy={isBusy}>
+            Renew license
+          </FormActions>
         </>
       )}
     </Form>

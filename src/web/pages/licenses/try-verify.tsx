@@ -1,13 +1,14 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError } from '../../data/error.ts';
 import {
   type ApiKey,
+  apiKeyInFull,
   apiKeysQuery,
   dashboardQuery,
+  isGoodKey,
   progressQuery,
-  revealApiKey,
 } from '../../data/queries.ts';
+import { sendVerify, verifyCommand } from '../../data/verify-call.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -15,23 +16,9 @@ import { SelectField } from '../../ui/form.tsx';
 import { FormError, LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { sendVerify, verifyCommand } from './verify-call.ts';
 import { VerifyResponse } from './verify-response.tsx';
 
 const CHANGED = [apiKeysQuery, dashboardQuery, progressQuery];
-
-/** The key in full is asked for when it is needed, and not kept. */
-const keyInFull = async (id: string) => (await revealApiKey(id)).api_key;
-
-const verifyWith = async (keyId: string, licenseKey: string) => {
-  const apiKey = await keyInFull(keyId);
-  try {
-    return await sendVerify(apiKey, licenseKey);
-  } catch (cause) {
-    const words = { code: 'unreachable', message: 'The service can’t be reached', request_id: '' };
-    throw new ApiError(0, words, cause);
-  }
-};
 
 const nameOf = ({ name, masked_key }: ApiKey) => (name === null ? masked_key : `${name} · ${masked_key}`);
 
@@ -40,7 +27,8 @@ const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licens
   const [chosenId, choose] = useState<string | null>(null);
   const apiKey = apiKeys.find(({ id }) => id === chosenId) ?? apiKeys[0];
   const verify = useMutation({
-    mutationFn: () => verifyWith(apiKey.id, licenseKey),
+    // The key in full is asked for when it is needed, and not kept.
+    mutationFn: async () => sendVerify(await apiKeyInFull(apiKey.id), licenseKey),
     onSettled: () => {
       for (const { queryKey } of CHANGED) void queryClient.invalidateQueries({ queryKey });
     },
@@ -73,7 +61,7 @@ const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licens
         <Code
           text={commandWith(apiKey.masked_key)}
           what="request, with the key in full"
-          copyText={async () => commandWith(await keyInFull(apiKey.id))}
+          copyText={async () => commandWith(await apiKeyInFull(apiKey.id))}
         />
       </div>
       <FormError error={verify.error} />
@@ -108,9 +96,7 @@ const Content = ({ licenseKey }: { licenseKey: string }) => {
     );
   }
   const all = data.pages.flatMap((page) => page.data);
-  const [newest, ...others] = all.filter(
-    ({ expires_at }) => expires_at === null || Date.parse(expires_at) > nowMs,
-  );
+  const [newest, ...others] = all.filter((apiKey) => isGoodKey(apiKey, nowMs));
   return newest ? (
     <Ready apiKeys={[newest, ...others]} licenseKey={licenseKey} />
   ) : (

@@ -3,7 +3,7 @@ import { formatCount } from '../../lib/format.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Time } from '../../ui/time.tsx';
-import { statusWords, type VerifyAnswer } from './verify-call.ts';
+import { statusWords, type VerifyAnswer } from '../../data/verify-call.ts';
 
 const toneOf = (status: number): Tone => {
   if (status < 300) return 'good';

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTitle } from '../../lib/title.ts';
 import { Logo } from '../../ui/logo.tsx';
@@ -27,5 +28,24 @@ export const SignInFrame = ({
   );
 };
 
-export const LINK =
-  'font-medium text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink';
+const LINK = 'font-medium text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink';
+
+/** To the other of the two pages, which leads on to the same place. */
+export const OtherWay = ({
+  question,
+  to,
+  next,
+  children,
+}: {
+  question: string;
+  to: '/login' | '/register';
+  next: string | undefined;
+  children: string;
+}) => (
+  <>
+    {question}{' '}
+    <Link to={to} search={{ next }} className={LINK}>
+      {children}
+    </Link>
+  </>
+);

@@ -1,9 +1,9 @@
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { api, call } from '../../data/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { useEnter } from './enter.ts';
-import { LINK, SignInFrame } from './frame.tsx';
+import { OtherWay, SignInFrame } from './frame.tsx';
 
 const route = getRouteApi('/login');
 
@@ -21,12 +21,9 @@ export const Login = () => {
         search.lost ? 'Your session has ended. Sign in to go on where you were.' : 'Good to see you again.'
       }
       below={
-        <>
-          No account yet?{' '}
-          <Link to="/register" search={search.next ? { next: search.next } : {}} className={LINK}>
-            Create one
-          </Link>
-        </>
+        <OtherWay question="No account yet?" to="/register" next={search.next}>
+          Create one
+        </OtherWay>
       }
     >
       <Form onSend={send}>

@@ -1,10 +1,10 @@
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { api, call } from '../../data/client.ts';
 import { ApiError } from '../../data/error.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { useEnter } from './enter.ts';
-import { LINK, SignInFrame } from './frame.tsx';
+import { OtherWay, SignInFrame } from './frame.tsx';
 
 const route = getRouteApi('/register');
 
@@ -37,12 +37,9 @@ export const Register = () => {
       title="Create your account"
       hint="A thousand licensing calls a month, free."
       below={
-        <>
-          Have an account?{' '}
-          <Link to="/login" search={next ? { next } : {}} className={LINK}>
-            Sign in
-          </Link>
-        </>
+        <OtherWay question="Have an account?" to="/login" next={next}>
+          Sign in
+        </OtherWay>
       }
     >
       <Form onSend={send}>

@@ -4,7 +4,7 @@ import { api, call } from '../../data/client.ts';
 import { dashboardQuery, progressQuery, type RevealedWebhook, webhooksQuery } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { chosenEvents, EventChoice } from './events.tsx';
 import { DescriptionField, UrlField } from './fields.tsx';
@@ -36,12 +36,9 @@ const AddForm = ({ onAdded, onClose }: AddFormProps) => {
           <UrlField />
           <DescriptionField />
           <EventChoice />
-          <DialogActions>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" variant="solid" isBusy={isBusy}>
-              Add webhook
-            </Button>
-          </DialogActions>
+          <FormActions onCancel={onClose} isBusy={isBusy}>
+            Add webhook
+          </FormActions>
         </>
       )}
     </Form>

@@ -1,3 +1,5 @@
+import { unreachable } from './error.ts';
+
 export interface VerifyAnswer {
   status: number;
   ms: number;
@@ -49,6 +51,8 @@ export const sendVerify = async (apiKey: string, licenseKey: string): Promise<Ve
     credentials: 'omit',
     headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
     body: bodyOf(licenseKey),
+  }).catch((cause: unknown) => {
+    throw unreachable(cause);
   });
   const text = await answer.text();
   const ms = Math.round(performance.now() - startMs);
