@@ -12,14 +12,15 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm';
-import { integer, sqliteTable } from 'drizzle-orm/sqlite-core';
 import type * as z from 'zod';
 import { licenses } from '../db/schema.ts';
 import type { LicenseState } from '../gate/verdict.ts';
 import type { Ctx } from '../http/context.ts';
 import { toPage } from '../http/lists.ts';
 import { addDays, isoDate } from '../shared/clock.ts';
+import { readTypedKey } from './license-key.ts';
 import { type listLicensesQuery, toLicense } from './schemas.ts';
+import { found, foundAmongFew } from './search.ts';
 
 type ListInput = z.output<typeof listLicensesQuery>;
 
@@ -34,27 +35,29 @@ const inState = (state: LicenseState): SQL | undefined => {
   return state === 'expired' ? and(hasExpiry, lt(licenses.expiresAt, today)) : eq(licenses.status, state);
 };
 
-const phrase = (text: string) => `"${text.replaceAll('"', '""')}"`;
+const seqOf = (accountId: string, cursor: string | undefined) =>
+  cursor === undefined
+    ? undefined
+    : sql`(SELECT seq FROM licenses WHERE account_id = ${accountId} AND id = ${cursor})`;
 
-/** The index knows three characters in a row; two marks before each field stand for its beginning (see the migration). */
-const matchQuery = (accountId: string, q: string) => {
-  const words = Array.from(q).length < 3 ? `\u0002\u0002${q}` : q;
-  return `account : ${phrase(accountId.slice(-6))} AND words : ${phrase(words)}`;
-};
-
-const page = ({ db, accountId }: Ctx, { limit, cursor, status }: ListInput) =>
+const page = ({ db, accountId }: Ctx, { limit, cursor }: ListInput) =>
   db
     .select(getTableColumns(licenses))
     .from(licenses)
-    .where(
-      and(
-        eq(licenses.accountId, accountId),
-        status && inState(status),
-        cursor === undefined ? undefined : lt(licenses.id, cursor),
-      ),
-    )
+    .where(and(eq(licenses.accountId, accountId), cursor === undefined ? undefined : lt(licenses.id, cursor)))
     .orderBy(desc(licenses.id))
     .limit(limit + 1);
+
+/** In the order of `seq`, which the index of states has. */
+const statePage = ({ db, accountId }: Ctx, { limit, cursor }: ListInput, status: LicenseState) => {
+  const before = seqOf(accountId, cursor);
+  return db
+    .select(getTableColumns(licenses))
+    .from(licenses)
+    .where(and(eq(licenses.accountId, accountId), inState(status), before && lt(licenses.seq, before)))
+    .orderBy(desc(licenses.seq))
+    .limit(limit + 1);
+};
 
 /** Those that expired last come first, which is the order that their index has. */
 const expiredPage = ({ db, accountId }: Ctx, { limit, cursor }: ListInput) => {
@@ -74,33 +77,40 @@ const expiredPage = ({ db, accountId }: Ctx, { limit, cursor }: ListInput) => {
     .limit(limit + 1);
 };
 
-/** A migration makes it: drizzle has no words for such tables, so only its row number is known here. */
-const licenseSearch = sqliteTable('license_search', { rowid: integer().notNull() });
-
-/** By the search index, whose rows are in the order of `seq`. */
-const search = ({ db, accountId }: Ctx, { limit, cursor, status }: ListInput, q: string) =>
-  db
+const search = ({ db, accountId }: Ctx, { limit, cursor, status }: ListInput, q: string) => {
+  const one = {
+    accountId,
+    q,
+    filter: and(eq(licenses.accountId, accountId), status && inState(status)),
+    before: seqOf(accountId, cursor),
+    limit: limit + 1,
+  };
+  const isFew = status === 'suspended' || status === 'revoked';
+  return db
     .select(getTableColumns(licenses))
-    .from(licenseSearch)
-    .crossJoin(licenses)
-    .where(
-      and(
-        sql`license_search MATCH ${matchQuery(accountId, q)}`,
-        eq(licenses.seq, licenseSearch.rowid),
-        cursor === undefined
-          ? undefined
-          : sql`license_search.rowid < (SELECT seq FROM licenses WHERE account_id = ${accountId} AND id = ${cursor})`,
-        eq(licenses.accountId, accountId),
-        status && inState(status),
-      ),
-    )
-    .orderBy(desc(licenseSearch.rowid))
-    .limit(limit + 1);
-
-const licenseQuery = (ctx: Ctx, input: ListInput) => {
-  if (input.q) return search(ctx, input, input.q);
-  return input.status === 'expired' ? expiredPage(ctx, input) : page(ctx, input);
+    .from(licenses)
+    .where(sql`${licenses.seq} IN (${isFew ? foundAmongFew(one) : found(one)})`)
+    .orderBy(desc(licenses.seq));
 };
 
-export const listLicenses = async (ctx: Ctx, input: ListInput) =>
-  toPage(await licenseQuery(ctx, input), input.limit, toLicense);
+/** A whole license key, however it is typed, is looked up: the search index would go through far more for it. */
+const byKey = ({ db, accountId }: Ctx, { status }: ListInput, licenseKey: string) =>
+  db
+    .select(getTableColumns(licenses))
+    .from(licenses)
+    .where(
+      and(eq(licenses.accountId, accountId), eq(licenses.licenseKey, licenseKey), status && inState(status)),
+    );
+
+const licenseQuery = (ctx: Ctx, input: ListInput) => {
+  const { q, status } = input;
+  if (q) return search(ctx, input, q);
+  if (status === 'expired') return expiredPage(ctx, input);
+  return status ? statePage(ctx, input, status) : page(ctx, input);
+};
+
+export const listLicenses = async (ctx: Ctx, input: ListInput) => {
+  const licenseKey = readTypedKey(input.q ?? '');
+  const named = licenseKey === null ? [] : await byKey(ctx, input, licenseKey);
+  return toPage(named.length > 0 ? named : await licenseQuery(ctx, input), input.limit, toLicense);
+};

@@ -175,3 +175,85 @@ test('a search goes together with a state, and page by page', async () => {
   expect(await pages(ada, { q: 'orrery', status: 'suspended' })).toEqual([['Orrery 3']]);
   expect(await pages(ada, { q: 'orrery', status: 'revoked' })).toEqual([[]]);
 });
+
+test('a long search finds the very text, however rare or common its parts are', async () => {
+  const [ada, bob] = [await signUp(), await signUp()];
+  const make = (customer: Customer, product: string, local: string) =>
+    customer.createLicense({
+      product,
+      customer_email: `${local}@example.com`,
+      customer_name: 'Ada Lovelace',
+    });
+  for (const index of [1, 2, 3, 4, 5, 6]) await make(ada, `Astrolabe ${index}`, `ada.lovelace.${index}`);
+  await make(ada, 'Quadrant "50%_off" * ^AND NEAR(a b) \'x\'', 'zoe.quartermain');
+  await make(ada, 'Quadrant 50%-off', 'zoe.quarterman');
+  await make(ada, 'Möbius Straße Édition', 'ada.lovelace.7');
+  await make(bob, 'Astrolabe of another account', 'zoe.quartermain');
+  const finds = async (q: string) => products(await list(ada, { q })).map((product) => product.slice(0, 11));
+
+  for (const q of ['zoe.quartermain@example.com', 'RTERMAIN@EXAMPLE.COM', 'quartermain@exa', 'e.quartermain'])
+    expect([q, await finds(q)]).toEqual([q, ['Quadrant "5']]);
+  expect(await finds('ADA.lovelace.3@example.com')).toEqual(['Astrolabe 3']);
+  expect(await finds('lovelace.3@example.com')).toEqual(['Astrolabe 3']);
+  expect(await finds('zoe.quarterma')).toEqual(['Quadrant 50', 'Quadrant "5']);
+  expect(await finds('@example.com')).toHaveLength(9);
+  expect(await pages(ada, { q: 'ada lovelace', limit: '2' })).toHaveLength(5);
+  for (const q of ['quadrant "50%_off" *', '"50%_OFF" * ^and near(A b)', "^AND NEAR(a b) 'x'"])
+    expect([q, await finds(q)]).toEqual([q, ['Quadrant "5']]);
+  for (const q of ['möbius straße', 'MÖBIUS STRA', 'us straße édition'])
+    expect([q, await finds(q)]).toEqual([q, ['Möbius Stra']]);
+
+  // The parts of these are all there, but not in one piece.
+  const elsewhere = ['zoe.lovelace@example.com', 'quadrant _50%off', 'quadrant%off', 'example.com.example'];
+  for (const q of [
+    ...elsewhere,
+    '"quadrant" OR "astrolabe"',
+    'astrolabe*',
+    'Astrolabe NOT zoe',
+    'other account',
+  ])
+    expect([q, await finds(q)]).toEqual([q, []]);
+});
+
+test('a whole license key finds its license, however it is typed, and a part of it whatever holds that', async () => {
+  const [ada, bob] = [await signUp(), await signUp()];
+  const { license_key: key, id } = await ada.createLicense({ product: 'first' });
+  await ada.createLicense({ product: 'second' });
+  await ada.createLicense({ product: `instead of ${key}` });
+  const finds = async (customer: Customer, q: string, status?: string) =>
+    products(await list(customer, status ? { q, status } : { q }));
+  for (const q of [key, key.toLowerCase(), key.replaceAll('-', ' '), ` ${key.replaceAll('0', 'O')} `])
+    expect([q, await finds(ada, q)]).toEqual([q, ['first']]);
+  for (const q of [key.slice(-11), key.slice(3)])
+    expect([q, await finds(ada, q)]).toEqual([q, ['instead of ' + key, 'first']]);
+  expect(await finds(ada, `of ${key}`)).toEqual([`instead of ${key}`]);
+  expect(await finds(bob, key)).toEqual([]);
+  await ada.asSession('POST', `/api/v1/licenses/${id}/suspend`);
+  expect(await finds(ada, key, 'suspended')).toEqual(['first']);
+  expect(await finds(ada, key, 'revoked')).toEqual([]);
+});
+
+test('a search among the suspended ones gives the same whether few or many licenses hold the text', async () => {
+  const [ada, bob] = [await signUp(), await signUp()];
+  const suspended = async (customer: Customer, product: string) => {
+    const { id } = await customer.createLicense({ product });
+    await customer.asSession('POST', `/api/v1/licenses/${id}/suspend`);
+  };
+  await suspended(bob, 'Sextant of another account');
+  for (const index of [1, 2, 3, 4, 5]) {
+    await suspended(ada, `Sextant ${index}`);
+    await ada.createLicense({ product: `Sextant ${index}, active` });
+  }
+  await suspended(ada, 'Einzelstück Übersee');
+  const status = 'suspended';
+  const sextants = [['Sextant 5', 'Sextant 4'], ['Sextant 3', 'Sextant 2'], ['Sextant 1']];
+  for (const q of ['Sextant', 'SEXT', 'ext', 'se'])
+    expect([q, await pages(ada, { q, status })]).toEqual([q, sextants]);
+  for (const q of ['sextant 3', 'tant 3', 't 3'])
+    expect([q, await pages(ada, { q, status })]).toEqual([q, [['Sextant 3']]]);
+  for (const q of ['ÜBERSEE', 'stück übersee', 'einzel'])
+    expect([q, await pages(ada, { q, status })]).toEqual([q, [['Einzelstück Übersee']]]);
+  for (const q of ['sex%ant', 'sextant_5', 'x', 'xt'])
+    expect([q, await pages(ada, { q, status })]).toEqual([q, [[]]]);
+  expect(await pages(ada, { q: 'sextant', status: 'revoked' })).toEqual([[]]);
+});

@@ -1,0 +1,133 @@
+// What a search asks of the index, whose rows list every three characters in a row (its migration tells more). A long
+// text has twenty and more of them, most of which stand in every other row: going through all of those lists takes far
+// longer than taking the few that are rarest and looking at the licenses that they leave.
+import { and, type SQL, sql } from 'drizzle-orm';
+import { licenses } from '../db/schema.ts';
+
+const PIECE_LENGTH = 3;
+/** Up to here the index looks for the text as it is. */
+const SHORT_LENGTH = 8;
+/** Among so many pieces the rarest are looked for, in so many licenses: more of both would cost more than they save. */
+const PIECES = 24;
+const SAMPLE = 64;
+const RAREST = 3;
+/** How much more often than the rarest a piece may be seen; a list that is longer costs more than it rules out. */
+const COMMONER = SAMPLE / 16;
+/** A text that is seen so often is common. */
+const COMMON = SAMPLE / 16;
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+
+/** Three of the six characters that the index has of it: each list more is as long as the account. */
+const accountTerm = (accountId: string) => `account : ${quoted(accountId.slice(-PIECE_LENGTH))}`;
+
+/** Two marks before each field stand for its beginning. */
+const phraseQuery = (accountId: string, q: string) => {
+  const words = Array.from(q).length < PIECE_LENGTH ? `\u0002\u0002${q}` : q;
+  return `${accountTerm(accountId)} AND words : ${quoted(words)}`;
+};
+
+/** As the index was given them. This lower() knows ASCII only. */
+const words = sql`lower(${licenses.licenseKey} || char(2, 2) || ${licenses.customerEmail} || char(2, 2) || coalesce(${licenses.customerName}, '') || char(2, 2) || coalesce(${licenses.product}, ''))`;
+
+/** Pieces from all over the text, those without punctuation first, as they are rarer in keys and addresses. */
+const piecesOf = (q: string): string[] => {
+  const ranked = Array.from({ length: q.length - PIECE_LENGTH + 1 }, (_, at) => {
+    const piece = q.slice(at, at + PIECE_LENGTH);
+    // Multiples of the golden ratio never come close to each other.
+    return { piece, rank: ((at * 0.618_034) % 1) + Number(/[^a-z0-9]/.test(piece)) };
+  }).toSorted((a, b) => a.rank - b.rank);
+  return [...new Set(ranked.map(({ piece }) => piece))].slice(0, PIECES);
+};
+
+/** Fewer rows than these are looked at whosever they are: finding them in the account's own list costs more. */
+const FEW = 50;
+
+const number = (value: number) => sql.raw(String(value));
+
+/** The account's licenses with the lowest keys stand for all of them: generated keys are random. */
+const sample = (accountId: string) =>
+  sql`SELECT ${words} AS words FROM ${licenses} WHERE ${licenses.accountId} = ${accountId} ORDER BY ${licenses.licenseKey} LIMIT ${number(SAMPLE)}`;
+
+/** What to look for: `near` names the rarest pieces of the text, `few` the first rows that have them. */
+const rarest = (accountId: string, q: string): SQL => sql`
+  sample AS MATERIALIZED (${sample(accountId)}),
+  pieces(piece, rank, seen) AS MATERIALIZED (
+    SELECT value, key, (SELECT count(*) FROM sample WHERE instr(sample.words, value))
+    FROM json_each(${JSON.stringify(piecesOf(q))})
+  ),
+  rarest(piece) AS (
+    SELECT piece FROM pieces WHERE seen <= (SELECT min(seen) FROM pieces) + ${number(COMMONER)}
+    ORDER BY seen, rank LIMIT ${number(RAREST)}
+  ),
+  near(query) AS MATERIALIZED (
+    SELECT 'words : NEAR(' || group_concat('"' || replace(piece, '"', '""') || '"', ' ') || ${`, ${q.length})`}
+    FROM rarest
+  ),
+  few(seq) AS MATERIALIZED (
+    SELECT rowid FROM license_search WHERE license_search MATCH (SELECT query FROM near) LIMIT ${number(FEW)}
+  )`;
+
+/** Only ASCII is compared outside of the index, which knows the case of all other letters. */
+const isAscii = (q: string) => !/[^ -~]/.test(q);
+
+const holds = (q: string) => sql`instr(${words}, ${q.toLowerCase()})`;
+
+interface Search {
+  accountId: string;
+  q: string;
+  /** What else is asked of the licenses. */
+  filter: SQL | undefined;
+  /** Ends before this `seq`. */
+  before: SQL | undefined;
+  limit: number;
+}
+
+const byMatch = ({ filter, before }: Search, query: SQL, limit: SQL) => sql`
+  SELECT ${licenses.seq} FROM license_search CROSS JOIN ${licenses} ON ${licenses.seq} = license_search.rowid
+  WHERE ${and(sql`license_search MATCH ${query}`, before && sql`license_search.rowid < ${before}`, filter)}
+  ORDER BY license_search.rowid DESC LIMIT ${limit}`;
+
+const byRarest = (search: Search, limit: SQL) => {
+  const { accountId, q, before } = search;
+  const lower = q.toLowerCase();
+  const filter = and(search.filter, holds(lower));
+  const query = sql`(SELECT ${`${accountTerm(accountId)} AND `} || query FROM near)`;
+  const isFew = sql`(SELECT count(*) < ${number(FEW)} FROM few)`;
+  return sql`
+  WITH ${rarest(accountId, lower)}
+  SELECT * FROM (
+    SELECT ${licenses.seq} FROM few CROSS JOIN ${licenses} ON ${licenses.seq} = few.seq
+    WHERE ${and(filter, before && sql`few.seq < ${before}`)}
+    ORDER BY few.seq DESC LIMIT iif(${isFew}, ${limit}, 0)
+  )
+  UNION ALL SELECT * FROM (${byMatch({ ...search, filter }, query, sql`iif(${isFew}, 0, ${limit})`)})`;
+};
+
+const byIndex = (search: Search, limit: SQL) => {
+  const { accountId, q } = search;
+  const isLong = q.length > SHORT_LENGTH && isAscii(q);
+  return isLong ? byRarest(search, limit) : byMatch(search, sql`${phraseQuery(accountId, q)}`, limit);
+};
+
+const byFilter = ({ q, filter, before }: Search, limit: SQL) => sql`
+  SELECT ${licenses.seq} FROM ${licenses}
+  WHERE ${and(filter, before && sql`${licenses.seq} < ${before}`, holds(q))}
+  ORDER BY ${licenses.seq} DESC LIMIT ${limit}`;
+
+/** The newest of them, by `seq`. */
+export const found = (search: Search): SQL => byIndex(search, number(search.limit));
+
+/**
+ * For a filter that has an index in the order of `seq`: where many licenses hold the text, one after the other is looked
+ * at that passes the filter, rather than all that hold it.
+ */
+export const foundAmongFew = (search: Search): SQL => {
+  const { accountId, q, limit } = search;
+  if (Array.from(q).length < PIECE_LENGTH || !isAscii(q)) return found(search);
+  const isCommon = sql`(SELECT count(*) >= ${number(COMMON)} FROM (${sample(accountId)}) WHERE instr(words, ${q.toLowerCase()}))`;
+  const all = number(limit);
+  return sql`
+    SELECT * FROM (${byIndex(search, sql`iif(${isCommon}, 0, ${all})`)})
+    UNION ALL SELECT * FROM (${byFilter(search, sql`iif(${isCommon}, ${all}, 0)`)})`;
+};
