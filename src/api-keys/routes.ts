@@ -1,10 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { authenticate } from '../http/authenticate.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { pageQuery } from '../http/lists.ts';
-import { describe } from '../http/openapi.ts';
+import { operation } from '../http/operation.ts';
 import { createApiKey } from './create.ts';
 import { deleteApiKey } from './delete.ts';
 import { listApiKeys } from './list.ts';
@@ -20,7 +19,7 @@ import {
 export const apiKeyRoutes = new Hono<AppEnv>()
   .get(
     '/api-keys',
-    describe({
+    operation({
       id: 'listApiKeys',
       tag: 'API keys',
       summary: 'List API keys',
@@ -28,20 +27,18 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       access: 'account',
       answers: [{ status: 200, description: 'A page of keys', schema: apiKeyListBody }],
     }),
-    authenticate,
     query(z.object(pageQuery('key'))),
     async (c) => c.json(await listApiKeys(c.var.ctx, c.req.valid('query')), 200),
   )
   .post(
     '/create-api-key',
-    describe({
+    operation({
       id: 'createApiKey',
       tag: 'API keys',
       summary: 'Create an API key',
       access: 'account',
       answers: [{ status: 201, description: 'The key, in full', schema: revealedApiKeyBody }],
     }),
-    authenticate,
     body(createApiKeyInput),
     async (c) => {
       const { row, apiKey } = await createApiKey(c.var.ctx, c.req.valid('json'));
@@ -50,7 +47,7 @@ export const apiKeyRoutes = new Hono<AppEnv>()
   )
   .get(
     '/api-keys/:id',
-    describe({
+    operation({
       id: 'revealApiKey',
       tag: 'API keys',
       summary: 'Reveal an API key',
@@ -58,7 +55,6 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The key, in full', schema: revealedApiKeyBody }],
       errors: ['api_key_not_found'],
     }),
-    authenticate,
     async (c) => {
       const { row, apiKey, lastUsedMs } = await revealApiKey(c.var.ctx, c.req.param('id'));
       return c.json(toRevealedApiKey(row, apiKey, lastUsedMs), 200);
@@ -66,7 +62,7 @@ export const apiKeyRoutes = new Hono<AppEnv>()
   )
   .delete(
     '/api-keys/:id',
-    describe({
+    operation({
       id: 'deleteApiKey',
       tag: 'API keys',
       summary: 'Delete an API key',
@@ -75,7 +71,6 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The key is deleted', schema: deletedApiKeyBody }],
       errors: ['api_key_not_found'],
     }),
-    authenticate,
     async (c) => {
       const id = c.req.param('id');
       await deleteApiKey(c.var.ctx, id);

@@ -6,13 +6,20 @@ import { licenseEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { rememberedName } from '../shared/remembered-name.ts';
 import { gatheredRun, sharedRun } from '../shared/shared-run.ts';
-import { type Admission, openAdmission, type PresentedKey, type Usage } from './admission.ts';
+import { type Admission, openAdmission, type PresentedKey } from './admission.ts';
 import { catchUp } from './catch-up.ts';
 import { openCopy } from './copy.ts';
 import { type CountedCall, openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
-import type { Charge, Receipt, Statistics, VerifyReply } from './replies.ts';
+import {
+  type Charge,
+  type Receipt,
+  type ReplyText,
+  type Statistics,
+  type VerifyReply,
+  writeReply,
+} from './replies.ts';
 import { readThrough } from './source.ts';
 import { decideVerdict } from './verdict.ts';
 
@@ -53,7 +60,7 @@ export class AccountGate extends DurableObject<Env> {
     this.#db = database(env);
     this.#copy = openCopy(ctx.storage.sql, env.GATE_EPOCH);
     this.#ledger = openLedger(ctx.storage.sql);
-    this.#admission = openAdmission(this.#ledger);
+    this.#admission = openAdmission(this.#copy, this.#ledger);
     this.#outgoing = openOutgoing(ctx.storage.sql);
     this.#wantsVerified = ctx.storage.kv.get<boolean>(WANTS_VERIFIED) ?? null;
     this.#commit = sharedRun(() => this.#write());
@@ -63,33 +70,15 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** Every verify is this one call. `licenseKeys` are the spellings to look for, in order. */
-  async verify(presented: PresentedKey, licenseKeys: string[]): Promise<VerifyReply> {
-    if (!(await this.#knows(presented.keyId, licenseKeys))) return { refused: 'unavailable' };
-    const nowMs = Date.now();
-    const admission = this.#admit(presented, 'verify', nowMs);
-    if (admission.refused !== null) return admission;
-    const { apiUsage, apiLimit, period } = this.#usage(nowMs);
-    if (apiUsage >= apiLimit) {
-      const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
-      return { refused: 'usage_limit_exceeded', rate: admission.rate, retryAfterSeconds };
-    }
-    const license = this.#copy.firstLicense(licenseKeys);
-    const verdict = decideVerdict(license, isoDate(nowMs));
-    this.#ledger.count('verify', period.startMs, nowMs);
-    this.#ledger.useKey(presented.keyId, nowMs);
-    if (license && verdict.valid) {
-      this.#ledger.noteValidVerify(nowMs);
-      if (this.#wantsVerified !== false) this.#outgoing.add(licenseEvent('license.verified', nowMs, license));
-    }
-    await this.#commit();
-    return { refused: null, rate: admission.rate, verdict, apiUsage: apiUsage + 1, apiLimit };
+  async verify(presented: PresentedKey, licenseKeys: string[]): Promise<ReplyText> {
+    return writeReply(await this.#verify(presented, licenseKeys));
   }
 
   /** May this key make this call? Says nothing of the quota, which only licensing calls use. */
   async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission> {
     if (!(await this.#knows(presented.keyId, []))) return { refused: 'unavailable' };
     const nowMs = Date.now();
-    const admission = this.#admit(presented, needs, nowMs);
+    const admission = this.#admission.admit(presented, needs, nowMs);
     if (admission.refused === null) {
       this.#ledger.useKey(presented.keyId, nowMs);
       await this.#commit();
@@ -100,7 +89,7 @@ export class AccountGate extends DurableObject<Env> {
   /** Counts a licensing call before it is carried out, so that calls in parallel can't pass the limit. */
   async charge(call: CountedCall): Promise<Charge> {
     const nowMs = Date.now();
-    const { apiUsage, apiLimit, period } = this.#usage(nowMs);
+    const { apiUsage, apiLimit, period } = this.#admission.usage(nowMs);
     if (apiUsage >= apiLimit) {
       return { refused: 'usage_limit_exceeded', retryAfterSeconds: secondsUntil(period.endMs, nowMs) };
     }
@@ -134,7 +123,7 @@ export class AccountGate extends DurableObject<Env> {
   async statistics(fromDate: string): Promise<Statistics> {
     if (!this.#copy.account()) await this.#pull();
     return {
-      ...this.#usage(Date.now()),
+      ...this.#admission.usage(Date.now()),
       days: this.#ledger.days(fromDate),
       firstValidVerifyMs: this.#ledger.firstValidVerifyMs(),
     };
@@ -168,20 +157,26 @@ export class AccountGate extends DurableObject<Env> {
     if (dueMs !== undefined && dueMs < armedMs) await this.ctx.storage.setAlarm(dueMs);
   }
 
-  #admit(presented: PresentedKey, needs: KeyScope, nowMs: number): Admission {
-    return this.#admission.admit(
-      this.#copy.account(),
-      this.#copy.key(presented.keyId),
-      presented,
-      needs,
-      nowMs,
-    );
-  }
-
-  #usage(nowMs: number): Usage {
-    const account = this.#copy.account();
-    if (!account) throw new Error('The gate has no account to count for.');
-    return this.#admission.usage(account, nowMs);
+  async #verify(presented: PresentedKey, licenseKeys: string[]): Promise<VerifyReply> {
+    if (!(await this.#knows(presented.keyId, licenseKeys))) return { refused: 'unavailable' };
+    const nowMs = Date.now();
+    const admission = this.#admission.admit(presented, 'verify', nowMs);
+    if (admission.refused !== null) return admission;
+    const { apiUsage, apiLimit, period } = this.#admission.usage(nowMs);
+    if (apiUsage >= apiLimit) {
+      const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
+      return { refused: 'usage_limit_exceeded', rate: admission.rate, retryAfterSeconds };
+    }
+    const license = this.#copy.firstLicense(licenseKeys);
+    const verdict = decideVerdict(license, isoDate(nowMs));
+    this.#ledger.count('verify', period.startMs, nowMs);
+    this.#ledger.useKey(presented.keyId, nowMs);
+    if (license && verdict.valid) {
+      this.#ledger.noteValidVerify(nowMs);
+      if (this.#wantsVerified !== false) this.#outgoing.add(licenseEvent('license.verified', nowMs, license));
+    }
+    await this.#commit();
+    return { refused: null, rate: admission.rate, verdict, apiUsage: apiUsage + 1, apiLimit };
   }
 
   /** Sees to it that a miss in the copy means that there is no such thing. False while D1 can't be asked. */

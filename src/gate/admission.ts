@@ -1,16 +1,17 @@
 import type { KeyScope } from '../db/schema.ts';
 import { equalInConstantTime } from '../shared/compare.ts';
 import { effectivePlan, PLANS } from '../shared/plans.ts';
-import type { CopiedAccount, CopiedKey } from './copy.ts';
+import { Recent } from '../shared/recent.ts';
+import type { CopiedKey, Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import { type Period, periodAt } from './period.ts';
 import { currentRate, decideRate, type RateState } from './rate.ts';
 
 /** A key whose tag was good: what the gate needs to decide on it. */
 export interface PresentedKey {
-  accountId: string;
-  keyId: string;
-  fingerprint: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly fingerprint: string;
 }
 
 export interface Usage {
@@ -36,29 +37,29 @@ const proves = (presented: PresentedKey, key: CopiedKey | null, nowMs: number): 
   equalInConstantTime(presented.fingerprint, key.fingerprint) &&
   (key.expiresAt === null || nowMs < key.expiresAt);
 
+/** Beyond this many, a key that was not used for as many others is taken for rested. */
+const KEYS_IN_MEMORY = 5_000;
+
 /** Decides who may call, how fast and how often. The pace of each key is in memory alone. */
-export const openAdmission = (ledger: Ledger) => {
-  const recoveredAtMs = new Map<string, number>();
-  const usage = (account: CopiedAccount, nowMs: number): Usage => {
-    const period = periodAt(account, nowMs);
-    return {
-      apiUsage: ledger.periodUsage(period.startMs),
-      apiLimit: PLANS[effectivePlan(account, nowMs)].apiLimit,
-      period,
-    };
-  };
+export const openAdmission = (copy: Copy, ledger: Ledger) => {
+  const recoveredAtMs = new Recent<number>(KEYS_IN_MEMORY);
 
   return {
-    usage,
+    usage: (nowMs: number): Usage => {
+      const account = copy.account();
+      if (!account) throw new Error('The gate has no account to count for.');
+      const period = periodAt(account, nowMs);
+      return {
+        apiUsage: ledger.periodUsage(period.startMs),
+        apiLimit: PLANS[effectivePlan(account, nowMs)].apiLimit,
+        period,
+      };
+    },
 
     /** Key, scope and pace. */
-    admit: (
-      account: CopiedAccount | null,
-      key: CopiedKey | null,
-      presented: PresentedKey,
-      needs: KeyScope,
-      nowMs: number,
-    ): Admission => {
+    admit: (presented: PresentedKey, needs: KeyScope, nowMs: number): Admission => {
+      const account = copy.account();
+      const key = copy.key(presented.keyId);
       if (!account || !proves(presented, key, nowMs)) return { refused: 'api_key_invalid' };
       const { callsPerSecond } = PLANS[effectivePlan(account, nowMs)];
       const recovered = recoveredAtMs.get(presented.keyId) ?? 0;

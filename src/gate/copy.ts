@@ -1,5 +1,6 @@
 import type { KeyScope, StoredLicenseStatus } from '../db/schema.ts';
 import type { PlanTerms } from '../shared/plans.ts';
+import { Recent } from '../shared/recent.ts';
 
 // The gate's copy of what D1 says about its account. Only the feed overwrites it; a background load and
 // a read-through add what is missing and never touch what the feed has written.
@@ -39,6 +40,10 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
+/** What is asked for again is answered from memory; half of what may be in it at most (see `Recent`). */
+const KEYS_IN_MEMORY = 5_000;
+const LICENSES_IN_MEMORY = 5_000;
+
 /** How far the copy has come; `loadedThrough` is the last license that the load has copied. */
 interface Progress {
   epoch: string;
@@ -49,7 +54,8 @@ interface Progress {
 
 export const openCopy = (sql: SqlStorage, epoch: string) => {
   sql.exec(TABLES);
-  const keysInMemory = new Map<string, CopiedKey>();
+  const keysInMemory = new Recent<CopiedKey>(KEYS_IN_MEMORY);
+  const licensesInMemory = new Recent<CopiedLicense>(LICENSES_IN_MEMORY);
 
   const readFact = (name: string): unknown => {
     const [row] = sql.exec<{ value: string }>('SELECT value FROM facts WHERE name = ?', name);
@@ -111,25 +117,29 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
         license.expiresAt,
         license.customerEmail,
       );
+      licensesInMemory.delete(license.licenseKey);
     }
   };
 
   const license = (licenseKey: string): CopiedLicense | null => {
+    const remembered = licensesInMemory.get(licenseKey);
+    if (remembered) return remembered;
     const [row] = sql.exec<{
       id: string;
       status: StoredLicenseStatus;
       expires_at: string | null;
       customer_email: string;
     }>('SELECT id, status, expires_at, customer_email FROM licenses WHERE license_key = ?', licenseKey);
-    return row
-      ? {
-          id: row.id,
-          licenseKey,
-          status: row.status,
-          expiresAt: row.expires_at,
-          customerEmail: row.customer_email,
-        }
-      : null;
+    if (!row) return null;
+    const found = {
+      id: row.id,
+      licenseKey,
+      status: row.status,
+      expiresAt: row.expires_at,
+      customerEmail: row.customer_email,
+    };
+    licensesInMemory.set(licenseKey, found);
+    return found;
   };
 
   return {

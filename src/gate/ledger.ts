@@ -9,6 +9,7 @@ interface Counter {
   value: number;
   /** When it last moved. */
   atMs: number;
+  writtenAtMs: number;
 }
 
 export interface DayUsage {
@@ -21,6 +22,8 @@ const periodCounter = (startMs: number) => `period:${startMs}`;
 const dayCounter = (nowMs: number, call: CountedCall) => `day:${isoDate(nowMs)}:${call}`;
 const keyCounter = (keyId: string) => `key:${keyId}`;
 const FIRST_VALID_VERIFY = 'first:valid_verify';
+
+const KEY_USE_EVERY_MS = 1_000;
 
 /** Past this many, counters at rest leave the memory. */
 const MAX_IN_MEMORY = 5_000;
@@ -39,7 +42,7 @@ export const openLedger = (sql: SqlStorage) => {
         'SELECT value, at_ms FROM counters WHERE name = ?',
         name,
       );
-      counter = { value: row?.value ?? 0, atMs: row?.at_ms ?? 0 };
+      counter = { value: row?.value ?? 0, atMs: row?.at_ms ?? 0, writtenAtMs: row?.at_ms ?? 0 };
       inMemory.set(name, counter);
     }
     return counter;
@@ -74,7 +77,14 @@ export const openLedger = (sql: SqlStorage) => {
       }
     },
 
-    useKey: (keyId: string, nowMs: number) => add(keyCounter(keyId), 1, nowMs),
+    /** Of a key's use only the second is kept: a row for every call of every key would cost more than the count. */
+    useKey: (keyId: string, nowMs: number) => {
+      const counter = read(keyCounter(keyId));
+      counter.value = 1;
+      counter.atMs = nowMs;
+      if (Math.abs(nowMs - counter.writtenAtMs) >= KEY_USE_EVERY_MS)
+        unwritten.set(keyCounter(keyId), counter);
+    },
 
     noteValidVerify: (nowMs: number) => {
       if (read(FIRST_VALID_VERIFY).value === 0) add(FIRST_VALID_VERIFY, 1, nowMs);
@@ -87,13 +97,15 @@ export const openLedger = (sql: SqlStorage) => {
 
     /** Puts what has changed into the open transaction. */
     write: () => {
-      for (const [name, { value, atMs }] of unwritten) {
+      for (const [name, counter] of unwritten) {
+        const { value, atMs } = counter;
         sql.exec(
           'INSERT INTO counters (name, value, at_ms) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, at_ms = excluded.at_ms',
           name,
           value,
           atMs,
         );
+        counter.writtenAtMs = atMs;
       }
       unwritten.clear();
       if (inMemory.size > MAX_IN_MEMORY) inMemory.clear();

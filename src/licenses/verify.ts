@@ -1,8 +1,8 @@
 import type { PresentedKey } from '../gate/admission.ts';
 import { gateOf } from '../gate/feed.ts';
-import type { VerifyReply } from '../gate/replies.ts';
+import { readReply, type VerifyReply } from '../gate/replies.ts';
 import { spellingsOf } from './license-key.ts';
 
 /** One call to the key's gate, which decides on the key and the license and counts. */
-export const verifyLicense = (env: Env, key: PresentedKey, licenseKey: string): Promise<VerifyReply> =>
-  gateOf(env, key.accountId).verify(key, spellingsOf(licenseKey));
+export const verifyLicense = async (env: Env, key: PresentedKey, licenseKey: string): Promise<VerifyReply> =>
+  readReply(await gateOf(env, key.accountId).verify(key, spellingsOf(licenseKey)));

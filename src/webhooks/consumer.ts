@@ -15,7 +15,7 @@ const workLane = async (env: Env, { account_id, endpoint_id }: Hint, first: Job,
   for (let job: Job | null = first; job;) {
     const beganMs = Date.now();
     const outcome = await post(env, account_id, endpoint_id, job);
-    job = await outbox.settle(job.deliveryId, job.lease, outcome, Date.now() < untilMs);
+    job = await outbox.settle(endpoint_id, job, outcome, Date.now() < untilMs);
     if (job) await scheduler.wait(Math.max(0, beganMs + PACE_MS - Date.now()));
   }
 };

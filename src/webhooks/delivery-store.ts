@@ -71,44 +71,57 @@ export const openDeliveries = (sql: SqlStorage) => {
 
   const update = (delivery: Delivery) =>
     sql.exec(
-      'UPDATE deliveries SET status = ?, failures = ?, due_at_ms = ?, lease = ? WHERE id = ?',
+      'UPDATE deliveries SET status = ?, failures = ?, due_at_ms = ?, lease = ? WHERE endpoint_id = ? AND id = ?',
       delivery.status,
       delivery.failures,
       delivery.dueAtMs,
       delivery.lease,
+      delivery.endpointId,
       delivery.id,
     );
+
+  const row = (endpointId: string, id: string): DeliveryRow | undefined =>
+    sql
+      .exec<DeliveryRow>('SELECT * FROM deliveries WHERE endpoint_id = ? AND id = ?', endpointId, id)
+      .toArray()[0];
 
   return {
     eventOf,
     update,
 
-    /** False if the event was here before. */
-    addEvent: ({ id, name, payload, createdAtMs }: WebhookEvent): boolean =>
-      sql.exec('INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?)', id, name, payload, createdAtMs)
-        .rowsWritten > 0,
+    /** Of a JSON list of events those that were not here before. One statement for them all. */
+    addEvents: (events: string): Pick<WebhookEvent, 'id' | 'name'>[] =>
+      sql
+        .exec<Row<Pick<WebhookEvent, 'id' | 'name'>>>(
+          `INSERT OR IGNORE INTO events
+           SELECT value ->> 'id', value ->> 'name', value ->> 'payload', value ->> 'createdAtMs' FROM json_each(?)
+           RETURNING id, name`,
+          events,
+        )
+        .toArray(),
 
-    add: (endpointId: string, eventId: string, nowMs: number): string => {
-      const id = newId('dlv');
-      sql.exec(
-        "INSERT INTO deliveries VALUES (?, ?, ?, 'pending', 0, ?, NULL, ?)",
-        id,
-        endpointId,
-        eventId,
-        nowMs,
-        nowMs,
-      );
-      return id;
+    /** Their ids, in the same order. */
+    add: (wanted: Pick<Delivery, 'endpointId' | 'eventId'>[], nowMs: number): string[] => {
+      const rows = wanted.map(({ endpointId, eventId }) => [endpointId, newId('dlv'), eventId]);
+      if (rows.length > 0) {
+        sql.exec(
+          `INSERT INTO deliveries (endpoint_id, id, event_id, status, failures, due_at_ms, lease, created_at_ms)
+           SELECT value ->> 0, value ->> 1, value ->> 2, 'pending', 0, ?2, NULL, ?2 FROM json_each(?1)`,
+          JSON.stringify(rows),
+          nowMs,
+        );
+      }
+      return rows.map(([, id = '']) => id);
     },
 
-    get: (id: string): Delivery | null => {
-      const [row] = sql.exec<DeliveryRow>('SELECT * FROM deliveries WHERE id = ?', id);
-      return row ? toDelivery(row) : null;
+    get: (endpointId: string, id: string): Delivery | null => {
+      const found = row(endpointId, id);
+      return found ? toDelivery(found) : null;
     },
 
-    record: (id: string): DeliveryRecord | null => {
-      const [row] = sql.exec<DeliveryRow>('SELECT * FROM deliveries WHERE id = ?', id);
-      return row ? toRecord(row) : null;
+    record: (endpointId: string, id: string): DeliveryRecord | null => {
+      const found = row(endpointId, id);
+      return found ? toRecord(found) : null;
     },
 
     /** Newest first. */
@@ -183,10 +196,7 @@ export const openDeliveries = (sql: SqlStorage) => {
     isEmpty: (): boolean => sql.exec('SELECT 1 FROM events LIMIT 1').toArray().length === 0,
 
     recentEvents: (limit: number): WebhookEvent[] =>
-      sql
-        .exec<EventRow>('SELECT * FROM events ORDER BY created_at_ms DESC, id DESC LIMIT ?', limit)
-        .toArray()
-        .map(toEvent),
+      sql.exec<EventRow>('SELECT * FROM events ORDER BY id DESC LIMIT ?', limit).toArray().map(toEvent),
   };
 };
 

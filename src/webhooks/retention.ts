@@ -1,4 +1,5 @@
 import { DAY_MS } from '../shared/clock.ts';
+import { firstIdAt } from '../shared/ids.ts';
 import { openHours } from './hours.ts';
 
 const KEEP_MS = 30 * DAY_MS;
@@ -7,23 +8,24 @@ const KEEP_EVENTS = 50_000;
 /** Swept at once; what is left over waits for the next sweep. */
 const SWEEP = 1_000;
 
-/** The instant before which settled events are forgotten. */
-const horizonMs = (sql: SqlStorage, nowMs: number): number => {
-  const [beyond] = sql.exec<{ created_at_ms: number }>(
-    'SELECT created_at_ms FROM events ORDER BY created_at_ms DESC LIMIT 1 OFFSET ?',
-    KEEP_EVENTS,
+/** The id before which settled events are forgotten. */
+const horizon = (sql: SqlStorage, nowMs: number): string => {
+  const [beyond] = sql.exec<{ id: string }>(
+    'SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?',
+    KEEP_EVENTS - 1,
   );
-  return Math.max(nowMs - KEEP_MS, beyond?.created_at_ms ?? 0);
+  const tooOld = firstIdAt('evt', nowMs - KEEP_MS);
+  return beyond && beyond.id > tooOld ? beyond.id : tooOld;
 };
 
 /** Forgets old events with all that became of them; true if there may be more. */
 export const sweep = (sql: SqlStorage, nowMs: number): boolean => {
   const old = sql
     .exec<{ id: string }>(
-      `SELECT id FROM events WHERE created_at_ms <= ?
+      `SELECT id FROM events WHERE id < ?
        AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND status = 'pending')
-       ORDER BY created_at_ms LIMIT ?`,
-      horizonMs(sql, nowMs),
+       ORDER BY id LIMIT ?`,
+      horizon(sql, nowMs),
       SWEEP,
     )
     .toArray();

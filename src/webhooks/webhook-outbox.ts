@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { gateOf } from '../gate/feed.ts';
 import { DAY_MS } from '../shared/clock.ts';
-import { newEvent, TEST_EVENT, type WebhookEvent } from '../shared/events.ts';
+import { newEvent, TEST_EVENT } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { randomBase62 } from '../shared/random.ts';
 import { rememberedName } from '../shared/remembered-name.ts';
@@ -17,17 +17,10 @@ import {
   type DeliveryRecord,
   type DisabledReason,
   type Endpoint,
+  type Summary,
   TABLES,
 } from './outbox-tables.ts';
 import { sweep } from './retention.ts';
-
-export interface Summary {
-  endpoints: number;
-  delivered24h: number;
-  failed24h: number;
-  recentEvents: WebhookEvent[];
-  firstEndpointAtMs: number | null;
-}
 
 /** Twice what an attempt may take. Until then a dead consumer's lease keeps its lane from the others. */
 const LEASE_MS = 30_000;
@@ -63,14 +56,17 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#tellGate = sharedRun(() => this.#tellGateNow());
   }
 
-  /** Takes over the gate's events; each is known by its id, so that a second hand-over changes nothing. */
-  async accept(events: WebhookEvent[]): Promise<{ wantsVerified: boolean }> {
+  /** Takes over the gate's events, a JSON list. Each is known by its id, so that a second hand-over changes nothing. */
+  async accept(events: string): Promise<{ wantsVerified: boolean }> {
     const nowMs = Date.now();
-    for (const event of events) {
-      if (!this.#deliveries.addEvent(event) || event.name === TEST_EVENT) continue;
-      for (const { id } of this.#endpoints.subscribedTo(event.name))
-        this.#deliveries.add(id, event.id, nowMs);
-    }
+    const wanted = this.#deliveries
+      .addEvents(events)
+      .flatMap(({ id, name }) =>
+        name === TEST_EVENT
+          ? []
+          : this.#endpoints.subscribedTo(name).map((endpoint) => ({ endpointId: endpoint.id, eventId: id })),
+      );
+    this.#deliveries.add(wanted, nowMs);
     await this.#workOn(nowMs);
     return { wantsVerified: this.#wantsVerified() };
   }
@@ -87,10 +83,15 @@ export class WebhookOutbox extends DurableObject<Env> {
   }
 
   /** What became of an attempt. Gives the next delivery of this endpoint to the caller who wants one. */
-  async settle(deliveryId: string, lease: string, outcome: Outcome, wantsMore: boolean): Promise<Job | null> {
+  async settle(
+    endpointId: string,
+    { deliveryId, lease }: Pick<Job, 'deliveryId' | 'lease'>,
+    outcome: Outcome,
+    wantsMore: boolean,
+  ): Promise<Job | null> {
     const nowMs = Date.now();
-    const delivery = this.#deliveries.get(deliveryId);
-    const endpoint = delivery && this.#endpoints.get(delivery.endpointId);
+    const endpoint = this.#endpoints.get(endpointId);
+    const delivery = this.#deliveries.get(endpointId, deliveryId);
     if (!delivery || !endpoint) return null;
     this.#deliveries.logAttempt(deliveryId, outcome);
     this.#hours.count(outcome.ok, nowMs);
@@ -149,10 +150,10 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!endpoint) return null;
     const nowMs = Date.now();
     const event = newEvent(TEST_EVENT, nowMs, { customer_email: customerEmail });
-    this.#deliveries.addEvent(event);
-    const id = this.#deliveries.add(endpointId, event.id, nowMs);
+    this.#deliveries.addEvents(JSON.stringify([event]));
+    const [id = ''] = this.#deliveries.add([{ endpointId, eventId: event.id }], nowMs);
     await this.#workOn(nowMs);
-    return this.#deliveries.record(id);
+    return this.#deliveries.record(endpointId, id);
   }
 
   listDeliveries(endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] | null {
@@ -161,12 +162,12 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   /** Due at once and with all its retries anew; the event's id stays what it was. */
   async resend(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
-    const delivery = this.#deliveries.get(deliveryId);
-    if (!delivery || delivery.endpointId !== endpointId) return null;
+    const delivery = this.#deliveries.get(endpointId, deliveryId);
+    if (!delivery) return null;
     const nowMs = Date.now();
     this.#deliveries.update({ ...delivery, status: 'pending', failures: 0, dueAtMs: nowMs, lease: null });
     await this.#workOn(nowMs);
-    return this.#deliveries.record(deliveryId);
+    return this.#deliveries.record(endpointId, deliveryId);
   }
 
   summary(): Summary {

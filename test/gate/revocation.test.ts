@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { parseApiKey } from '../../src/api-keys/format.ts';
 import type { PresentedKey } from '../../src/gate/admission.ts';
+import { readReply } from '../../src/gate/replies.ts';
 import { signUp } from '../support/client.ts';
 
 /** Another stub of the gate, as another isolate would hold it. */
@@ -9,7 +10,7 @@ const elsewhere = (apiKey: string) => {
   const key = parseApiKey(env.API_KEY_SECRET, apiKey) as PresentedKey;
   const stub = env.GATE.get(env.GATE.idFromName(key.accountId));
   return async (licenseKey: string) => {
-    const reply = await stub.verify(key, [licenseKey]);
+    const reply = readReply(await stub.verify(key, [licenseKey]));
     return reply.refused ?? reply.verdict.status;
   };
 };

@@ -62,7 +62,8 @@ test('events that nobody subscribed to are forgotten too, and an outbox with not
     () => rowsIn(ada.accountId),
     ({ events }) => events === 1,
   );
-  vi.setSystemTime(NOON + 30 * DAY_MS);
+  // An id may be up to a second ahead of its time, where many are made at once.
+  vi.setSystemTime(NOON + 30 * DAY_MS + 1_000);
   await ring(ada.accountId);
   expect(await rowsIn(ada.accountId)).toMatchObject({ events: 0 });
   vi.advanceTimersByTime(DAY_MS);
