@@ -9,11 +9,10 @@ import { frame } from './http/frame.ts';
 import { notFoundIn } from './http/not-found.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
-import { dashboardPages, documentationRoutes, systemRoutes } from './system/routes.ts';
+import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
 
 const routes = new Hono<AppEnv>()
   .use(frame)
-  .use(dashboardPages)
   .route('/', systemRoutes)
   .route('/', documentationRoutes)
   .route('/', checkoutRoutes)
@@ -25,7 +24,8 @@ const routes = new Hono<AppEnv>()
   .route('/api/v1/licenses', licenseRoutes);
 
 export const app = routes.onError(onError);
-app.notFound(notFoundIn(app));
+const notFound = notFoundIn(app);
+app.notFound((c) => dashboardPage(c) ?? notFound(c));
 
 /** What `hono/client` needs to know every route's input and answer. */
 export type App = typeof routes;

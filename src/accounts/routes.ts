@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
-import { authenticate } from '../http/authenticate.ts';
 import { type AppEnv, publicCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
-import { describe } from '../http/openapi.ts';
+import { operation } from '../http/operation.ts';
 import { getAccount } from './account.ts';
 import { changeAccount } from './change.ts';
 import { clientIp } from './client-ip.ts';
@@ -24,7 +23,7 @@ import { endSession } from './sessions.ts';
 export const accountRoutes = new Hono<AppEnv>()
   .post(
     '/register',
-    describe({
+    operation({
       id: 'register',
       tag: 'Account',
       summary: 'Create an account',
@@ -42,7 +41,7 @@ export const accountRoutes = new Hono<AppEnv>()
   )
   .post(
     '/login',
-    describe({
+    operation({
       id: 'login',
       tag: 'Account',
       summary: 'Sign in',
@@ -61,7 +60,7 @@ export const accountRoutes = new Hono<AppEnv>()
   )
   .post(
     '/logout',
-    describe({
+    operation({
       id: 'logout',
       tag: 'Account',
       summary: 'Sign out',
@@ -69,7 +68,6 @@ export const accountRoutes = new Hono<AppEnv>()
       access: 'account',
       answers: [{ status: 200, description: 'The session has ended', schema: loggedOutBody }],
     }),
-    authenticate,
     async (c) => {
       if (c.var.sessionHash) await endSession(c.var.ctx, c.var.sessionHash);
       clearSessionCookie(c);
@@ -78,26 +76,24 @@ export const accountRoutes = new Hono<AppEnv>()
   )
   .get(
     '/account',
-    describe({
+    operation({
       id: 'getAccount',
       tag: 'Account',
       summary: 'The account that asks',
       access: 'account',
       answers: [{ status: 200, description: 'The account', schema: accountBody }],
     }),
-    authenticate,
     async (c) => c.json(toAccount(await getAccount(c.var.ctx)), 200),
   )
   .patch(
     '/account',
-    describe({
+    operation({
       id: 'patchAccount',
       tag: 'Account',
       summary: 'Change the account',
       access: 'account',
       answers: [{ status: 200, description: 'The account as it is now', schema: accountBody }],
     }),
-    authenticate,
     body(patchAccountInput),
     async (c) => c.json(toAccount(await changeAccount(c.var.ctx, c.req.valid('json'))), 200),
   );

@@ -1,8 +1,7 @@
 import { type Context, Hono } from 'hono';
-import { authenticate } from '../http/authenticate.ts';
 import { type AppEnv, publicCtx } from '../http/context.ts';
 import { body, readText } from '../http/input.ts';
-import { describe } from '../http/openapi.ts';
+import { operation } from '../http/operation.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { effectivePlan } from '../shared/plans.ts';
 import { getBilling } from './billing.ts';
@@ -39,8 +38,8 @@ const notifications = (name: ProviderName) => async (c: Context<AppEnv>) => {
   return c.json({ received: true as const }, 200);
 };
 
-const notificationDescription = (name: ProviderName) =>
-  describe({
+const notificationOperation = (name: ProviderName) =>
+  operation({
     id: `${name}Notification`,
     tag: 'Billing',
     summary: `What ${name} tells this service`,
@@ -53,14 +52,13 @@ const notificationDescription = (name: ProviderName) =>
 export const billingRoutes = new Hono<AppEnv>()
   .get(
     '/billing',
-    describe({
+    operation({
       id: 'getBilling',
       tag: 'Billing',
       summary: 'Plan, subscription and payments',
       access: 'account',
       answers: [{ status: 200, description: 'The account’s billing', schema: billingBody }],
     }),
-    authenticate,
     async (c) => {
       const { account, subscription, payments } = await getBilling(c.var.ctx);
       return c.json(toBilling(effectivePlan(account, Date.now()), subscription, payments), 200);
@@ -68,7 +66,7 @@ export const billingRoutes = new Hono<AppEnv>()
   )
   .post(
     '/init-payment',
-    describe({
+    operation({
       id: 'initPayment',
       tag: 'Billing',
       summary: 'Begin to pay for a plan',
@@ -79,7 +77,6 @@ export const billingRoutes = new Hono<AppEnv>()
       ],
       errors: ['invalid_transition'],
     }),
-    authenticate,
     body(initPaymentInput),
     async (c) => {
       const { payment, checkoutUrl } = await initPayment(c.var.ctx, c.req.valid('json'), originOf(c));
@@ -88,7 +85,7 @@ export const billingRoutes = new Hono<AppEnv>()
   )
   .post(
     '/cancel-subscription',
-    describe({
+    operation({
       id: 'cancelSubscription',
       tag: 'Billing',
       summary: 'Cancel the subscription',
@@ -98,15 +95,14 @@ export const billingRoutes = new Hono<AppEnv>()
       ],
       errors: ['no_active_subscription'],
     }),
-    authenticate,
     body(cancelSubscriptionInput),
     async (c) => {
       const { at } = c.req.valid('json');
       return c.json(toCancelled(await cancelSubscription(c.var.ctx, at, originOf(c))), 200);
     },
   )
-  .post('/billing/stripe', notificationDescription('stripe'), notifications('stripe'))
-  .post('/billing/sandbox', notificationDescription('sandbox'), notifications('sandbox'));
+  .post('/billing/stripe', notificationOperation('stripe'), notifications('stripe'))
+  .post('/billing/sandbox', notificationOperation('sandbox'), notifications('sandbox'));
 
 /** For browsers: the sandbox's checkout, and where every provider's customers may come back to. */
 export const checkoutRoutes = new Hono<AppEnv>()

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
-import { authenticate } from '../http/authenticate.ts';
 import type { AppEnv } from '../http/context.ts';
-import { describe } from '../http/openapi.ts';
+import { operation } from '../http/operation.ts';
 import { getDashboard } from './dashboard.ts';
 import { getOnboarding } from './onboarding.ts';
 import { getProgress } from './progress.ts';
@@ -10,31 +9,29 @@ import { dashboardBody, onboardingBody, progressBody } from './schemas.ts';
 export const dashboardRoutes = new Hono<AppEnv>()
   .get(
     '/dashboard',
-    describe({
+    operation({
       id: 'getDashboard',
       tag: 'Dashboard',
       summary: 'Everything at a glance',
       access: 'account',
       answers: [{ status: 200, description: 'The account’s figures', schema: dashboardBody }],
     }),
-    authenticate,
     async (c) => c.json(await getDashboard(c.var.ctx), 200),
   )
   .get(
     '/developer-progress',
-    describe({
+    operation({
       id: 'getDeveloperProgress',
       tag: 'Dashboard',
       summary: 'How far the first steps have come',
       access: 'account',
       answers: [{ status: 200, description: 'The steps, as facts', schema: progressBody }],
     }),
-    authenticate,
     async (c) => c.json(await getProgress(c.var.ctx), 200),
   )
   .get(
     '/onboarding',
-    describe({
+    operation({
       id: 'getOnboarding',
       tag: 'Dashboard',
       summary: 'What a developer needs to start',
@@ -42,6 +39,5 @@ export const dashboardRoutes = new Hono<AppEnv>()
       access: 'account',
       answers: [{ status: 200, description: 'Address, key, next step and snippets', schema: onboardingBody }],
     }),
-    authenticate,
     async (c) => c.json(await getOnboarding(c.var.ctx, new URL(c.req.url).origin), 200),
   );

@@ -62,7 +62,7 @@ export const answerError = (c: Context<AppEnv>, error: AppError) => {
       error: {
         code: error.code,
         message: error.options.message ?? message,
-        request_id: c.var.requestId,
+        request_id: c.get('requestId'),
         ...(details && { details }),
       },
     } satisfies z.infer<typeof errorBody>,

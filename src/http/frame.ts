@@ -42,16 +42,17 @@ export const frame = createMiddleware<AppEnv>(async (c, next) => {
   const { status, headers } = c.res;
   headers.set('X-Request-Id', requestId);
   // The dashboard's files come with headers of their own (`web/public/_headers`).
-  if (!c.var.isDashboard) setHeaders(headers, c.req.path);
+  if (!c.get('isDashboard')) setHeaders(headers, c.req.path);
+  const key = c.get('key');
   logLine(status < 500 ? 'info' : 'error', {
     request_id: requestId,
     method: c.req.method,
     route: routePath(c, -1),
     status,
-    code: c.var.errorCode,
+    code: c.get('errorCode'),
     duration_ms: Date.now() - startMs,
-    account_id: c.var.ctx?.accountId ?? c.var.key?.accountId,
-    key_id: c.var.key?.keyId,
-    ...c.var.fault,
+    account_id: c.get('ctx')?.accountId ?? key?.accountId,
+    key_id: key?.keyId,
+    ...c.get('fault'),
   });
 });

@@ -37,8 +37,9 @@ const readWhole = async (request: Request): Promise<string> => {
 export const readText = async (request: Request): Promise<string> => {
   const length = Number(request.headers.get('content-length'));
   if (length > MAX_DISCARDED_BYTES) throw tooLarge();
-  if (!request.body) return '';
+  // Before the first look at `body`, which makes a stream of it.
   if (length > 0 && length <= MAX_BODY_BYTES) return readWhole(request);
+  if (!request.body) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body) {

@@ -1,4 +1,3 @@
-import type { MiddlewareHandler } from 'hono';
 import type * as z from 'zod';
 import type { ErrorCode } from '../shared/app-error.ts';
 
@@ -38,7 +37,3 @@ export const DOCUMENTATION = Symbol('documentation');
 
 export const documented = <M extends object>(middleware: M, documentation: Documentation): M =>
   Object.assign(middleware, { [DOCUMENTATION]: documentation });
-
-/** Says in the OpenAPI document what a route does. */
-export const describe = (operation: Operation): MiddlewareHandler =>
-  documented<MiddlewareHandler>((_c, next) => next(), { operation });

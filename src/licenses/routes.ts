@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
-import { cors } from 'hono/cors';
-import { admitKey, authenticate, refusalError, requireKey, setRateHeaders } from '../http/authenticate.ts';
+import { createMiddleware } from 'hono/factory';
+import { admitKey, refusalError, setRateHeaders } from '../http/authenticate.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, headers, query } from '../http/input.ts';
-import { describe } from '../http/openapi.ts';
+import { operation } from '../http/operation.ts';
 import { patchLicense, renewLicense, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
 import { findLicense } from './find.ts';
@@ -27,12 +27,17 @@ import {
 } from './schemas.ts';
 import { verifyLicense } from './verify.ts';
 
-const browsersMayVerify = cors({
-  origin: '*',
-  allowMethods: ['POST'],
-  allowHeaders: ['Content-Type', 'X-Api-Key'],
-  exposeHeaders: ['RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
-  maxAge: 86_400,
+/** Hono's own would make every answer three times over, with all its headers. */
+const browsersMayVerify = createMiddleware<AppEnv>(async (c, next) => {
+  c.header('Access-Control-Allow-Origin', '*');
+  if (c.req.method !== 'OPTIONS') {
+    c.header('Access-Control-Expose-Headers', 'RateLimit,RateLimit-Policy,Retry-After,X-Request-Id');
+    return next();
+  }
+  c.header('Access-Control-Allow-Methods', 'POST');
+  c.header('Access-Control-Allow-Headers', 'Content-Type,X-Api-Key');
+  c.header('Access-Control-Max-Age', '86400');
+  return c.body(null, 204);
 });
 
 const transitionSummaries = {
@@ -45,7 +50,7 @@ const verifyAndCreate = new Hono<AppEnv>()
   .use('/verify', browsersMayVerify)
   .post(
     '/verify',
-    describe({
+    operation({
       id: 'verifyLicense',
       tag: 'Licenses',
       summary: 'Verify a license',
@@ -55,10 +60,9 @@ const verifyAndCreate = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The verdict', schema: verdictBody }],
       errors: ['usage_limit_exceeded'],
     }),
-    requireKey,
-    body(verifyInput, { beforeRefusal: (c) => admitKey(c, c.var.key, 'verify') }),
+    body(verifyInput, { beforeRefusal: (c) => admitKey(c, c.get('key'), 'verify') }),
     async (c) => {
-      const reply = await verifyLicense(c.env, c.var.key, c.req.valid('json').license_key);
+      const reply = await verifyLicense(c.env, c.get('key'), c.req.valid('json').license_key);
       if (reply.refused !== null) throw refusalError(c, reply);
       setRateHeaders(c, reply.rate);
       const { valid, status, expiresAt } = reply.verdict;
@@ -70,7 +74,7 @@ const verifyAndCreate = new Hono<AppEnv>()
   )
   .post(
     '/create',
-    describe({
+    operation({
       id: 'createLicense',
       tag: 'Licenses',
       summary: 'Create a license',
@@ -80,7 +84,6 @@ const verifyAndCreate = new Hono<AppEnv>()
       answers: [{ status: 201, description: 'The license', schema: licenseBody }],
       errors: ['license_key_taken', 'idempotency_conflict', 'usage_limit_exceeded'],
     }),
-    authenticate,
     headers(idempotencyHeader),
     body(createLicenseInput),
     async (c) => {
@@ -96,7 +99,7 @@ const verifyAndCreate = new Hono<AppEnv>()
 const manage = new Hono<AppEnv>()
   .get(
     '/',
-    describe({
+    operation({
       id: 'listLicenses',
       tag: 'Licenses',
       summary: 'List and search licenses',
@@ -104,13 +107,12 @@ const manage = new Hono<AppEnv>()
       access: 'account',
       answers: [{ status: 200, description: 'A page of licenses', schema: licenseListBody }],
     }),
-    authenticate,
     query(listLicensesQuery),
     async (c) => c.json(await listLicenses(c.var.ctx, c.req.valid('query')), 200),
   )
   .get(
     '/:id',
-    describe({
+    operation({
       id: 'getLicense',
       tag: 'Licenses',
       summary: 'Look up a license',
@@ -118,12 +120,11 @@ const manage = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The license', schema: licenseBody }],
       errors: ['license_not_found'],
     }),
-    authenticate,
     async (c) => c.json(toLicense(await findLicense(c.var.ctx, c.req.param('id'))), 200),
   )
   .get(
     '/:id/history',
-    describe({
+    operation({
       id: 'getLicenseHistory',
       tag: 'Licenses',
       summary: 'What became of a license',
@@ -132,13 +133,12 @@ const manage = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'A page of its history', schema: historyBody }],
       errors: ['license_not_found'],
     }),
-    authenticate,
     query(historyQuery),
     async (c) => c.json(await listHistory(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
   )
   .patch(
     '/:id',
-    describe({
+    operation({
       id: 'patchLicense',
       tag: 'Licenses',
       summary: 'Change a license',
@@ -146,14 +146,13 @@ const manage = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The license as it is now', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
-    authenticate,
     body(patchLicenseInput),
     async (c) =>
       c.json(toLicense(await patchLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
   )
   .post(
     '/:id/renew',
-    describe({
+    operation({
       id: 'renewLicense',
       tag: 'Licenses',
       summary: 'Renew a license',
@@ -163,7 +162,6 @@ const manage = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The license as it is now', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
-    authenticate,
     body(renewLicenseInput),
     async (c) =>
       c.json(toLicense(await renewLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
@@ -171,7 +169,7 @@ const manage = new Hono<AppEnv>()
 
 const transition = (name: (typeof TRANSITIONS)[number]) =>
   [
-    describe({
+    operation({
       id: `${name}License`,
       tag: 'Licenses',
       summary: transitionSummaries[name],
@@ -180,7 +178,6 @@ const transition = (name: (typeof TRANSITIONS)[number]) =>
       answers: [{ status: 200, description: 'The license as it is now', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
-    authenticate,
   ] as const;
 
 const transitions = new Hono<AppEnv>()

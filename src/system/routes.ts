@@ -1,13 +1,12 @@
 import { type Context, Hono } from 'hono';
-import { createMiddleware } from 'hono/factory';
 import { type AppEnv, publicCtx } from '../http/context.ts';
-import { describe } from '../http/openapi.ts';
+import { operation } from '../http/operation.ts';
 import { AppError } from '../shared/app-error.ts';
 import { checkHealth, healthBody } from './health.ts';
 
 export const systemRoutes = new Hono<AppEnv>().get(
   '/health',
-  describe({
+  operation({
     id: 'getHealth',
     tag: 'System',
     summary: 'Is the service well?',
@@ -38,12 +37,12 @@ const isForBrowsers = (c: Context<AppEnv>) =>
   (c.req.header('sec-fetch-mode') === 'navigate' || (c.req.header('accept') ?? '').includes('text/html')) &&
   !WORKER_PATHS.test(c.req.path);
 
-/** Whatever page of it a browser goes to, the dashboard is one file. */
-export const dashboardPages = createMiddleware<AppEnv>((c, next) => {
-  if (!isForBrowsers(c)) return next();
+/** Whatever page of it a browser goes to, the dashboard is one file. Null for those who are no browsers. */
+export const dashboardPage = (c: Context<AppEnv>) => {
+  if (!isForBrowsers(c)) return null;
   c.set('isDashboard', true);
   return asset(c, '/');
-});
+};
 
 export const documentationRoutes = new Hono<AppEnv>()
   .get('/openapi.json', (c) => asset(c))

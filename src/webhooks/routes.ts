@@ -1,10 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { authenticate } from '../http/authenticate.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { pageQuery } from '../http/lists.ts';
-import { describe } from '../http/openapi.ts';
+import { operation } from '../http/operation.ts';
 import { listDeliveries, resend, sendTest } from './deliveries.ts';
 import {
   createEndpoint,
@@ -33,20 +32,19 @@ const hostOf = (url: string) => new URL(url).hostname;
 const endpoints = new Hono<AppEnv>()
   .get(
     '/',
-    describe({
+    operation({
       id: 'listWebhooks',
       tag: 'Webhooks',
       summary: 'List webhooks',
       access: 'account',
       answers: [{ status: 200, description: 'All of them, newest first', schema: webhookListBody }],
     }),
-    authenticate,
     query(z.object(pageQuery('whe'))),
     async (c) => c.json(await listEndpoints(c.var.ctx, c.req.valid('query')), 200),
   )
   .post(
     '/',
-    describe({
+    operation({
       id: 'createWebhook',
       tag: 'Webhooks',
       summary: 'Add a webhook',
@@ -54,7 +52,6 @@ const endpoints = new Hono<AppEnv>()
       access: 'account',
       answers: [{ status: 201, description: 'The webhook with its secret', schema: revealedWebhookBody }],
     }),
-    authenticate,
     body(createWebhookInput),
     async (c) => {
       const { endpoint, secret } = await createEndpoint(c.var.ctx, c.req.valid('json'), hostOf(c.req.url));
@@ -63,7 +60,7 @@ const endpoints = new Hono<AppEnv>()
   )
   .get(
     '/:id',
-    describe({
+    operation({
       id: 'revealWebhook',
       tag: 'Webhooks',
       summary: 'Look up a webhook and its secret',
@@ -71,7 +68,6 @@ const endpoints = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The webhook with its secret', schema: revealedWebhookBody }],
       errors: ['webhook_not_found'],
     }),
-    authenticate,
     async (c) => {
       const { endpoint, secret } = await revealEndpoint(c.var.ctx, c.req.param('id'));
       return c.json(toRevealedWebhook(endpoint, secret), 200);
@@ -79,7 +75,7 @@ const endpoints = new Hono<AppEnv>()
   )
   .patch(
     '/:id',
-    describe({
+    operation({
       id: 'patchWebhook',
       tag: 'Webhooks',
       summary: 'Change a webhook',
@@ -87,7 +83,6 @@ const endpoints = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The webhook as it is now', schema: webhookBody }],
       errors: ['webhook_not_found'],
     }),
-    authenticate,
     body(patchWebhookInput),
     async (c) => {
       const { req } = c;
@@ -97,7 +92,7 @@ const endpoints = new Hono<AppEnv>()
   )
   .delete(
     '/:id',
-    describe({
+    operation({
       id: 'deleteWebhook',
       tag: 'Webhooks',
       summary: 'Delete a webhook',
@@ -106,7 +101,6 @@ const endpoints = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The webhook is deleted', schema: deletedWebhookBody }],
       errors: ['webhook_not_found'],
     }),
-    authenticate,
     async (c) => {
       const id = c.req.param('id');
       await deleteEndpoint(c.var.ctx, id);
@@ -117,7 +111,7 @@ const endpoints = new Hono<AppEnv>()
 const deliveries = new Hono<AppEnv>()
   .post(
     '/:id/rotate-secret',
-    describe({
+    operation({
       id: 'rotateWebhookSecret',
       tag: 'Webhooks',
       summary: 'Change a webhook’s secret',
@@ -126,7 +120,6 @@ const deliveries = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The webhook with its new secret', schema: revealedWebhookBody }],
       errors: ['webhook_not_found'],
     }),
-    authenticate,
     async (c) => {
       const { endpoint, secret } = await rotateSecret(c.var.ctx, c.req.param('id'));
       return c.json(toRevealedWebhook(endpoint, secret), 200);
@@ -134,7 +127,7 @@ const deliveries = new Hono<AppEnv>()
   )
   .post(
     '/:id/test',
-    describe({
+    operation({
       id: 'testWebhook',
       tag: 'Webhooks',
       summary: 'Send a test event',
@@ -143,12 +136,11 @@ const deliveries = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The delivery that was begun', schema: deliveryBody }],
       errors: ['webhook_not_found', 'invalid_transition'],
     }),
-    authenticate,
     async (c) => c.json(toDeliveryBody(await sendTest(c.var.ctx, c.req.param('id'))), 200),
   )
   .get(
     '/:id/deliveries',
-    describe({
+    operation({
       id: 'listDeliveries',
       tag: 'Webhooks',
       summary: 'List deliveries',
@@ -157,13 +149,12 @@ const deliveries = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'A page of deliveries, newest first', schema: deliveryListBody }],
       errors: ['webhook_not_found'],
     }),
-    authenticate,
     query(z.object(pageQuery('dlv'))),
     async (c) => c.json(await listDeliveries(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
   )
   .post(
     '/:id/deliveries/:delivery_id/resend',
-    describe({
+    operation({
       id: 'resendDelivery',
       tag: 'Webhooks',
       summary: 'Send a delivery again',
@@ -172,7 +163,6 @@ const deliveries = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The delivery, due at once', schema: deliveryBody }],
       errors: ['webhook_not_found', 'not_found', 'invalid_transition'],
     }),
-    authenticate,
     async (c) => {
       const { id, delivery_id } = c.req.param();
       return c.json(toDeliveryBody(await resend(c.var.ctx, id, delivery_id)), 200);
