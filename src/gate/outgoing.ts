@@ -1,6 +1,9 @@
 import type { WebhookEvent } from '../shared/events.ts';
 
-/** Rows handed over at once; each holds the events of one commit. */
+/** A text in storage has at most 2 MB, and so has a parameter. An event has less than a few hundred characters. */
+const ROW_EVENTS = 200;
+const BATCH_LENGTH = 256 * 1_024;
+/** Rows handed over at once; each holds the events of one commit, or a part of them. */
 const BATCH_ROWS = 50;
 
 /** The gate's events on their way to the outbox: a row for each commit, gone once the outbox has it. */
@@ -11,9 +14,11 @@ export const openOutgoing = (sql: SqlStorage) => {
 
   /** Into the open transaction. */
   const insert = (events: WebhookEvent[]) => {
-    if (events.length === 0) return;
-    sql.exec('INSERT INTO outgoing (events) VALUES (?)', JSON.stringify(events));
-    waiting = true;
+    for (let from = 0; from < events.length; from += ROW_EVENTS) {
+      const row = events.slice(from, from + ROW_EVENTS);
+      sql.exec('INSERT INTO outgoing (events) VALUES (?)', JSON.stringify(row));
+      waiting = true;
+    }
   };
 
   return {
@@ -39,14 +44,21 @@ export const openOutgoing = (sql: SqlStorage) => {
           BATCH_ROWS,
         )
         .toArray();
-      const last = rows.at(-1);
-      if (!last) {
+      const [first, ...others] = rows;
+      if (!first) {
         waiting = false;
         return null;
       }
+      const taken = [first];
+      let length = first.events.length;
+      for (const row of others) {
+        length += row.events.length;
+        if (length > BATCH_LENGTH) break;
+        taken.push(row);
+      }
       return {
-        events: `[${rows.map(({ events }) => events.slice(1, -1)).join(',')}]`,
-        throughSeq: last.seq,
+        events: `[${taken.map(({ events }) => events.slice(1, -1)).join(',')}]`,
+        throughSeq: taken.at(-1)?.seq ?? first.seq,
       };
     },
 
