@@ -34,11 +34,11 @@ const readWhole = async (request: Request): Promise<string> => {
  * Keeps at most the allowed size, counted as it arrives where no length is given. A body somewhat larger is
  * still read to its end: cut off while it sends, a client would often lose our answer.
  */
-export const readText = async (request: Request): Promise<string> => {
+export const readText = async (request: Request, isJson = false): Promise<string> => {
   const length = Number(request.headers.get('content-length'));
   if (length > MAX_DISCARDED_BYTES) throw tooLarge();
-  // Before the first look at `body`, which makes a stream of it.
-  if (length > 0 && length <= MAX_BODY_BYTES) return readWhole(request);
+  // Before the first look at `body`, which makes a stream of it. Of other bodies `text()` warns in the log.
+  if (isJson && length > 0 && length <= MAX_BODY_BYTES) return readWhole(request);
   if (!request.body) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -52,13 +52,14 @@ export const readText = async (request: Request): Promise<string> => {
 };
 
 /** Exactly what Hono's validator reads as JSON: it would take any other body for an empty one. */
-const isJson = (contentType: string | undefined) =>
+const isJsonType = (contentType: string | undefined) =>
   /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType ?? '');
 
 /** Leaves the body's text where Hono's validator looks for it; no body is an empty object. */
 const prepareBody = async (c: Context<AppEnv>): Promise<void> => {
-  const text = await readText(c.req.raw);
-  if (text !== '' && !isJson(c.req.header('content-type'))) throw new AppError('unsupported_media_type');
+  const isJson = isJsonType(c.req.header('content-type'));
+  const text = await readText(c.req.raw, isJson);
+  if (text !== '' && !isJson) throw new AppError('unsupported_media_type');
   Object.assign(c.req.bodyCache, { text: Promise.resolve(text === '' ? '{}' : text) });
 };
 

@@ -7,11 +7,14 @@ import { valueAt, type Values } from './load/plan.ts';
 import { type Runtime, startWorker } from './runtime.ts';
 import type { Licensed } from './seed.ts';
 
+const FLOOR = {
+  durable_objects: { bindings: [{ name: 'FLOOR', class_name: 'Floor' }] },
+  migrations: [{ tag: 'v1', new_sqlite_classes: ['Floor'] }],
+};
+
 const BINDINGS = {
-  floor: {
-    durable_objects: { bindings: [{ name: 'FLOOR', class_name: 'Floor' }] },
-    migrations: [{ tag: 'v1', new_sqlite_classes: ['Floor'] }],
-  },
+  floor: FLOOR,
+  framed: FLOOR,
   d1: { d1_databases: [{ binding: 'DB', database_name: 'three-statements' }] },
   echo: {},
   empty: {},
@@ -57,10 +60,11 @@ const fill = async ({ miniflare }: Runtime, { accountId, apiKeys, licenses }: Li
 
 export const startFixtures = async (under: string, account: Licensed) => {
   const floor = await startFixture(under, 'floor');
+  const framed = await startFixture(under, 'framed');
   const d1 = await startFixture(under, 'd1');
   const echo = await startFixture(under, 'echo');
   await fill(d1, account);
-  return { floor, d1, echo };
+  return { floor, framed, d1, echo };
 };
 
 export type Fixtures = Awaited<ReturnType<typeof startFixtures>>;

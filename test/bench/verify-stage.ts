@@ -39,10 +39,12 @@ export const measureVerify = async (stage: Stage): Promise<VerifyFigures> => {
   const oneSlice = { connections: 1, calls: CALLS_OF_ONE_KEY, durationMs: sliceMs };
   const verify = verifyTarget('verify', small.runtime, busy);
   const floor = verifyTarget('floor', fixtures.floor, busy);
+  const framed = verifyTarget('floor in our HTTP layer', fixtures.framed, busy);
   const many = await measure(
     load,
     [
       floor,
+      framed,
       verify,
       verifyTarget('verify, no webhooks', small.runtime, unheard),
       verifyTarget('three D1 statements', fixtures.d1, busy),
@@ -52,7 +54,7 @@ export const measureVerify = async (stage: Stage): Promise<VerifyFigures> => {
     manySlice,
     rounds,
   );
-  const one = await measure(load, [floor, verify], oneSlice, rounds);
+  const one = await measure(load, [floor, framed, verify], oneSlice, rounds);
   const bySize = await measure(
     load,
     [
