@@ -77,7 +77,7 @@ export const openLedger = (sql: SqlStorage) => {
       }
     },
 
-    /** Of a key's use only the second is kept: a row for every call of every key would cost more than the count. */
+    /** Written once a second at most: a row for every call of every key would cost more than the counts do. */
     useKey: (keyId: string, nowMs: number) => {
       const counter = read(keyCounter(keyId));
       counter.value = 1;

@@ -110,7 +110,7 @@ const licenseQuery = (ctx: Ctx, input: ListInput) => {
 };
 
 export const listLicenses = async (ctx: Ctx, input: ListInput) => {
-  const licenseKey = readTypedKey(input.q ?? '');
+  const licenseKey = input.cursor === undefined ? readTypedKey(input.q ?? '') : null;
   const named = licenseKey === null ? [] : await byKey(ctx, input, licenseKey);
   return toPage(named.length > 0 ? named : await licenseQuery(ctx, input), input.limit, toLicense);
 };

@@ -16,7 +16,7 @@ export const newId = (prefix: IdPrefix): string => {
   return `${prefix}_${sortableBase62(lastMs, TIME_LENGTH)}${randomBase62(ID_BODY_LENGTH - TIME_LENGTH)}`;
 };
 
-/** Sorts after every id that was made before this instant. */
+/** Sorts before every id of this instant and after those of earlier ones. */
 export const firstIdAt = (prefix: IdPrefix, ms: number) => `${prefix}_${sortableBase62(ms, TIME_LENGTH)}`;
 
 export const idPattern = (prefix: IdPrefix) => new RegExp(`^${prefix}_[0-9A-Za-z]{${ID_BODY_LENGTH}}$`);

@@ -59,14 +59,14 @@ export class WebhookOutbox extends DurableObject<Env> {
   /** Takes over the gate's events, a JSON list. Each is known by its id, so that a second hand-over changes nothing. */
   async accept(events: string): Promise<{ wantsVerified: boolean }> {
     const nowMs = Date.now();
-    const wanted = this.#deliveries
-      .addEvents(events)
-      .flatMap(({ id, name }) =>
-        name === TEST_EVENT
-          ? []
-          : this.#endpoints.subscribedTo(name).map((endpoint) => ({ endpointId: endpoint.id, eventId: id })),
-      );
-    this.#deliveries.add(wanted, nowMs);
+    // Both or neither: an event without its deliveries would pass for done when it is handed over again.
+    this.ctx.storage.transactionSync(() => {
+      const wanted = this.#deliveries.addEvents(events).flatMap(({ id: eventId, name }) => {
+        if (name === TEST_EVENT) return [];
+        return this.#endpoints.subscribedTo(name).map(({ id }) => ({ endpointId: id, eventId }));
+      });
+      this.#deliveries.add(wanted, nowMs);
+    });
     await this.#workOn(nowMs);
     return { wantsVerified: this.#wantsVerified() };
   }

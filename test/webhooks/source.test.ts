@@ -120,6 +120,22 @@ test('a gate that dies between its commit and the hand-over hands over when it i
   expect(await receiver.received()).toHaveLength(2);
 });
 
+test('an event that could not be taken over with its deliveries is handed over again, with them', async () => {
+  const ada = await signUp();
+  const receiver = await newReceiver();
+  const { license_key: key } = await withLicense(ada);
+  await addEndpoint(ada, receiver.url);
+  await withoutTable(ada.accountId, 'deliveries', async () => {
+    await ada.verify(key);
+    // The hand-over fails some time after the verify is answered.
+    await scheduler.wait(500);
+    expect(await waitingAt(ada.accountId)).toHaveLength(1);
+  });
+  expect(await runDurableObjectAlarm(gate(ada.accountId))).toBe(true);
+  await receiver.receives(1);
+  expect(await eventsOf(ada)).toBe(1);
+});
+
 test('a verify is counted and its event made, or neither, however the gate dies', async () => {
   const ada = await signUp();
   const { license_key: key } = await withLicense(ada);
