@@ -43,6 +43,8 @@ const env = {
   WRANGLER_HIDE_BANNER: 'true',
   // Fetched from Cloudflare at every start, with a warning where there is no network; nothing here reads it.
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  // wrangler would keep a trace of every call, on the thread that serves: under load the most of its time.
+  X_LOCAL_OBSERVABILITY: 'false',
 };
 
 const applyMigrations = () => {
