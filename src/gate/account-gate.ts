@@ -63,20 +63,23 @@ export class AccountGate extends DurableObject<Env> {
     this.#admission = openAdmission(this.#copy, this.#ledger);
     this.#outgoing = openOutgoing(ctx.storage.sql);
     this.#wantsVerified = ctx.storage.kv.get<boolean>(WANTS_VERIFIED) ?? null;
-    this.#commit = sharedRun(() => this.#write());
+    this.#commit = sharedRun(
+      () => this.#write(),
+      () => this.#untilOnDisk(),
+    );
     this.#pull = sharedRun(() => this.#catchUp());
     this.#relay = sharedRun(() => this.#handOver());
     this.#gatheredRelay = gatheredRun(this.#relay, GATHER_MS);
   }
 
-  /** Every verify is this one call. `licenseKeys` are the spellings to look for, in order. */
-  async verify(presented: PresentedKey, licenseKeys: string[]): Promise<ReplyText> {
-    return writeReply(await this.#verify(presented, licenseKeys));
+  /** Every verify is this one call. */
+  async verify(presented: PresentedKey, licenseKey: string): Promise<ReplyText> {
+    return writeReply(await this.#verify(presented, licenseKey));
   }
 
   /** May this key make this call? Says nothing of the quota, which only licensing calls use. */
   async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission> {
-    if (!(await this.#knows(presented.keyId, []))) return { refused: 'unavailable' };
+    if (!(await this.#knows(presented.keyId, null))) return { refused: 'unavailable' };
     const nowMs = Date.now();
     const admission = this.#admission.admit(presented, needs, nowMs);
     if (admission.refused === null) {
@@ -157,8 +160,8 @@ export class AccountGate extends DurableObject<Env> {
     if (dueMs !== undefined && dueMs < armedMs) await this.ctx.storage.setAlarm(dueMs);
   }
 
-  async #verify(presented: PresentedKey, licenseKeys: string[]): Promise<VerifyReply> {
-    if (!(await this.#knows(presented.keyId, licenseKeys))) return { refused: 'unavailable' };
+  async #verify(presented: PresentedKey, licenseKey: string): Promise<VerifyReply> {
+    if (!(await this.#knows(presented.keyId, licenseKey))) return { refused: 'unavailable' };
     const nowMs = Date.now();
     const admission = this.#admission.admit(presented, 'verify', nowMs);
     if (admission.refused !== null) return admission;
@@ -167,7 +170,7 @@ export class AccountGate extends DurableObject<Env> {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
       return { refused: 'usage_limit_exceeded', rate: admission.rate, retryAfterSeconds };
     }
-    const license = this.#copy.firstLicense(licenseKeys);
+    const license = this.#copy.findLicense(licenseKey);
     const verdict = decideVerdict(license, isoDate(nowMs));
     this.#ledger.count('verify', period.startMs, nowMs);
     this.#ledger.useKey(presented.keyId, nowMs);
@@ -180,13 +183,13 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** Sees to it that a miss in the copy means that there is no such thing. False while D1 can't be asked. */
-  async #knows(keyId: string, licenseKeys: string[]): Promise<boolean> {
+  async #knows(keyId: string, licenseKey: string | null): Promise<boolean> {
     if (this.#copy.progress().complete) return true;
-    const licenseKnown = licenseKeys.length === 0 || this.#copy.firstLicense(licenseKeys) !== null;
+    const licenseKnown = licenseKey === null || this.#copy.findLicense(licenseKey) !== null;
     if (licenseKnown && this.#copy.account() && this.#copy.key(keyId)) return true;
     try {
       if ((await this.ctx.storage.getAlarm()) === null) await this.#arm();
-      this.#copy.adopt(await readThrough(this.#db, this.#accountId, keyId, licenseKeys));
+      this.#copy.adopt(await readThrough(this.#db, this.#accountId, keyId, licenseKey));
       return true;
     } catch (error) {
       logError('gate_read_through_failed', error, { account_id: this.#accountId });
@@ -207,17 +210,25 @@ export class AccountGate extends DurableObject<Env> {
     await this.#relaySoon();
   }
 
-  /** What the calls of this commit have counted and announced, at once or not at all. */
+  /** What the calls of this commit have counted and announced, at once or not at all. No reply leaves before it is on disk. */
   async #write(): Promise<void> {
     try {
       this.#ledger.write();
       this.#outgoing.write();
       await this.#relaySoon();
-      await this.ctx.storage.sync();
     } catch (error) {
-      // Counts that are not on disk must not live on in memory: the object starts again.
-      this.ctx.abort(`The gate could not write: ${String(error)}`);
+      this.#giveUp(error);
     }
+  }
+
+  /** The platform holds the replies back until then; those who call meanwhile share the next commit. */
+  async #untilOnDisk(): Promise<void> {
+    await this.ctx.storage.sync().catch((error: unknown) => this.#giveUp(error));
+  }
+
+  /** Counts that are not on disk must not live on in memory: the object starts again. */
+  #giveUp(error: unknown) {
+    this.ctx.abort(`The gate could not write: ${String(error)}`);
   }
 
   /** Events leave soon after their commit, and by the alarm whatever happens. */

@@ -1,4 +1,5 @@
 import type { KeyScope, StoredLicenseStatus } from '../db/schema.ts';
+import { spellingsOf } from '../shared/license-key.ts';
 import type { PlanTerms } from '../shared/plans.ts';
 import { Recent } from '../shared/recent.ts';
 
@@ -166,11 +167,11 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       return key;
     },
 
-    license,
-
-    /** The first that there is of several spellings. */
-    firstLicense: (licenseKeys: string[]): CopiedLicense | null => {
-      for (const licenseKey of licenseKeys) {
+    /** By the key as presented, or as what it must have been before somebody typed it. */
+    findLicense: (presented: string): CopiedLicense | null => {
+      const remembered = licensesInMemory.get(presented);
+      if (remembered) return remembered;
+      for (const licenseKey of spellingsOf(presented)) {
         const found = license(licenseKey);
         if (found) return found;
       }

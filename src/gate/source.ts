@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses } from '../db/schema.ts';
+import { spellingsOf } from '../shared/license-key.ts';
 import type { Rows } from './copy.ts';
 
 // How a gate reads its account in D1. Each of these is one round trip and one consistent snapshot.
@@ -108,7 +109,7 @@ export const readThrough = async (
   db: Database,
   accountId: string,
   keyId: string,
-  licenseKeys: string[],
+  licenseKey: string | null,
 ): Promise<Rows> => {
   const [[account], keys, ...found] = await db.batch([
     db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
@@ -116,11 +117,11 @@ export const readThrough = async (
       .select(keyColumns)
       .from(apiKeys)
       .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.id, keyId))),
-    ...licenseKeys.map((licenseKey) =>
+    ...(licenseKey === null ? [] : spellingsOf(licenseKey)).map((spelling) =>
       db
         .select(licenseColumns)
         .from(licenses)
-        .where(and(eq(licenses.accountId, accountId), eq(licenses.licenseKey, licenseKey))),
+        .where(and(eq(licenses.accountId, accountId), eq(licenses.licenseKey, spelling))),
     ),
   ]);
   return { account, keys: keys.map(copiedKey), licenses: found.flat() };

@@ -24,10 +24,13 @@ export const refusalError = (c: Context<AppEnv>, refusal: Refusal): AppError => 
   );
 };
 
+/** Made once: what a stack costs would be a good part of what it costs to refuse a forged key. */
+const NO_SUCH_KEY = new AppError('api_key_invalid');
+
 /** The key as far as its tag vouches for it: nothing has been looked up. */
 export const presentKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => {
   const key = parseApiKey(readConfig(c.env).apiKeySecret, apiKey);
-  if (!key) throw new AppError('api_key_invalid');
+  if (!key) throw NO_SUCH_KEY;
   c.set('key', key);
   return key;
 };

@@ -1,5 +1,4 @@
 import type { Context, ErrorHandler } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import * as z from 'zod';
 import { isDatabaseError } from '../db/errors.ts';
 import { AppError, type ErrorCode } from '../shared/app-error.ts';
@@ -79,8 +78,6 @@ const isGateOutage = (error: Error): boolean => {
 /** Every fault ends as one of our errors; what we did not expect is logged and not told. */
 const toAppError = (error: Error): AppError => {
   if (error instanceof AppError) return error;
-  // Hono's own validator says this of a body that does not parse.
-  if (error instanceof HTTPException && error.status === 400) return new AppError('invalid_json');
   const unavailable = error instanceof ConfigError || isDatabaseError(error) || isGateOutage(error);
   return new AppError(unavailable ? 'unavailable' : 'internal_error', { cause: error });
 };

@@ -12,7 +12,7 @@ import { licenseEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
 import { findLicense } from './find.ts';
 import { claim, type Idempotency, licenseOfClaim } from './idempotency.ts';
-import { generateLicenseKey } from './license-key.ts';
+import { generateLicenseKey } from '../shared/license-key.ts';
 import type { createLicenseInput } from './schemas.ts';
 
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;

@@ -18,7 +18,7 @@ import type { LicenseState } from '../gate/verdict.ts';
 import type { Ctx } from '../http/context.ts';
 import { toPage } from '../http/lists.ts';
 import { addDays, isoDate } from '../shared/clock.ts';
-import { readTypedKey } from './license-key.ts';
+import { readTypedKey } from '../shared/license-key.ts';
 import { type listLicensesQuery, toLicense } from './schemas.ts';
 import { found, foundAmongFew } from './search.ts';
 

@@ -5,7 +5,7 @@ import { LICENSE_STATES, licenseState } from '../gate/verdict.ts';
 import { text } from '../http/input.ts';
 import { listOf, numberedPageQuery, pageQuery } from '../http/lists.ts';
 import { isoDate, isoTime } from '../shared/clock.ts';
-import { MAX_LICENSE_KEY_LENGTH } from './license-key.ts';
+import { MAX_LICENSE_KEY_LENGTH } from '../shared/license-key.ts';
 
 const MAX_METADATA_BYTES = 4_096;
 

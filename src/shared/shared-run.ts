@@ -1,19 +1,21 @@
 /**
  * Shares runs of one job between callers, without a timer: the first caller's run starts at once, and
  * those who come while it is under way share the next one. Never two runs at a time, and what a caller
- * did before calling is always seen by the run that it waits for.
+ * did before calling is always seen by the run that it waits for. After a job its `rest` is still to be
+ * done before the next run, and no caller waits for that.
  */
-export const sharedRun = (job: () => Promise<void>): (() => Promise<void>) => {
+export const sharedRun = (job: () => Promise<void>, rest?: () => Promise<void>): (() => Promise<void>) => {
   let current: Promise<void> | null = null;
   let following: Promise<void> | null = null;
 
   const begin = (): Promise<void> => {
     const mine = job();
+    const whole = rest ? mine.then(rest) : mine;
     const clear = () => {
       current = null;
     };
-    current = mine;
-    void mine.then(clear, clear);
+    current = whole;
+    void whole.then(clear, clear);
     return mine;
   };
 

@@ -38,8 +38,8 @@ test('what a load read before the feed spoke never overwrites it: neither a stat
     copy.adopt({ ...nothing, keys: [key()], licenses: [license('active')] });
     for (const seen of [copy, reopen()]) {
       expect(seen.key('key_1')?.deleted).toBe(true);
-      expect(seen.license('L-1')?.status).toBe('suspended');
-      expect(seen.license('L-2')?.status).toBe('active');
+      expect(seen.findLicense('L-1')?.status).toBe('suspended');
+      expect(seen.findLicense('L-2')?.status).toBe('active');
       expect(seen.account()).toEqual(terms('pro'));
       expect(seen.progress()).toEqual({
         epoch: '1',
@@ -56,7 +56,7 @@ test('what the feed says overwrites what a load has brought', () =>
     copy.apply({ account: terms('scale'), keys: [key(true)], licenses: [license('suspended')] }, 1);
     for (const seen of [copy, reopen()]) {
       expect(seen.key('key_1')?.deleted).toBe(true);
-      expect(seen.license('L-1')?.status).toBe('suspended');
+      expect(seen.findLicense('L-1')?.status).toBe('suspended');
       expect(seen.account()).toEqual(terms('scale'));
     }
   }));
@@ -67,6 +67,6 @@ test('a raised epoch starts the copy anew', () =>
     const anew = reopen('2');
     expect(anew.account()).toBeNull();
     expect(anew.key('key_1')).toBeNull();
-    expect(anew.license('L-1')).toBeNull();
+    expect(anew.findLicense('L-1')).toBeNull();
     expect(anew.progress()).toEqual({ epoch: '2', appliedSeq: 0, loadedThrough: '', complete: false });
   }));
