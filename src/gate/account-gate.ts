@@ -65,7 +65,7 @@ export class AccountGate extends DurableObject<Env> {
     this.#wantsVerified = ctx.storage.kv.get<boolean>(WANTS_VERIFIED) ?? null;
     this.#commit = sharedRun(
       () => this.#write(),
-      () => this.#untilOnDisk(),
+      () => ctx.storage.sync(),
     );
     this.#pull = sharedRun(() => this.#catchUp());
     this.#relay = sharedRun(() => this.#handOver());
@@ -210,25 +210,19 @@ export class AccountGate extends DurableObject<Env> {
     await this.#relaySoon();
   }
 
-  /** What the calls of this commit have counted and announced, at once or not at all. No reply leaves before it is on disk. */
+  /**
+   * What the calls of this commit have counted and announced, at once or not at all. The platform holds their
+   * replies back until it is on disk, and starts the object again if it can't be.
+   */
   async #write(): Promise<void> {
     try {
       this.#ledger.write();
       this.#outgoing.write();
       await this.#relaySoon();
     } catch (error) {
-      this.#giveUp(error);
+      // Counts that are not on disk must not live on in memory.
+      this.ctx.abort(`The gate could not write: ${String(error)}`);
     }
-  }
-
-  /** The platform holds the replies back until then; those who call meanwhile share the next commit. */
-  async #untilOnDisk(): Promise<void> {
-    await this.ctx.storage.sync().catch((error: unknown) => this.#giveUp(error));
-  }
-
-  /** Counts that are not on disk must not live on in memory: the object starts again. */
-  #giveUp(error: unknown) {
-    this.ctx.abort(`The gate could not write: ${String(error)}`);
   }
 
   /** Events leave soon after their commit, and by the alarm whatever happens. */

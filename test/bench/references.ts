@@ -15,6 +15,7 @@ const FLOOR = {
 const BINDINGS = {
   floor: FLOOR,
   framed: FLOOR,
+  stored: FLOOR,
   d1: { d1_databases: [{ binding: 'DB', database_name: 'three-statements' }] },
   echo: {},
   empty: {},
@@ -61,10 +62,11 @@ const fill = async ({ miniflare }: Runtime, { accountId, apiKeys, licenses }: Li
 export const startFixtures = async (under: string, account: Licensed) => {
   const floor = await startFixture(under, 'floor');
   const framed = await startFixture(under, 'framed');
+  const stored = await startFixture(under, 'stored');
   const d1 = await startFixture(under, 'd1');
   const echo = await startFixture(under, 'echo');
   await fill(d1, account);
-  return { floor, framed, d1, echo };
+  return { floor, framed, stored, d1, echo };
 };
 
 export type Fixtures = Awaited<ReturnType<typeof startFixtures>>;

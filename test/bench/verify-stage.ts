@@ -40,11 +40,13 @@ export const measureVerify = async (stage: Stage): Promise<VerifyFigures> => {
   const verify = verifyTarget('verify', small.runtime, busy);
   const floor = verifyTarget('floor', fixtures.floor, busy);
   const framed = verifyTarget('floor in our HTTP layer', fixtures.framed, busy);
+  const stored = verifyTarget('floor that keeps a count', fixtures.stored, busy);
   const many = await measure(
     load,
     [
       floor,
       framed,
+      stored,
       verify,
       verifyTarget('verify, no webhooks', small.runtime, unheard),
       verifyTarget('three D1 statements', fixtures.d1, busy),
@@ -54,7 +56,7 @@ export const measureVerify = async (stage: Stage): Promise<VerifyFigures> => {
     manySlice,
     rounds,
   );
-  const one = await measure(load, [floor, framed, verify], oneSlice, rounds);
+  const one = await measure(load, [floor, framed, stored, verify], oneSlice, rounds);
   const bySize = await measure(
     load,
     [

@@ -24,6 +24,22 @@ test('the first caller’s run starts at once and those who come meanwhile share
   expect(runs).toBe(2);
 });
 
+test('callers have what they came for when the job is done, and the next run waits for its rest', async () => {
+  const said: string[] = [];
+  let finish = () => {};
+  const run = sharedRun(
+    async () => void said.push('job'),
+    () => new Promise((resolve) => (finish = resolve)),
+  );
+  await run();
+  const next = run().then(() => said.push('answered'));
+  await Promise.resolve();
+  expect(said).toEqual(['job']);
+  finish();
+  await next;
+  expect(said).toEqual(['job', 'job', 'answered']);
+});
+
 test('what was done before calling is seen by the run waited for, and no two runs overlap, though some fail', async () => {
   await fc.assert(
     fc.asyncProperty(
