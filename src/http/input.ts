@@ -82,7 +82,7 @@ type BodyHandler<S extends z.ZodType> = MiddlewareHandler<
   { in: { json: z.input<S> }; out: { json: z.output<S> } }
 >;
 
-/** A JSON body of at most 64 KiB that fits the schema. Hono's own validator would need its text twice and in secret. */
+/** A JSON body of at most 64 KiB that fits the schema. (Hono's own validator takes any other body for an empty one.) */
 export const body = <S extends z.ZodType>(schema: S, { beforeRefusal }: BodyOptions = {}) => {
   const middleware: BodyHandler<S> = async (c, next) => {
     try {
