@@ -10,7 +10,14 @@ const ROUTES: [method: string, path: string][] = [
   ['GET', '/licenses/:id'],
   ['POST', '/licenses/:id/renew'],
 ];
-const ASKED = ['/licenses/verify', '/licenses/create', '/licenses/7', '/licenses/8', '/licenses/7/renew', '/'];
+const ASKED = [
+  '/licenses/verify',
+  '/licenses/create',
+  '/licenses/7',
+  '/licenses/8',
+  '/licenses/7/renew',
+  '/',
+];
 
 test('a path is answered by the routes that Hono’s own router finds for it, however often it is asked for', () => {
   const plain = new TrieRouter<string>();
