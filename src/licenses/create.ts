@@ -10,9 +10,9 @@ import { AppError } from '../shared/app-error.ts';
 import { addDays, isoDate } from '../shared/clock.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
+import { generateLicenseKey } from '../shared/license-key.ts';
 import { findLicense } from './find.ts';
 import { claim, type Idempotency, licenseOfClaim } from './idempotency.ts';
-import { generateLicenseKey } from '../shared/license-key.ts';
 import type { createLicenseInput } from './schemas.ts';
 
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;

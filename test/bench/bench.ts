@@ -18,7 +18,7 @@ import { measureStart } from './start-stage.ts';
 import { measureVerify } from './verify-stage.ts';
 
 const NOTES = `Every Worker has a runtime and a direct socket of its own; the router of static files is left out. The
-service writes its line for every request, and nobody reads it. The webhook endpoint's receiver keeps its answers back:
+service writes its log, and nobody reads it. The webhook endpoint's receiver keeps its answers back:
 events are written and handed to the outbox while verify is measured, and six posts at a time wait for an answer.`;
 
 export const bench = async (folder: string, load: Load, options: Options): Promise<void> => {

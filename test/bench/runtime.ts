@@ -16,7 +16,7 @@ export { workerdVersion };
 
 const TICK_MS = 10;
 
-/** The service writes a line for every request: written, as deployed, and read by nobody. */
+/** The service's log: written, as deployed, and read by nobody. */
 export const silenceWorkerd = (folder: string) => {
   const launcher = join(folder, 'workerd.sh');
   writeFileSync(launcher, `#!/bin/sh\necho $$ > "$BENCH_PID_FILE"\nexec "${workerd}" "$@" > /dev/null\n`, {
