@@ -125,9 +125,12 @@ export const found = (search: Search): SQL => byIndex(search, number(search.limi
 export const foundAmongFew = (search: Search): SQL => {
   const { accountId, q, limit } = search;
   if (Array.from(q).length < PIECE_LENGTH || !isAscii(q)) return found(search);
-  const isCommon = sql`(SELECT count(*) >= ${number(COMMON)} FROM (${sample(accountId)}) WHERE instr(words, ${q.toLowerCase()}))`;
+  const isCommon = sql`(SELECT is_common FROM common)`;
   const all = number(limit);
   return sql`
+    WITH common(is_common) AS MATERIALIZED (
+      SELECT count(*) >= ${number(COMMON)} FROM (${sample(accountId)}) WHERE instr(words, ${q.toLowerCase()})
+    )
     SELECT * FROM (${byIndex(search, sql`iif(${isCommon}, 0, ${all})`)})
     UNION ALL SELECT * FROM (${byFilter(search, sql`iif(${isCommon}, ${all}, 0)`)})`;
 };

@@ -71,9 +71,16 @@ const INSERT = `INSERT INTO licenses
 export interface Inserted {
   /** The keys of the active ones, in the order of creation. */
   active: Values;
+  /** Of customers, those that are as long as most. */
+  emails: Values;
   rows: number;
   seconds: number;
 }
+
+const asLongAsMost = (texts: string[]): string[] => {
+  const byLength = Object.values(Object.groupBy(texts, ({ length }) => length)).map((group = []) => group);
+  return byLength.reduce((most, group) => (group.length > most.length ? group : most), []);
+};
 
 /** Until so many active ones are there. */
 export const insertLicenses = async (
@@ -89,15 +96,22 @@ export const insertLicenses = async (
   // One a second, the last one just now.
   const firstMs = Date.now() - rows * 1_000;
   const active: string[] = [];
+  const emails: string[] = [];
   for (let from = 0; from < rows; from += ROWS_AT_ONCE) {
     const batch = Array.from({ length: Math.min(ROWS_AT_ONCE, rows - from) }, (_, i) =>
       rowOf(from + i, firstMs + (from + i) * 1_000, today),
     );
     await statement.bind(accountId, JSON.stringify(batch)).run();
     batch.forEach((row, i) => {
+      emails.push(row[4]);
       if ((from + i) % ONE_INACTIVE_IN !== 0) active.push(row[1]);
     });
   }
   const seconds = (performance.now() - beganMs) / 1_000;
-  return { active: sharedValues(active.slice(0, activeCount)), rows, seconds };
+  return {
+    active: sharedValues(active.slice(0, activeCount)),
+    emails: sharedValues(asLongAsMost(emails)),
+    rows,
+    seconds,
+  };
 };

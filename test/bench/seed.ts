@@ -12,6 +12,7 @@ export interface Licensed extends Account {
 }
 
 export interface Grown extends Licensed {
+  emails: Values;
   rows: number;
   insertSeconds: number;
   /** How long its gate took to copy it all. */
@@ -40,6 +41,7 @@ const untilLoaded = async (service: Running, account: Licensed): Promise<number>
 const toGrown = (account: Account, inserted: Inserted): Omit<Grown, 'loadSeconds'> => ({
   ...account,
   licenses: inserted.active,
+  emails: inserted.emails,
   rows: inserted.rows,
   insertSeconds: inserted.seconds,
 });

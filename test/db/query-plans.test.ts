@@ -29,6 +29,7 @@ const useEverything = async () => {
     '?q=o',
     '?q=orr&status=expired',
     '?q=orr&status=active',
+    '?q=orr&status=suspended',
   ]) {
     const page = await ada.asKey('GET', `/api/v1/licenses${query}`);
     expect(page.status).toBe(200);
@@ -77,11 +78,14 @@ const planOf = async (statement: string) => {
 
 /**
  * A full-text index is read by what it matches, and has no other name for that than a scan; nor have the
- * rows of an insert.
+ * rows of an insert, and what a part of the plan has gathered.
  */
-const isScan = (detail: string) =>
-  detail.startsWith('SCAN') &&
-  !/^SCAN (license_search VIRTUAL TABLE INDEX \d+:.*M|\d+-ROW VALUES CLAUSE$)/.test(detail);
+const isScan = (detail: string, plan: string[]) => {
+  const [, name = ''] = /^SCAN (\S+)/.exec(detail) ?? [];
+  if (name === '' || plan.includes(`MATERIALIZE ${name}`) || plan.includes(`CO-ROUTINE ${name}`))
+    return false;
+  return !/^SCAN (license_search VIRTUAL TABLE INDEX \d+:.*M|\d+-ROW VALUES CLAUSE$)/.test(detail);
+};
 
 /** Sorting an index's rows anew would read all of them for one page. */
 const isSort = (detail: string) => detail.includes('USE TEMP B-TREE');
@@ -94,5 +98,7 @@ test('no statement that the service sends to D1 scans a table or sorts what it r
   const plans = await Promise.all(
     ours.map(async (statement) => ({ statement, plan: await planOf(statement) })),
   );
-  expect(plans.filter(({ plan }) => plan.some((detail) => isScan(detail) || isSort(detail)))).toEqual([]);
+  expect(plans.filter(({ plan }) => plan.some((detail) => isScan(detail, plan) || isSort(detail)))).toEqual(
+    [],
+  );
 });
