@@ -3,31 +3,23 @@ import { gateOf } from '../gate/feed.ts';
 import { DAY_MS } from '../shared/clock.ts';
 import { newEvent, TEST_EVENT } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
-import { randomBase62 } from '../shared/random.ts';
 import { rememberedName } from '../shared/remembered-name.ts';
 import { sharedRun } from '../shared/shared-run.ts';
 import { openDeliveries } from './delivery-store.ts';
 import { openEndpoints } from './endpoint-store.ts';
 import { HINT_PATIENCE_MS, openHints } from './hints.ts';
 import { openHours } from './hours.ts';
-import { type Job, toJob } from './jobs.ts';
+import type { Job } from './jobs.ts';
+import { openLanes } from './lanes.ts';
 import { type Outcome, settled } from './outcome.ts';
 import {
-  type Delivery,
   type DeliveryRecord,
   type DisabledReason,
   type Endpoint,
   type Summary,
   TABLES,
 } from './outbox-tables.ts';
-import { sweep } from './retention.ts';
-
-/** Twice what an attempt may take. Until then a dead consumer's lease keeps its lane from the others. */
-const LEASE_MS = 30_000;
-/** A consumer has six outgoing connections. */
-const LANES = 6;
-/** An endpoint that fails for longer than this is tried one delivery at a time. */
-const ONE_LANE_AFTER_MS = 60_000;
+import { openRetention } from './retention.ts';
 
 const TOLD_GATE = 'told_gate';
 const FIRST_ENDPOINT_AT = 'first_endpoint_at';
@@ -41,7 +33,9 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #endpoints;
   readonly #deliveries;
   readonly #hours;
+  readonly #lanes;
   readonly #hints;
+  readonly #retention;
   readonly #tellGate;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -50,8 +44,10 @@ export class WebhookOutbox extends DurableObject<Env> {
     ctx.storage.sql.exec(TABLES);
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#deliveries = openDeliveries(ctx.storage.sql);
+    this.#lanes = openLanes(this.#deliveries);
     this.#hours = openHours(ctx.storage.sql);
     this.#hints = openHints(env.WEBHOOKS, this.#accountId);
+    this.#retention = openRetention(ctx.storage.sql);
     // One after the other: told out of turn, the gate would be left with the older word.
     this.#tellGate = sharedRun(() => this.#tellGateNow());
   }
@@ -77,9 +73,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#hints.followed(endpointId);
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint || endpoint.disabledReason) return [];
-    return this.#deliveries
-      .due(endpointId, nowMs, this.#freeLanes(endpoint, nowMs))
-      .map((delivery) => this.#lease(delivery, endpoint, nowMs));
+    return this.#lanes.take(endpoint, nowMs);
   }
 
   /** What became of an attempt. Gives the next delivery of this endpoint to the caller who wants one. */
@@ -101,9 +95,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       this.#endpoints.save({ ...endpoint, failingSinceMs: after.failingSinceMs });
     }
     if (after.disable) await this.#disable(endpoint.id, after.disable);
-    const mayGoOn = wantsMore && !after.disable && this.#freeLanes(endpoint, nowMs) > 0;
-    const [next] = mayGoOn ? this.#deliveries.due(endpoint.id, nowMs, 1) : [];
-    const job = next ? this.#lease(next, endpoint, nowMs) : null;
+    const [job = null] = wantsMore && !after.disable ? this.#lanes.take(endpoint, nowMs, 1) : [];
     await this.#workOn(nowMs);
     return job;
   }
@@ -186,24 +178,12 @@ export class WebhookOutbox extends DurableObject<Env> {
     const nowMs = Date.now();
     try {
       await this.#tellGate();
-      if (sweep(this.ctx.storage.sql, nowMs)) await this.#wakeBy(nowMs + 1);
+      if (this.#retention.sweep(nowMs)) await this.#wakeBy(nowMs + 1);
       await this.#workOn(nowMs);
     } catch (error) {
       logError('outbox_alarm_failed', error, { account_id: this.#accountId });
       await this.ctx.storage.setAlarm(nowMs + HINT_PATIENCE_MS);
     }
-  }
-
-  #freeLanes(endpoint: Endpoint, nowMs: number): number {
-    const failsForMs = nowMs - (endpoint.failingSinceMs ?? nowMs);
-    const lanes = failsForMs > ONE_LANE_AFTER_MS ? 1 : LANES;
-    return Math.max(0, lanes - this.#deliveries.inFlight(endpoint.id, nowMs));
-  }
-
-  #lease(delivery: Delivery, endpoint: Endpoint, nowMs: number): Job {
-    const lease = randomBase62(16);
-    this.#deliveries.update({ ...delivery, lease, dueAtMs: nowMs + LEASE_MS });
-    return toJob(delivery, lease, endpoint, this.#deliveries.eventOf(delivery.eventId), nowMs);
   }
 
   async #disable(endpointId: string, disabledReason: DisabledReason): Promise<void> {
@@ -236,7 +216,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       const dueMs = this.#deliveries.nextDueMs(endpoint.id);
       if (dueMs === null) continue;
       // Where every lane is taken, each goes on with what is due when it settles.
-      if (dueMs <= nowMs && this.#freeLanes(endpoint, nowMs) > 0) await this.#hints.send(endpoint.id, nowMs);
+      if (dueMs <= nowMs && this.#lanes.free(endpoint, nowMs) > 0) await this.#hints.send(endpoint.id, nowMs);
       lookMs = Math.min(lookMs, dueMs <= nowMs ? nowMs + HINT_PATIENCE_MS : dueMs);
     }
     await this.#wakeBy(lookMs);

@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { signUp } from '../support/client.ts';
-import { addEndpoint, loseHints, readOutbox, ring, until, wakesInMs } from '../support/outbox.ts';
+import {
+  addEndpoint,
+  loseHints,
+  readOutbox,
+  ring,
+  tamperOutbox,
+  until,
+  wakesInMs,
+} from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
@@ -69,4 +77,47 @@ test('events that nobody subscribed to are forgotten too, and an outbox with not
   vi.advanceTimersByTime(DAY_MS);
   await ring(ada.accountId);
   expect(await wakesInMs(ada.accountId)).toBeNull();
+});
+
+test('a long backlog is gone through in parts and every ten minutes, and what lies behind it is forgotten', async () => {
+  const ada = await signUp();
+  const endpoint = await addEndpoint(ada, (await newReceiver()).url);
+  // Older than every id that is made now; the last of them alone is settled.
+  await tamperOutbox(
+    ada.accountId,
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+     INSERT INTO events SELECT 'evt_0000' || (10000 + i), 'license.verified', '{}', 0 FROM n`,
+  );
+  await tamperOutbox(
+    ada.accountId,
+    `INSERT INTO deliveries SELECT ?, 'dlv' || substr(id, 4), id,
+       iif(id = 'evt_000012500', 'delivered', 'pending'), 0, ?, NULL, 0 FROM events`,
+    endpoint.id,
+    NOON + DAY_MS,
+  );
+  const settle = (eventId: string) =>
+    readOutbox(
+      ada.accountId,
+      `UPDATE deliveries SET status = 'delivered' WHERE event_id = '${eventId}' RETURNING id`,
+    );
+
+  // Until the last part is done, the next one is due at once.
+  const parts = [];
+  for (const part of [1, 2, 3]) {
+    await ring(ada.accountId);
+    const { events } = await rowsIn(ada.accountId);
+    parts.push({ part, events, atOnce: (await wakesInMs(ada.accountId))! <= 1 });
+  }
+  expect(parts).toEqual([
+    { part: 1, events: 2_500, atOnce: true },
+    { part: 2, events: 2_500, atOnce: true },
+    { part: 3, events: 2_499, atOnce: false },
+  ]);
+
+  await settle('evt_000010001');
+  await ring(ada.accountId);
+  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 2_499 });
+  vi.advanceTimersByTime(10 * 60_000);
+  await ring(ada.accountId);
+  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 2_498, deliveries: 2_498 });
 });
