@@ -169,6 +169,7 @@ export const licenses = sqliteTable(
     unique('licenses_by_id').on(table.accountId, table.id),
     unique('licenses_by_key').on(table.accountId, table.licenseKey),
     index('licenses_by_status').on(table.accountId, table.status, table.seq),
+    index('licenses_by_email').on(table.accountId, sql`lower(${table.customerEmail})`, table.seq),
     index('licenses_by_expiry')
       .on(table.accountId, table.expiresAt, table.id)
       .where(sql`${table.status} = 'active' AND ${table.expiresAt} IS NOT NULL`),

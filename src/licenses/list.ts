@@ -20,7 +20,7 @@ import { toPage } from '../http/lists.ts';
 import { addDays, isoDate } from '../shared/clock.ts';
 import { readTypedKey } from '../shared/license-key.ts';
 import { type listLicensesQuery, toLicense } from './schemas.ts';
-import { found, foundAmongFew } from './search.ts';
+import { found } from './search.ts';
 
 type ListInput = z.output<typeof listLicensesQuery>;
 
@@ -78,18 +78,13 @@ const expiredPage = ({ db, accountId }: Ctx, { limit, cursor }: ListInput) => {
 };
 
 const search = ({ db, accountId }: Ctx, { limit, cursor, status }: ListInput, q: string) => {
-  const one = {
-    accountId,
-    q,
-    filter: and(eq(licenses.accountId, accountId), status && inState(status)),
-    before: seqOf(accountId, cursor),
-    limit: limit + 1,
-  };
+  const filter = and(eq(licenses.accountId, accountId), status && inState(status));
   const isFew = status === 'suspended' || status === 'revoked';
+  const before = seqOf(accountId, cursor);
   return db
     .select(getTableColumns(licenses))
     .from(licenses)
-    .where(sql`${licenses.seq} IN (${isFew ? foundAmongFew(one) : found(one)})`)
+    .where(sql`${licenses.seq} IN (${found({ accountId, q, filter, isFew, before, limit: limit + 1 })})`)
     .orderBy(desc(licenses.seq));
 };
 

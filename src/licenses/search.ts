@@ -78,59 +78,78 @@ interface Search {
   q: string;
   /** What else is asked of the licenses. */
   filter: SQL | undefined;
+  /** Whether few pass the filter, and an index has them in the order of `seq`. */
+  isFew: boolean;
   /** Ends before this `seq`. */
   before: SQL | undefined;
   limit: number;
 }
 
-const byMatch = ({ filter, before }: Search, query: SQL, limit: SQL) => sql`
+/** One statement has several ways to look. It takes one whose conditions hold, for a limit of 0 reads nothing. */
+const limitIf = (conditions: SQL[], limit: number): SQL =>
+  conditions.reduceRight((rest, condition) => sql`iif(${condition}, ${rest}, 0)`, number(limit));
+
+const byMatch = ({ filter, before, limit }: Search, query: SQL, conditions: SQL[]) => sql`
   SELECT ${licenses.seq} FROM license_search CROSS JOIN ${licenses} ON ${licenses.seq} = license_search.rowid
   WHERE ${and(sql`license_search MATCH ${query}`, before && sql`license_search.rowid < ${before}`, filter)}
-  ORDER BY license_search.rowid DESC LIMIT ${limit}`;
+  ORDER BY license_search.rowid DESC LIMIT ${limitIf(conditions, limit)}`;
 
-const byRarest = (search: Search, limit: SQL) => {
-  const { accountId, q, before } = search;
+const byRarest = (search: Search, conditions: SQL[]) => {
+  const { accountId, q, before, limit } = search;
   const lower = q.toLowerCase();
   const filter = and(search.filter, holds(lower));
   const query = sql`(SELECT ${`${accountTerm(accountId)} AND `} || query FROM near)`;
-  const isFew = sql`(SELECT count(*) < ${number(FEW)} FROM few)`;
+  const areFew = sql`(SELECT count(*) < ${number(FEW)} FROM few)`;
   return sql`
   WITH ${rarest(accountId, lower)}
   SELECT * FROM (
     SELECT ${licenses.seq} FROM few CROSS JOIN ${licenses} ON ${licenses.seq} = few.seq
     WHERE ${and(filter, before && sql`few.seq < ${before}`)}
-    ORDER BY few.seq DESC LIMIT iif(${isFew}, ${limit}, 0)
+    ORDER BY few.seq DESC LIMIT ${limitIf([...conditions, areFew], limit)}
   )
-  UNION ALL SELECT * FROM (${byMatch({ ...search, filter }, query, sql`iif(${isFew}, 0, ${limit})`)})`;
+  UNION ALL SELECT * FROM (${byMatch({ ...search, filter }, query, [...conditions, sql`NOT ${areFew}`])})`;
 };
 
-const byIndex = (search: Search, limit: SQL) => {
+const byIndex = (search: Search, conditions: SQL[]) => {
   const { accountId, q } = search;
   const isLong = q.length > SHORT_LENGTH && isAscii(q);
-  return isLong ? byRarest(search, limit) : byMatch(search, sql`${phraseQuery(accountId, q)}`, limit);
+  return isLong
+    ? byRarest(search, conditions)
+    : byMatch(search, sql`${phraseQuery(accountId, q)}`, conditions);
 };
 
-const byFilter = ({ q, filter, before }: Search, limit: SQL) => sql`
+const inOrder = ({ filter, before, limit }: Search, wanted: SQL, conditions: SQL[]) => sql`
   SELECT ${licenses.seq} FROM ${licenses}
-  WHERE ${and(filter, before && sql`${licenses.seq} < ${before}`, holds(q))}
-  ORDER BY ${licenses.seq} DESC LIMIT ${limit}`;
+  WHERE ${and(filter, before && sql`${licenses.seq} < ${before}`, wanted)}
+  ORDER BY ${licenses.seq} DESC LIMIT ${limitIf(conditions, limit)}`;
 
-/** The newest of them, by `seq`. */
-export const found = (search: Search): SQL => byIndex(search, number(search.limit));
-
-/**
- * For a filter that has an index in the order of `seq`: where many licenses hold the text, one after the other is looked
- * at that passes the filter, rather than all that hold it.
- */
-export const foundAmongFew = (search: Search): SQL => {
-  const { accountId, q, limit } = search;
-  if (Array.from(q).length < PIECE_LENGTH || !isAscii(q)) return found(search);
+/** Where many licenses hold the text, one after the other of the few is looked at, rather than all that hold it. */
+const amongFew = (search: Search, conditions: SQL[]) => {
+  const { accountId, q } = search;
+  if (Array.from(q).length < PIECE_LENGTH || !isAscii(q)) return byIndex(search, conditions);
   const isCommon = sql`(SELECT is_common FROM common)`;
-  const all = number(limit);
   return sql`
     WITH common(is_common) AS MATERIALIZED (
       SELECT count(*) >= ${number(COMMON)} FROM (${sample(accountId)}) WHERE instr(words, ${q.toLowerCase()})
     )
-    SELECT * FROM (${byIndex(search, sql`iif(${isCommon}, 0, ${all})`)})
-    UNION ALL SELECT * FROM (${byFilter(search, sql`iif(${isCommon}, ${all}, 0)`)})`;
+    SELECT * FROM (${byIndex(search, [...conditions, sql`NOT ${isCommon}`])})
+    UNION ALL SELECT * FROM (${inOrder(search, holds(q), [...conditions, isCommon])})`;
 };
+
+const byText = (search: Search, conditions: SQL[] = []) =>
+  search.isFew ? amongFew(search, conditions) : byIndex(search, conditions);
+
+/** A customer's whole address finds that customer, and a part of one whoever has it. */
+const byEmail = (search: Search) => {
+  const isIt = sql`lower(${licenses.customerEmail}) = ${search.q.toLowerCase()}`;
+  const customer = sql`SELECT 1 FROM ${licenses} WHERE ${licenses.accountId} = ${search.accountId} AND ${isIt}`;
+  return sql`
+    WITH customer AS MATERIALIZED (${customer} LIMIT 1)
+    SELECT * FROM (${inOrder(search, isIt, [])})
+    UNION ALL SELECT * FROM (${byText(search, [sql`NOT EXISTS (SELECT 1 FROM customer)`])})`;
+};
+
+const isEmail = (q: string) => /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(q);
+
+/** The newest of them, by `seq`. */
+export const found = (search: Search): SQL => (isEmail(search.q) ? byEmail(search) : byText(search));

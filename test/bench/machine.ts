@@ -1,12 +1,17 @@
 // What the figures were measured on.
-import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { statfsSync } from 'node:fs';
+import { availableParallelism, cpus, release, tmpdir, totalmem, type } from 'node:os';
 import { workerdVersion } from './runtime.ts';
+
+/** By this number Linux knows a file system that is in memory. */
+const TMPFS = 0x0102_1994;
 
 export const machine = () => ({
   cpu: cpus()[0]?.model.trim() ?? 'unknown',
   cores: availableParallelism(),
   memoryGiB: Math.round(totalmem() / 2 ** 30),
   system: `${type()} ${release()}`,
+  data: statfsSync(tmpdir()).type === TMPFS ? 'in memory' : 'on disk',
   node: process.version,
   workerd: workerdVersion,
   date: new Date().toISOString(),
@@ -17,8 +22,9 @@ export const machineLine = ({
   cores,
   memoryGiB,
   system,
+  data,
   node,
   workerd,
   date,
 }: ReturnType<typeof machine>) =>
-  `${cpu}, ${cores} cores, ${memoryGiB} GiB; ${system}; node ${node}, workerd ${workerd}; ${date}`;
+  `${cpu}, ${cores} cores, ${memoryGiB} GiB; ${system}; data ${data}; node ${node}, workerd ${workerd}; ${date}`;

@@ -30,6 +30,8 @@ const useEverything = async () => {
     '?q=orr&status=expired',
     '?q=orr&status=active',
     '?q=orr&status=suspended',
+    '?q=a@b.co',
+    '?q=a@b.co&status=active',
   ]) {
     const page = await ada.asKey('GET', `/api/v1/licenses${query}`);
     expect(page.status).toBe(200);

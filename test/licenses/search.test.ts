@@ -190,3 +190,36 @@ test('a search among the suspended ones gives the same whether few or many licen
     expect([q, await pages(ada, { q, status })]).toEqual([q, [[]]]);
   expect(await pages(ada, { q: 'sextant', status: 'revoked' })).toEqual([[]]);
 });
+
+test('a whole e-mail address finds its customer alone, page by page and in any state, and a part of it all who have it', async () => {
+  const [ada, bob] = [await signUp(), await signUp()];
+  const make = (customer: Customer, product: string, customer_email: string) =>
+    customer.createLicense({ product, customer_email });
+  for (const product of ['1', '2', '3']) await make(ada, product, 'Ann@example.com');
+  const { id } = await make(ada, '4', 'ann@EXAMPLE.com');
+  await make(ada, 'of Joann', 'joann@example.com');
+  await make(ada, 'for ann@example.com', 'joe@example.com');
+  await make(bob, 'of another account', 'ann@example.com');
+  const pagesOf = (q: string, status?: string) => pages(ada, status ? { q, status } : { q });
+
+  for (const q of ['ann@example.com', 'ANN@example.COM', ' ann@example.com '])
+    expect([q, await pagesOf(q)]).toEqual([
+      q,
+      [
+        ['4', '3'],
+        ['2', '1'],
+      ],
+    ]);
+  expect(await pagesOf('nn@example.com')).toEqual([
+    ['for ann@example.com', 'of Joann'],
+    ['4', '3'],
+    ['2', '1'],
+  ]);
+  expect(await pagesOf('ann@example.co')).toHaveLength(3);
+  await ada.asSession('POST', `/api/v1/licenses/${id}/suspend`);
+  expect(await pagesOf('ann@example.com', 'suspended')).toEqual([['4']]);
+  expect(await pagesOf('ann@example.com', 'active')).toEqual([['3', '2'], ['1']]);
+  // Nobody else's instead.
+  expect(await pagesOf('ann@example.com', 'revoked')).toEqual([[]]);
+  expect(await pagesOf('nobody@example.com')).toEqual([[]]);
+});

@@ -1,0 +1,1 @@
+CREATE INDEX `licenses_by_email` ON `licenses` (`account_id`,lower("customer_email"),`seq`);
