@@ -99,7 +99,7 @@ export const listLicensesQuery = z.object({
     .optional()
     .meta({
       description:
-        'Part of a key, e-mail, name or product, in any case; of one or two characters, its beginning.',
+        'Part of a key, e-mail, name or product, in any case; of one or two characters, its beginning. A whole key or e-mail address finds its own licenses only.',
     }),
 });
 
