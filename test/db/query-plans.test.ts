@@ -32,6 +32,8 @@ const useEverything = async () => {
     '?q=orr&status=suspended',
     '?q=a@b.co',
     '?q=a@b.co&status=active',
+    '?q=a@b.co&status=expired',
+    '?q=a@b.co&status=suspended',
   ]) {
     const page = await ada.asKey('GET', `/api/v1/licenses${query}`);
     expect(page.status).toBe(200);
