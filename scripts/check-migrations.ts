@@ -24,12 +24,12 @@ try {
   cpSync('drizzle', copy, { recursive: true });
   const { status, stdout, stderr } = spawnSync(
     'drizzle-kit',
-    ['generate', '--dialect', 'sqlite', '--schema', './src/db/schema.ts', '--out', copy],
+    ['generate', '--dialect', 'sqlite', '--schema', './src/db/*schema.ts', '--out', copy],
     { encoding: 'utf8' },
   );
   const written = readdirSync(copy).filter((name) => name.endsWith('.sql'));
   if (status !== 0 || written.length !== migrations.length) {
-    console.error(`src/db/schema.ts and drizzle/ differ: run npm run migration.\n${stdout}${stderr}`);
+    console.error(`src/db and drizzle/ differ: run npm run migration.\n${stdout}${stderr}`);
     process.exitCode = 1;
   }
 } finally {

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { violatesUnique } from '../db/errors.ts';
-import { appliedFacts } from '../db/schema.ts';
+import { appliedFacts } from '../db/billing-schema.ts';
 import { commit } from '../gate/feed.ts';
 import { logLine } from '../shared/log.ts';
 import { effectOf, type Place } from './effects.ts';

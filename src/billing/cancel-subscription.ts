@@ -1,7 +1,8 @@
 import { and, eq } from 'drizzle-orm';
 import { getAccount } from '../accounts/account.ts';
 import { violatesUnique } from '../db/errors.ts';
-import { accounts, isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
+import { isLive, type SubscriptionRow, subscriptions } from '../db/billing-schema.ts';
+import { accounts } from '../db/schema.ts';
 import { announces, commit } from '../gate/feed.ts';
 import type { Ctx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';

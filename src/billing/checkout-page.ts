@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { PaymentRow } from '../db/schema.ts';
+import type { PaymentRow } from '../db/billing-schema.ts';
 import { PLANS } from '../shared/plans.ts';
 
 // The sandbox's checkout: plain HTML, no script.

@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm';
-import { type PaymentRow, payments } from '../db/schema.ts';
+import { type PaymentRow, payments } from '../db/billing-schema.ts';
 import type { PublicCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Provider } from './provider.ts';

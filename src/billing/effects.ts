@@ -1,7 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { Database } from '../db/client.ts';
-import { accounts, isLive, payments, subscriptions } from '../db/schema.ts';
+import { isLive, payments, subscriptions } from '../db/billing-schema.ts';
+import { accounts } from '../db/schema.ts';
 import { announces, type Change } from '../gate/feed.ts';
 import { DAY_MS } from '../shared/clock.ts';
 import { newEvent } from '../shared/events.ts';

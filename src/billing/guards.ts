@@ -1,6 +1,7 @@
 import { and, eq, exists } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
-import { accounts, appliedFacts, isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
+import { appliedFacts, isLive, type SubscriptionRow, subscriptions } from '../db/billing-schema.ts';
+import { accounts } from '../db/schema.ts';
 
 // What keeps two that change one subscription at the same time from undoing each other's work.
 

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
-import { payments } from '../db/schema.ts';
+import { payments } from '../db/billing-schema.ts';
 import type { Ctx } from '../http/context.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';

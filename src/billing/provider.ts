@@ -1,4 +1,4 @@
-import type { PROVIDERS } from '../db/schema.ts';
+import type { PROVIDERS } from '../db/billing-schema.ts';
 import type { PAID_PLANS } from '../shared/plans.ts';
 
 // What a payment provider does for us. Everything behind it is common and knows no provider.

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PAYMENT_STATUSES, type PaymentRow, PROVIDERS, type SubscriptionRow } from '../db/schema.ts';
+import { PAYMENT_STATUSES, type PaymentRow, PROVIDERS, type SubscriptionRow } from '../db/billing-schema.ts';
 import { isoTime } from '../shared/clock.ts';
 import { CURRENCY, PAID_PLANS, PLAN_NAMES, PLANS } from '../shared/plans.ts';
 

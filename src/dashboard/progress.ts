@@ -1,6 +1,7 @@
 import { and, asc, eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { accounts, apiKeys, licenses, payments } from '../db/schema.ts';
+import { payments } from '../db/billing-schema.ts';
+import { accounts, apiKeys, licenses } from '../db/schema.ts';
 import { gateOf } from '../gate/feed.ts';
 import type { Ctx } from '../http/context.ts';
 import { isoDate, isoTime } from '../shared/clock.ts';
