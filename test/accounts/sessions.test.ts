@@ -1,14 +1,11 @@
 import { env, exports } from 'cloudflare:workers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Answer, call, freshAddress, register } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { everythingInD1, expectNone } from '../http/security.ts';
 
 const DAY_MS = 86_400_000;
 const PASSWORD = 'correct horse battery';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const signIn = (verb: 'register' | 'login', body: object, headers: Record<string, string> = {}) =>
   call('POST', `/api/${verb}`, { body, headers: { 'cf-connecting-ip': freshAddress(), ...headers } });
@@ -28,7 +25,7 @@ const cookieOf = ({ headers }: Pick<Answer, 'headers'>) => {
 };
 
 test('a person registers, is known by cookie and by token, logs out, and comes back', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-10T12:00:00.000Z') });
+  useFakeClock('2027-03-10T12:00:00.000Z');
   const registered = await signIn('register', {
     email: '  Ada.Lovelace@Example.COM ',
     password: PASSWORD,
@@ -126,7 +123,7 @@ test('each login makes a new session and ends the one that came with it, and no 
 
 test('a session ends after thirty days to the millisecond, and its row is cleared away', async () => {
   const startMs = Date.parse('2027-05-01T08:00:00.000Z');
-  vi.useFakeTimers({ toFake: ['Date'], now: startMs });
+  useFakeClock(startMs);
   const { email, password, token, accountId } = await register();
   vi.setSystemTime(startMs + 30 * DAY_MS - 1);
   expect((await byBearer(token)).status).toBe(200);

@@ -1,18 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { everythingInD1, expectNone } from '../http/security.ts';
 
 const MINUTE_MS = 60_000;
 const PASSWORD = 'correct horse battery';
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-10T12:00:00.000Z') });
-});
-
-afterEach(() => {
-  vi.useRealTimers();
+  useFakeClock('2027-03-10T12:00:00.000Z');
 });
 
 let people = 0;

@@ -1,20 +1,17 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { everythingInD1, expectNone } from '../http/security.ts';
 import { type Json, register, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const MINUTE_MS = 60_000;
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const iso = (ms: number) => new Date(ms).toISOString();
 
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 const row = (id: string) => env.DB.prepare('SELECT * FROM api_keys WHERE id = ?').bind(id).first();
 
 test('a key is made, shown masked, revealed, used, and deleted for good', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
   const ada = await register();
   const expiresAt = iso(NOON + 60 * MINUTE_MS);
   const made = await ada.asSession('POST', '/api/create-api-key', {
@@ -93,7 +90,7 @@ test('a key may delete itself, and is refused from then on', async () => {
 });
 
 test('a key works until the very moment at which it expires', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
   const ada = await signUp();
   const expiresAt = NOON + 10 * MINUTE_MS;
   const made = await ada.asSession('POST', '/api/create-api-key', { expires_at: iso(expiresAt) });

@@ -1,12 +1,9 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { isoDate } from '../../src/shared/clock.ts';
 import { type Customer, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, setPlan, statistics, tamper } from '../support/gate.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const parallel = <T>(times: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, i) => call(i)));
@@ -119,7 +116,7 @@ test('between calls the gate may be evicted at any time without losing a count',
 });
 
 test('a new month starts at nought, and a clock set back finds the old month as it was', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 30, 23, 59, 59) });
+  useFakeClock(Date.UTC(2026, 10, 30, 23, 59, 59));
   const ada = await signUp();
   const { license_key } = await ada.createLicense({ expires_at: '2026-11-30' });
   expect((await ada.verify(license_key)).body).toMatchObject({ valid: true, api_usage: 1 });
@@ -146,7 +143,7 @@ test('a new month starts at nought, and a clock set back finds the old month as 
 });
 
 test('an exhausted account is told when its period ends, and then may call again', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 30, 23, 59, 0) });
+  useFakeClock(Date.UTC(2026, 10, 30, 23, 59, 0));
   const ada = await signUp();
   await withUsage(ada, 1_000);
   const refused = await ada.verify('anything');

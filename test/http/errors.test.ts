@@ -1,8 +1,9 @@
 import { exports } from 'cloudflare:workers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ERRORS } from '../../src/http/errors.ts';
 import type { ErrorCode } from '../../src/shared/app-error.ts';
 import { type Answer, call, freshAddress, ORIGIN, register, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 // CONTRACT's table of errors, row by row. `faults.test.ts` has 500 and 503.
 
@@ -27,10 +28,6 @@ const expectError = (answer: Answer, status: number, code: ErrorCode, message?: 
 
 const paths = (answer: Answer): string[] =>
   answer.body.error.details.map((detail: { path: string }) => detail.path);
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 test('400: a body that does not parse or does not fit says where it is at fault', async () => {
   const ada = await signUp();
@@ -185,7 +182,7 @@ test('413 and 415: a body over 64 KiB, said or streamed, and one that is not JSO
 });
 
 test('429: a key that is too fast waits a second, whatever it calls', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  useFakeClock();
   const ada = await signUp();
   const rested = await ada.asKey('GET', '/api/account');
   expect(rested.headers.get('ratelimit-policy')).toBe('"key";q=20;w=2');
@@ -204,7 +201,7 @@ test('429: a key that is too fast waits a second, whatever it calls', async () =
 });
 
 test('429: the thousandth call of the month is answered, the next one waits for the next month', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-01-30T12:00:00.000Z') });
+  useFakeClock('2027-01-30T12:00:00.000Z');
   const ada = await signUp();
   for (let calls = 0; calls < 1_000; calls += 20) {
     const answers = await Promise.all(Array.from({ length: 20 }, () => ada.verify('AAAAAAAA')));

@@ -1,9 +1,10 @@
 import { listDurableObjectIds } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { mintApiKey } from '../../src/api-keys/format.ts';
 import { app } from '../../src/app.ts';
 import { call, ORIGIN, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import {
   accountRoutes,
   addWebhook,
@@ -17,10 +18,6 @@ import {
   routesWithId,
   walk,
 } from './security.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const VERIFY = 'POST /api/v1/licenses/verify';
 const cookie = (token: string) => `__Host-session=${token}`;
@@ -51,7 +48,7 @@ test('without a credential every protected route asks for an API key', async () 
 });
 
 test('a bad API key is refused everywhere, whatever good session comes with it', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  useFakeClock();
   const ada = await signUp();
   const shortLived = await ada.asSession('POST', '/api/create-api-key', {
     expires_at: new Date(Date.now() + 60_000).toISOString(),

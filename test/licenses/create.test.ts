@@ -1,14 +1,11 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Json, register, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const CREATE = '/api/v1/licenses/create';
 
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 test('a license is made of nothing at all, or of everything that one can say of it', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-10T12:00:00.000Z') });
+  useFakeClock('2027-03-10T12:00:00.000Z');
   const ada = await signUp();
   for (const body of [
     undefined,
@@ -46,7 +43,7 @@ test('a license is made of nothing at all, or of everything that one can say of 
 });
 
 test('a license lasts to a day or for days, never both, and never ends before it begins', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2028-02-28T23:59:59.000Z') });
+  useFakeClock('2028-02-28T23:59:59.000Z');
   const ada = await register();
   const expiry = async (fields: object): Promise<Json> => {
     const { status, body } = await ada.asSession('POST', CREATE, fields);

@@ -1,17 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import type { LicenseSnapshot } from '../../src/db/schema.ts';
 import { toHistoryEntry } from '../../src/licenses/history.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
-});
-
-afterEach(() => {
-  vi.useRealTimers();
+  useFakeClock(NOON);
 });
 
 const pathOf = (license: Json) => `/api/v1/licenses/${license.id}`;

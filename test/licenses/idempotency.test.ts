@@ -1,12 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Customer, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const HOUR_MS = 3_600_000;
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const creator = (customer: Customer) => (key: string, body: object) =>
   customer.asKey('POST', '/api/v1/licenses/create', body, { 'idempotency-key': key });
@@ -18,7 +15,7 @@ const licensesOf = async (customer: Customer) =>
 
 test('a retry gives the license of the first call and costs nothing, for a day', async () => {
   const startMs = Date.parse('2027-03-10T12:00:00.000Z');
-  vi.useFakeTimers({ toFake: ['Date'], now: startMs });
+  useFakeClock(startMs);
   const [ada, bob] = [await signUp(), await signUp()];
   const create = creator(ada);
   const order = { product: 'Orrery', metadata: { order: 7 } };

@@ -1,9 +1,6 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const STATES = ['active', 'expired', 'suspended', 'revoked'] as const;
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
@@ -21,7 +18,7 @@ const licenseIn = async (ada: Customer, state: (typeof STATES)[number]) => {
 };
 
 test('a license moves along its table of states and no other way, and every verify sees it at once', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
   const table: Record<string, Record<(typeof STATES)[number], string>> = {
     suspend: { active: 'suspended', expired: 'suspended', suspended: '409', revoked: '409' },
     reinstate: { active: '409', expired: '409', suspended: 'active', revoked: '409' },
@@ -48,7 +45,7 @@ test('a license moves along its table of states and no other way, and every veri
 });
 
 test('a suspended license that runs out meanwhile is expired once it is reinstated', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
   const ada = await signUp();
   const license = await ada.createLicense({ expires_at: '2027-03-11' });
   await ada.asSession('POST', `/api/v1/licenses/${license.id}/suspend`);
@@ -60,7 +57,7 @@ test('a suspended license that runs out meanwhile is expired once it is reinstat
 });
 
 test('a renewal counts from the last day if that is to come, else from today', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
   const ada = await signUp();
   const renew = async (license: Json, sent?: object) => {
     const path = `/api/v1/licenses/${license.id}/renew`;
@@ -112,7 +109,7 @@ test('of a suspension and a revocation at once, the license ends up revoked', as
 });
 
 test('what a license says of its customer can be changed, what it is can’t', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
   const ada = await signUp();
   const license = await ada.createLicense({ product: 'Orrery', metadata: { seats: 1, trial: true } });
   const path = `/api/v1/licenses/${license.id}`;

@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { list, pages, products } from '../support/licenses.ts';
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-01T12:00:00.000Z') });
-});
-
-afterEach(() => {
-  vi.useRealTimers();
+  useFakeClock('2027-03-01T12:00:00.000Z');
 });
 
 test('licenses are listed newest first, a page at a time, whole or by their state', async () => {

@@ -1,12 +1,9 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Json, signUp } from '../support/client.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
+import { useFakeClock } from '../support/fake-clock.ts';
 
 test('a license is verified from its first day to its last, and counted every time', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-08T09:00:00.000Z') });
+  useFakeClock('2027-03-08T09:00:00.000Z');
   const ada = await signUp();
   const license = await ada.createLicense({ product: 'Orrery', expires_at: '2027-03-10' });
   let calls = 0;
@@ -99,7 +96,7 @@ test('a generated key may be typed any way a person reads it, an own one is take
 });
 
 test('only a call that is answered counts, and each exactly once however many come at a time', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  useFakeClock();
   const ada = await signUp();
   const { license_key: key } = await ada.createLicense();
   const { body: shipped } = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
