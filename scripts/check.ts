@@ -14,6 +14,7 @@ const STEPS: [what: string, command: string, ...args: string[]][] = [
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
   ['types', 'tsc', '-b', 'src/web'],
   ['migrations match the schema and drop nothing unreviewed', 'node', 'scripts/check-migrations.ts'],
+  ['links in Markdown files lead somewhere', 'node', 'scripts/check-links.ts'],
   ['bundle', 'wrangler', 'deploy', '--dry-run', '--outdir', 'dist/worker'],
   ['the dashboard’s first script is small', 'node', 'scripts/check-web-size.ts'],
 ];

@@ -1,0 +1,58 @@
+// Checks every relative link and image in the tracked Markdown files: the file exists, and so does the heading.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const CODE = /^(```|~~~).*?^\1$|`(?:[^`\n]|\n(?!\n))*`/gms;
+/** `[text](target)`, `![alt](target)` and `[label]: target`. */
+const LINK = /\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)|^\[[^\]]+\]:\s+<?([^\s>]+)/gm;
+const EXTERNAL = /^[a-z][a-z0-9+.-]*:/i;
+
+/** GitHub's anchor for a heading. */
+const slugOf = (heading: string): string =>
+  heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, '')
+    .replaceAll(' ', '-');
+
+/** A heading that repeats gets a number: `usage`, `usage-1`, `usage-2`. */
+const anchorsOf = (markdown: string): Set<string> => {
+  const anchors = new Set<string>();
+  const counts = new Map<string, number>();
+  // Only fenced code can contain a line that looks like a heading.
+  const text = markdown.replace(/^(```|~~~).*?^\1$/gms, '');
+  for (const [, heading = ''] of text.matchAll(/^#{1,6} +(.+?)(?: +#+)?$/gm)) {
+    const slug = slugOf(heading);
+    const count = counts.get(slug) ?? 0;
+    counts.set(slug, count + 1);
+    anchors.add(count === 0 ? slug : `${slug}-${count}`);
+  }
+  return anchors;
+};
+
+const problemWith = (file: string, link: string): string | null => {
+  const [path = '', anchor] = decodeURI(link).split('#');
+  const target = path === '' ? file : normalize(join(path.startsWith('/') ? '.' : dirname(file), path));
+  if (!existsSync(target)) return 'there is no such file';
+  if (anchor === undefined || !target.endsWith('.md')) return null;
+  return anchorsOf(readFileSync(target, 'utf8')).has(anchor) ? null : 'there is no such heading';
+};
+
+const files = execFileSync('git', ['ls-files', '-z', '--', '*.md'], { encoding: 'utf8' })
+  .split('\0')
+  .filter((file) => file !== '' && existsSync(file));
+
+const broken = files.flatMap((file) =>
+  [...readFileSync(file, 'utf8').replace(CODE, '').matchAll(LINK)].flatMap(([, inline, reference]) => {
+    const link = inline ?? reference ?? '';
+    const problem = EXTERNAL.test(link) ? null : problemWith(file, link);
+    return problem === null ? [] : [`${file}: ${link}: ${problem}`];
+  }),
+);
+
+if (broken.length > 0) {
+  console.error(broken.join('\n'));
+  process.exitCode = 1;
+}
