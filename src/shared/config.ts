@@ -14,7 +14,7 @@ type Secrets = Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS'>;
 
 const required = (secrets: Partial<Secrets>, name: keyof Secrets): string => {
   const value = secrets[name];
-  if (!value) throw new ConfigError(`${name} is missing: set it as the README's configuration table says.`);
+  if (!value) throw new ConfigError(`${name} is missing: set it as described in docs/deploying.md.`);
   return value;
 };
 
