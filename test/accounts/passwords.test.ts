@@ -11,7 +11,7 @@ const storedHash = async (accountId: string) => {
   return (await statement.first<string>('password_hash')) ?? '';
 };
 
-test('a login renews a hash of weaker parameters, and leaves a current one alone', async () => {
+test('a login rehashes a password stored with weaker parameters and keeps a current hash', async () => {
   const { email, password, accountId } = await register();
   const current = await storedHash(accountId);
   expect(current).toMatch(/^scrypt\$16384\$8\$5\$[\w-]{22}\$[\w-]{43}$/);
@@ -31,17 +31,17 @@ test('a login renews a hash of weaker parameters, and leaves a current one alone
   expect((await login(email, 'wrong horse battery')).status).toBe(401);
 });
 
-test('an unknown e-mail and a wrong password get the same answer in the same time', async () => {
+test('an unknown email and a wrong password get the same response in the same time', async () => {
   const { email } = await register();
-  const timed = async (address: string) => {
+  const timedLogin = async (address: string) => {
     const startMs = performance.now();
     const answer = await login(address, 'wrong horse battery');
     return { ms: performance.now() - startMs, answer };
   };
   const fastest = { known: Infinity, unknown: Infinity };
   for (let i = 0; i < 3; i++) {
-    const known = await timed(email);
-    const unknown = await timed('nobody@example.com');
+    const known = await timedLogin(email);
+    const unknown = await timedLogin('nobody@example.com');
     fastest.known = Math.min(fastest.known, known.ms);
     fastest.unknown = Math.min(fastest.unknown, unknown.ms);
     for (const { answer } of [known, unknown]) {
@@ -51,15 +51,15 @@ test('an unknown e-mail and a wrong password get the same answer in the same tim
         request_id: answer.headers.get('x-request-id'),
       });
     }
-    const names = ({ answer }: typeof known) => [answer.status, ...answer.headers.keys()];
-    expect(names(unknown)).toEqual(names(known));
+    const statusAndHeaderNames = ({ answer }: typeof known) => [answer.status, ...answer.headers.keys()];
+    expect(statusAndHeaderNames(unknown)).toEqual(statusAndHeaderNames(known));
   }
   const ratio = fastest.unknown / fastest.known;
   expect(ratio).toBeGreaterThan(0.5);
   expect(ratio).toBeLessThan(2);
 });
 
-test('a password is its characters, however a keyboard composes them', async () => {
+test('a password typed with decomposed accents matches its composed form', async () => {
   const composed = 'caf\u00e9 cr\u00e8me br\u00fbl\u00e9e';
   const decomposed = composed.normalize('NFD');
   expect(decomposed).not.toBe(composed);

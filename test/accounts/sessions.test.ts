@@ -6,25 +6,25 @@ import { everythingInD1, expectNone } from '../http/security.ts';
 
 const DAY_MS = 86_400_000;
 const PASSWORD = 'correct horse battery';
+const VALID = { email: 'valid@example.com', password: PASSWORD };
 
-const signIn = (verb: 'register' | 'login', body: object, headers: Record<string, string> = {}) =>
-  call('POST', `/api/${verb}`, { body, headers: { 'cf-connecting-ip': freshAddress(), ...headers } });
+const signIn = (action: 'register' | 'login', body: object, headers: Record<string, string> = {}) =>
+  call('POST', `/api/${action}`, { body, headers: { 'cf-connecting-ip': freshAddress(), ...headers } });
 
 const account = (headers: Record<string, string>) => call('GET', '/api/account', { headers });
 const byCookie = (token: string) => account({ cookie: `theme=dark; __Host-session=${token}` });
 const byBearer = (token: string) => account({ authorization: `Bearer ${token}` });
 
-/** The cookie that an answer sets, with its attributes by name. */
+/** Returns the one cookie that a response sets, with its attributes by name. */
 const cookieOf = ({ headers }: Pick<Answer, 'headers'>) => {
-  const [set, ...others] = headers.getSetCookie();
+  const [cookie = '', ...others] = headers.getSetCookie();
   expect(others).toEqual([]);
-  const [pair = '', ...attributes] = (set ?? '').split('; ');
+  const [pair = '', ...attributes] = cookie.split('; ');
   const [name = '', value = ''] = pair.split('=');
-  const byName = Object.fromEntries(attributes.map((one) => one.split('=')));
-  return { name, value, attributes: byName };
+  return { name, value, attributes: Object.fromEntries(attributes.map((text) => text.split('='))) };
 };
 
-test('a person registers, is known by cookie and by token, logs out, and comes back', async () => {
+test('registering signs in by cookie and by token, logging out ends the session, and login starts another', async () => {
   useFakeClock('2027-03-10T12:00:00.000Z');
   const registered = await signIn('register', {
     email: '  Ada.Lovelace@Example.COM ',
@@ -62,21 +62,25 @@ test('a person registers, is known by cookie and by token, logs out, and comes b
     expect([answer.status, answer.body]).toEqual([200, ada]);
   }
 
-  const out = await call('POST', '/api/logout', { headers: { cookie: `__Host-session=${first}` } });
-  expect([out.status, out.body]).toEqual([200, { logged_out: true }]);
-  expect(cookieOf(out)).toMatchObject({ name: '__Host-session', value: '', attributes: { 'Max-Age': '0' } });
+  const loggedOut = await call('POST', '/api/logout', { headers: { cookie: `__Host-session=${first}` } });
+  expect([loggedOut.status, loggedOut.body]).toEqual([200, { logged_out: true }]);
+  expect(cookieOf(loggedOut)).toMatchObject({
+    name: '__Host-session',
+    value: '',
+    attributes: { 'Max-Age': '0' },
+  });
   for (const answer of [await byCookie(first), await byBearer(first)]) {
     expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_session']);
   }
 
-  const back = await signIn('login', { email: 'ADA.lovelace@example.com', password: PASSWORD });
-  expect([back.status, back.body.account]).toEqual([200, ada]);
-  expect(cookieOf(back).value).toBe(back.body.session.token);
-  expect(back.body.session.token).not.toBe(first);
-  expect((await byCookie(back.body.session.token)).body).toEqual(ada);
+  const loggedIn = await signIn('login', { email: 'ADA.lovelace@example.com', password: PASSWORD });
+  expect([loggedIn.status, loggedIn.body.account]).toEqual([200, ada]);
+  expect(cookieOf(loggedIn).value).toBe(loggedIn.body.session.token);
+  expect(loggedIn.body.session.token).not.toBe(first);
+  expect((await byCookie(loggedIn.body.session.token)).body).toEqual(ada);
 });
 
-test('over plain http, where browsers refuse the other, the cookie is named session', async () => {
+test('over plain http the cookie is named session and is not Secure', async () => {
   const send = (path: string, body: object, headers: Record<string, string> = {}) =>
     exports.default.fetch(`http://localhost:8787${path}`, {
       method: 'POST',
@@ -87,27 +91,27 @@ test('over plain http, where browsers refuse the other, the cookie is named sess
   const { name, value, attributes } = cookieOf(registered);
   expect(name).toBe('session');
   expect(Object.keys(attributes).toSorted()).toEqual(['Expires', 'HttpOnly', 'Path', 'SameSite']);
-  const own = { cookie: `session=${value}`, origin: 'http://localhost:8787' };
-  const { status } = await exports.default.fetch('http://localhost:8787/api/account', { headers: own });
+  const headers = { cookie: `session=${value}`, origin: 'http://localhost:8787' };
+  const { status } = await exports.default.fetch('http://localhost:8787/api/account', { headers });
   expect(status).toBe(200);
-  // On https that name is anybody's to set, so it is not read there.
+  // Without the __Host- prefix a sibling domain could set the cookie, so https ignores this name.
   expect((await account({ cookie: `session=${value}` })).body.error.code).toBe('api_key_required');
-  const out = await send('/api/logout', {}, own);
-  expect(cookieOf(out)).toMatchObject({ name: 'session', value: '' });
+  const loggedOut = await send('/api/logout', {}, headers);
+  expect(cookieOf(loggedOut)).toMatchObject({ name: 'session', value: '' });
 });
 
-test('each login makes a new session and ends the one that came with it, and no other', async () => {
-  const { email, password, token: atWork } = await register();
-  const atHome = await signIn('login', { email, password });
-  const home: string = atHome.body.session.token;
-  const again = await signIn('login', { email, password }, { cookie: `__Host-session=${home}` });
-  const renewed: string = again.body.session.token;
-  expect(new Set([atWork, home, renewed]).size).toBe(3);
-  expect((await byCookie(home)).status).toBe(401);
+test('a login starts a new session and ends only the session sent with it', async () => {
+  const { email, password, token: workToken } = await register();
+  const loginAtHome = await signIn('login', { email, password });
+  const homeToken: string = loginAtHome.body.session.token;
+  const secondLogin = await signIn('login', { email, password }, { cookie: `__Host-session=${homeToken}` });
+  const renewed: string = secondLogin.body.session.token;
+  expect(new Set([workToken, homeToken, renewed]).size).toBe(3);
+  expect((await byCookie(homeToken)).status).toBe(401);
   expect((await byCookie(renewed)).status).toBe(200);
-  expect((await byBearer(atWork)).status).toBe(200);
+  expect((await byBearer(workToken)).status).toBe(200);
 
-  // A login that fails takes nothing away.
+  // A failed login ends no session.
   const failed = await signIn(
     'login',
     { email, password: 'wrong horse battery' },
@@ -118,10 +122,10 @@ test('each login makes a new session and ends the one that came with it, and no 
 
   await call('POST', '/api/logout', { headers: { authorization: `Bearer ${renewed}` } });
   expect((await byBearer(renewed)).status).toBe(401);
-  expect((await byBearer(atWork)).status).toBe(200);
+  expect((await byBearer(workToken)).status).toBe(200);
 });
 
-test('a session ends after thirty days to the millisecond, and its row is cleared away', async () => {
+test('a session expires after exactly 30 days, and the next login deletes its row', async () => {
   const startMs = Date.parse('2027-05-01T08:00:00.000Z');
   useFakeClock(startMs);
   const { email, password, token, accountId } = await register();
@@ -139,25 +143,25 @@ test('a session ends after thirty days to the millisecond, and its row is cleare
   expect(results).toEqual([{ created_at: startMs + 30 * DAY_MS + 1 }]);
 });
 
-test('the database knows sessions and passwords only as hashes', async () => {
+test('the database holds session tokens and passwords only as hashes', async () => {
   const password = 'a password to look for 7!';
   const registered = await signIn('register', { email: 'hashed@example.com', password });
-  const again = await signIn('login', { email: 'hashed@example.com', password });
-  const tokens: string[] = [registered.body.session.token, again.body.session.token];
+  const loggedIn = await signIn('login', { email: 'hashed@example.com', password });
+  const tokens: string[] = [registered.body.session.token, loggedIn.body.session.token];
   const stored = await everythingInD1();
   expect(stored).toContain('hashed@example.com');
   expectNone(stored, [password, ...tokens, ...tokens.map((token) => token.slice(4))]);
 });
 
-test('ten people who register one e-mail at once make one account, and nine hear that it is taken', async () => {
+test('ten parallel registrations of one email make one account and nine email_taken errors', async () => {
   const email = 'race@example.com';
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, i) =>
       signIn('register', { email: i % 2 ? email : email.toUpperCase(), password: `${PASSWORD} ${i}` }),
     ),
   );
-  const [winner, ...second] = answers.filter(({ status }) => status === 201);
-  expect(second).toEqual([]);
+  const [winner, ...otherWinners] = answers.filter(({ status }) => status === 201);
+  expect(otherWinners).toEqual([]);
   for (const { status, body, headers } of answers.filter((answer) => answer !== winner)) {
     expect([status, body.error.code, headers.getSetCookie()]).toEqual([409, 'email_taken', []]);
   }
@@ -169,23 +173,32 @@ test('ten people who register one e-mail at once make one account, and nine hear
   expect(sessions?.results).toHaveLength(1);
 });
 
-test('a registration that does not fit says which field is at fault', async () => {
-  const good = { email: 'fits@example.com', password: PASSWORD };
-  const unfit: [field: string, body: object][] = [
-    ['email', { ...good, email: 'not-an-address' }],
-    ['email', { ...good, email: `${'a'.repeat(250)}@example.com` }],
-    ['email', { password: PASSWORD }],
-    ['password', { ...good, password: 'nine char' }],
-    ['password', { ...good, password: 'x'.repeat(257) }],
-    ['password', { ...good, password: 1_234_567_890 }],
-    ['name', { ...good, name: ' ' }],
-    ['name', { ...good, name: 'x'.repeat(201) }],
-    ['plan', { ...good, plan: 'scale' }],
-  ];
-  for (const [field, body] of unfit) {
-    const { status, body: said } = await signIn('register', body);
-    expect([status, said.error.code, said.error.details[0].path]).toEqual([400, 'invalid_request', field]);
-  }
-  expect((await signIn('register', { ...good, password: 'x'.repeat(256), name: null })).status).toBe(201);
-  expect((await signIn('register', { email: 'ten@example.com', password: 'ten chars!' })).status).toBe(201);
+test.for([
+  { name: 'an email without an @', field: 'email', body: { ...VALID, email: 'not-an-address' } },
+  {
+    name: 'an email of 262 characters',
+    field: 'email',
+    body: { ...VALID, email: `${'a'.repeat(250)}@example.com` },
+  },
+  { name: 'a missing email', field: 'email', body: { password: PASSWORD } },
+  { name: 'a password of 9 characters', field: 'password', body: { ...VALID, password: 'nine char' } },
+  { name: 'a password of 257 characters', field: 'password', body: { ...VALID, password: 'x'.repeat(257) } },
+  { name: 'a numeric password', field: 'password', body: { ...VALID, password: 1_234_567_890 } },
+  { name: 'a blank name', field: 'name', body: { ...VALID, name: ' ' } },
+  { name: 'a name of 201 characters', field: 'name', body: { ...VALID, name: 'x'.repeat(201) } },
+  { name: 'an unknown field', field: 'plan', body: { ...VALID, plan: 'scale' } },
+])('registering with $name answers 400 and names the field $field', async ({ field, body }) => {
+  const { status, body: response } = await signIn('register', body);
+  expect([status, response.error.code, response.error.details[0].path]).toEqual([
+    400,
+    'invalid_request',
+    field,
+  ]);
+});
+
+test.for([
+  { name: 'a password of 256 characters', body: { ...VALID, password: 'x'.repeat(256), name: null } },
+  { name: 'a password of 10 characters', body: { email: 'ten@example.com', password: 'ten chars!' } },
+])('registering with $name succeeds', async ({ body }) => {
+  expect((await signIn('register', body)).status).toBe(201);
 });

@@ -12,21 +12,21 @@ beforeEach(() => {
   useFakeClock('2027-03-10T12:00:00.000Z');
 });
 
-let people = 0;
+let accountCount = 0;
 
 const register = (ip: string) =>
   call('POST', '/api/register', {
-    body: { email: `throttled-${++people}@example.com`, password: PASSWORD },
+    body: { email: `throttled-${++accountCount}@example.com`, password: PASSWORD },
     headers: { 'cf-connecting-ip': ip },
   });
 
 const login = (email: string, password: string, ip = freshAddress()) =>
   call('POST', '/api/login', { body: { email, password }, headers: { 'cf-connecting-ip': ip } });
 
-/** Accounts whose hashes are quick to check, so that a hundred attempts don't take half a minute. */
-const quickAccounts = async (count: number) => {
+/** Inserts accounts with cheap password hashes, so that 100 login attempts don't take half a minute. */
+const insertQuickAccounts = async (count: number) => {
   const hash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
-  const emails = Array.from({ length: count }, () => `quick-${++people}@example.com`);
+  const emails = Array.from({ length: count }, () => `quick-${++accountCount}@example.com`);
   const insert = 'INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)';
   await env.DB.batch(
     emails.map((email) => env.DB.prepare(insert).bind(`acct_${crypto.randomUUID()}`, email, hash)),
@@ -34,14 +34,14 @@ const quickAccounts = async (count: number) => {
   return emails;
 };
 
-const inParallel = (times: number, attempt: (i: number) => Promise<Answer>) =>
+const runInParallel = (times: number, attempt: (i: number) => Promise<Answer>) =>
   Promise.all(Array.from({ length: times }, (_, i) => attempt(i)));
 
-const statuses = (answers: Answer[]) => {
+const countStatuses = (answers: Answer[]) => {
   const count = (status: number) => answers.filter((answer) => answer.status === status).length;
   return { 200: count(200), 201: count(201), 401: count(401), 429: count(429) };
 };
-const NONE = { 200: 0, 201: 0, 401: 0, 429: 0 };
+const NO_STATUSES = { 200: 0, 201: 0, 401: 0, 429: 0 };
 
 const expectThrottled = ({ status, body, headers }: Answer, retryAfterSeconds: number) => {
   expect([status, body.error.code, body.error.message]).toEqual([
@@ -53,15 +53,15 @@ const expectThrottled = ({ status, body, headers }: Answer, retryAfterSeconds: n
   expect(headers.getSetCookie()).toEqual([]);
 };
 
-test('sixty accounts an hour come from one address, a whole IPv6 /64 being one', async () => {
+test('one address may register 60 accounts an hour, and an IPv6 /64 counts as one address', async () => {
   const spellings = ['2001:db8:0:7::', '2001:0DB8:0000:0007:0:0:0:', '2001:db8:0:7:ffff:1:2:'];
   const inNetwork = (i: number) => `${spellings[i % 3]}${(i + 1).toString(16)}`;
   const startMs = performance.now();
-  const answers = await inParallel(70, (i) => register(inNetwork(i)));
+  const answers = await runInParallel(70, (i) => register(inNetwork(i)));
   const hashingMs = (performance.now() - startMs) / 60;
-  expect(statuses(answers)).toEqual({ ...NONE, 201: 60, 429: 10 });
+  expect(countStatuses(answers)).toEqual({ ...NO_STATUSES, 201: 60, 429: 10 });
 
-  // Refused before any hashing: twenty refusals cost less time than twenty hashes would by far.
+  // The refusal comes before password hashing, so it takes far less time than a hash.
   const refusedFromMs = performance.now();
   for (let i = 0; i < 20; i++) expectThrottled(await register(inNetwork(i)), 3_600);
   expect((performance.now() - refusedFromMs) / 20).toBeLessThan(hashingMs / 2);
@@ -74,10 +74,10 @@ test('sixty accounts an hour come from one address, a whole IPv6 /64 being one',
   expect((await register(inNetwork(0))).status).toBe(201);
 });
 
-test('ten wrong passwords in fifteen minutes close an e-mail, to the right one too, from everywhere', async () => {
-  const [email = '', other = ''] = await quickAccounts(2);
-  expect(statuses(await inParallel(30, () => login(email, 'wrong horse battery')))).toEqual({
-    ...NONE,
+test('ten wrong passwords within 15 minutes block every login to that email address', async () => {
+  const [email = '', other = ''] = await insertQuickAccounts(2);
+  expect(countStatuses(await runInParallel(30, () => login(email, 'wrong horse battery')))).toEqual({
+    ...NO_STATUSES,
     401: 10,
     429: 20,
   });
@@ -85,12 +85,12 @@ test('ten wrong passwords in fifteen minutes close an e-mail, to the right one t
   expectThrottled(await login(`  ${email.toUpperCase()} `, PASSWORD), 900);
   expect((await login(other, PASSWORD)).status).toBe(200);
 
-  // Refused before any hashing: the hash is unreadable, and whoever came as far as that would be told 500.
-  const unreadable = env.DB.prepare("UPDATE accounts SET password_hash = 'none' WHERE email = ?");
+  // The refusal comes before the hash is read: an unreadable hash would answer 500.
+  const corruptHash = env.DB.prepare("UPDATE accounts SET password_hash = 'none' WHERE email = ?");
   const { results } = await env.DB.prepare('SELECT password_hash AS hash FROM accounts WHERE email = ?')
     .bind(email)
     .all<{ hash: string }>();
-  await unreadable.bind(email).run();
+  await corruptHash.bind(email).run();
   expectThrottled(await login(email, PASSWORD), 900);
   await env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?')
     .bind(results[0]?.hash, email)
@@ -102,11 +102,11 @@ test('ten wrong passwords in fifteen minutes close an e-mail, to the right one t
   expect((await login(email, PASSWORD)).status).toBe(200);
 });
 
-test('a hundred wrong passwords close an address to every e-mail', async () => {
-  const emails = await quickAccounts(12);
+test('100 wrong passwords block logins from that IP address to every account', async () => {
+  const emails = await insertQuickAccounts(12);
   const ip = freshAddress();
   const guess = (i: number) => login(emails[Math.floor(i / 10)] ?? '', 'wrong horse battery', ip);
-  expect(statuses(await inParallel(100, guess))).toEqual({ ...NONE, 401: 100 });
+  expect(countStatuses(await runInParallel(100, guess))).toEqual({ ...NO_STATUSES, 401: 100 });
   const last = emails.at(-1) ?? '';
   expectThrottled(await login(last, PASSWORD, ip), 900);
   expect((await login(last, PASSWORD, freshAddress())).status).toBe(200);
@@ -114,8 +114,8 @@ test('a hundred wrong passwords close an address to every e-mail', async () => {
   expect((await login(last, PASSWORD, ip)).status).toBe(200);
 });
 
-test('only failures count: who knows the password logs in as often as they like', async () => {
-  const [email = ''] = await quickAccounts(1);
+test('only failed logins count toward the limit', async () => {
+  const [email = ''] = await insertQuickAccounts(1);
   const ip = freshAddress();
   for (let i = 0; i < 9; i++) expect((await login(email, 'wrong horse battery', ip)).status).toBe(401);
   for (let i = 0; i < 3; i++) expect((await login(email, PASSWORD, ip)).status).toBe(200);
@@ -123,7 +123,7 @@ test('only failures count: who knows the password logs in as often as they like'
   expectThrottled(await login(email, PASSWORD, ip), 900);
 });
 
-test('what is throttled is stored as a hash, and cleared away when its window has passed', async () => {
+test('throttled emails and addresses are stored as hashes and deleted after their window', async () => {
   vi.advanceTimersByTime(24 * 60 * MINUTE_MS);
   await login('throttled-by-name@example.com', 'wrong horse battery', '203.0.113.77');
   const stored = await everythingInD1();
