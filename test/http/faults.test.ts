@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import worker from '../../src/index.ts';
 import { call, ORIGIN, register, signUp } from '../support/client.ts';
-import { expectHardened, expectNone, listen, SERVICE_SECRETS } from './security.ts';
+import { expectSecurityHeaders, expectAbsent, captureLogs, SERVICE_SECRETS } from './security.ts';
 
 /** While it is away, D1 fails whatever asks for it. */
 const without = async <T>(table: string, work: () => Promise<T>): Promise<T> => {
@@ -25,7 +25,7 @@ const INNARDS = /select|insert|update |sqlite|d1_|no such table|drizzle|stack|\.
 
 test('503 while the database fails, which tells nobody why and is over when the database is back', async () => {
   const ada = await signUp();
-  const log = listen();
+  const log = captureLogs();
   const body = { email: ada.email, password: ada.password };
   const answers = [
     await without('sessions', () => ada.asSession('GET', '/api/account')),
@@ -46,13 +46,13 @@ test('503 while the database fails, which tells nobody why and is over when the 
     expect([answer.status, answer.body]).toEqual([503, UNAVAILABLE]);
     expect(answer.body.error.request_id).toBe(answer.headers.get('x-request-id'));
     expect(JSON.stringify([answer.body, [...answer.headers]])).not.toMatch(INNARDS);
-    expectHardened('/api/faults', answer);
+    expectSecurityHeaders('/api/faults', answer);
   }
 
   // The log says what failed, and quotes neither the query nor what it was asked with.
   expect(text).toContain('no such table: sessions');
   expect(text).not.toMatch(/failed query|params:/i);
-  expectNone(text, [...SERVICE_SECRETS, ada.apiKey, ada.token, ada.password, ada.email, 'PRIVATE-KEY-1']);
+  expectAbsent(text, [...SERVICE_SECRETS, ada.apiKey, ada.token, ada.password, ada.email, 'PRIVATE-KEY-1']);
   const lines = log.lines.map((line) => JSON.parse(line));
   for (const { headers } of answers) {
     const line = lines.find(({ request_id }) => request_id === headers.get('x-request-id'));
@@ -85,7 +85,7 @@ test('500 for what nobody expected, with nothing leaked to the caller or into th
       bob.accountId,
     ),
   ]);
-  const log = listen();
+  const log = captureLogs();
   const answers = [
     await ada.asKey('GET', `/api/api-keys/${ada.apiKeyId}`),
     await call('POST', '/api/login', { body: { email: bob.email, password: bob.password } }),
@@ -93,32 +93,32 @@ test('500 for what nobody expected, with nothing leaked to the caller or into th
   const text = log.stop();
   for (const answer of answers) {
     expect([answer.status, answer.body]).toEqual([500, INTERNAL]);
-    expectHardened('/api/faults', answer);
+    expectSecurityHeaders('/api/faults', answer);
     const line = log.lines
       .map((one) => JSON.parse(one))
       .find(({ request_id }) => request_id === answer.body.error.request_id);
     expect(line).toMatchObject({ level: 'error', status: 500, code: 'internal_error' });
     expect(line.error.length).toBeGreaterThan(10);
   }
-  expectNone(text, [...SERVICE_SECRETS, ada.apiKey, bob.password, bob.email, 'frperg-jbeqf']);
+  expectAbsent(text, [...SERVICE_SECRETS, ada.apiKey, bob.password, bob.email, 'frperg-jbeqf']);
 });
 
 test('a service that is set up wrongly says so in its log, names the variable and keeps its value', async () => {
   const ada = await signUp();
   const as = async (secrets: Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS'>>, path: string) => {
     const request = new Request(ORIGIN + path, { headers: { 'x-api-key': ada.apiKey } });
-    const log = listen();
+    const log = captureLogs();
     const response = await worker.fetch(request, { ...env, ...secrets }, createExecutionContext());
     return { status: response.status, body: await response.json(), log: log.stop() };
   };
   const short = await as({ API_KEY_SECRET: 'much-too-short' }, '/api/account');
   expect([short.status, short.body]).toEqual([503, UNAVAILABLE]);
   expect(short.log).toContain('API_KEY_SECRET is too short');
-  expectNone(short.log, ['much-too-short', ada.apiKey]);
+  expectAbsent(short.log, ['much-too-short', ada.apiKey]);
 
   const other = `k9:${btoa('another-sealing-key-of-32-bytes!')}`;
   const lost = await as({ SEALING_KEYS: other }, `/api/api-keys/${ada.apiKeyId}`);
   expect([lost.status, lost.body]).toEqual([500, INTERNAL]);
   expect(lost.log).toContain('no key \\"k1\\"');
-  expectNone(lost.log, [other.slice(3), ada.apiKey, ...SERVICE_SECRETS]);
+  expectAbsent(lost.log, [other.slice(3), ada.apiKey, ...SERVICE_SECRETS]);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { call, signUp } from '../support/client.ts';
-import { addWebhook, expectNone, listen, probe, routes, SERVICE_SECRETS } from './security.ts';
+import { addWebhook, expectAbsent, captureLogs, callRoute, routes, SERVICE_SECRETS } from './security.ts';
 
 test('no secret is ever logged, and each line says who called', async () => {
-  const log = listen();
+  const log = captureLogs();
   const ada = await signUp();
   const license = await ada.createLicense({ license_key: 'VERY-PRIVATE-LICENSE' });
   const { webhook, ids: hook } = await addWebhook(ada);
@@ -22,13 +22,13 @@ test('no secret is ever logged, and each line says who called', async () => {
   const revealed = await ada.asSession('GET', `/api/api-keys/${ada.apiKeyId}`);
   expect(revealed.body.api_key).toBe(ada.apiKey);
   for (const route of routes) {
-    await probe(route, { 'x-api-key': `${ada.apiKey}!` }, ids);
-    await probe(route, { authorization: `Bearer ${again.body.session.token}` }, {});
+    await callRoute(route, { 'x-api-key': `${ada.apiKey}!` }, ids);
+    await callRoute(route, { authorization: `Bearer ${again.body.session.token}` }, {});
   }
   const keyed = await ada.asKey('GET', '/api/account');
   const text = log.stop();
 
-  expectNone(text, [
+  expectAbsent(text, [
     ...SERVICE_SECRETS,
     ada.apiKey,
     ada.apiKey.slice(8),

@@ -8,15 +8,15 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import {
   accountRoutes,
   addWebhook,
-  allSay,
-  expectHardened,
+  sameOutcome,
+  expectSecurityHeaders,
   kindsIn,
-  mistyped,
+  mistype,
   nameOf,
   protectedRoutes,
   routes,
   routesWithId,
-  walk,
+  callRoutes,
 } from './security.ts';
 
 const VERIFY = 'POST /api/v1/licenses/verify';
@@ -41,10 +41,10 @@ test('every route says who may call it, and only these few are open to all', () 
 });
 
 test('without a credential every protected route asks for an API key', async () => {
-  const asked = allSay(protectedRoutes, '401 api_key_required');
-  expect(await walk(protectedRoutes)).toEqual(asked);
-  expect(await walk(protectedRoutes, { authorization: 'Basic YWRhOnNlY3JldA==' })).toEqual(asked);
-  expect(await walk(protectedRoutes, { cookie: 'session=of-plain-http; other=1' })).toEqual(asked);
+  const asked = sameOutcome(protectedRoutes, '401 api_key_required');
+  expect(await callRoutes(protectedRoutes)).toEqual(asked);
+  expect(await callRoutes(protectedRoutes, { authorization: 'Basic YWRhOnNlY3JldA==' })).toEqual(asked);
+  expect(await callRoutes(protectedRoutes, { cookie: 'session=of-plain-http; other=1' })).toEqual(asked);
 });
 
 test('a bad API key is refused everywhere, whatever good session comes with it', async () => {
@@ -60,8 +60,8 @@ test('a bad API key is refused everywhere, whatever good session comes with it',
     malformed: 'nonsense',
     'the prefix alone': 'lk_live_',
     'too long': `${ada.apiKey}x`,
-    'its last character mistyped': mistyped(ada.apiKey),
-    'a character of the secret mistyped': `${mistyped(ada.apiKey.slice(0, 60))}${ada.apiKey.slice(60)}`,
+    'its last character mistyped': mistype(ada.apiKey),
+    'a character of the secret mistyped': `${mistype(ada.apiKey.slice(0, 60))}${ada.apiKey.slice(60)}`,
     'tagged with another secret': guess('not-the-secret-of-this-service-0123'),
     'tagged well, with a guessed secret part': guess(env.API_KEY_SECRET),
     'of an account that never was': nobodys,
@@ -80,9 +80,9 @@ test('a bad API key is refused everywhere, whatever good session comes with it',
       authorization: `Bearer ${ada.token}`,
       cookie: cookie(ada.token),
     };
-    expect({ what, ...(await walk(protectedRoutes, headers)) }).toEqual({
+    expect({ what, ...(await callRoutes(protectedRoutes, headers)) }).toEqual({
       what,
-      ...allSay(protectedRoutes, '403 api_key_invalid'),
+      ...sameOutcome(protectedRoutes, '403 api_key_invalid'),
     });
   }
 });
@@ -116,24 +116,26 @@ test('a key that may only verify does nothing else', async () => {
   const { ids: hook } = await addWebhook(ada);
   const ids = { licenses: license.id, 'api-keys': ada.apiKeyId, ...hook };
   const headers = { 'x-api-key': shipped.api_key, authorization: `Bearer ${ada.token}` };
-  expect(await walk(accountRoutes, headers, ids)).toEqual(allSay(accountRoutes, '403 insufficient_scope'));
+  expect(await callRoutes(accountRoutes, headers, ids)).toEqual(
+    sameOutcome(accountRoutes, '403 insufficient_scope'),
+  );
   expect((await ada.verify(license.license_key, shipped.api_key)).body.valid).toBe(true);
 });
 
 test('an unknown session opens nothing, and no session verifies a license', async () => {
   const ada = await signUp();
   const wrong = `lks_${'A'.repeat(43)}`;
-  const unknown = allSay(accountRoutes, '401 invalid_session');
-  expect(await walk(accountRoutes, { authorization: `Bearer ${wrong}` })).toEqual(unknown);
-  expect(await walk(accountRoutes, { cookie: cookie(wrong) })).toEqual(unknown);
-  expect(await walk(accountRoutes, { authorization: `Bearer ${ada.apiKey}` })).toEqual(unknown);
+  const unknown = sameOutcome(accountRoutes, '401 invalid_session');
+  expect(await callRoutes(accountRoutes, { authorization: `Bearer ${wrong}` })).toEqual(unknown);
+  expect(await callRoutes(accountRoutes, { cookie: cookie(wrong) })).toEqual(unknown);
+  expect(await callRoutes(accountRoutes, { authorization: `Bearer ${ada.apiKey}` })).toEqual(unknown);
   // The header goes before the cookie, so a good cookie does not mend a bad one.
-  expect(await walk(accountRoutes, { authorization: `Bearer ${wrong}`, cookie: cookie(ada.token) })).toEqual(
-    unknown,
-  );
+  expect(
+    await callRoutes(accountRoutes, { authorization: `Bearer ${wrong}`, cookie: cookie(ada.token) }),
+  ).toEqual(unknown);
   const verify = routes.filter((route) => nameOf(route) === VERIFY);
   for (const headers of [{ authorization: `Bearer ${ada.token}` }, { cookie: cookie(ada.token) }]) {
-    expect(await walk(verify, headers)).toEqual({ [VERIFY]: '401 api_key_required' });
+    expect(await callRoutes(verify, headers)).toEqual({ [VERIFY]: '401 api_key_required' });
   }
 });
 
@@ -149,8 +151,8 @@ test('another site’s page can’t use the cookie, our own can', async () => {
     { 'sec-fetch-site': 'same-site' },
   ];
   for (const headers of foreign) {
-    expect(await walk(accountRoutes, { cookie: cookie(ada.token), ...headers })).toEqual(
-      allSay(accountRoutes, '403 origin_not_allowed'),
+    expect(await callRoutes(accountRoutes, { cookie: cookie(ada.token), ...headers })).toEqual(
+      sameOutcome(accountRoutes, '403 origin_not_allowed'),
     );
   }
   for (const headers of [
@@ -173,7 +175,7 @@ test('what is another account’s does not exist', async () => {
   expect(Object.keys(ids)).toEqual(expect.arrayContaining(routesWithId.flatMap(kindsIn)));
 
   for (const headers of [{ authorization: `Bearer ${bob.token}` }, { 'x-api-key': bob.apiKey }]) {
-    const refusals = Object.values(await walk(routesWithId, headers, ids));
+    const refusals = Object.values(await callRoutes(routesWithId, headers, ids));
     expect(new Set(refusals)).toEqual(
       new Set(['404 api_key_not_found', '404 license_not_found', '404 webhook_not_found']),
     );
@@ -196,7 +198,7 @@ test('only verify is open to other origins, and only without credentials', async
     const preflight = await call('OPTIONS', path.replace(/:[a-z_]+/g, 'x'), {
       headers: { origin: 'https://app.example', 'access-control-request-method': method },
     });
-    expectHardened(path, preflight);
+    expectSecurityHeaders(path, preflight);
     expect([path, preflight.status]).toEqual([path, path === '/api/v1/licenses/verify' ? 204 : 405]);
   }
   const origin = 'https://app.example';
@@ -206,7 +208,7 @@ test('only verify is open to other origins, and only without credentials', async
   expect(preflight.headers.get('access-control-allow-methods')).toBe('POST');
 
   const verdict = await ada.asKey('POST', '/api/v1/licenses/verify', { license_key: 'AAAAAAAA' }, { origin });
-  expectHardened('/api/v1/licenses/verify', verdict);
+  expectSecurityHeaders('/api/v1/licenses/verify', verdict);
   const exposed = verdict.headers.get('access-control-expose-headers') ?? '';
   for (const name of ['RateLimit', 'RateLimit-Policy', 'Retry-After']) expect(exposed).toContain(name);
 });

@@ -35,7 +35,7 @@ export const kindsIn = ({ path }: Route): string[] =>
 const isVerify = (path: string) => path === '/api/v1/licenses/verify';
 
 /** What every answer has to carry, whatever it says. */
-export const expectHardened = (path: string, { status, headers }: Answer) => {
+export const expectSecurityHeaders = (path: string, { status, headers }: Answer) => {
   const said = (name: string) => headers.get(name);
   expect({ path, status, ...Object.fromEntries(headers) }).toMatchObject({
     path,
@@ -51,7 +51,7 @@ export const expectHardened = (path: string, { status, headers }: Answer) => {
 };
 
 /** Calls a route with what it needs to be called at all. */
-export const probe = async (
+export const callRoute = async (
   route: Route,
   headers: Record<string, string> = {},
   ids: Ids = {},
@@ -62,7 +62,7 @@ export const probe = async (
     headers,
     ...(takesBody && { body: BODIES[nameOf(route)] ?? {} }),
   });
-  expectHardened(path, answer);
+  expectSecurityHeaders(path, answer);
   return answer;
 };
 
@@ -74,22 +74,22 @@ export const addWebhook = async ({ asSession }: Customer) => {
   return { webhook, ids: { webhooks: webhook.id as string, deliveries: delivery.id as string } };
 };
 
-export const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
+export const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
 const outcome = ({ status, body }: Answer) => `${status} ${body?.error?.code ?? 'ok'}`;
 
 /** What each route answers, so that one comparison shows every route that differs. */
-export const walk = async (chosen: Route[], headers: Record<string, string> = {}, ids: Ids = {}) => {
+export const callRoutes = async (chosen: Route[], headers: Record<string, string> = {}, ids: Ids = {}) => {
   const answers: Record<string, string> = {};
-  for (const route of chosen) answers[nameOf(route)] = outcome(await probe(route, headers, ids));
+  for (const route of chosen) answers[nameOf(route)] = outcome(await callRoute(route, headers, ids));
   return answers;
 };
 
-export const allSay = (chosen: Route[], said: string) =>
+export const sameOutcome = (chosen: Route[], said: string) =>
   Object.fromEntries(chosen.map((route) => [nameOf(route), said]));
 
 /** What the Worker and its objects write to the log from now on. */
-export const listen = () => {
+export const captureLogs = () => {
   const lines: string[] = [];
   const spies = (['debug', 'log', 'info', 'warn', 'error'] as const).map((level) =>
     vi.spyOn(console, level).mockImplementation((...said: unknown[]) => {
@@ -111,13 +111,13 @@ export const SERVICE_SECRETS = [
   ...env.SEALING_KEYS.split(',').map((entry) => entry.slice(entry.indexOf(':') + 1)),
 ];
 
-export const expectNone = (text: string, secrets: string[]) => {
+export const expectAbsent = (text: string, secrets: string[]) => {
   expect(secrets.filter((secret) => secret.length < 8)).toEqual([]);
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
 };
 
 /** Every row of every table. */
-export const everythingInD1 = async (): Promise<string> => {
+export const dumpDatabase = async (): Promise<string> => {
   const { results } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
   ).all<{ name: string }>();

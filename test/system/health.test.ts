@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { mintApiKey } from '../../src/api-keys/format.ts';
 import worker from '../../src/index.ts';
-import { expectNone, everythingInD1, listen } from '../http/security.ts';
+import { expectAbsent, dumpDatabase, captureLogs } from '../http/security.ts';
 import { call, type Json, ORIGIN, signUp } from '../support/client.ts';
 
 const well = {
@@ -15,7 +15,7 @@ const well = {
 };
 
 test('a service that is well says so, to anybody, and nothing comes of asking', async () => {
-  const empty = await everythingInD1();
+  const empty = await dumpDatabase();
   const nobodys = mintApiKey(env.API_KEY_SECRET, `acct_${'0'.repeat(20)}`, `key_${'0'.repeat(20)}`).apiKey;
   for (const headers of [
     {},
@@ -26,7 +26,7 @@ test('a service that is well says so, to anybody, and nothing comes of asking', 
     const { status, body } = await call('GET', '/health', { headers });
     expect([status, body]).toEqual([200, well]);
   }
-  expect(await everythingInD1()).toBe(empty);
+  expect(await dumpDatabase()).toBe(empty);
   expect(await listDurableObjectIds(env.GATE)).toEqual([]);
   const ada = await signUp();
   const own = { 'x-api-key': ada.apiKey };
@@ -35,7 +35,7 @@ test('a service that is well says so, to anybody, and nothing comes of asking', 
 });
 
 test('a service without its database is degraded, and well again when the database is back', async () => {
-  const log = listen();
+  const log = captureLogs();
   await env.DB.exec('ALTER TABLE accounts RENAME TO accounts_away');
   const { status, body, headers } = await call('GET', '/health');
   await env.DB.exec('ALTER TABLE accounts_away RENAME TO accounts');
@@ -66,7 +66,7 @@ test('a service that is set up wrongly says which variable is at fault, and keep
     const { status, body } = await as({ [name]: value });
     expect([status, body.status, body.checks.database]).toEqual([503, 'degraded', 'ok']);
     expect(body.checks.configuration).toContain(name);
-    expectNone(
+    expectAbsent(
       JSON.stringify(body),
       [value, value.slice(3)].filter((part) => part.length > 7),
     );
