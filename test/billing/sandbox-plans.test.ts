@@ -1,16 +1,13 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { DAY_MS, isoTime } from '../../src/shared/clock.ts';
 import { type Customer, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, tamper } from '../support/gate.ts';
 import { begin, booksOf, subscribe } from './sandbox.ts';
 
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-const at = (text: string) => vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(text) });
+const at = (text: string) => useFakeClock(text);
 
 const cancel = (customer: Customer, when?: string) =>
   customer.asKey('POST', '/api/cancel-subscription', when ? { at: when } : {});

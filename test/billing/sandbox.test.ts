@@ -1,13 +1,10 @@
 import { env, exports } from 'cloudflare:workers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ORIGIN, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { begin, booksOf, press } from './sandbox.ts';
 import { DAY_MS } from '../../src/shared/clock.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 test('the whole road: pay, a higher limit on the very next verify, cancel, and free again when it ends', async () => {
   const ada = await signUp();
@@ -59,7 +56,7 @@ test('the whole road: pay, a higher limit on the very next verify, cancel, and f
     'no_active_subscription',
   );
 
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(ends_at) - 1_000 });
+  useFakeClock(Date.parse(ends_at) - 1_000);
   expect((await ada.verify(license_key)).body.api_limit).toBe(100_000);
   vi.setSystemTime(Date.parse(ends_at));
   expect((await ada.verify(license_key)).body.api_limit).toBe(1_000);

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { DAY_MS, isoTime } from '../../src/shared/clock.ts';
 import { addMonths } from '../../src/shared/months.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import {
   askedOfStripe,
   month,
@@ -15,10 +16,7 @@ const BEGUN_MS = Date.UTC(2027, 0, 10, 12);
 const RENEWAL_MS = addMonths(BEGUN_MS, 1);
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: BEGUN_MS });
-});
-afterEach(() => {
-  vi.useRealTimers();
+  useFakeClock(BEGUN_MS);
 });
 
 const nextMonth = (status: 'paid' | 'open') =>

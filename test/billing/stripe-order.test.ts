@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/clock.ts';
 import { addMonths } from '../../src/shared/months.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import {
   month,
   newStripeCustomer,
@@ -14,10 +15,7 @@ import { checkoutSession, invoice, items, type StripeObject } from '../support/s
 const BEGUN_MS = Date.UTC(2027, 0, 10, 12);
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: BEGUN_MS });
-});
-afterEach(() => {
-  vi.useRealTimers();
+  useFakeClock(BEGUN_MS);
 });
 
 const permutationsOf = <T>(list: T[]): T[][] =>

@@ -1,15 +1,12 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Json, signUp } from '../support/client.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const DAY_MS = 86_400_000;
 const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 test('the dashboard of a new account shows an empty month', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2028-02-29T23:59:59.999Z') });
+  useFakeClock('2028-02-29T23:59:59.999Z');
   const ada = await signUp();
   const { status, body } = await ada.asSession('GET', '/api/dashboard');
   expect(status).toBe(200);
@@ -35,7 +32,7 @@ test('the dashboard of a new account shows an empty month', async () => {
 });
 
 test('the figures follow what is done, day by day and into the next month', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-10T12:00:00.000Z') });
+  useFakeClock('2027-03-10T12:00:00.000Z');
   const [ada, bob] = [await signUp(), await signUp()];
   const look = async (): Promise<Json> => (await ada.asSession('GET', '/api/dashboard')).body;
   const busyDays = ({ usage_by_day: days }: Json) =>

@@ -1,16 +1,13 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { call, type Json, ORIGIN, register } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const HOUR_MS = 3_600_000;
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
 test('the first steps are ticked off by being taken, each at its hour, and never untaken', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
   const ada = await register();
   const taken: Record<string, string> = {};
   const expectSteps = async (nextStep: string) => {

@@ -1,12 +1,9 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
@@ -16,7 +13,7 @@ const look = async ({ asSession }: Customer): Promise<Json> =>
 const figures = async (customer: Customer) => (await look(customer)).webhooks;
 
 test('the dashboard counts the attempts of the last 24 hours, and endpoints as they come and go', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
   const ada = await signUp();
   const [good, bad] = [await newReceiver(), await newReceiver({ status: 500 }, { status: 200 })];
   const { body: first } = await ada.asSession('POST', '/api/webhooks', { url: good.url });
@@ -38,7 +35,7 @@ test('the dashboard counts the attempts of the last 24 hours, and endpoints as t
 });
 
 test('the latest ten events show, newest first, with what the webhooks were told', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
   const [ada, bob] = [await signUp(), await signUp()];
   const { url } = await newReceiver();
   const made: Json[] = [];

@@ -1,23 +1,24 @@
 import { Webhook } from 'standardwebhooks';
-import { afterEach, expect, test, vi } from 'vitest';
-import { type Json, signUp } from '../support/client.ts';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Customer, type Json, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { addEndpoint, until } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const ALL_EVENTS = ['payment.success', 'subscription.cancelled', 'license.created', 'license.verified'];
 
-test('an endpoint is added, listed without its secret, revealed with it, changed and deleted', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+test('a webhook is created, listed without its secret, read with its secret, updated and deleted', async () => {
+  useFakeClock(NOON);
   const ada = await signUp();
   const { url } = await newReceiver();
   const made = await ada.asSession('POST', '/api/webhooks', { url });
-  const { secret, old_secret_expires_at: old, ...shown } = made.body;
-  expect([made.status, made.headers.get('cache-control'), old]).toEqual([201, 'no-store', null]);
+  const { secret, old_secret_expires_at: oldSecretExpiresAt, ...shown } = made.body;
+  expect([made.status, made.headers.get('cache-control'), oldSecretExpiresAt]).toEqual([
+    201,
+    'no-store',
+    null,
+  ]);
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(shown).toEqual({
     id: expect.stringMatching(/^whe_[0-9A-Za-z]{20}$/),
@@ -41,52 +42,76 @@ test('an endpoint is added, listed without its secret, revealed with it, changed
   const expected = { ...shown, ...changes, status: 'disabled', disabled_reason: 'by_you', updated_at: now };
   expect([changed.status, changed.body]).toEqual([200, expected]);
   expect((await ada.asSession('GET', path)).body).toMatchObject({ ...expected, secret });
-  const back = await ada.asSession('PATCH', path, { events: null, description: null, status: 'enabled' });
-  expect(back.body).toMatchObject({ events: ALL_EVENTS, description: null, disabled_reason: null });
-  expect((await ada.asSession('PATCH', path, {})).body).toEqual(back.body);
+  const reset = await ada.asSession('PATCH', path, { events: null, description: null, status: 'enabled' });
+  expect(reset.body).toMatchObject({ events: ALL_EVENTS, description: null, disabled_reason: null });
+  expect((await ada.asSession('PATCH', path, {})).body).toEqual(reset.body);
 
-  const gone = await ada.asSession('DELETE', path);
-  expect([gone.status, gone.body]).toEqual([200, { id: shown.id, deleted: true }]);
-  for (const [method, at] of [
-    ['GET', path],
-    ['DELETE', path],
-    ['GET', `${path}/deliveries`],
-  ] as const) {
-    expect((await ada.asSession(method, at)).body.error.code).toBe('webhook_not_found');
-  }
+  const deleted = await ada.asSession('DELETE', path);
+  expect([deleted.status, deleted.body]).toEqual([200, { id: shown.id, deleted: true }]);
   expect((await ada.asSession('GET', '/api/webhooks')).body.data).toEqual([]);
 });
 
-test('what is no webhook is refused with the field at fault', async () => {
-  const ada = await signUp();
-  const { url } = await newReceiver();
-  const { path } = await addEndpoint(ada, url);
-  for (const [field, body] of [
-    ['url', {}],
-    ['url', { url: 'nonsense' }],
-    ['url', { url: 'http://example.com/' }],
-    ['url', { url: 'https://latchkey.test/hooks' }],
-    ['url', { url: `https://example.com/${'x'.repeat(2_048)}` }],
-    ['events', { url, events: [] }],
-    ['events.0', { url, events: ['webhook.test'] }],
-    ['description', { url, description: '' }],
-    ['secret', { url, secret: 'whsec_mine' }],
-  ] as const) {
-    const { status, body: answer } = await ada.asSession('POST', '/api/webhooks', body);
-    expect([body, status, answer.error.details[0].path]).toEqual([body, 400, field]);
-  }
-  const moved = await ada.asSession('PATCH', path, { url: 'https://10.0.0.1/' });
-  expect([moved.status, moved.body.error.details[0].path]).toEqual([400, 'url']);
-  expect((await ada.asSession('GET', path)).body.url).toBe(url);
+describe('a deleted webhook', () => {
+  let ada: Customer;
+  let deletedPath: string;
+  beforeAll(async () => {
+    ada = await signUp();
+    deletedPath = (await addEndpoint(ada, (await newReceiver()).url)).path;
+    await ada.asSession('DELETE', deletedPath);
+  });
+
+  test.for([
+    ['GET', ''],
+    ['DELETE', ''],
+    ['GET', '/deliveries'],
+  ] as const)('is not found by %s /api/webhooks/:id%s', async ([method, suffix]) => {
+    const { body } = await ada.asSession(method, deletedPath + suffix);
+    expect(body.error.code).toBe('webhook_not_found');
+  });
 });
 
-test('an account may have twenty endpoints, in pages as asked for', async () => {
+describe('an invalid webhook', () => {
+  let ada: Customer;
+  let url: string;
+  beforeAll(async () => {
+    ada = await signUp();
+    ({ url } = await newReceiver());
+  });
+
+  test.for([
+    { name: 'no URL', field: 'url', changes: { url: undefined } },
+    { name: 'a URL that does not parse', field: 'url', changes: { url: 'nonsense' } },
+    { name: 'an http URL', field: 'url', changes: { url: 'http://example.com/' } },
+    { name: 'a URL of this service', field: 'url', changes: { url: 'https://latchkey.test/hooks' } },
+    {
+      name: 'a URL over 2,048 characters',
+      field: 'url',
+      changes: { url: `https://example.com/${'x'.repeat(2_048)}` },
+    },
+    { name: 'no events', field: 'events', changes: { events: [] } },
+    { name: 'an unknown event', field: 'events.0', changes: { events: ['webhook.test'] } },
+    { name: 'an empty description', field: 'description', changes: { description: '' } },
+    { name: 'a secret', field: 'secret', changes: { secret: 'whsec_mine' } },
+  ])('with $name is rejected, and the error names $field', async ({ field, changes }) => {
+    const { status, body } = await ada.asSession('POST', '/api/webhooks', { url, ...changes });
+    expect([status, body.error.details[0].path]).toEqual([400, field]);
+  });
+
+  test('is rejected by an update, which leaves the webhook unchanged', async () => {
+    const { path } = await addEndpoint(ada, url);
+    const moved = await ada.asSession('PATCH', path, { url: 'https://10.0.0.1/' });
+    expect([moved.status, moved.body.error.details[0].path]).toEqual([400, 'url']);
+    expect((await ada.asSession('GET', path)).body.url).toBe(url);
+  });
+});
+
+test('an account can have 20 webhooks, which are listed in pages, newest first', async () => {
   const ada = await signUp();
   const { url } = await newReceiver();
   const ids: string[] = [];
   for (let i = 0; i < 20; i++) ids.unshift((await addEndpoint(ada, url)).id);
-  const more = await ada.asSession('POST', '/api/webhooks', { url });
-  expect([more.status, more.body.error.details[0].path]).toEqual([400, 'url']);
+  const excess = await ada.asSession('POST', '/api/webhooks', { url });
+  expect([excess.status, excess.body.error.details[0].path]).toEqual([400, 'url']);
   const first = (await ada.asSession('GET', '/api/webhooks?limit=15')).body;
   const second = (await ada.asSession('GET', `/api/webhooks?limit=15&cursor=${first.next_cursor}`)).body;
   const listed = [...first.data, ...second.data].map(({ id }: Json) => id);
@@ -95,7 +120,7 @@ test('an account may have twenty endpoints, in pages as asked for', async () => 
   expect((await ada.asSession('POST', '/api/webhooks', { url })).status).toBe(201);
 });
 
-test('twenty are twenty also when they are asked for at once', async () => {
+test('parallel requests cannot create more than 20 webhooks', async () => {
   const ada = await signUp();
   const { url } = await newReceiver();
   const answers = await Promise.all(
@@ -104,33 +129,33 @@ test('twenty are twenty also when they are asked for at once', async () => {
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
 });
 
-test('a test event goes to its endpoint alone, whatever that is subscribed to', async () => {
+test('a test event goes only to the chosen webhook and ignores its subscriptions', async () => {
   const ada = await signUp();
-  const [asked, other] = [await newReceiver(), await newReceiver()];
-  const endpoint = await addEndpoint(ada, asked.url, { events: ['payment.success'] });
+  const [chosen, other] = [await newReceiver(), await newReceiver()];
+  const endpoint = await addEndpoint(ada, chosen.url, { events: ['payment.success'] });
   await addEndpoint(ada, other.url);
   await ada.asSession('POST', `${endpoint.path}/test`);
-  const [posted] = await asked.receives(1);
+  const [posted] = await chosen.receives(1);
   const body = new Webhook(endpoint.secret).verify(posted!.body, posted!.headers);
   expect(body).toMatchObject({ event: 'webhook.test', customer_email: ada.email });
   await ada.createLicense();
   await other.receives(1);
-  expect(await asked.received()).toHaveLength(1);
+  expect(await chosen.received()).toHaveLength(1);
   expect(await other.received()).toHaveLength(1);
 });
 
-test('after a rotation both secrets sign for 24 hours, and then the new one alone', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+test('after a rotation both secrets sign for 24 hours, then only the new secret', async () => {
+  useFakeClock(NOON);
   const ada = await signUp();
   const receiver = await newReceiver();
-  const { path, secret: old } = await addEndpoint(ada, receiver.url);
+  const { path, secret: oldSecret } = await addEndpoint(ada, receiver.url);
   const { status, body } = await ada.asSession('POST', `${path}/rotate-secret`);
-  const until24h = new Date(NOON + 86_400_000).toISOString();
-  expect([status, body.old_secret_expires_at]).toEqual([200, until24h]);
-  expect(body.secret).not.toBe(old);
+  const in24Hours = new Date(NOON + 86_400_000).toISOString();
+  expect([status, body.old_secret_expires_at]).toEqual([200, in24Hours]);
+  expect(body.secret).not.toBe(oldSecret);
   expect((await ada.asSession('GET', path)).body).toEqual(body);
 
-  const signedBy = async (count: number) => {
+  const secretsThatVerify = async (count: number) => {
     await ada.asSession('POST', `${path}/test`);
     const posted = (await receiver.receives(count)).at(-1)!;
     const verifies = (secret: string) => {
@@ -140,16 +165,16 @@ test('after a rotation both secrets sign for 24 hours, and then the new one alon
         return false;
       }
     };
-    return { old: verifies(old), new: verifies(body.secret) };
+    return { old: verifies(oldSecret), new: verifies(body.secret) };
   };
   vi.setSystemTime(NOON + 86_399_999);
-  expect(await signedBy(1)).toEqual({ old: true, new: true });
+  expect(await secretsThatVerify(1)).toEqual({ old: true, new: true });
   vi.setSystemTime(NOON + 86_400_000);
-  expect(await signedBy(2)).toEqual({ old: false, new: true });
+  expect(await secretsThatVerify(2)).toEqual({ old: false, new: true });
   expect((await ada.asSession('GET', path)).body.old_secret_expires_at).toBeNull();
 });
 
-test('the deliveries log comes in pages, newest first, each delivery with its attempts', async () => {
+test('the delivery log is listed in pages, newest first, and shows the attempts of each delivery', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
   const { path, deliveries } = await addEndpoint(ada, receiver.url);
@@ -176,24 +201,24 @@ test('the deliveries log comes in pages, newest first, each delivery with its at
   expect(new Set(received)).toEqual(new Set(listed.map(({ event_id: id }) => id)));
 });
 
-test('a delivery sent again has the same webhook-id and body, and its log goes on', async () => {
+test('resending a delivery keeps its webhook-id and body and adds an attempt to its log', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
   const { path, deliveries } = await addEndpoint(ada, receiver.url);
   const { body: delivery } = await ada.asSession('POST', `${path}/test`);
   await until(deliveries, ([shown]) => shown.status === 'delivered');
-  const again = await ada.asSession('POST', `${path}/deliveries/${delivery.id}/resend`);
-  expect([again.status, again.body.id, again.body.status]).toEqual([200, delivery.id, 'pending']);
+  const resent = await ada.asSession('POST', `${path}/deliveries/${delivery.id}/resend`);
+  expect([resent.status, resent.body.id, resent.body.status]).toEqual([200, delivery.id, 'pending']);
   const [first, second] = await receiver.receives(2);
   expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
   expect(second!.body).toBe(first!.body);
-  const [shown] = await until(deliveries, ([one]) => one.attempts.length === 2);
+  const [shown] = await until(deliveries, ([resentDelivery]) => resentDelivery.attempts.length === 2);
   expect(shown.status).toBe('delivered');
   const unknown = await ada.asSession('POST', `${path}/deliveries/dlv_none/resend`);
   expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found']);
 });
 
-test('a disabled endpoint gets nothing: no events, no test, no resend, until it is enabled', async () => {
+test('a disabled webhook receives no event, test or resend until it is enabled', async () => {
   const ada = await signUp();
   const receiver = await newReceiver({ status: 500 }, { status: 200 });
   const { path, deliveries } = await addEndpoint(ada, receiver.url);
@@ -201,9 +226,9 @@ test('a disabled endpoint gets nothing: no events, no test, no resend, until it 
   await until(deliveries, ([shown]) => shown.next_attempt_at !== null && shown.attempts.length === 1);
   await ada.asSession('PATCH', path, { status: 'disabled' });
   expect(await deliveries()).toMatchObject([{ id: delivery.id, status: 'failed', next_attempt_at: null }]);
-  for (const move of ['test', `deliveries/${delivery.id}/resend`]) {
-    const { status, body } = await ada.asSession('POST', `${path}/${move}`);
-    expect([move, status, body.error.code]).toEqual([move, 409, 'invalid_transition']);
+  for (const action of ['test', `deliveries/${delivery.id}/resend`]) {
+    const { status, body } = await ada.asSession('POST', `${path}/${action}`);
+    expect([action, status, body.error.code]).toEqual([action, 409, 'invalid_transition']);
   }
   await ada.createLicense();
   await until(

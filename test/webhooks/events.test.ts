@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { signUp } from '../support/client.ts';
 import { newReceiver } from '../support/receiver.ts';
 
-test('the customer’s application hears of a license created and verified, signed as the standard has it', async () => {
+test('creating and verifying a license sends webhooks that a Standard Webhooks library verifies', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
   const added = await ada.asSession('POST', '/api/webhooks', { url: receiver.url });

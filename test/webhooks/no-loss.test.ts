@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import {
   addEndpoint,
   consume,
@@ -18,13 +19,12 @@ import { newReceiver } from '../support/receiver.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
-  vi.useRealTimers();
 });
 
-/** An account with one endpoint, whose consumer only runs when the test says so. */
+/** An account with one pending delivery. Queue messages are dropped, so only the test runs the consumer. */
 const setUp = async () => {
   loseHints();
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  useFakeClock();
   const ada = await signUp();
   const receiver = await newReceiver();
   const endpoint = await addEndpoint(ada, receiver.url);
@@ -36,7 +36,7 @@ const setUp = async () => {
 const idsOf = (received: { headers: Record<string, string> }[]) =>
   received.map(({ headers }) => headers['webhook-id']);
 
-test('the same queue message delivered twice posts once', async () => {
+test('a queue message that arrives more than once sends one request', async () => {
   const { receiver, endpoint } = await setUp();
   const results = await Promise.all([consume(endpoint.hint), consume(endpoint.hint)]);
   expect(results.map(({ explicitAcks }) => explicitAcks.length)).toEqual([1, 1]);
@@ -47,12 +47,12 @@ test('the same queue message delivered twice posts once', async () => {
   ]);
 });
 
-test('a consumer that dies after posting and before settling posts again with the same webhook-id', async () => {
+test('after a consumer dies before settling, the delivery is sent again with the same webhook-id', async () => {
   const { ada, receiver, endpoint } = await setUp();
   const dying = withOutboxMethod('settle', () => Promise.reject(new Error('The consumer died.')));
   await consume(endpoint.hint, dying);
   expect(await receiver.received()).toHaveLength(1);
-  // Until the lease expires, nobody else tries it.
+  // The dead consumer still holds the lease.
   vi.advanceTimersByTime(20_000);
   await consume(endpoint.hint);
   expect(await receiver.received()).toHaveLength(1);
@@ -66,7 +66,7 @@ test('a consumer that dies after posting and before settling posts again with th
   await until(endpoint.deliveries, ([delivery]) => delivery.status === 'delivered');
 });
 
-test('a late success of a consumer that was given up counts, and nobody posts a third time', async () => {
+test('a success reported after the lease expired counts and ends the attempts', async () => {
   const { ada, receiver, endpoint } = await setUp();
   let settle = () => {};
   const stalled = withOutboxMethod('settle', async (original, args) => {
@@ -90,7 +90,7 @@ test('a late success of a consumer that was given up counts, and nobody posts a 
   expect(await receiver.received()).toHaveLength(2);
 });
 
-test('what the queue forgets or refuses is made good by the alarm', async () => {
+test('the alarm sends a hint again when the queue lost or rejected the message', async () => {
   const { ada, receiver, endpoint } = await setUp();
   expect(await wakesInMs(ada.accountId)).toBeLessThanOrEqual(5_000);
   vi.restoreAllMocks();
@@ -100,7 +100,7 @@ test('what the queue forgets or refuses is made good by the alarm', async () => 
   expect(await ring(ada.accountId)).toBe(true);
   expect(sends).toHaveBeenCalledTimes(1);
   expect(await wakesInMs(ada.accountId)).toBeLessThanOrEqual(5_000);
-  // A cause is answered all the same while the queue is away.
+  // Requests that create events still succeed while the queue is down.
   expect((await ada.asSession('POST', '/api/v1/licenses/create', {})).status).toBe(201);
   await until(endpoint.deliveries, ({ length }) => length === 2);
   expect(await receiver.received()).toEqual([]);
@@ -111,7 +111,7 @@ test('what the queue forgets or refuses is made good by the alarm', async () => 
   expect(new Set(idsOf(await receiver.receives(2))).size).toBe(2);
 });
 
-test('the alarm comes by itself, with nobody calling, also after a restart', async () => {
+test('the alarm fires without any request, even after an eviction', async () => {
   loseHints();
   const ada = await signUp();
   const receiver = await newReceiver();
@@ -124,20 +124,20 @@ test('the alarm comes by itself, with nobody calling, also after a restart', asy
   await receiver.receives(1, 8_000);
 });
 
-test('the outbox evicted or killed at every step loses nothing and sends nothing twice', async () => {
+test('an outbox that is evicted or killed at every step sends each event exactly once', async () => {
   const { ada, receiver, endpoint } = await setUp();
   const { accountId } = ada;
-  // After it has taken the event over.
+  // After the outbox accepted the event.
   await evictOutbox(accountId);
   await killOutbox(accountId);
-  // After the claim, and after the post.
-  const evicting = withOutboxMethod('settle', async (original, args) => {
+  // After the claim and the request, before settling.
+  const killing = withOutboxMethod('settle', async (original, args) => {
     await killOutbox(accountId);
     return original(...args);
   });
-  expect((await consume(endpoint.hint, evicting)).explicitAcks).toHaveLength(1);
+  expect((await consume(endpoint.hint, killing)).explicitAcks).toHaveLength(1);
   expect((await endpoint.deliveries())[0].status).toBe('delivered');
-  // After it has settled.
+  // After settling.
   await killOutbox(accountId);
   await consume(endpoint.hint);
   vi.advanceTimersByTime(3_600_000);
@@ -149,7 +149,7 @@ test('the outbox evicted or killed at every step loses nothing and sends nothing
   ]);
 });
 
-test('an outbox that is killed right after a claim hands it out again once the lease is over', async () => {
+test('an outbox killed right after a claim leases the delivery again once the lease expires', async () => {
   const { ada, receiver, endpoint } = await setUp();
   const killed = withOutboxMethod('claim', async (original, args) => {
     await original(...args);
@@ -165,7 +165,7 @@ test('an outbox that is killed right after a claim hands it out again once the l
   expect(await receiver.received()).toHaveLength(1);
 });
 
-test('an alarm that fails is armed again, and the next one makes it good', async () => {
+test('a failed alarm sets another alarm, which sends the delivery', async () => {
   const { ada, receiver } = await setUp();
   vi.advanceTimersByTime(5_000);
   await withoutTable(ada.accountId, 'hours', async () => {
@@ -179,7 +179,7 @@ test('an alarm that fails is armed again, and the next one makes it good', async
   await receiver.receives(1);
 });
 
-test('when all is sent the outbox sleeps until there is something to forget', async () => {
+test('an outbox with nothing to send sleeps until its next cleanup', async () => {
   const { ada, endpoint } = await setUp();
   await consume(endpoint.hint);
   await ring(ada.accountId);
@@ -188,15 +188,15 @@ test('when all is sent the outbox sleeps until there is something to forget', as
   expect(leased).toEqual([]);
 });
 
-test('a hint that can’t be followed is tried again by the queue, and what is left of it is logged', async () => {
+test('a hint that fails is retried by the queue and logged by the dead-letter queue', async () => {
   const { receiver, endpoint } = await setUp();
-  const broken = withOutboxMethod('claim', () => Promise.reject(new Error('The outbox is not there.')));
+  const broken = withOutboxMethod('claim', () => Promise.reject(new Error('The outbox is unavailable.')));
   const { explicitAcks, retryMessages } = await consume(endpoint.hint, broken);
   expect([explicitAcks.length, retryMessages.length]).toEqual([0, 1]);
-  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const dead = await consume(endpoint.hint, broken, 'latchkey-webhooks-dead');
-  expect(dead.retryMessages).toEqual([]);
-  expect(said.mock.calls.join()).toContain('hint_dead');
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const deadLetter = await consume(endpoint.hint, broken, 'latchkey-webhooks-dead');
+  expect(deadLetter.retryMessages).toEqual([]);
+  expect(logged.mock.calls.join()).toContain('hint_dead');
   await consume(endpoint.hint);
   expect(await receiver.received()).toHaveLength(1);
 });

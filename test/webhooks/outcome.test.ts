@@ -13,7 +13,7 @@ const DELIVERY: Delivery = {
   status: 'pending',
   failures: 0,
   dueAtMs: NOON + 30_000,
-  lease: 'mine',
+  lease: 'own-lease',
   createdAtMs: NOON,
 };
 
@@ -32,7 +32,7 @@ const ENDPOINT: Endpoint = {
   updatedAtMs: NOON,
 };
 
-const answered = (statusCode: number | null, retryAfterMs: number | null = null): Outcome => ({
+const outcome = (statusCode: number | null, retryAfterMs: number | null = null): Outcome => ({
   ok: statusCode === 200,
   atMs: NOON - 100,
   statusCode,
@@ -44,53 +44,69 @@ const answered = (statusCode: number | null, retryAfterMs: number | null = null)
 
 const FAILING = { ...ENDPOINT, failingSinceMs: NOON - DAY_MS };
 
-test('a success delivers, and ends a row of failures', () => {
-  expect(settled(DELIVERY, 'mine', FAILING, answered(200), AT)).toEqual({
+test('a success marks the delivery as delivered and resets failing_since', () => {
+  expect(settled(DELIVERY, 'own-lease', FAILING, outcome(200), AT)).toEqual({
     delivery: { ...DELIVERY, status: 'delivered', lease: null },
     failingSinceMs: null,
     disable: null,
   });
 });
 
-test('a success counts however late it comes', () => {
-  const taken = { ...DELIVERY, lease: 'another’s' };
-  const failed = { ...DELIVERY, status: 'failed' as const, lease: null, failures: 10 };
-  for (const delivery of [taken, failed]) {
-    expect(settled(delivery, 'mine', ENDPOINT, answered(200), AT).delivery).toMatchObject({
-      status: 'delivered',
-      lease: null,
-    });
-  }
+test.for([
+  { name: 'after another consumer leased the delivery', changes: { lease: 'other-lease' } },
+  {
+    name: 'after the delivery failed permanently',
+    changes: { status: 'failed' as const, lease: null, failures: 10 },
+  },
+])('a success counts even $name', ({ changes }) => {
+  const { delivery } = settled({ ...DELIVERY, ...changes }, 'own-lease', ENDPOINT, outcome(200), AT);
+  expect(delivery).toMatchObject({ status: 'delivered', lease: null });
 });
 
-test('a failure is counted and tried again, and the row of failures begins with the attempt', () => {
-  expect(settled(DELIVERY, 'mine', ENDPOINT, answered(null), AT)).toEqual({
+test('a first failure schedules a retry and sets failing_since to the time of the attempt', () => {
+  expect(settled(DELIVERY, 'own-lease', ENDPOINT, outcome(null), AT)).toEqual({
     delivery: { ...DELIVERY, failures: 1, lease: null, dueAtMs: NOON + 5_000 },
     failingSinceMs: NOON - 100,
     disable: null,
   });
-  const asked = settled(DELIVERY, 'mine', FAILING, answered(429, 60_000), AT);
-  expect([asked.delivery?.dueAtMs, asked.failingSinceMs]).toEqual([NOON + 60_000, NOON - DAY_MS]);
 });
 
-test('the tenth failure is the last', () => {
-  const last = settled({ ...DELIVERY, failures: 9 }, 'mine', ENDPOINT, answered(500), AT);
+test('a later failure keeps failing_since and honors Retry-After', () => {
+  const limited = settled(DELIVERY, 'own-lease', FAILING, outcome(429, 60_000), AT);
+  expect([limited.delivery?.dueAtMs, limited.failingSinceMs]).toEqual([NOON + 60_000, NOON - DAY_MS]);
+});
+
+test('the tenth failure fails the delivery permanently', () => {
+  const last = settled({ ...DELIVERY, failures: 9 }, 'own-lease', ENDPOINT, outcome(500), AT);
   expect(last.delivery).toMatchObject({ status: 'failed', failures: 10, lease: null });
 });
 
-test('a failure of a lease that has passed to somebody else changes nothing in the delivery', () => {
-  for (const lease of ['another’s', null]) {
-    const late = settled({ ...DELIVERY, lease }, 'mine', ENDPOINT, answered(500), AT);
-    expect(late.delivery).toBeNull();
-  }
+test.for([
+  { name: 'another consumer holds the lease', lease: 'other-lease' },
+  { name: 'the lease has expired', lease: null },
+])('a failure leaves the delivery unchanged when $name', ({ lease }) => {
+  const late = settled({ ...DELIVERY, lease }, 'own-lease', ENDPOINT, outcome(500), AT);
+  expect(late.delivery).toBeNull();
 });
 
-test('a 410 gives the endpoint up as gone, and five days of failures as failing', () => {
-  const disable = (failingSinceMs: number | null, statusCode: number | null) =>
-    settled(DELIVERY, 'mine', { ...ENDPOINT, failingSinceMs }, answered(statusCode), AT).disable;
-  expect(disable(null, 410)).toBe('gone');
-  expect(disable(NOON - 5 * DAY_MS, 410)).toBe('gone');
-  expect(disable(NOON - 5 * DAY_MS, 500)).toBe('failing');
-  expect(disable(NOON - 5 * DAY_MS + 1, null)).toBeNull();
-  expect(disable(NOON - 5 * DAY_MS, 200)).toBeNull();
+test.for([
+  { name: 'a 410', failingForMs: null, statusCode: 410, disable: 'gone' },
+  { name: 'a 410 after five days of failures', failingForMs: 5 * DAY_MS, statusCode: 410, disable: 'gone' },
+  {
+    name: 'a 500 after five days of failures',
+    failingForMs: 5 * DAY_MS,
+    statusCode: 500,
+    disable: 'failing',
+  },
+  {
+    name: 'no response just before five days',
+    failingForMs: 5 * DAY_MS - 1,
+    statusCode: null,
+    disable: null,
+  },
+  { name: 'a success after five days of failures', failingForMs: 5 * DAY_MS, statusCode: 200, disable: null },
+])('the disabled reason after $name is $disable', ({ failingForMs, statusCode, disable }) => {
+  const failingSinceMs = failingForMs === null ? null : NOON - failingForMs;
+  const result = settled(DELIVERY, 'own-lease', { ...ENDPOINT, failingSinceMs }, outcome(statusCode), AT);
+  expect(result.disable).toBe(disable);
 });

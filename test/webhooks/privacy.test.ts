@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
-import { call, signUp } from '../support/client.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { call, type Customer, signUp } from '../support/client.ts';
 import { addEndpoint, readOutbox } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
-test('secrets are nowhere in plain text, neither in the outbox nor in a list', async () => {
+test('signing secrets are encrypted in the outbox and missing from lists', async () => {
   const ada = await signUp();
   const { url } = await newReceiver();
   const { id, path, secret } = await addEndpoint(ada, url);
@@ -17,37 +17,42 @@ test('secrets are nowhere in plain text, neither in the outbox nor in a list', a
   const rows = await Promise.all(
     tables.map(({ name }) => readOutbox(ada.accountId, `SELECT * FROM ${name}`)),
   );
-  const kept = JSON.stringify(rows);
-  expect(kept).toContain(id);
-  for (const text of ['whsec_', secret.slice(6), rotated.secret.slice(6)]) expect(kept).not.toContain(text);
+  const stored = JSON.stringify(rows);
+  expect(stored).toContain(id);
+  for (const text of ['whsec_', secret.slice(6), rotated.secret.slice(6)]) expect(stored).not.toContain(text);
   const lists = await Promise.all([path, `${path}/x`].map(() => ada.asSession('GET', '/api/webhooks')));
   expect(JSON.stringify(lists.map(({ body }) => body))).not.toContain('whsec_');
 });
 
-test('another account finds neither the endpoint nor its deliveries', async () => {
-  const [ada, bob] = [await signUp(), await signUp()];
-  const receiver = await newReceiver();
-  const { path } = await addEndpoint(ada, receiver.url);
-  const { body: delivery } = await ada.asSession('POST', `${path}/test`);
-  await receiver.receives(1);
-  for (const [method, at, body] of [
-    ['GET', path],
-    ['PATCH', path, { status: 'disabled' }],
-    ['DELETE', path],
-    ['POST', `${path}/rotate-secret`],
-    ['POST', `${path}/test`],
-    ['GET', `${path}/deliveries`],
-    ['POST', `${path}/deliveries/${delivery.id}/resend`],
-  ] as const) {
-    const answer = await bob.asKey(method, at, body);
-    expect([method, at, answer.status, answer.body.error.code]).toEqual([
-      method,
-      at,
-      404,
-      'webhook_not_found',
-    ]);
-    expect((await call(method, at, { body })).status).toBe(401);
-  }
-  expect((await ada.asSession('GET', path)).body.status).toBe('enabled');
-  expect(await receiver.received()).toHaveLength(1);
+describe('a webhook of another account', () => {
+  let ada: Customer;
+  let bob: Customer;
+  let path: string;
+  let deliveryId: string;
+  let receiver: Awaited<ReturnType<typeof newReceiver>>;
+  beforeAll(async () => {
+    [ada, bob] = [await signUp(), await signUp()];
+    receiver = await newReceiver();
+    ({ path } = await addEndpoint(ada, receiver.url));
+    deliveryId = (await ada.asSession('POST', `${path}/test`)).body.id;
+    await receiver.receives(1);
+  });
+
+  test.for([
+    { method: 'GET', suffix: '' },
+    { method: 'PATCH', suffix: '', body: { status: 'disabled' } },
+    { method: 'DELETE', suffix: '' },
+    { method: 'POST', suffix: '/rotate-secret' },
+    { method: 'POST', suffix: '/test' },
+    { method: 'GET', suffix: '/deliveries' },
+    { method: 'POST', suffix: '/deliveries/:delivery_id/resend' },
+  ])('is not found by $method /api/webhooks/:id$suffix', async ({ method, suffix, body }) => {
+    const url = path + suffix.replace(':delivery_id', deliveryId);
+    const answer = await bob.asKey(method, url, body);
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'webhook_not_found']);
+    expect((await call(method, url, { body })).status).toBe(401);
+    // The owner's webhook is unchanged and sent nothing.
+    expect((await ada.asSession('GET', path)).body.status).toBe('enabled');
+    expect(await receiver.received()).toHaveLength(1);
+  });
 });

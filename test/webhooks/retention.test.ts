@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import {
   addEndpoint,
   loseHints,
@@ -15,15 +16,14 @@ const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const DAY_MS = 86_400_000;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+  useFakeClock(NOON);
 });
 
 afterEach(() => {
   vi.restoreAllMocks();
-  vi.useRealTimers();
 });
 
-const rowsIn = async (accountId: string) => {
+const countRows = async (accountId: string) => {
   const counts: Record<string, number> = {};
   for (const table of ['events', 'deliveries', 'attempts', 'hours']) {
     counts[table] = (await readOutbox(accountId, `SELECT 1 AS n FROM ${table}`)).length;
@@ -31,7 +31,7 @@ const rowsIn = async (accountId: string) => {
   return counts;
 };
 
-test('what was settled thirty days ago is forgotten with all that became of it, what is pending stays', async () => {
+test('settled deliveries and their attempts are deleted after 30 days, pending deliveries are kept', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
   const endpoint = await addEndpoint(ada, receiver.url);
@@ -39,19 +39,19 @@ test('what was settled thirty days ago is forgotten with all that became of it, 
   await until(endpoint.deliveries, ([delivery]) => delivery.status === 'delivered');
   loseHints();
   const { body: pending } = await ada.asSession('POST', `${endpoint.path}/test`);
-  expect(await rowsIn(ada.accountId)).toEqual({ events: 2, deliveries: 2, attempts: 1, hours: 1 });
+  expect(await countRows(ada.accountId)).toEqual({ events: 2, deliveries: 2, attempts: 1, hours: 1 });
 
   vi.setSystemTime(NOON + 30 * DAY_MS - 1);
   await ring(ada.accountId);
-  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 2, deliveries: 2, attempts: 1 });
+  expect(await countRows(ada.accountId)).toMatchObject({ events: 2, deliveries: 2, attempts: 1 });
   vi.setSystemTime(NOON + 31 * DAY_MS);
   await ring(ada.accountId);
-  expect(await rowsIn(ada.accountId)).toEqual({ events: 1, deliveries: 1, attempts: 0, hours: 0 });
-  // By key: the session is over by now.
+  expect(await countRows(ada.accountId)).toEqual({ events: 1, deliveries: 1, attempts: 0, hours: 0 });
+  // Uses the API key because the session has expired by now.
   const log = async () => (await ada.asKey('GET', `${endpoint.path}/deliveries`)).body.data;
   expect(await log()).toMatchObject([{ id: pending.id, status: 'pending' }]);
 
-  // It is pending no more once it is sent, and then its age counts.
+  // Once it is delivered, the next cleanup deletes it because of its age.
   vi.restoreAllMocks();
   vi.advanceTimersByTime(10_000);
   await ring(ada.accountId);
@@ -60,29 +60,29 @@ test('what was settled thirty days ago is forgotten with all that became of it, 
   expect(await wakesInMs(ada.accountId)).toBeLessThanOrEqual(DAY_MS);
   vi.advanceTimersByTime(DAY_MS);
   await ring(ada.accountId);
-  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 0, deliveries: 0, attempts: 0 });
+  expect(await countRows(ada.accountId)).toMatchObject({ events: 0, deliveries: 0, attempts: 0 });
 });
 
-test('events that nobody subscribed to are forgotten too, and an outbox with nothing in it sleeps', async () => {
+test('events without a subscriber are deleted after 30 days, and an empty outbox sets no alarm', async () => {
   const ada = await signUp();
   await ada.createLicense();
   await until(
-    () => rowsIn(ada.accountId),
+    () => countRows(ada.accountId),
     ({ events }) => events === 1,
   );
-  // An id may be up to a second ahead of its time, where many are made at once.
+  // Ids created in a burst can be up to a second ahead of the clock.
   vi.setSystemTime(NOON + 30 * DAY_MS + 1_000);
   await ring(ada.accountId);
-  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 0 });
+  expect(await countRows(ada.accountId)).toMatchObject({ events: 0 });
   vi.advanceTimersByTime(DAY_MS);
   await ring(ada.accountId);
   expect(await wakesInMs(ada.accountId)).toBeNull();
 });
 
-test('a long backlog is gone through in parts and every ten minutes, and what lies behind it is forgotten', async () => {
+test('cleanup scans a long backlog in parts, at most every ten minutes, and deletes settled events behind it', async () => {
   const ada = await signUp();
   const endpoint = await addEndpoint(ada, (await newReceiver()).url);
-  // Older than every id that is made now; the last of them alone is settled.
+  // 2,500 events older than any new id, of which only the last is settled.
   await tamperOutbox(
     ada.accountId,
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
@@ -101,23 +101,23 @@ test('a long backlog is gone through in parts and every ten minutes, and what li
       `UPDATE deliveries SET status = 'delivered' WHERE event_id = '${eventId}' RETURNING id`,
     );
 
-  // Until the last part is done, the next one is due at once.
+  // The alarm for the next part is due immediately until the last part is done.
   const parts = [];
   for (const part of [1, 2, 3]) {
     await ring(ada.accountId);
-    const { events } = await rowsIn(ada.accountId);
-    parts.push({ part, events, atOnce: (await wakesInMs(ada.accountId))! <= 1 });
+    const { events } = await countRows(ada.accountId);
+    parts.push({ part, events, isNextDueNow: (await wakesInMs(ada.accountId))! <= 1 });
   }
   expect(parts).toEqual([
-    { part: 1, events: 2_500, atOnce: true },
-    { part: 2, events: 2_500, atOnce: true },
-    { part: 3, events: 2_499, atOnce: false },
+    { part: 1, events: 2_500, isNextDueNow: true },
+    { part: 2, events: 2_500, isNextDueNow: true },
+    { part: 3, events: 2_499, isNextDueNow: false },
   ]);
 
   await settle('evt_000010001');
   await ring(ada.accountId);
-  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 2_499 });
+  expect(await countRows(ada.accountId)).toMatchObject({ events: 2_499 });
   vi.advanceTimersByTime(10 * 60_000);
   await ring(ada.accountId);
-  expect(await rowsIn(ada.accountId)).toMatchObject({ events: 2_498, deliveries: 2_498 });
+  expect(await countRows(ada.accountId)).toMatchObject({ events: 2_498, deliveries: 2_498 });
 });

@@ -8,61 +8,82 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PAUSES_MS = [5 * SECOND_MS, 300 * SECOND_MS, ...[0.5, 2, 5, 10, 14, 20, 24].map((h) => h * HOUR_MS)];
 
-const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const attempts = fc.integer({ min: 1, max: PAUSES_MS.length });
 
-test('a failed delivery is tried again after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, and no more', () => {
+test('a failed delivery is retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, then never again', () => {
   const pauses = PAUSES_MS.map((_, i) => (nextAttemptMs(i + 1, NOON, null, 0.5) ?? 0) - NOON);
   expect(pauses).toEqual(PAUSES_MS);
   expect(nextAttemptMs(10, NOON, null, 0.5)).toBeNull();
   expect(nextAttemptMs(10, NOON, DAY_MS, 0.5)).toBeNull();
 });
 
-test('each pause is up to a fifth shorter or longer, so that not all come back at once', () => {
-  for (const [i, pauseMs] of PAUSES_MS.entries()) {
-    expect(nextAttemptMs(i + 1, NOON, null, 0)).toBe(NOON + pauseMs * 0.8);
-    expect(nextAttemptMs(i + 1, NOON, null, 1)).toBe(NOON + pauseMs * 1.2);
-  }
+test.for(PAUSES_MS.map((pauseMs, i) => ({ attempt: i + 1, pauseMs })))(
+  'jitter moves the pause after attempt $attempt by up to 20 %',
+  ({ attempt, pauseMs }) => {
+    expect(nextAttemptMs(attempt, NOON, null, 0)).toBe(NOON + pauseMs * 0.8);
+    expect(nextAttemptMs(attempt, NOON, null, 1)).toBe(NOON + pauseMs * 1.2);
+  },
+);
+
+test('every pause is a whole number of milliseconds within 20 % of the schedule', () => {
   fc.assert(
-    fc.property(attempts, dice, (failed, thrown) => {
-      const pauseMs = (nextAttemptMs(failed, NOON, null, thrown) ?? 0) - NOON;
-      const meantMs = PAUSES_MS[failed - 1] ?? 0;
-      return Number.isInteger(pauseMs) && pauseMs >= meantMs * 0.8 && pauseMs <= meantMs * 1.2;
+    fc.property(attempts, random, (failed, randomValue) => {
+      const pauseMs = (nextAttemptMs(failed, NOON, null, randomValue) ?? 0) - NOON;
+      const scheduledMs = PAUSES_MS[failed - 1] ?? 0;
+      expect(Number.isInteger(pauseMs)).toBe(true);
+      expect(pauseMs).toBeGreaterThanOrEqual(scheduledMs * 0.8);
+      expect(pauseMs).toBeLessThanOrEqual(scheduledMs * 1.2);
     }),
   );
 });
 
-test('a Retry-After can put an attempt off by up to a day, and never brings it forward', () => {
+test('a Retry-After delays the next attempt by up to one day and never brings it forward', () => {
   expect(nextAttemptMs(1, NOON, 120 * SECOND_MS, 0.5)).toBe(NOON + 120 * SECOND_MS);
   expect(nextAttemptMs(1, NOON, 365 * DAY_MS, 0.5)).toBe(NOON + DAY_MS);
   expect(nextAttemptMs(9, NOON, 1, 0.5)).toBe(NOON + DAY_MS);
   fc.assert(
-    fc.property(attempts, dice, fc.nat({ max: 2 * DAY_MS }), (failed, thrown, askedMs) => {
-      const without = nextAttemptMs(failed, NOON, null, thrown) ?? 0;
-      const asked = nextAttemptMs(failed, NOON, askedMs, thrown) ?? 0;
-      return asked === Math.max(without, NOON + Math.min(askedMs, DAY_MS));
+    fc.property(attempts, random, fc.nat({ max: 2 * DAY_MS }), (failed, randomValue, retryAfterMs) => {
+      const withoutMs = nextAttemptMs(failed, NOON, null, randomValue) ?? 0;
+      const withMs = nextAttemptMs(failed, NOON, retryAfterMs, randomValue) ?? 0;
+      expect(withMs).toBe(Math.max(withoutMs, NOON + Math.min(retryAfterMs, DAY_MS)));
     }),
   );
 });
 
-test('a Retry-After is seconds or a date, and anything else is none', () => {
-  const read = (header: string | null) => readRetryAfter(header, NOON);
-  expect(read(null)).toBeNull();
-  expect(['0', '120', ' 7 '].map(read)).toEqual([0, 120 * SECOND_MS, 7 * SECOND_MS]);
-  expect(read('Wed, 10 Mar 2027 13:00:00 GMT')).toBe(HOUR_MS);
-  expect(read('Wed, 10 Mar 2027 11:00:00 GMT')).toBe(0);
-  for (const nonsense of ['', 'soon', '1e999x', 'NaN', '5 s'])
-    expect([nonsense, read(nonsense)]).toEqual([nonsense, null]);
+test.for([
+  { header: null, ms: null },
+  { header: '0', ms: 0 },
+  { header: '120', ms: 120 * SECOND_MS },
+  { header: ' 7 ', ms: 7 * SECOND_MS },
+  { header: 'Wed, 10 Mar 2027 13:00:00 GMT', ms: HOUR_MS },
+  { header: 'Wed, 10 Mar 2027 11:00:00 GMT', ms: 0 },
+  { header: '', ms: null },
+  { header: 'soon', ms: null },
+  { header: '1e999x', ms: null },
+  { header: 'NaN', ms: null },
+  { header: '5 s', ms: null },
+])('the Retry-After header $header is read as $ms ms', ({ header, ms }) => {
+  expect(readRetryAfter(header, NOON)).toBe(ms);
+});
+
+test('any Retry-After header is read as null or a finite delay', () => {
   fc.assert(
     fc.property(fc.string(), (header) => {
-      const ms = read(header);
-      return ms === null || (Number.isFinite(ms) && ms >= 0);
+      const ms = readRetryAfter(header, NOON);
+      expect(ms === null || (Number.isFinite(ms) && ms >= 0)).toBe(true);
     }),
   );
 });
 
-test('an endpoint is given up after five days of nothing but failures', () => {
-  expect(isGivenUp(null, NOON)).toBe(false);
-  expect(isGivenUp(NOON - 5 * DAY_MS + 1, NOON)).toBe(false);
-  expect(isGivenUp(NOON - 5 * DAY_MS, NOON)).toBe(true);
+test.for([
+  { state: 'stays enabled', when: 'while it has no failure', failingSinceMs: null },
+  {
+    state: 'stays enabled',
+    when: 'just before five days of failures',
+    failingSinceMs: NOON - 5 * DAY_MS + 1,
+  },
+  { state: 'is disabled', when: 'after five days of failures', failingSinceMs: NOON - 5 * DAY_MS },
+])('an endpoint $state $when', ({ state, failingSinceMs }) => {
+  expect(isGivenUp(failingSinceMs, NOON)).toBe(state === 'is disabled');
 });

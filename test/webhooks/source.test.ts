@@ -1,53 +1,53 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
-import { afterEach, expect, test, vi } from 'vitest';
-import { type Customer, signUp } from '../support/client.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS, isoDate } from '../../src/shared/clock.ts';
+import { type Answer, type Customer, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, readGate, statistics, tamper } from '../support/gate.ts';
 import { addEndpoint, readOutbox, withoutTable } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
-// Events at their source: made with their cause, in one commit with it, and handed on whatever dies.
+// Events are committed together with their cause and reach the outbox even if a Durable Object dies.
 
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-const eventsOf = async ({ accountId }: Customer, name = 'license.verified') =>
+/** How many events of this name the outbox has. */
+const countEvents = async ({ accountId }: Customer, name = 'license.verified') =>
   (await readOutbox<{ id: string }>(accountId, `SELECT id FROM events WHERE name = '${name}'`)).length;
 
-const waitingAt = (accountId: string) =>
+/** Events that the gate has committed and not yet forwarded. */
+const unforwarded = (accountId: string) =>
   readGate<{ events: string }>(accountId, 'SELECT events FROM outgoing');
 
-const settle = async ({ accountId }: Customer) => {
+const forwardAll = async ({ accountId }: Customer) => {
   await runDurableObjectAlarm(gate(accountId));
-  await expect.poll(() => waitingAt(accountId)).toEqual([]);
+  await expect.poll(() => unforwarded(accountId)).toEqual([]);
 };
 
-/** A license whose `license.created` has reached the outbox. */
-const withLicense = async (customer: Customer) => {
+/** Creates a license and waits for its `license.created` event to reach the outbox. */
+const createForwardedLicense = async (customer: Customer) => {
   const license = await customer.createLicense();
-  await expect.poll(() => eventsOf(customer, 'license.created')).toBe(1);
+  await expect.poll(() => countEvents(customer, 'license.created')).toBe(1);
   return license;
 };
 
-test('license.verified is made from the first verify after an endpoint is answered for, and only while one wants it', async () => {
+test('a verify creates a license.verified event only while an enabled webhook subscribes to it', async () => {
   const ada = await signUp();
-  const { license_key: key } = await withLicense(ada);
-  const verifies = async () => {
-    const before = await eventsOf(ada);
+  const { license_key: key } = await createForwardedLicense(ada);
+  const eventsOfVerify = async () => {
+    const before = await countEvents(ada);
     expect((await ada.verify(key)).body.valid).toBe(true);
-    await settle(ada);
-    return (await eventsOf(ada)) - before;
+    await forwardAll(ada);
+    return (await countEvents(ada)) - before;
   };
-  await settle(ada);
-  expect(await verifies()).toBe(0);
+  await forwardAll(ada);
+  expect(await eventsOfVerify()).toBe(0);
 
   const { url } = await newReceiver();
   const other = await addEndpoint(ada, url, { events: ['license.created', 'payment.success'] });
-  expect(await verifies()).toBe(0);
+  expect(await eventsOfVerify()).toBe(0);
   const endpoint = await addEndpoint(ada, url);
-  expect(await verifies()).toBe(1);
+  expect(await eventsOfVerify()).toBe(1);
   const patch = (path: string, fields: object) => ada.asSession('PATCH', path, fields);
-  for (const [made, path, fields] of [
+  for (const [expectedEvents, path, fields] of [
     [0, endpoint.path, { events: ['subscription.cancelled'] }],
     [1, endpoint.path, { events: ['license.verified'] }],
     [0, endpoint.path, { status: 'disabled' }],
@@ -55,90 +55,118 @@ test('license.verified is made from the first verify after an endpoint is answer
     [1, other.path, { events: null }],
   ] as const) {
     expect((await patch(path, fields)).status).toBe(200);
-    expect([fields, await verifies()]).toEqual([fields, made]);
+    expect([fields, await eventsOfVerify()]).toEqual([fields, expectedEvents]);
   }
   await ada.asSession('DELETE', endpoint.path);
-  expect(await verifies()).toBe(1);
+  expect(await eventsOfVerify()).toBe(1);
   await ada.asSession('DELETE', other.path);
-  expect(await verifies()).toBe(0);
-  // A gate that is started anew remembers what is wanted of it.
+  expect(await eventsOfVerify()).toBe(0);
+  // The gate still knows its subscriptions after an eviction.
   await evict(ada.accountId);
-  expect(await verifies()).toBe(0);
+  expect(await eventsOfVerify()).toBe(0);
 });
 
-test('a verify that is not valid makes no event', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2027-03-10T12:00:00.000Z') });
-  const [ada, bob] = [await signUp(), await signUp()];
-  const { url } = await newReceiver();
-  await addEndpoint(ada, url);
-  const expired = await ada.createLicense({ expires_at: '2027-03-10' });
-  const suspended = await ada.createLicense();
-  const revoked = await ada.createLicense();
-  await ada.asSession('POST', `/api/v1/licenses/${suspended.id}/suspend`);
-  await ada.asSession('POST', `/api/v1/licenses/${revoked.id}/revoke`);
-  vi.setSystemTime('2027-03-11T00:00:00.000Z');
-  const good = await ada.createLicense();
-  const bobs = await bob.createLicense();
-  for (const { license_key: key } of [expired, suspended, revoked, bobs]) {
-    expect((await ada.verify(key)).body.valid).toBe(false);
-  }
-  expect((await ada.verify('NOT-A-LICENSE')).body.valid).toBe(false);
-  expect((await ada.verify(good.license_key, `${ada.apiKey}x`)).status).toBe(403);
-  await settle(ada);
-  expect(await eventsOf(ada)).toBe(0);
-  await ada.verify(good.license_key);
-  await settle(ada);
-  expect(await eventsOf(ada)).toBe(1);
+describe('an unsuccessful verify creates no license.verified event', () => {
+  const startMs = Date.now();
+  let ada: Customer;
+  let goodKey: string;
+  let keys: Record<string, string>;
+  beforeAll(async () => {
+    const [owner, bob] = [await signUp(), await signUp()];
+    ada = owner;
+    await addEndpoint(ada, (await newReceiver()).url);
+    const expired = await ada.createLicense({ expires_at: isoDate(startMs + DAY_MS) });
+    const suspended = await ada.createLicense();
+    const revoked = await ada.createLicense();
+    await ada.asSession('POST', `/api/v1/licenses/${suspended.id}/suspend`);
+    await ada.asSession('POST', `/api/v1/licenses/${revoked.id}/revoke`);
+    goodKey = (await ada.createLicense()).license_key;
+    keys = {
+      expired: expired.license_key,
+      suspended: suspended.license_key,
+      revoked: revoked.license_key,
+      foreign: (await bob.createLicense()).license_key,
+      unknown: 'NOT-A-LICENSE',
+    };
+  });
+
+  const expectEvents = async (verify: () => Promise<Answer>, events: number) => {
+    const before = await countEvents(ada);
+    const answer = await verify();
+    await forwardAll(ada);
+    expect((await countEvents(ada)) - before).toBe(events);
+    return answer;
+  };
+
+  beforeEach(() => useFakeClock(startMs + 3 * DAY_MS));
+
+  test.for(['expired', 'suspended', 'revoked', 'foreign', 'unknown'])(
+    'for a license key that is %s',
+    async (state) => {
+      const { body } = await expectEvents(() => ada.verify(keys[state]!), 0);
+      expect(body.valid).toBe(false);
+    },
+  );
+
+  test('with a wrong API key', async () => {
+    const { status } = await expectEvents(() => ada.verify(goodKey, `${ada.apiKey}x`), 0);
+    expect(status).toBe(403);
+  });
+
+  test('while a successful verify creates one', async () => {
+    const { body } = await expectEvents(() => ada.verify(goodKey), 1);
+    expect(body.valid).toBe(true);
+  });
 });
 
-test('a gate that dies between its commit and the hand-over hands over when it is back', async () => {
+test('a gate that dies after its commit forwards the events when it restarts', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
-  const { license_key: key } = await withLicense(ada);
+  const { license_key: key } = await createForwardedLicense(ada);
   await addEndpoint(ada, receiver.url);
   const committed = await withoutTable(ada.accountId, 'events', async () => {
     expect((await ada.verify(key)).body).toMatchObject({ valid: true, api_usage: 1 });
     expect((await ada.asSession('POST', '/api/v1/licenses/create', {})).status).toBe(201);
-    const rows = await waitingAt(ada.accountId);
+    const rows = await unforwarded(ada.accountId);
     expect(rows).toHaveLength(2);
     await kill(ada.accountId);
     return rows;
   });
-  expect(await waitingAt(ada.accountId)).toEqual(committed);
+  expect(await unforwarded(ada.accountId)).toEqual(committed);
   expect(await receiver.received()).toEqual([]);
   expect(await runDurableObjectAlarm(gate(ada.accountId))).toBe(true);
   const names = (await receiver.receives(2)).map(({ body }) => JSON.parse(body).event as string);
   expect(new Set(names)).toEqual(new Set(['license.created', 'license.verified']));
 
-  // Had it died after the hand-over and before it forgot the rows, it would hand them over again.
+  // A gate that dies after forwarding and before deleting its rows forwards them a second time.
   for (const { events } of committed) {
     await tamper(ada.accountId, 'INSERT INTO outgoing (events) VALUES (?)', events);
   }
   await gate(ada.accountId).pull();
-  await settle(ada);
-  expect([await eventsOf(ada), await eventsOf(ada, 'license.created')]).toEqual([1, 2]);
+  await forwardAll(ada);
+  expect([await countEvents(ada), await countEvents(ada, 'license.created')]).toEqual([1, 2]);
   expect(await receiver.received()).toHaveLength(2);
 });
 
-test('an event that could not be taken over with its deliveries is handed over again, with them', async () => {
+test('an event whose deliveries could not be stored is forwarded again and delivered', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
-  const { license_key: key } = await withLicense(ada);
+  const { license_key: key } = await createForwardedLicense(ada);
   await addEndpoint(ada, receiver.url);
   await withoutTable(ada.accountId, 'deliveries', async () => {
     await ada.verify(key);
-    // The hand-over fails some time after the verify is answered.
+    // Forwarding fails some time after the response to the verify.
     await scheduler.wait(500);
-    expect(await waitingAt(ada.accountId)).toHaveLength(1);
+    expect(await unforwarded(ada.accountId)).toHaveLength(1);
   });
   expect(await runDurableObjectAlarm(gate(ada.accountId))).toBe(true);
   await receiver.receives(1);
-  expect(await eventsOf(ada)).toBe(1);
+  expect(await countEvents(ada)).toBe(1);
 });
 
-test('a verify is counted and its event made, or neither, however the gate dies', async () => {
+test('a gate killed during verifies commits the usage and the event of a verify together or not at all', async () => {
   const ada = await signUp();
-  const { license_key: key } = await withLicense(ada);
+  const { license_key: key } = await createForwardedLicense(ada);
   await addEndpoint(ada, (await newReceiver()).url);
   const keys = await Promise.all(
     Array.from({ length: 6 }, async () => (await ada.asSession('POST', '/api/create-api-key')).body.api_key),
@@ -153,13 +181,13 @@ test('a verify is counted and its event made, or neither, however the gate dies'
   const { apiUsage } = await statistics(ada.accountId);
   expect(apiUsage).toBeGreaterThanOrEqual(answered);
   await gate(ada.accountId).pull();
-  await settle(ada);
-  expect(await eventsOf(ada)).toBe(apiUsage);
+  await forwardAll(ada);
+  expect(await countEvents(ada)).toBe(apiUsage);
 });
 
-test('events without anybody to hear them are no deliveries', async () => {
+test('an event created before any webhook existed has no deliveries', async () => {
   const ada = await signUp();
-  await withLicense(ada);
+  await createForwardedLicense(ada);
   const receiver = await newReceiver();
   const endpoint = await addEndpoint(ada, receiver.url);
   expect(await endpoint.deliveries()).toEqual([]);

@@ -1,14 +1,10 @@
 import { runInDurableObject } from 'cloudflare:test';
-import * as fc from 'fast-check';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { webhookUrlProblem } from '../../src/webhooks/url-rules.ts';
 import { signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { addEndpoint, evictOutbox, outbox, ring, until } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 const PUBLIC = { ownHosts: ['latchkey.example.com'], allowLoopback: false };
 const LOCAL = { ...PUBLIC, allowLoopback: true };
@@ -27,11 +23,11 @@ test.for([
   'https://notlatchkey.example.com/',
   'https://example.com/',
   'https://mylocal.com/',
-])('%s is taken', (url) => {
+])('accepts %s', (url) => {
   expect(problem(url)).toBeNull();
 });
 
-const REFUSED: Record<string, string[]> = {
+const REJECTED: Record<string, string[]> = {
   'must be a URL': [
     '',
     'nonsense',
@@ -120,99 +116,39 @@ const REFUSED: Record<string, string[]> = {
   ],
 };
 
-test.for(Object.entries(REFUSED).flatMap(([said, urls]) => urls.map((url) => [url, said] as const)))(
-  '%s is refused: it %s',
-  ([url, said]) => {
-    expect(problem(url)).toBe(said);
+test.for(Object.entries(REJECTED).flatMap(([rule, urls]) => urls.map((url) => [url, rule] as const)))(
+  'rejects %j: the URL %s',
+  ([url, rule]) => {
+    expect(problem(url)).toBe(rule);
   },
 );
 
-test('loopback is taken only where that is allowed, and then no other address is', () => {
-  const loopback = [
-    'http://127.0.0.1:8787/x',
-    'http://localhost:3000/',
-    'https://localhost/',
-    'http://[::1]:80/',
-    'http://2130706433/',
-  ];
-  for (const url of loopback) {
-    expect([url, webhookUrlProblem(url, LOCAL)]).toEqual([url, null]);
-    expect([url, problem(url)]).toEqual([url, expect.any(String)]);
-  }
-  for (const url of [
-    'http://127.0.0.2/',
-    'http://0.0.0.0/',
-    'http://10.0.0.1/',
-    'http://acme.com/',
-    'http://localhost./',
-    'http://localhost.acme.com/',
-    'http://user@localhost/',
-    'ftp://localhost/',
-  ]) {
-    expect([url, webhookUrlProblem(url, LOCAL)]).toEqual([url, expect.any(String)]);
-  }
+test.for([
+  'http://127.0.0.1:8787/x',
+  'http://localhost:3000/',
+  'https://localhost/',
+  'http://[::1]:80/',
+  'http://2130706433/',
+])('accepts %s only where loopback is allowed', (url) => {
+  expect(webhookUrlProblem(url, LOCAL)).toBeNull();
+  expect(problem(url)).toEqual(expect.any(String));
 });
 
-const byte = fc.nat({ max: 255 });
-const spelled = byte.chain((n) =>
-  fc.constantFrom(String(n), `0${n.toString(8)}`, `0x${n.toString(16)}`, `0X${n.toString(16)}`),
-);
-const address = fc.oneof(
-  fc.tuple(spelled, spelled, spelled, spelled).map((parts) => parts.join('.')),
-  fc.tuple(spelled, fc.nat({ max: 0xffffff })).map((parts) => parts.join('.')),
-  fc.nat({ max: 0xffffffff }).map(String),
-  fc.nat({ max: 0xffffffff }).map((n) => `0x${n.toString(16)}`),
-  fc.ipV4Extended(),
-  fc.ipV6().map((ip) => `[${ip}]`),
-);
-const hostlike = fc.oneof(
-  address,
-  address.map((host) => `${host}.`),
-  fc.domain(),
-  fc.constantFrom('localhost', 'acme.com', 'a.internal', 'latchkey.example.com', '%31.1.1.1'),
-  fc.string({ unit: 'grapheme', maxLength: 20 }),
-);
-const scheme = fc.oneof(
-  { weight: 4, arbitrary: fc.constant('https') },
-  fc.constantFrom('http', 'ftp', 'HTTPS', 'file', 'ws'),
-);
-const urlish = fc
-  .tuple(
-    scheme,
-    fc.constantFrom('://', ':', ':/', ':///', '://\t', ':\\\\'),
-    fc.constantFrom('', '', 'a@'),
-    hostlike,
-    fc.constantFrom('', '/', '/x', ':443', ':80', '?q', '#f', '\\x'),
-  )
-  .map((parts) => parts.join(''));
-
-test('no spelling of any address is taken', () => {
-  fc.assert(
-    fc.property(address, fc.constantFrom('', '/', '/x?y', ':443/'), (host, rest) => {
-      expect(problem(`https://${host}${rest}`)).not.toBeNull();
-    }),
-    { numRuns: 2_000 },
-  );
+test.for([
+  'http://127.0.0.2/',
+  'http://0.0.0.0/',
+  'http://10.0.0.1/',
+  'http://acme.com/',
+  'http://localhost./',
+  'http://localhost.acme.com/',
+  'http://user@localhost/',
+  'ftp://localhost/',
+])('rejects %s even where loopback is allowed', (url) => {
+  expect(webhookUrlProblem(url, LOCAL)).toEqual(expect.any(String));
 });
 
-test('what is taken is https to a host with a name, whatever is tried', () => {
-  let taken = 0;
-  fc.assert(
-    fc.property(fc.oneof(urlish, fc.webUrl(), fc.string({ maxLength: 40 })), (text) => {
-      if (problem(text) !== null) return;
-      taken++;
-      const { protocol, hostname, port, username, password } = new URL(text);
-      expect([protocol, port, username, password]).toEqual(['https:', '', '', '']);
-      expect(hostname).toMatch(/^[^.[\]]+(\.[^.[\]]+)*\.[a-z][a-z0-9-]*$/);
-      expect(hostname).not.toMatch(/(^|\.)(localhost|local|internal|latchkey\.example\.com)$/);
-    }),
-    { numRuns: 5_000 },
-  );
-  expect(taken).toBeGreaterThan(100);
-});
-
-test('the rules are checked again at every attempt: who slips in later is not called', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+test('every attempt checks the URL again and does not call a URL that is no longer allowed', async () => {
+  useFakeClock();
   const ada = await signUp();
   const receiver = await newReceiver({ status: 500 }, { status: 200 });
   const { id, path, deliveries } = await addEndpoint(ada, receiver.url);
@@ -231,8 +167,8 @@ test('the rules are checked again at every attempt: who slips in later is not ca
   await moveTo(receiver.url.replace('//', '//user:word@'));
   vi.setSystemTime(failed.next_attempt_at);
   await ring(ada.accountId);
-  const [refused] = await until(deliveries, ([delivery]) => delivery.attempts.length === 2);
-  expect(refused.attempts[1]).toMatchObject({
+  const [blocked] = await until(deliveries, ([delivery]) => delivery.attempts.length === 2);
+  expect(blocked.attempts[1]).toMatchObject({
     status_code: null,
     error: 'the URL must not hold a user name or password',
     response: null,
@@ -240,7 +176,7 @@ test('the rules are checked again at every attempt: who slips in later is not ca
   expect(await receiver.received()).toHaveLength(1);
 
   await moveTo(receiver.url);
-  vi.setSystemTime(refused.next_attempt_at);
+  vi.setSystemTime(blocked.next_attempt_at);
   await ring(ada.accountId);
   await receiver.receives(2);
 });
