@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../src/http/context.ts';
 import { ERRORS, errorBody } from '../src/http/errors.ts';
-import { type Access, type Documentation, DOCUMENTATION, type Operation } from '../src/http/openapi.ts';
+import { type Access, type Documentation, DOCUMENTATION, type EndpointDocs } from '../src/http/openapi.ts';
 import type { ErrorCode } from '../src/shared/app-error.ts';
 
 type Json = Record<string, unknown>;
@@ -11,13 +11,16 @@ type Input = NonNullable<Documentation['input']>;
 export interface Route {
   method: string;
   path: string;
-  operation: Operation;
+  operation: EndpointDocs;
   inputs: Input[];
 }
 
 /** What the routes say of themselves, one entry for each method of each path. */
 export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] => {
-  const found = new Map<string, { method: string; path: string; operation?: Operation; inputs: Input[] }>();
+  const found = new Map<
+    string,
+    { method: string; path: string; operation?: EndpointDocs; inputs: Input[] }
+  >();
   for (const { method, path, handler } of app.routes) {
     const said = (handler as { [DOCUMENTATION]?: Documentation })[DOCUMENTATION];
     if (!said) continue;

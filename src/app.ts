@@ -7,12 +7,12 @@ import type { AppEnv } from './http/context.ts';
 import { onError } from './http/errors.ts';
 import { frame } from './http/frame.ts';
 import { notFoundIn } from './http/not-found.ts';
-import { RememberingRouter } from './http/router.ts';
+import { createCachingRouter } from './http/router.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
 
-const routes = new Hono<AppEnv>({ router: new RememberingRouter() })
+const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .use(frame)
   .route('/', systemRoutes)
   .route('/', documentationRoutes)

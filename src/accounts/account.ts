@@ -1,9 +1,24 @@
 import { eq } from 'drizzle-orm';
+import type * as z from 'zod';
 import { type AccountRow, accounts } from '../db/schema.ts';
-import type { Ctx } from '../http/context.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { defined } from '../shared/defined.ts';
+import type { patchAccountInput } from './schemas.ts';
 
 export const getAccount = async ({ db, accountId }: Ctx): Promise<AccountRow> => {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
   if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
   return account;
+};
+
+/** Changes fields that the gate has no copy of, so no feed row is needed. */
+export const changeAccount = async (
+  ctx: Ctx,
+  input: z.output<typeof patchAccountInput>,
+): Promise<AccountRow> => {
+  const fields = defined({ name: input.name, allowedOrigins: input.allowed_origins });
+  if (Object.keys(fields).length > 0) {
+    await ctx.db.update(accounts).set(fields).where(eq(accounts.id, ctx.accountId));
+  }
+  return getAccount(ctx);
 };

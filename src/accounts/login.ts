@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { accounts, sessions } from '../db/schema.ts';
-import type { PublicCtx } from '../http/context.ts';
+import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/hash.ts';
 import { checkPassword, hashPassword, NOBODYS_HASH } from './passwords.ts';
 import type { loginInput } from './schemas.ts';
-import { deleteExpiredSessions, newSession } from './sessions.ts';
+import { deleteExpiredSessions, newSession } from '../auth/sessions.ts';
 import { loginLimits, returnAttempts, takeAttempts } from './throttle.ts';
 
 interface Visitor {

@@ -1,12 +1,12 @@
 import type * as z from 'zod';
 import { violatesUnique } from '../db/errors.ts';
 import { type AccountRow, accounts, sessions } from '../db/schema.ts';
-import type { PublicCtx } from '../http/context.ts';
+import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
 import { hashPassword } from './passwords.ts';
 import type { registerInput } from './schemas.ts';
-import { newSession } from './sessions.ts';
+import { newSession } from '../auth/sessions.ts';
 import { registerLimits, takeAttempts } from './throttle.ts';
 
 /** The account and its first session in one commit; no gate knows the account yet, so none has to be told. */

@@ -1,10 +1,9 @@
 import { Hono } from 'hono';
 import { type AppEnv, publicCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
-import { operation } from '../http/operation.ts';
-import { getAccount } from './account.ts';
-import { changeAccount } from './change.ts';
-import { clientIp } from './client-ip.ts';
+import { endpoint } from '../auth/endpoint.ts';
+import { changeAccount, getAccount } from './account.ts';
+import { clientIp } from '../http/client-ip.ts';
 import { login } from './login.ts';
 import { register } from './register.ts';
 import {
@@ -17,13 +16,13 @@ import {
   toAccount,
   toSignedIn,
 } from './schemas.ts';
-import { clearSessionCookie, readSessionToken, setSessionCookie } from './session-cookie.ts';
-import { endSession } from './sessions.ts';
+import { clearSessionCookie, readSessionToken, setSessionCookie } from '../auth/session-cookie.ts';
+import { endSession } from '../auth/sessions.ts';
 
 export const accountRoutes = new Hono<AppEnv>()
   .post(
     '/register',
-    operation({
+    endpoint({
       id: 'register',
       tag: 'Account',
       summary: 'Create an account',
@@ -41,7 +40,7 @@ export const accountRoutes = new Hono<AppEnv>()
   )
   .post(
     '/login',
-    operation({
+    endpoint({
       id: 'login',
       tag: 'Account',
       summary: 'Sign in',
@@ -60,7 +59,7 @@ export const accountRoutes = new Hono<AppEnv>()
   )
   .post(
     '/logout',
-    operation({
+    endpoint({
       id: 'logout',
       tag: 'Account',
       summary: 'Sign out',
@@ -76,7 +75,7 @@ export const accountRoutes = new Hono<AppEnv>()
   )
   .get(
     '/account',
-    operation({
+    endpoint({
       id: 'getAccount',
       tag: 'Account',
       summary: 'The account that asks',
@@ -87,7 +86,7 @@ export const accountRoutes = new Hono<AppEnv>()
   )
   .patch(
     '/account',
-    operation({
+    endpoint({
       id: 'patchAccount',
       tag: 'Account',
       summary: 'Change the account',

@@ -1,23 +1,21 @@
 import * as z from 'zod';
 import type { AccountRow } from '../db/schema.ts';
-import { text } from '../http/input.ts';
-import { isoTime } from '../shared/clock.ts';
-import { effectivePlan, PLAN_NAMES } from '../shared/plans.ts';
-import type { NewSession } from './sessions.ts';
-
-export const email = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .max(254)
-  .pipe(z.email())
-  .meta({ format: 'email', examples: ['ada@example.com'] });
+import { email, text } from '../http/input.ts';
+import {
+  MAX_ALLOWED_ORIGINS,
+  MAX_NAME_LENGTH,
+  MAX_PASSWORD_LENGTH,
+  MIN_PASSWORD_LENGTH,
+} from '../shared/rules/accounts.ts';
+import { isoTime } from '../shared/rules/dates.ts';
+import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
+import type { NewSession } from '../auth/sessions.ts';
 
 export const registerInput = z
   .strictObject({
     email,
-    password: z.string().min(10).max(256),
-    name: text(200).nullish(),
+    password: z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH),
+    name: text(MAX_NAME_LENGTH).nullish(),
   })
   .meta({ id: 'Register' });
 
@@ -35,8 +33,8 @@ const origin = z
 
 export const patchAccountInput = z
   .strictObject({
-    name: text(200).nullish(),
-    allowed_origins: z.array(origin).max(20).optional().meta({
+    name: text(MAX_NAME_LENGTH).nullish(),
+    allowed_origins: z.array(origin).max(MAX_ALLOWED_ORIGINS).optional().meta({
       description: 'Where a checkout may send a browser back to, besides this service.',
     }),
   })

@@ -1,6 +1,6 @@
 import { eq, lt, sql } from 'drizzle-orm';
 import { throttles } from '../db/schema.ts';
-import type { PublicCtx } from '../http/context.ts';
+import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/hash.ts';
 

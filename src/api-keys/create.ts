@@ -1,11 +1,11 @@
 import type * as z from 'zod';
 import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
-import type { Ctx } from '../http/context.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { readConfig } from '../shared/config.ts';
 import { newId } from '../shared/ids.ts';
 import { seal } from '../shared/sealing.ts';
-import { maskApiKey, mintApiKey } from './format.ts';
+import { maskApiKey, mintApiKey } from '../auth/api-key.ts';
 import type { createApiKeyInput } from './schemas.ts';
 
 export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKeyInput>) => {

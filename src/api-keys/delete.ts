@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import { apiKeys } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
-import type { Ctx } from '../http/context.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { findApiKey } from './find.ts';
 
 /** The row stays as a fact of the past; what could verify or reveal the key is gone. */

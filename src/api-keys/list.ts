@@ -1,8 +1,8 @@
 import { and, desc, eq, isNull, lt } from 'drizzle-orm';
 import { apiKeys } from '../db/schema.ts';
-import { gateOf } from '../gate/feed.ts';
-import type { Ctx } from '../http/context.ts';
-import { type PageInput, toPage } from '../http/lists.ts';
+import { gateOf } from '../shared/objects.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { type PageInput, toPage } from '../shared/pages.ts';
 import { toApiKey } from './schemas.ts';
 
 export const listApiKeys = async ({ env, db, accountId }: Ctx, { limit, cursor }: PageInput) => {

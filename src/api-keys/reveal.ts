@@ -1,5 +1,5 @@
-import { gateOf } from '../gate/feed.ts';
-import type { Ctx } from '../http/context.ts';
+import { gateOf } from '../shared/objects.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { readConfig } from '../shared/config.ts';
 import { unseal } from '../shared/sealing.ts';
 import { findApiKey } from './find.ts';

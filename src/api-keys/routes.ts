@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { pageQuery } from '../http/lists.ts';
-import { operation } from '../http/operation.ts';
+import { endpoint } from '../auth/endpoint.ts';
 import { createApiKey } from './create.ts';
 import { deleteApiKey } from './delete.ts';
 import { listApiKeys } from './list.ts';
@@ -19,7 +19,7 @@ import {
 export const apiKeyRoutes = new Hono<AppEnv>()
   .get(
     '/api-keys',
-    operation({
+    endpoint({
       id: 'listApiKeys',
       tag: 'API keys',
       summary: 'List API keys',
@@ -32,7 +32,7 @@ export const apiKeyRoutes = new Hono<AppEnv>()
   )
   .post(
     '/create-api-key',
-    operation({
+    endpoint({
       id: 'createApiKey',
       tag: 'API keys',
       summary: 'Create an API key',
@@ -47,7 +47,7 @@ export const apiKeyRoutes = new Hono<AppEnv>()
   )
   .get(
     '/api-keys/:id',
-    operation({
+    endpoint({
       id: 'revealApiKey',
       tag: 'API keys',
       summary: 'Reveal an API key',
@@ -62,7 +62,7 @@ export const apiKeyRoutes = new Hono<AppEnv>()
   )
   .delete(
     '/api-keys/:id',
-    operation({
+    endpoint({
       id: 'deleteApiKey',
       tag: 'API keys',
       summary: 'Delete an API key',

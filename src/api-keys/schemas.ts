@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import { type ApiKeyRow, KEY_SCOPES } from '../db/schema.ts';
+import { type ApiKeyRow } from '../db/schema.ts';
+import { KEY_SCOPES, MAX_KEY_NAME_LENGTH } from '../shared/rules/api-keys.ts';
 import { text } from '../http/input.ts';
 import { listOf } from '../http/lists.ts';
-import { isoTime } from '../shared/clock.ts';
+import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 
 /** An offset may carry the last day of 9999 into a year that has no YYYY. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -14,7 +15,7 @@ const future = z.iso
 
 export const createApiKeyInput = z
   .strictObject({
-    name: text(100).nullish(),
+    name: text(MAX_KEY_NAME_LENGTH).nullish(),
     scope: z.enum(KEY_SCOPES).default('full').meta({
       description: '`verify` may only verify licenses, so that it can ship inside an application.',
     }),
@@ -47,8 +48,8 @@ export const toApiKey = (row: ApiKeyRow, lastUsedMs: number | null): z.infer<typ
   scope: row.scope,
   masked_key: row.maskedKey,
   created_at: isoTime(row.createdAt),
-  last_used_at: lastUsedMs === null ? null : isoTime(lastUsedMs),
-  expires_at: row.expiresAt === null ? null : isoTime(row.expiresAt),
+  last_used_at: isoTimeOrNull(lastUsedMs),
+  expires_at: isoTimeOrNull(row.expiresAt),
 });
 
 export const toRevealedApiKey = (

@@ -1,9 +1,10 @@
 import { eq } from 'drizzle-orm';
+import type { PublicCtx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
-import { appliedFacts } from '../db/billing-schema.ts';
+import { appliedFacts } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
 import { logLine } from '../shared/log.ts';
-import { effectOf, type Place } from './effects.ts';
+import { effectOf } from './effects.ts';
 import type { Fact, Provider, ProviderName } from './provider.ts';
 
 // A fact is committed with its own name as a primary key, so that it happens once however often and in
@@ -30,22 +31,22 @@ const isOvertaken = (error: unknown) =>
 const ATTEMPTS = 3;
 
 /** Applies a fact unless it has been; true if it changed anything. */
-export const applyFact = async (place: Place, provider: Provider, fact: Fact): Promise<boolean> => {
+export const applyFact = async (ctx: PublicCtx, provider: Provider, fact: Fact): Promise<boolean> => {
   const name = nameOf(provider.name, fact);
   for (let attempt = 1; ; attempt++) {
-    const [known] = await place.db.select().from(appliedFacts).where(eq(appliedFacts.name, name));
+    const [known] = await ctx.db.select().from(appliedFacts).where(eq(appliedFacts.name, name));
     if (known) return false;
-    const effect = await effectOf(place, provider, fact);
+    const effect = await effectOf(ctx, provider, fact);
     if (!effect) {
       logLine('info', { event: 'fact_of_nothing_here', fact: name });
       return false;
     }
     const { accountId, statements, changes } = effect;
     await effect.before?.();
-    const claim = place.db.insert(appliedFacts).values({ name, appliedAt: Date.now() });
+    const claim = ctx.db.insert(appliedFacts).values({ name, appliedAt: Date.now() });
     try {
       await commit(
-        { ...place, accountId },
+        { ...ctx, accountId },
         [claim, ...statements],
         [{ kind: 'account', ref: accountId }, ...changes],
       );

@@ -1,7 +1,7 @@
 import { and, desc, eq } from 'drizzle-orm';
 import { getAccount } from '../accounts/account.ts';
-import { isLive, payments, type SubscriptionRow, subscriptions } from '../db/billing-schema.ts';
-import type { Ctx } from '../http/context.ts';
+import { isLive, payments, type SubscriptionRow, subscriptions } from '../db/schema.ts';
+import type { Ctx } from '../db/ctx.ts';
 
 const RECENT_PAYMENTS = 50;
 

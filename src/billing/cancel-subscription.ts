@@ -1,12 +1,12 @@
 import { and, eq } from 'drizzle-orm';
 import { getAccount } from '../accounts/account.ts';
 import { violatesUnique } from '../db/errors.ts';
-import { isLive, type SubscriptionRow, subscriptions } from '../db/billing-schema.ts';
+import { isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
-import { announces, commit } from '../gate/feed.ts';
-import type { Ctx } from '../http/context.ts';
+import { eventChange, commit } from '../gate/feed.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { isoTime } from '../shared/clock.ts';
+import { isoTime } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/events.ts';
 import { liveSubscription } from './billing.ts';
 import { claimEnd, livesOn } from './guards.ts';
@@ -33,7 +33,7 @@ export const cancelSubscription = async (
   const paidUntil = Math.min(subscription.periodEnd, planUntil ?? Infinity);
   const endsAt = at === 'now' ? nowMs : Math.max(nowMs, paidUntil);
   const cancelled = { status: 'cancelled' as const, cancelledAt: nowMs, endsAt, updatedAt: nowMs };
-  const word = newEvent('subscription.cancelled', nowMs, {
+  const event = newEvent('subscription.cancelled', nowMs, {
     subscription_id: subscription.id,
     plan: subscription.plan,
     ends_at: isoTime(endsAt),
@@ -54,7 +54,7 @@ export const cancelSubscription = async (
           .where(livesOn(ctx, accountId, subscription.id)),
         ...claimEnd(ctx, subscription),
       ],
-      [{ kind: 'account', ref: accountId }, ...(isCancelled ? [] : [announces(word)])],
+      [{ kind: 'account', ref: accountId }, ...(isCancelled ? [] : [eventChange(event)])],
     );
     if (rows[0]) return rows[0];
   } catch (error) {

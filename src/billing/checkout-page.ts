@@ -1,8 +1,7 @@
-import { html } from 'hono/html';
-import type { PaymentRow } from '../db/billing-schema.ts';
-import { PLANS } from '../shared/plans.ts';
+import type { PaymentRow } from '../db/schema.ts';
+import { PLANS } from '../shared/rules/plans.ts';
 
-// The sandbox's checkout: plain HTML, no script.
+// The sandbox's checkout page: plain HTML without scripts. Its texts are constants and numbers, so nothing is escaped.
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -26,8 +25,8 @@ const money = (amount: number, currency: string) =>
 
 const count = (value: number) => value.toLocaleString('en-US');
 
-const page = (title: string, content: ReturnType<typeof html>) =>
-  html`<!doctype html>
+const page = (title: string, content: string) =>
+  `<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -47,7 +46,7 @@ export const checkoutPage = ({ plan, amount, currency }: PaymentRow) => {
   const { apiLimit, callsPerSecond } = PLANS[plan];
   return page(
     'Sandbox checkout',
-    html`<h1>Latchkey ${plan}</h1>
+    `<h1>Latchkey ${plan}</h1>
       <p class="note">Sandbox: no money moves.</p>
       <p class="amount">${money(amount, currency)} <small>a month</small></p>
       <ul>
@@ -61,19 +60,19 @@ export const checkoutPage = ({ plan, amount, currency }: PaymentRow) => {
   );
 };
 
-const STANDING = {
-  pending: ['Under way', 'Your payment has not been confirmed yet.'],
+const STATUS_TEXTS = {
+  pending: ['Processing', 'Your payment has not been confirmed yet.'],
   paid: ['Paid', 'Thank you. The plan is active.'],
-  declined: ['Not paid', 'The payment was declined, and nothing has changed.'],
-  replaced: ['Not valid any more', 'Another checkout was begun after this one.'],
+  declined: ['Not paid', 'The payment was declined. Nothing has changed.'],
+  replaced: ['No longer valid', 'A newer checkout has replaced this one.'],
 } as const;
 
-/** Where a payment stands, for whoever comes back from paying. */
-export const standingPage = (status: PaymentRow['status']) => {
-  const [title, words] = STANDING[status];
+/** Shows the status of a payment to a customer who returns from checkout. */
+export const paymentStatusPage = (status: PaymentRow['status']) => {
+  const [title, text] = STATUS_TEXTS[status];
   return page(
     title,
-    html`<h1>${title}</h1>
-      <p class="note">${words}</p>`,
+    `<h1>${title}</h1>
+      <p class="note">${text}</p>`,
   );
 };

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
-import { type PaymentRow, payments } from '../db/billing-schema.ts';
-import type { PublicCtx } from '../http/context.ts';
+import { type PaymentRow, payments } from '../db/schema.ts';
+import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Provider } from './provider.ts';
 import { receiveNotification } from './receive.ts';

@@ -1,10 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import type { Database } from '../db/client.ts';
-import { isLive, payments, subscriptions } from '../db/billing-schema.ts';
+import type { PublicCtx } from '../db/ctx.ts';
+import { isLive, payments, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
-import { announces, type Change } from '../gate/feed.ts';
-import { DAY_MS } from '../shared/clock.ts';
+import { eventChange, type Change } from '../gate/feed.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
 import { claimEnd, livesOn } from './guards.ts';
@@ -15,11 +15,6 @@ import type { Fact, Provider, ProviderName } from './provider.ts';
 /** How long the paid limits hold after a payment has failed. */
 const GRACE_MS = 7 * DAY_MS;
 
-export interface Place {
-  env: Env;
-  db: Database;
-}
-
 export interface Effect {
   accountId: string;
   /** At the provider, and before the commit: if it fails, the notification comes again. */
@@ -28,7 +23,7 @@ export interface Effect {
   changes: Change[];
 }
 
-const emailOf = async ({ db }: Place, accountId: string): Promise<string> => {
+const emailOf = async ({ db }: PublicCtx, accountId: string): Promise<string> => {
   const [account] = await db
     .select({ email: accounts.email })
     .from(accounts)
@@ -36,7 +31,7 @@ const emailOf = async ({ db }: Place, accountId: string): Promise<string> => {
   return account?.email ?? '';
 };
 
-const subscriptionOf = async ({ db }: Place, provider: ProviderName, ref: string) => {
+const subscriptionOf = async ({ db }: PublicCtx, provider: ProviderName, ref: string) => {
   const [row] = await db
     .select()
     .from(subscriptions)
@@ -45,11 +40,11 @@ const subscriptionOf = async ({ db }: Place, provider: ProviderName, ref: string
 };
 
 const paid = async (
-  place: Place,
+  ctx: PublicCtx,
   provider: Provider,
   fact: Extract<Fact, { kind: 'paid' }>,
 ): Promise<Effect | null> => {
-  const { db } = place;
+  const { db } = ctx;
   const [payment] = await db.select().from(payments).where(eq(payments.id, fact.paymentId));
   // Without it: a payment of another service at the same provider.
   if (!payment || payment.provider !== provider.name) return null;
@@ -74,7 +69,7 @@ const paid = async (
         .set({ status: 'ended', updatedAt: nowMs })
         // One that came in between is not in this list, so that the insert fails and all is done again.
         .where(eq(subscriptions.id, before?.id ?? '')),
-      ...(before ? claimEnd(place, before) : []),
+      ...(before ? claimEnd(ctx, before) : []),
       db.insert(subscriptions).values({
         id: newId('sub'),
         accountId,
@@ -99,13 +94,13 @@ const paid = async (
         .where(eq(accounts.id, accountId)),
     ],
     changes: [
-      announces(
+      eventChange(
         newEvent('payment.success', nowMs, {
           payment_id: payment.id,
           plan,
           amount: payment.amount,
           currency: payment.currency,
-          customer_email: await emailOf(place, accountId),
+          customer_email: await emailOf(ctx, accountId),
         }),
       ),
     ],
@@ -113,12 +108,12 @@ const paid = async (
 };
 
 const renewed = async (
-  place: Place,
+  ctx: PublicCtx,
   provider: ProviderName,
   fact: Extract<Fact, { kind: 'renewed' }>,
 ): Promise<Effect | null> => {
-  const { db } = place;
-  const subscription = await subscriptionOf(place, provider, fact.subscriptionRef);
+  const { db } = ctx;
+  const subscription = await subscriptionOf(ctx, provider, fact.subscriptionRef);
   if (!subscription) return null;
   const { accountId, plan, id } = subscription;
   const nowMs = Date.now();
@@ -157,16 +152,16 @@ const renewed = async (
           periodEnd,
           planUntil: sql`(SELECT ends_at FROM subscriptions WHERE id = ${id})`,
         })
-        .where(livesOn(place, accountId, id)),
+        .where(livesOn(ctx, accountId, id)),
     ],
     changes: [
-      announces(
+      eventChange(
         newEvent('payment.success', nowMs, {
           payment_id: payment.id,
           plan,
           amount: fact.amount,
           currency: fact.currency,
-          customer_email: await emailOf(place, accountId),
+          customer_email: await emailOf(ctx, accountId),
         }),
       ),
     ],
@@ -174,12 +169,12 @@ const renewed = async (
 };
 
 const paymentFailed = async (
-  place: Place,
+  ctx: PublicCtx,
   provider: ProviderName,
   fact: Extract<Fact, { kind: 'payment_failed' }>,
 ): Promise<Effect | null> => {
-  const { db } = place;
-  const subscription = await subscriptionOf(place, provider, fact.subscriptionRef);
+  const { db } = ctx;
+  const subscription = await subscriptionOf(ctx, provider, fact.subscriptionRef);
   if (subscription?.status !== 'active') return null;
   const { accountId, id } = subscription;
   const { startMs: periodStart, endMs: periodEnd } = fact.term;
@@ -190,7 +185,7 @@ const paymentFailed = async (
       db
         .update(accounts)
         .set({ periodStart, periodEnd, planUntil: fact.atMs + GRACE_MS })
-        .where(livesOn(place, accountId, id, isActive)),
+        .where(livesOn(ctx, accountId, id, isActive)),
       db
         .update(subscriptions)
         .set({ status: 'past_due', periodStart, periodEnd, updatedAt: Date.now() })
@@ -201,20 +196,20 @@ const paymentFailed = async (
 };
 
 const ended = async (
-  place: Place,
+  ctx: PublicCtx,
   provider: ProviderName,
   fact: Extract<Fact, { kind: 'ended' }>,
 ): Promise<Effect | null> => {
-  const { db } = place;
-  const subscription = await subscriptionOf(place, provider, fact.subscriptionRef);
+  const { db } = ctx;
+  const subscription = await subscriptionOf(ctx, provider, fact.subscriptionRef);
   if (!subscription || subscription.status === 'ended') return null;
   const { accountId, id, plan, cancelledAt } = subscription;
   const nowMs = Date.now();
-  const word = newEvent('subscription.cancelled', nowMs, {
+  const event = newEvent('subscription.cancelled', nowMs, {
     subscription_id: id,
     plan,
     ends_at: new Date(fact.atMs).toISOString(),
-    customer_email: await emailOf(place, accountId),
+    customer_email: await emailOf(ctx, accountId),
   });
   return {
     accountId,
@@ -222,29 +217,29 @@ const ended = async (
       db
         .update(accounts)
         .set({ planUntil: fact.atMs })
-        .where(livesOn(place, accountId, id)),
+        .where(livesOn(ctx, accountId, id)),
       db
         .update(subscriptions)
         .set({ status: 'ended', endsAt: fact.atMs, cancelledAt: cancelledAt ?? nowMs, updatedAt: nowMs })
         .where(and(eq(subscriptions.id, id), isLive)),
-      ...claimEnd(place, subscription),
+      ...claimEnd(ctx, subscription),
     ],
     // Who cancelled here has been told already.
-    changes: cancelledAt === null ? [announces(word)] : [],
+    changes: cancelledAt === null ? [eventChange(event)] : [],
   };
 };
 
 /** What is to be done about a fact, or null if nothing here is concerned. */
-export const effectOf = (place: Place, provider: Provider, fact: Fact): Promise<Effect | null> => {
+export const effectOf = (ctx: PublicCtx, provider: Provider, fact: Fact): Promise<Effect | null> => {
   switch (fact.kind) {
     case 'paid':
-      return paid(place, provider, fact);
+      return paid(ctx, provider, fact);
     case 'renewed':
-      return renewed(place, provider.name, fact);
+      return renewed(ctx, provider.name, fact);
     case 'payment_failed':
-      return paymentFailed(place, provider.name, fact);
+      return paymentFailed(ctx, provider.name, fact);
     case 'ended':
     default:
-      return ended(place, provider.name, fact);
+      return ended(ctx, provider.name, fact);
   }
 };

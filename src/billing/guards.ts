@@ -1,12 +1,12 @@
 import { and, eq, exists } from 'drizzle-orm';
-import type { Database } from '../db/client.ts';
-import { appliedFacts, isLive, type SubscriptionRow, subscriptions } from '../db/billing-schema.ts';
+import type { PublicCtx } from '../db/ctx.ts';
+import { appliedFacts, isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
 
 // What keeps two that change one subscription at the same time from undoing each other's work.
 
 /** The account, for as long as this subscription is the one that it lives on: another may have replaced it. */
-export const livesOn = ({ db }: { db: Database }, accountId: string, id: string, condition = isLive) =>
+export const livesOn = ({ db }: PublicCtx, accountId: string, id: string, condition = isLive) =>
   and(
     eq(accounts.id, accountId),
     exists(
@@ -18,5 +18,5 @@ export const livesOn = ({ db }: { db: Database }, accountId: string, id: string,
   );
 
 /** Whoever commits this alone says what becomes of a subscription: it is cancelled, replaced or at its end once. */
-export const claimEnd = ({ db }: { db: Database }, { id, cancelledAt }: SubscriptionRow) =>
+export const claimEnd = ({ db }: PublicCtx, { id, cancelledAt }: SubscriptionRow) =>
   cancelledAt === null ? [db.insert(appliedFacts).values({ name: `over:${id}`, appliedAt: Date.now() })] : [];

@@ -1,11 +1,11 @@
 import { and, eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
-import { payments } from '../db/billing-schema.ts';
-import type { Ctx } from '../http/context.ts';
+import { payments } from '../db/schema.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
-import { CURRENCY, PLANS } from '../shared/plans.ts';
+import { CURRENCY, PLANS } from '../shared/rules/plans.ts';
 import { logError } from '../shared/log.ts';
 import { liveSubscription } from './billing.ts';
 import type { Provider, ProviderName } from './provider.ts';

@@ -1,5 +1,5 @@
-import type { PROVIDERS } from '../db/billing-schema.ts';
-import type { PAID_PLANS } from '../shared/plans.ts';
+import type { PROVIDERS } from '../db/schema.ts';
+import type { PAID_PLANS } from '../shared/rules/plans.ts';
 
 // What a payment provider does for us. Everything behind it is common and knows no provider.
 

@@ -1,4 +1,4 @@
-import { PROVIDERS } from '../db/billing-schema.ts';
+import { PROVIDERS } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Provider, ProviderName } from './provider.ts';
 import { sandbox } from './sandbox.ts';

@@ -1,4 +1,4 @@
-import type { PublicCtx } from '../http/context.ts';
+import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logLine } from '../shared/log.ts';
 import { applyFact } from './apply.ts';

@@ -1,13 +1,13 @@
 import { type Context, Hono } from 'hono';
 import { type AppEnv, publicCtx } from '../http/context.ts';
 import { body, readText } from '../http/input.ts';
-import { operation } from '../http/operation.ts';
+import { endpoint } from '../auth/endpoint.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { effectivePlan } from '../shared/plans.ts';
+import { effectivePlan } from '../shared/rules/plans.ts';
 import { getBilling } from './billing.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import { findCheckout, settleCheckout } from './checkout.ts';
-import { checkoutPage, standingPage } from './checkout-page.ts';
+import { checkoutPage, paymentStatusPage } from './checkout-page.ts';
 import { initPayment } from './init-payment.ts';
 import type { ProviderName } from './provider.ts';
 import { providerNamed } from './providers.ts';
@@ -39,7 +39,7 @@ const notifications = (name: ProviderName) => async (c: Context<AppEnv>) => {
 };
 
 const notificationOperation = (name: ProviderName) =>
-  operation({
+  endpoint({
     id: `${name}Notification`,
     tag: 'Billing',
     summary: `What ${name} tells this service`,
@@ -52,7 +52,7 @@ const notificationOperation = (name: ProviderName) =>
 export const billingRoutes = new Hono<AppEnv>()
   .get(
     '/billing',
-    operation({
+    endpoint({
       id: 'getBilling',
       tag: 'Billing',
       summary: 'Plan, subscription and payments',
@@ -66,7 +66,7 @@ export const billingRoutes = new Hono<AppEnv>()
   )
   .post(
     '/init-payment',
-    operation({
+    endpoint({
       id: 'initPayment',
       tag: 'Billing',
       summary: 'Begin to pay for a plan',
@@ -85,7 +85,7 @@ export const billingRoutes = new Hono<AppEnv>()
   )
   .post(
     '/cancel-subscription',
-    operation({
+    endpoint({
       id: 'cancelSubscription',
       tag: 'Billing',
       summary: 'Cancel the subscription',
@@ -109,7 +109,7 @@ export const checkoutRoutes = new Hono<AppEnv>()
   .get('/checkout/:payment_id', async (c) => {
     const payment = await findCheckout(publicCtx(c), c.req.param('payment_id'));
     const mayPay = payment.status === 'pending' && payment.provider === 'sandbox';
-    return c.html(mayPay ? checkoutPage(payment) : standingPage(payment.status));
+    return c.html(mayPay ? checkoutPage(payment) : paymentStatusPage(payment.status));
   })
   .post('/checkout/:payment_id', async (c) => {
     const provider = await providerFor(c, 'sandbox');
@@ -118,6 +118,6 @@ export const checkoutRoutes = new Hono<AppEnv>()
     if (outcome !== 'paid' && outcome !== 'declined')
       throw invalidField('outcome', 'must be paid or declined');
     if (payment.provider !== 'sandbox') throw new AppError('not_found');
-    if (payment.status !== 'pending') return c.html(standingPage(payment.status), 409);
+    if (payment.status !== 'pending') return c.html(paymentStatusPage(payment.status), 409);
     return c.redirect(await settleCheckout(publicCtx(c), provider, payment, outcome), 303);
   });

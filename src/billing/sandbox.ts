@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
-import { equalInConstantTime } from '../shared/compare.ts';
+import { equalInConstantTime } from '../shared/hash.ts';
 import { readConfig } from '../shared/config.ts';
 import { newId } from '../shared/ids.ts';
-import { addMonths } from '../shared/months.ts';
+import { addMonths } from '../shared/rules/dates.ts';
 import type { Fact, Provider } from './provider.ts';
 
 // Walks the whole road of a payment without any money. Its checkout is a page of this Worker.

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { PAYMENT_STATUSES, type PaymentRow, PROVIDERS, type SubscriptionRow } from '../db/billing-schema.ts';
-import { isoTime } from '../shared/clock.ts';
-import { CURRENCY, PAID_PLANS, PLAN_NAMES, PLANS } from '../shared/plans.ts';
+import { PAYMENT_STATUSES, type PaymentRow, PROVIDERS, type SubscriptionRow } from '../db/schema.ts';
+import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
+import { CURRENCY, PAID_PLANS, PLAN_NAMES, PLANS } from '../shared/rules/plans.ts';
 
 const returnUrl = z.string().max(2_048).meta({
   description: 'On this service, or on an origin that the account allows.',
@@ -91,8 +91,6 @@ export const billingBody = z
 
 export const receivedBody = z.object({ received: z.literal(true) }).meta({ id: 'Received' });
 
-const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms));
-
 export const toStartedPayment = (
   payment: Pick<PaymentRow, 'id' | 'provider' | 'plan' | 'amount' | 'currency'>,
   checkoutUrl: string,
@@ -122,8 +120,8 @@ const toSubscription = (row: SubscriptionRow) => ({
   status: row.status as Exclude<SubscriptionRow['status'], 'ended'>,
   period_start: isoTime(row.periodStart),
   period_end: isoTime(row.periodEnd),
-  cancelled_at: isoOrNull(row.cancelledAt),
-  ends_at: isoOrNull(row.endsAt),
+  cancelled_at: isoTimeOrNull(row.cancelledAt),
+  ends_at: isoTimeOrNull(row.endsAt),
 });
 
 const toPlan = (plan: (typeof PLAN_NAMES)[number]) => ({
@@ -149,7 +147,7 @@ export const toBilling = (
     amount: row.amount,
     currency: row.currency,
     created_at: isoTime(row.createdAt),
-    paid_at: isoOrNull(row.paidAt),
+    paid_at: isoTimeOrNull(row.paidAt),
   })),
   plans: PLAN_NAMES.map(toPlan),
 });

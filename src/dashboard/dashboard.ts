@@ -3,11 +3,11 @@ import type * as z from 'zod';
 import { toAccount } from '../accounts/schemas.ts';
 import { accounts, apiKeys, licenseCounts } from '../db/schema.ts';
 import type { DayUsage } from '../gate/ledger.ts';
-import { gateOf } from '../gate/feed.ts';
-import { LICENSE_STATES, licenseState, type LicenseState } from '../gate/verdict.ts';
-import type { Ctx } from '../http/context.ts';
-import { addDays, isoDate, isoTime } from '../shared/clock.ts';
-import { outboxOf } from '../webhooks/outbox.ts';
+import { gateOf } from '../shared/objects.ts';
+import { LICENSE_STATES, licenseState, type LicenseState } from '../shared/rules/licenses.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { addDays, isoDate, isoTime } from '../shared/rules/dates.ts';
+import { outboxOf } from '../shared/objects.ts';
 import { type dashboardBody, toRecentEvent } from './schemas.ts';
 
 const DAYS = 30;

@@ -1,8 +1,8 @@
 import { and, desc, eq, isNull } from 'drizzle-orm';
 import type * as z from 'zod';
 import { apiKeys, licenses } from '../db/schema.ts';
-import type { Ctx } from '../http/context.ts';
-import { EVENT_NAMES } from '../shared/events.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { EVENT_NAMES } from '../shared/rules/events.ts';
 import { getProgress } from './progress.ts';
 import type { onboardingBody } from './schemas.ts';
 import { snippets } from './snippets.ts';

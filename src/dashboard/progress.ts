@@ -1,11 +1,11 @@
 import { and, asc, eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { payments } from '../db/billing-schema.ts';
+import { payments } from '../db/schema.ts';
 import { accounts, apiKeys, licenses } from '../db/schema.ts';
-import { gateOf } from '../gate/feed.ts';
-import type { Ctx } from '../http/context.ts';
-import { isoDate, isoTime } from '../shared/clock.ts';
-import { outboxOf } from '../webhooks/outbox.ts';
+import { gateOf } from '../shared/objects.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { isoDate, isoTimeOrNull } from '../shared/rules/dates.ts';
+import { outboxOf } from '../shared/objects.ts';
 import { type progressBody, type StepId, STEPS } from './schemas.ts';
 
 /** Each step is a fact with its date, read where it happened; nobody ticks anything off. */
@@ -49,7 +49,7 @@ export const getProgress = async (ctx: Ctx): Promise<z.infer<typeof progressBody
   const facts = await readFacts(ctx);
   const steps = STEPS.map(([id, title]) => {
     const atMs = facts[id];
-    return { id, title, done: atMs !== null, done_at: atMs === null ? null : isoTime(atMs) };
+    return { id, title, done: atMs !== null, done_at: isoTimeOrNull(atMs) };
   });
   return { steps, completed: steps.filter(({ done }) => done).length, total: steps.length };
 };

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { AppEnv } from '../http/context.ts';
-import { operation } from '../http/operation.ts';
+import { endpoint } from '../auth/endpoint.ts';
 import { getDashboard } from './dashboard.ts';
 import { getOnboarding } from './onboarding.ts';
 import { getProgress } from './progress.ts';
@@ -9,7 +9,7 @@ import { dashboardBody, onboardingBody, progressBody } from './schemas.ts';
 export const dashboardRoutes = new Hono<AppEnv>()
   .get(
     '/dashboard',
-    operation({
+    endpoint({
       id: 'getDashboard',
       tag: 'Dashboard',
       summary: 'Everything at a glance',
@@ -20,7 +20,7 @@ export const dashboardRoutes = new Hono<AppEnv>()
   )
   .get(
     '/developer-progress',
-    operation({
+    endpoint({
       id: 'getDeveloperProgress',
       tag: 'Dashboard',
       summary: 'How far the first steps have come',
@@ -31,7 +31,7 @@ export const dashboardRoutes = new Hono<AppEnv>()
   )
   .get(
     '/onboarding',
-    operation({
+    endpoint({
       id: 'getOnboarding',
       tag: 'Dashboard',
       summary: 'What a developer needs to start',

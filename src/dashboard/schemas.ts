@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { accountBody } from '../accounts/schemas.ts';
-import { isoTime } from '../shared/clock.ts';
-import { EVENT_NAMES, TEST_EVENT, type WebhookEvent } from '../shared/events.ts';
+import { isoTime } from '../shared/rules/dates.ts';
+import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
+import { type WebhookEvent } from '../shared/events.ts';
 
 const count = z.int().min(0);
 

@@ -1,12 +1,13 @@
 import { DurableObject } from 'cloudflare:workers';
 import { database } from '../db/client.ts';
-import type { KeyScope } from '../db/schema.ts';
-import { isoDate } from '../shared/clock.ts';
+import type { KeyScope } from '../shared/rules/api-keys.ts';
+import { isoDate } from '../shared/rules/dates.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { rememberedName } from '../shared/remembered-name.ts';
 import { gatheredRun, sharedRun } from '../shared/shared-run.ts';
-import { type Admission, openAdmission, type PresentedKey } from './admission.ts';
+import { type Admission, openAdmission } from './admission.ts';
+import { type PresentedKey } from '../shared/presented-key.ts';
 import { catchUp } from './catch-up.ts';
 import { openCopy } from './copy.ts';
 import { type CountedCall, openLedger } from './ledger.ts';

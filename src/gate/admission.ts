@@ -1,7 +1,7 @@
-import type { KeyScope } from '../db/schema.ts';
-import { equalInConstantTime } from '../shared/compare.ts';
-import { effectivePlan, PLANS } from '../shared/plans.ts';
-import { Recent } from '../shared/recent.ts';
+import type { KeyScope } from '../shared/rules/api-keys.ts';
+import { equalInConstantTime } from '../shared/hash.ts';
+import { effectivePlan, PLANS } from '../shared/rules/plans.ts';
+import { createLru } from '../shared/lru.ts';
 import type { CopiedKey, Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import { type Period, periodAt } from './period.ts';
@@ -42,7 +42,7 @@ const KEYS_IN_MEMORY = 5_000;
 
 /** Decides who may call, how fast and how often. The pace of each key is in memory alone. */
 export const openAdmission = (copy: Copy, ledger: Ledger) => {
-  const recoveredAtMs = new Recent<number>(KEYS_IN_MEMORY);
+  const recoveredAtMs = createLru<number>(KEYS_IN_MEMORY);
 
   return {
     usage: (nowMs: number): Usage => {

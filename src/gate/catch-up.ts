@@ -1,5 +1,5 @@
 import type { Database } from '../db/client.ts';
-import { effectivePlan, PLANS, type PlanTerms } from '../shared/plans.ts';
+import { effectivePlan, PLANS, type PlanTerms } from '../shared/rules/plans.ts';
 import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outgoing } from './outgoing.ts';

@@ -1,16 +1,12 @@
+import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/log.ts';
-import type { PresentedKey } from './admission.ts';
-import { gateOf } from './feed.ts';
+import { gateOf } from '../shared/objects.ts';
 import type { CountedCall } from './ledger.ts';
 
-interface Caller {
-  env: Env;
-  accountId: string;
-  key: PresentedKey | null;
-}
+type Caller = Pick<Ctx, 'env' | 'accountId' | 'key'>;
 
-/** Counts a licensing call that an API key makes, and takes the count back if the call fails. */
+/** Counts a licensing call made with an API key, and refunds it if the call fails. */
 export const charged = async <T>(caller: Caller, call: CountedCall, work: () => Promise<T>): Promise<T> => {
   if (!caller.key) return work();
   const gate = gateOf(caller.env, caller.accountId);

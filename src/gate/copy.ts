@@ -1,7 +1,8 @@
-import type { KeyScope, StoredLicenseStatus } from '../db/schema.ts';
-import { spellingsOf } from '../shared/license-key.ts';
-import type { PlanTerms } from '../shared/plans.ts';
-import { Recent } from '../shared/recent.ts';
+import type { KeyScope } from '../shared/rules/api-keys.ts';
+import type { StoredLicenseStatus } from '../shared/rules/licenses.ts';
+import { spellingsOf } from '../shared/rules/license-key.ts';
+import type { PlanTerms } from '../shared/rules/plans.ts';
+import { createLru } from '../shared/lru.ts';
 
 // The gate's copy of what D1 says about its account. Only the feed overwrites it; a background load and
 // a read-through add what is missing and never touch what the feed has written.
@@ -41,7 +42,7 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
-/** What is asked for again is answered from memory; half of what may be in it at most (see `Recent`). */
+/** What is asked for again is answered from memory; half of what may be in it at most . */
 const KEYS_IN_MEMORY = 5_000;
 const LICENSES_IN_MEMORY = 5_000;
 
@@ -55,8 +56,8 @@ interface Progress {
 
 export const openCopy = (sql: SqlStorage, epoch: string) => {
   sql.exec(TABLES);
-  const keysInMemory = new Recent<CopiedKey>(KEYS_IN_MEMORY);
-  const licensesInMemory = new Recent<CopiedLicense>(LICENSES_IN_MEMORY);
+  const keysInMemory = createLru<CopiedKey>(KEYS_IN_MEMORY);
+  const licensesInMemory = createLru<CopiedLicense>(LICENSES_IN_MEMORY);
 
   const readFact = (name: string): unknown => {
     const [row] = sql.exec<{ value: string }>('SELECT value FROM facts WHERE name = ?', name);

@@ -1,4 +1,4 @@
-import { isoDate } from '../shared/clock.ts';
+import { isoDate } from '../shared/rules/dates.ts';
 
 // What the gate counts: an account's calls by period and by day, and each key's use. Counts live in memory
 // and are written, whole, by the commit that the counted call waits for.

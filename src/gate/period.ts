@@ -1,5 +1,5 @@
-import { addMonths } from '../shared/months.ts';
-import { effectivePlan, type PlanTerms } from '../shared/plans.ts';
+import { addMonths } from '../shared/rules/dates.ts';
+import { effectivePlan, type PlanTerms } from '../shared/rules/plans.ts';
 
 export interface Period {
   startMs: number;

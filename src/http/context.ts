@@ -1,19 +1,8 @@
 import type { Context } from 'hono';
-import { database, type Database } from '../db/client.ts';
-import type { PresentedKey } from '../gate/admission.ts';
+import { database } from '../db/client.ts';
+import type { Ctx, PublicCtx } from '../db/ctx.ts';
 import type { ErrorCode } from '../shared/app-error.ts';
-
-/** What every verb of an account is given: who asks, and where the data is. */
-export interface Ctx {
-  env: Env;
-  db: Database;
-  accountId: string;
-  /** Set when an API key asks; a session leaves it null. */
-  key: PresentedKey | null;
-}
-
-/** What a verb without an account is given. */
-export type PublicCtx = Pick<Ctx, 'env' | 'db'>;
+import type { PresentedKey } from '../shared/presented-key.ts';
 
 export interface AppEnv {
   Bindings: Env;
@@ -24,7 +13,7 @@ export interface AppEnv {
     sessionHash: string;
     errorCode: ErrorCode;
     isDashboard: boolean;
-    /** What an unexpected fault said, for the log alone. */
+    /** Details of an unexpected error, for the log only. */
     fault: { error: string; stack?: string };
   };
 }

@@ -4,14 +4,15 @@ import { routePath } from 'hono/route';
 import { newId } from '../shared/ids.ts';
 import { logLine } from '../shared/log.ts';
 import type { AppEnv } from './context.ts';
-import { openThinning } from './thinning.ts';
+import { createLogSampler } from './log-sampler.ts';
 
-// What goes around every request: its name, the headers that each answer carries, its line in the log. One
-// middleware and not one for each, since a verify goes through all of it.
+// Request id, response headers and log line of every request. They share one middleware, because every verify
+// passes through all of them.
 
-const NOTHING = "default-src 'none'; frame-ancestors 'none'";
-/** Of paths that begin so; all others have nothing to load. */
-const POLICIES: [prefix: string, policy: string][] = [
+const DEFAULT_CSP = "default-src 'none'; frame-ancestors 'none'";
+
+/** Policies of the pages that load something, by path prefix. */
+const PAGE_CSPS: [prefix: string, policy: string][] = [
   [
     '/docs',
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
@@ -19,7 +20,7 @@ const POLICIES: [prefix: string, policy: string][] = [
   ['/checkout/', "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'"],
 ];
 
-const EVERYWHERE = Object.entries({
+const SECURITY_HEADERS = Object.entries({
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Referrer-Policy': 'no-referrer',
@@ -29,22 +30,22 @@ const EVERYWHERE = Object.entries({
 });
 
 const setHeaders = (headers: Headers, path: string) => {
-  const [, policy] = POLICIES.find(([prefix]) => path.startsWith(prefix)) ?? [];
-  headers.set('Content-Security-Policy', policy ?? NOTHING);
-  for (const [name, value] of EVERYWHERE) headers.set(name, value);
+  const [, policy] = PAGE_CSPS.find(([prefix]) => path.startsWith(prefix)) ?? [];
+  headers.set('Content-Security-Policy', policy ?? DEFAULT_CSP);
+  for (const [name, value] of SECURITY_HEADERS) headers.set(name, value);
   if (path.startsWith('/api/')) headers.set('Cache-Control', 'no-store');
 };
 
-const timesOf = openThinning();
+const sampleLog = createLogSampler();
 
-/** The line has the route's pattern, never the path, a query or a body. Faults have a line each, others up to ten a second. */
+/** Logs the route's pattern, never a path, query or body. Server errors are never sampled. */
 const logRequest = (c: Context<AppEnv>, startMs: number) => {
   const { status } = c.res;
   const { method } = c.req;
   const nowMs = Date.now();
   const route = routePath(c, -1);
   const code = c.get('errorCode');
-  const times = status < 500 ? timesOf(`${method} ${route} ${status} ${code}`, nowMs) : 1;
+  const times = status < 500 ? sampleLog(`${method} ${route} ${status} ${code}`, nowMs) : 1;
   if (times === 0) return;
   const key = c.get('key');
   logLine(status < 500 ? 'info' : 'error', {
@@ -68,7 +69,7 @@ export const frame = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   const { headers } = c.res;
   headers.set('X-Request-Id', requestId);
-  // The dashboard's files come with headers of their own (`web/public/_headers`).
+  // The dashboard's files have headers of their own, from `web/public/_headers`.
   if (!c.get('isDashboard')) setHeaders(headers, c.req.path);
   logRequest(c, startMs);
 });

@@ -9,14 +9,22 @@ import { documented } from './openapi.ts';
 // Workers forbid the code generation that zod would try first.
 z.config({ jitless: true, customError: issueWords });
 
-/** A line of text. Half a surrogate pair, which JSON can say and UTF-8 can't, becomes U+FFFD before it is stored. */
+/** A line of text. Lone surrogates, which JSON can hold but UTF-8 can't, become U+FFFD before they are stored. */
 export const text = (maxLength: number) =>
   z
     .string()
-    .overwrite((said) => said.toWellFormed())
+    .overwrite((value) => value.toWellFormed())
     .trim()
     .min(1)
     .max(maxLength);
+
+export const email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .pipe(z.email())
+  .meta({ format: 'email', examples: ['ada@example.com'] });
 
 export const MAX_BODY_BYTES = 64 * 1024;
 const MAX_DISCARDED_BYTES = 1024 * 1024;

@@ -1,14 +1,14 @@
 import type * as z from 'zod';
 import type { ErrorCode } from '../shared/app-error.ts';
 
-// Routes carry what the OpenAPI document says of them; `scripts/openapi.ts` collects it at build time, so
-// that serving the document costs the Worker nothing.
+// Routes carry their documentation. `scripts/openapi.ts` collects it at build time, so that serving the
+// OpenAPI document costs the Worker nothing.
 
 export type Access =
   | 'public'
-  /** An API key alone. */
+  /** An API key of any scope. */
   | 'key'
-  /** An API key or a session. */
+  /** An API key of scope `full`, or a session. */
   | 'account';
 
 export interface Answer {
@@ -17,23 +17,24 @@ export interface Answer {
   schema: z.ZodType;
 }
 
-export interface Operation {
+export interface EndpointDocs {
   id: string;
   tag: 'Licenses' | 'Account' | 'API keys' | 'Webhooks' | 'Billing' | 'Dashboard' | 'System';
   summary: string;
   description?: string;
   access: Access;
   answers: Answer[];
-  /** Those that are particular to it; what its access and input imply is added. */
+  /** Errors besides those that `access` and the input imply. */
   errors?: ErrorCode[];
 }
 
 export interface Documentation {
-  operation?: Operation;
+  operation?: EndpointDocs;
   input?: { in: 'body' | 'query' | 'header'; schema: z.ZodType };
 }
 
 export const DOCUMENTATION = Symbol('documentation');
 
+/** Attaches documentation to a middleware. */
 export const documented = <M extends object>(middleware: M, documentation: Documentation): M =>
   Object.assign(middleware, { [DOCUMENTATION]: documentation });

@@ -4,34 +4,34 @@ import { getAccount } from '../accounts/account.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
 import { charged } from '../gate/charge.ts';
-import { announces, commit } from '../gate/feed.ts';
-import type { Ctx } from '../http/context.ts';
+import { eventChange, commit } from '../gate/feed.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { addDays, isoDate } from '../shared/clock.ts';
+import { addDays, isoDate } from '../shared/rules/dates.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
-import { generateLicenseKey } from '../shared/license-key.ts';
+import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { findLicense } from './find.ts';
 import { claim, type Idempotency, licenseOfClaim } from './idempotency.ts';
-import type { createLicenseInput } from './schemas.ts';
+import { type createLicenseInput, toColumns } from './schemas.ts';
 
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;
 export type NewLicense = Omit<LicenseRow, 'seq'>;
 
 const newLicense = async (ctx: Ctx, input: CreateLicenseInput): Promise<NewLicense> => {
   const nowMs = Date.now();
+  const today = isoDate(nowMs);
   return {
+    product: null,
+    customerName: null,
+    metadata: {},
+    ...toColumns(input),
     id: newId('lic'),
     accountId: ctx.accountId,
     licenseKey: input.license_key ?? generateLicenseKey(),
     status: 'active',
-    product: input.product ?? null,
     customerEmail: input.customer_email ?? (await getAccount(ctx)).email,
-    customerName: input.customer_name ?? null,
-    expiresAt: input.duration_days
-      ? addDays(isoDate(nowMs), input.duration_days)
-      : (input.expires_at ?? null),
-    metadata: input.metadata ?? {},
+    expiresAt: input.duration_days ? addDays(today, input.duration_days) : (input.expires_at ?? null),
     createdAt: nowMs,
     updatedAt: nowMs,
   };
@@ -45,15 +45,15 @@ const insert = async (ctx: Ctx, input: CreateLicenseInput, idempotency: Idempote
     [ctx.db.insert(licenses).values(license), ...claims],
     [
       { kind: 'license', ref: license.id },
-      announces(licenseEvent('license.created', license.createdAt, license)),
+      eventChange(licenseEvent('license.created', license.createdAt, license)),
     ],
   );
   return license;
 };
 
 /**
- * A retry with the same Idempotency-Key gets the license of the first call, also if both are under way at
- * once: the key is claimed in the license's own commit, so the later one fails whole and then finds it.
+ * A retry with the same Idempotency-Key returns the first call's license, even if both run in parallel: the
+ * license's own commit claims the key, so the later commit fails as a whole and then finds the first license.
  */
 export const createLicense = async (
   ctx: Ctx,

@@ -1,10 +1,11 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
 import type * as z from 'zod';
-import { licenseChanges, licenses, type LicenseSnapshot, type StoredLicenseStatus } from '../db/schema.ts';
-import type { Ctx } from '../http/context.ts';
-import type { PageInput } from '../http/lists.ts';
+import { licenseChanges, licenses, type LicenseSnapshot } from '../db/schema.ts';
+import { type StoredLicenseStatus } from '../shared/rules/licenses.ts';
+import type { Ctx } from '../db/ctx.ts';
+import type { PageInput } from '../shared/pages.ts';
 import { AppError } from '../shared/app-error.ts';
-import { isoTime } from '../shared/clock.ts';
+import { isoTime } from '../shared/rules/dates.ts';
 import { HISTORY_FIELDS, type historyBody, type historyEntryBody } from './schemas.ts';
 
 type Entry = z.infer<typeof historyEntryBody>;

@@ -1,8 +1,8 @@
 import { and, eq, gt, lte } from 'drizzle-orm';
 import { idempotencyKeys } from '../db/schema.ts';
-import type { Ctx } from '../http/context.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { DAY_MS } from '../shared/clock.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
 import { sha256 } from '../shared/hash.ts';
 
 export interface Idempotency {

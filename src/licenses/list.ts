@@ -14,11 +14,11 @@ import {
 } from 'drizzle-orm';
 import type * as z from 'zod';
 import { licenses } from '../db/schema.ts';
-import type { LicenseState } from '../gate/verdict.ts';
-import type { Ctx } from '../http/context.ts';
-import { toPage } from '../http/lists.ts';
-import { addDays, isoDate } from '../shared/clock.ts';
-import { readTypedKey } from '../shared/license-key.ts';
+import type { LicenseState } from '../shared/rules/licenses.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { toPage } from '../shared/pages.ts';
+import { addDays, isoDate } from '../shared/rules/dates.ts';
+import { readTypedKey } from '../shared/rules/license-key.ts';
 import { type listLicensesQuery, toLicense } from './schemas.ts';
 import { found } from './search.ts';
 

@@ -1,15 +1,15 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { admitKey, refusalError, setRateHeaders } from '../http/authenticate.ts';
+import { admitKey, refusalError, setRateHeaders } from '../auth/authenticate.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, headers, query } from '../http/input.ts';
-import { operation } from '../http/operation.ts';
+import { endpoint } from '../auth/endpoint.ts';
 import { patchLicense, renewLicense, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
 import { findLicense } from './find.ts';
 import { listHistory } from './history.ts';
 import { idempotencyOf } from './idempotency.ts';
-import { TRANSITIONS } from './lifecycle.ts';
+import { TRANSITIONS } from '../shared/rules/licenses.ts';
 import { listLicenses } from './list.ts';
 import {
   createLicenseInput,
@@ -50,7 +50,7 @@ const verifyAndCreate = new Hono<AppEnv>()
   .use('/verify', browsersMayVerify)
   .post(
     '/verify',
-    operation({
+    endpoint({
       id: 'verifyLicense',
       tag: 'Licenses',
       summary: 'Verify a license',
@@ -74,7 +74,7 @@ const verifyAndCreate = new Hono<AppEnv>()
   )
   .post(
     '/create',
-    operation({
+    endpoint({
       id: 'createLicense',
       tag: 'Licenses',
       summary: 'Create a license',
@@ -99,7 +99,7 @@ const verifyAndCreate = new Hono<AppEnv>()
 const manage = new Hono<AppEnv>()
   .get(
     '/',
-    operation({
+    endpoint({
       id: 'listLicenses',
       tag: 'Licenses',
       summary: 'List and search licenses',
@@ -112,7 +112,7 @@ const manage = new Hono<AppEnv>()
   )
   .get(
     '/:id',
-    operation({
+    endpoint({
       id: 'getLicense',
       tag: 'Licenses',
       summary: 'Look up a license',
@@ -124,7 +124,7 @@ const manage = new Hono<AppEnv>()
   )
   .get(
     '/:id/history',
-    operation({
+    endpoint({
       id: 'getLicenseHistory',
       tag: 'Licenses',
       summary: 'What became of a license',
@@ -138,7 +138,7 @@ const manage = new Hono<AppEnv>()
   )
   .patch(
     '/:id',
-    operation({
+    endpoint({
       id: 'patchLicense',
       tag: 'Licenses',
       summary: 'Change a license',
@@ -152,7 +152,7 @@ const manage = new Hono<AppEnv>()
   )
   .post(
     '/:id/renew',
-    operation({
+    endpoint({
       id: 'renewLicense',
       tag: 'Licenses',
       summary: 'Renew a license',
@@ -169,7 +169,7 @@ const manage = new Hono<AppEnv>()
 
 const transition = (name: (typeof TRANSITIONS)[number]) =>
   [
-    operation({
+    endpoint({
       id: `${name}License`,
       tag: 'Licenses',
       summary: transitionSummaries[name],

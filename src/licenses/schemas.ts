@@ -1,16 +1,23 @@
 import * as z from 'zod';
-import { email } from '../accounts/schemas.ts';
+import { defined } from '../shared/defined.ts';
 import type { LicenseRow } from '../db/schema.ts';
-import { LICENSE_STATES, licenseState } from '../gate/verdict.ts';
-import { text } from '../http/input.ts';
+import { email, text } from '../http/input.ts';
 import { listOf, numberedPageQuery, pageQuery } from '../http/lists.ts';
-import { isoDate, isoTime } from '../shared/clock.ts';
-import { MAX_LICENSE_KEY_LENGTH } from '../shared/license-key.ts';
-
-const MAX_METADATA_BYTES = 4_096;
+import { isoDate, isoTime } from '../shared/rules/dates.ts';
+import {
+  LICENSE_KEY_PATTERN,
+  LICENSE_STATES,
+  licenseState,
+  MAX_CUSTOMER_NAME_LENGTH,
+  MAX_DURATION_DAYS,
+  MAX_LICENSE_KEY_LENGTH,
+  MAX_METADATA_BYTES,
+  MAX_PRODUCT_LENGTH,
+  MIN_LICENSE_KEY_LENGTH,
+} from '../shared/rules/licenses.ts';
 
 const todayOrLater = z.iso.date().refine((date) => date >= isoDate(Date.now()), 'must be today or later');
-const durationDays = z.number().int().min(1).max(36_500);
+const durationDays = z.number().int().min(1).max(MAX_DURATION_DAYS);
 
 const metadata = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
@@ -20,8 +27,8 @@ const metadata = z
   )
   .meta({ description: 'Flat: strings, numbers and booleans, up to 4 KiB.' });
 
-const product = text(200);
-const customerName = text(200);
+const product = text(MAX_PRODUCT_LENGTH);
+const customerName = text(MAX_CUSTOMER_NAME_LENGTH);
 const expiresAt = todayOrLater
   .nullish()
   .meta({ description: 'The last day, UTC, on which the license is good. Null: perpetual.' });
@@ -58,9 +65,9 @@ export const createLicenseInput = z
     duration_days: durationDays.optional(),
     license_key: z
       .string()
-      .min(8)
+      .min(MIN_LICENSE_KEY_LENGTH)
       .max(MAX_LICENSE_KEY_LENGTH)
-      .regex(/^[A-Za-z0-9._-]+$/, 'may hold A-Z a-z 0-9 - _ .')
+      .regex(LICENSE_KEY_PATTERN, 'may hold A-Z a-z 0-9 - _ .')
       .optional()
       .meta({ description: 'A key of your own; else one is generated.' }),
     metadata: metadata.nullish(),
@@ -176,3 +183,13 @@ export const toLicense = (row: Omit<LicenseRow, 'seq'>): z.infer<typeof licenseB
   created_at: isoTime(row.createdAt),
   updated_at: isoTime(row.updatedAt),
 });
+
+/** The columns of a create's or a PATCH's fields. Absent fields are left out. */
+export const toColumns = (input: z.output<typeof createLicenseInput> | z.output<typeof patchLicenseInput>) =>
+  defined({
+    product: input.product,
+    customerEmail: input.customer_email ?? undefined,
+    customerName: input.customer_name,
+    expiresAt: input.expires_at,
+    metadata: input.metadata ?? undefined,
+  });

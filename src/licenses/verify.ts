@@ -1,5 +1,5 @@
-import type { PresentedKey } from '../gate/admission.ts';
-import { gateOf } from '../gate/feed.ts';
+import type { PresentedKey } from '../shared/presented-key.ts';
+import { gateOf } from '../shared/objects.ts';
 import { readReply, type VerifyReply } from '../gate/replies.ts';
 
 /** One call to the key's gate, which decides on the key and the license and counts. */

@@ -1,18 +1,8 @@
-import { isoTime } from './clock.ts';
 import { newId } from './ids.ts';
+import { isoTime } from './rules/dates.ts';
+import type { EventName, TEST_EVENT } from './rules/events.ts';
 
-// What customers' applications hear of. An event's id and bytes are made once, with its cause.
-
-export const EVENT_NAMES = [
-  'payment.success',
-  'subscription.cancelled',
-  'license.created',
-  'license.verified',
-] as const;
-export type EventName = (typeof EVENT_NAMES)[number];
-
-/** Sent on request, to one endpoint, and never subscribed to. */
-export const TEST_EVENT = 'webhook.test';
+// Events for webhooks. An event's id and payload are created once, together with its cause.
 
 export interface WebhookEvent {
   id: string;

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import * as z from 'zod';
-import type { PublicCtx } from '../http/context.ts';
-import { isoTime } from '../shared/clock.ts';
+import type { PublicCtx } from '../db/ctx.ts';
+import { isoTime } from '../shared/rules/dates.ts';
 import { ConfigError, readConfig } from '../shared/config.ts';
 import { logError } from '../shared/log.ts';
 import packageJson from '../../package.json' with { type: 'json' };

@@ -1,12 +1,12 @@
 import { type Context, Hono } from 'hono';
 import { type AppEnv, publicCtx } from '../http/context.ts';
-import { operation } from '../http/operation.ts';
+import { endpoint } from '../auth/endpoint.ts';
 import { AppError } from '../shared/app-error.ts';
 import { checkHealth, healthBody } from './health.ts';
 
 export const systemRoutes = new Hono<AppEnv>().get(
   '/health',
-  operation({
+  endpoint({
     id: 'getHealth',
     tag: 'System',
     summary: 'Is the service well?',

@@ -1,6 +1,6 @@
 import { logError } from '../shared/log.ts';
 import { post } from './post.ts';
-import { outboxOf } from './outbox.ts';
+import { outboxOf } from '../shared/objects.ts';
 import type { Hint, Job } from './jobs.ts';
 
 /** A consumer goes on with an endpoint for this long; then the outbox hints anew. */

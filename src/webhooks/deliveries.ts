@@ -1,9 +1,9 @@
 import { getAccount } from '../accounts/account.ts';
-import type { Ctx } from '../http/context.ts';
-import { type PageInput, toPage } from '../http/lists.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { type PageInput, toPage } from '../shared/pages.ts';
 import { AppError } from '../shared/app-error.ts';
 import { findEndpoint } from './endpoints.ts';
-import { outboxOf } from './outbox.ts';
+import { outboxOf } from '../shared/objects.ts';
 import type { DeliveryRecord } from './outbox-tables.ts';
 import { toDeliveryBody } from './schemas.ts';
 

@@ -1,4 +1,4 @@
-import type { EventName } from '../shared/events.ts';
+import type { EventName } from '../shared/rules/events.ts';
 import type { Endpoint } from './outbox-tables.ts';
 
 /** The few endpoints of an account, in memory and on disk. */

@@ -1,12 +1,13 @@
 import type * as z from 'zod';
-import type { Ctx } from '../http/context.ts';
-import { type PageInput, toPage } from '../http/lists.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { type PageInput, toPage } from '../shared/pages.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { DAY_MS } from '../shared/clock.ts';
+import { MAX_ENDPOINTS, OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
 import { readConfig } from '../shared/config.ts';
+import { defined } from '../shared/defined.ts';
 import { newId } from '../shared/ids.ts';
 import { seal, unseal } from '../shared/sealing.ts';
-import { outboxOf } from './outbox.ts';
+import { outboxOf } from '../shared/objects.ts';
 import type { Endpoint } from './outbox-tables.ts';
 import { urlRules } from './post.ts';
 import { type createWebhookInput, type patchWebhookInput, toWebhook } from './schemas.ts';
@@ -14,9 +15,6 @@ import { newWebhookSecret } from './signing.ts';
 import { webhookUrlProblem } from './url-rules.ts';
 
 // What an account does with its endpoints. They live in its outbox; secrets leave and enter it sealed.
-
-export const MAX_ENDPOINTS = 20;
-const OLD_SECRET_MS = DAY_MS;
 
 const checkUrl = ({ env }: Ctx, url: string, serviceHost: string) => {
   const problem = webhookUrlProblem(url, urlRules(env, serviceHost));
@@ -99,9 +97,8 @@ export const patchEndpoint = async (
 ): Promise<Endpoint> => {
   if (input.url !== undefined) checkUrl(ctx, input.url, serviceHost);
   return changeEndpoint(ctx, id, {
-    ...(input.url !== undefined && { url: input.url, serviceHost }),
-    ...(input.events !== undefined && { events: input.events }),
-    ...(input.description !== undefined && { description: input.description }),
+    ...defined({ url: input.url, events: input.events, description: input.description }),
+    ...(input.url !== undefined && { serviceHost }),
     ...statusFields(input.status),
   });
 };

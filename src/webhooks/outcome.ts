@@ -1,7 +1,6 @@
 import type { Attempt, Delivery, DisabledReason, Endpoint } from './outbox-tables.ts';
-import { isGivenUp, nextAttemptMs } from './schedule.ts';
+import { hasFailedTooLong, nextAttemptMs } from './schedule.ts';
 
-/** An attempt and whether it was a success. */
 export interface Outcome extends Attempt {
   ok: boolean;
   retryAfterMs: number | null;
@@ -9,16 +8,16 @@ export interface Outcome extends Attempt {
 
 const GONE = 410;
 
-/** What an attempt makes of its delivery and its endpoint: pure, and told the time and the dice. */
+/** Decides what an attempt changes about its delivery and its endpoint. Pure: time and randomness are inputs. */
 export const settled = (
   delivery: Delivery,
   lease: string,
   endpoint: Endpoint,
   outcome: Outcome,
-  { nowMs, dice }: { nowMs: number; dice: number },
+  { nowMs, random }: { nowMs: number; random: number },
 ): { delivery: Delivery | null; failingSinceMs: number | null; disable: DisabledReason | null } => {
   if (outcome.ok) {
-    // Delivered is delivered, whoever holds the lease by now.
+    // A success counts even if the lease has expired and another consumer holds a new one.
     return {
       delivery: { ...delivery, status: 'delivered', lease: null },
       failingSinceMs: null,
@@ -26,13 +25,14 @@ export const settled = (
     };
   }
   const failingSinceMs = endpoint.failingSinceMs ?? outcome.atMs;
-  const disable = outcome.statusCode === GONE ? 'gone' : isGivenUp(failingSinceMs, nowMs) ? 'failing' : null;
-  // Somebody else tries it already: their attempt decides.
+  const hasFailed = hasFailedTooLong(failingSinceMs, nowMs);
+  const disable = outcome.statusCode === GONE ? 'gone' : hasFailed ? 'failing' : null;
+  // The lease expired and another consumer retries the delivery: its attempt decides.
   if (delivery.lease !== lease) {
     return { delivery: null, failingSinceMs: endpoint.failingSinceMs, disable };
   }
   const failures = delivery.failures + 1;
-  const dueAtMs = nextAttemptMs(failures, nowMs, outcome.retryAfterMs, dice);
+  const dueAtMs = nextAttemptMs(failures, nowMs, outcome.retryAfterMs, random);
   return {
     delivery: {
       ...delivery,

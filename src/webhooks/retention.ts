@@ -1,4 +1,4 @@
-import { DAY_MS } from '../shared/clock.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
 import { firstIdAt } from '../shared/ids.ts';
 import { openHours } from './hours.ts';
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { pageQuery } from '../http/lists.ts';
-import { operation } from '../http/operation.ts';
+import { endpoint } from '../auth/endpoint.ts';
 import { listDeliveries, resend, sendTest } from './deliveries.ts';
 import {
   createEndpoint,
@@ -32,7 +32,7 @@ const hostOf = (url: string) => new URL(url).hostname;
 const endpoints = new Hono<AppEnv>()
   .get(
     '/',
-    operation({
+    endpoint({
       id: 'listWebhooks',
       tag: 'Webhooks',
       summary: 'List webhooks',
@@ -44,7 +44,7 @@ const endpoints = new Hono<AppEnv>()
   )
   .post(
     '/',
-    operation({
+    endpoint({
       id: 'createWebhook',
       tag: 'Webhooks',
       summary: 'Add a webhook',
@@ -60,7 +60,7 @@ const endpoints = new Hono<AppEnv>()
   )
   .get(
     '/:id',
-    operation({
+    endpoint({
       id: 'revealWebhook',
       tag: 'Webhooks',
       summary: 'Look up a webhook and its secret',
@@ -75,7 +75,7 @@ const endpoints = new Hono<AppEnv>()
   )
   .patch(
     '/:id',
-    operation({
+    endpoint({
       id: 'patchWebhook',
       tag: 'Webhooks',
       summary: 'Change a webhook',
@@ -92,7 +92,7 @@ const endpoints = new Hono<AppEnv>()
   )
   .delete(
     '/:id',
-    operation({
+    endpoint({
       id: 'deleteWebhook',
       tag: 'Webhooks',
       summary: 'Delete a webhook',
@@ -111,7 +111,7 @@ const endpoints = new Hono<AppEnv>()
 const deliveries = new Hono<AppEnv>()
   .post(
     '/:id/rotate-secret',
-    operation({
+    endpoint({
       id: 'rotateWebhookSecret',
       tag: 'Webhooks',
       summary: 'Change a webhook’s secret',
@@ -127,7 +127,7 @@ const deliveries = new Hono<AppEnv>()
   )
   .post(
     '/:id/test',
-    operation({
+    endpoint({
       id: 'testWebhook',
       tag: 'Webhooks',
       summary: 'Send a test event',
@@ -140,7 +140,7 @@ const deliveries = new Hono<AppEnv>()
   )
   .get(
     '/:id/deliveries',
-    operation({
+    endpoint({
       id: 'listDeliveries',
       tag: 'Webhooks',
       summary: 'List deliveries',
@@ -154,7 +154,7 @@ const deliveries = new Hono<AppEnv>()
   )
   .post(
     '/:id/deliveries/:delivery_id/resend',
-    operation({
+    endpoint({
       id: 'resendDelivery',
       tag: 'Webhooks',
       summary: 'Send a delivery again',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { listOf } from '../http/lists.ts';
-import { isoTime } from '../shared/clock.ts';
-import { EVENT_NAMES, TEST_EVENT } from '../shared/events.ts';
+import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
+import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
 import type { DeliveryRecord, Endpoint } from './outbox-tables.ts';
 
 const eventNames = z
@@ -89,8 +89,6 @@ export const deliveryBody = z
 
 export const deliveryListBody = listOf(deliveryBody).meta({ id: 'DeliveryList' });
 
-const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms));
-
 export const toWebhook = (endpoint: Endpoint): z.infer<typeof webhookBody> => ({
   id: endpoint.id,
   url: endpoint.url,
@@ -98,7 +96,7 @@ export const toWebhook = (endpoint: Endpoint): z.infer<typeof webhookBody> => ({
   events: endpoint.events ?? [...EVENT_NAMES],
   status: endpoint.disabledReason === null ? 'enabled' : 'disabled',
   disabled_reason: endpoint.disabledReason,
-  failing_since: isoOrNull(endpoint.failingSinceMs),
+  failing_since: isoTimeOrNull(endpoint.failingSinceMs),
   created_at: isoTime(endpoint.createdAtMs),
   updated_at: isoTime(endpoint.updatedAtMs),
 });
@@ -110,7 +108,7 @@ export const toRevealedWebhook = (
   ...toWebhook(endpoint),
   secret,
   old_secret_expires_at:
-    (endpoint.oldSecretUntilMs ?? 0) > Date.now() ? isoOrNull(endpoint.oldSecretUntilMs) : null,
+    (endpoint.oldSecretUntilMs ?? 0) > Date.now() ? isoTimeOrNull(endpoint.oldSecretUntilMs) : null,
 });
 
 export const toDeliveryBody = (delivery: DeliveryRecord): z.infer<typeof deliveryBody> => ({

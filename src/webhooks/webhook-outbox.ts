@@ -1,7 +1,8 @@
 import { DurableObject } from 'cloudflare:workers';
-import { gateOf } from '../gate/feed.ts';
-import { DAY_MS } from '../shared/clock.ts';
-import { newEvent, TEST_EVENT } from '../shared/events.ts';
+import { gateOf } from '../shared/objects.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
+import { newEvent } from '../shared/events.ts';
+import { TEST_EVENT } from '../shared/rules/events.ts';
 import { logError } from '../shared/log.ts';
 import { rememberedName } from '../shared/remembered-name.ts';
 import { sharedRun } from '../shared/shared-run.ts';
@@ -89,7 +90,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!delivery || !endpoint) return null;
     this.#deliveries.logAttempt(deliveryId, outcome);
     this.#hours.count(outcome.ok, nowMs);
-    const after = settled(delivery, lease, endpoint, outcome, { nowMs, dice: Math.random() });
+    const after = settled(delivery, lease, endpoint, outcome, { nowMs, random: Math.random() });
     if (after.delivery) this.#deliveries.update(after.delivery);
     if (after.failingSinceMs !== endpoint.failingSinceMs) {
       this.#endpoints.save({ ...endpoint, failingSinceMs: after.failingSinceMs });

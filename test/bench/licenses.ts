@@ -1,7 +1,7 @@
 // Rows of licenses as a grown account has them, put into D1 by the thousand; its triggers run as they always do.
 import type { Miniflare } from 'miniflare';
-import { generateLicenseKey } from '../../src/shared/license-key.ts';
-import { addDays, isoDate } from '../../src/shared/clock.ts';
+import { generateLicenseKey } from '../../src/shared/rules/license-key.ts';
+import { addDays, isoDate } from '../../src/shared/rules/dates.ts';
 import { randomBase62, sortableBase62 } from '../../src/shared/random.ts';
 import { sharedValues, type Values } from './load/plan.ts';
 

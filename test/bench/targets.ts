@@ -1,5 +1,5 @@
 // What is called, and what each call has to be answered.
-import { mintApiKey } from '../../src/api-keys/format.ts';
+import { mintApiKey } from '../../src/auth/api-key.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { randomBase62 } from '../../src/shared/random.ts';
 import { requestOf, sharedValues, type Values } from './load/plan.ts';

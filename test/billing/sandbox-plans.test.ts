@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { DAY_MS, isoTime } from '../../src/shared/clock.ts';
+import { DAY_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, tamper } from '../support/gate.ts';

@@ -4,7 +4,7 @@ import { ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { begin, booksOf, press } from './sandbox.ts';
-import { DAY_MS } from '../../src/shared/clock.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 test('the whole road: pay, a higher limit on the very next verify, cancel, and free again when it ends', async () => {
   const ada = await signUp();

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { DAY_MS } from '../../src/shared/clock.ts';
-import { addMonths } from '../../src/shared/months.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { addMonths } from '../../src/shared/rules/dates.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import {
   month,

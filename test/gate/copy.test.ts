@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { type Copy, openCopy, type Rows } from '../../src/gate/copy.ts';
-import type { PlanName } from '../../src/shared/plans.ts';
+import type { PlanName } from '../../src/shared/rules/plans.ts';
 import { newId } from '../../src/shared/ids.ts';
 
 const nothing: Rows = { keys: [], licenses: [] };

@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
-import { isoDate } from '../../src/shared/clock.ts';
+import { isoDate } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, setPlan, statistics, tamper } from '../support/gate.ts';

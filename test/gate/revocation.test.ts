@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { parseApiKey } from '../../src/api-keys/format.ts';
-import type { PresentedKey } from '../../src/gate/admission.ts';
+import { parseApiKey } from '../../src/auth/api-key.ts';
+import type { PresentedKey } from '../../src/shared/presented-key.ts';
 import { readReply } from '../../src/gate/replies.ts';
 import { signUp } from '../support/client.ts';
 

@@ -1,7 +1,7 @@
 import { listDurableObjectIds } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
-import { mintApiKey } from '../../src/api-keys/format.ts';
+import { mintApiKey } from '../../src/auth/api-key.ts';
 import { app } from '../../src/app.ts';
 import { call, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { generateLicenseKey, readTypedKey, spellingsOf } from '../../src/shared/license-key.ts';
+import { generateLicenseKey, readTypedKey, spellingsOf } from '../../src/shared/rules/license-key.ts';
 
 const ALPHABET = Array.from('0123456789ABCDEFGHJKMNPQRSTVWXYZ');
 

@@ -3,9 +3,10 @@ import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { database } from '../../src/db/client.ts';
 import { accounts } from '../../src/db/schema.ts';
-import { commit, gateOf } from '../../src/gate/feed.ts';
-import { isoDate } from '../../src/shared/clock.ts';
-import type { PlanName } from '../../src/shared/plans.ts';
+import { commit } from '../../src/gate/feed.ts';
+import { gateOf } from '../../src/shared/objects.ts';
+import { isoDate } from '../../src/shared/rules/dates.ts';
+import type { PlanName } from '../../src/shared/rules/plans.ts';
 
 export const gate = (accountId: string) => gateOf(env, accountId);
 

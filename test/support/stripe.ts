@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { Stripe } from 'stripe';
 import { expect, inject } from 'vitest';
 import worker from '../../src/index.ts';
-import { addMonths } from '../../src/shared/months.ts';
+import { addMonths } from '../../src/shared/rules/dates.ts';
 import { type Answer, type Customer, type Json, ORIGIN, signUp } from './client.ts';
 import { readGate } from './gate.ts';
 import { addEndpoint } from './outbox.ts';

@@ -4,7 +4,7 @@ import type { Delivery, Endpoint } from '../../src/webhooks/outbox-tables.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const DAY_MS = 86_400_000;
-const AT = { nowMs: NOON, dice: 0.5 };
+const AT = { nowMs: NOON, random: 0.5 };
 
 const DELIVERY: Delivery = {
   id: 'dlv_1',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isGivenUp, nextAttemptMs, readRetryAfter } from '../../src/webhooks/schedule.ts';
+import { hasFailedTooLong, nextAttemptMs, readRetryAfter } from '../../src/webhooks/schedule.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const SECOND_MS = 1_000;
@@ -85,5 +85,5 @@ test.for([
   },
   { state: 'is disabled', when: 'after five days of failures', failingSinceMs: NOON - 5 * DAY_MS },
 ])('an endpoint $state $when', ({ state, failingSinceMs }) => {
-  expect(isGivenUp(failingSinceMs, NOON)).toBe(state === 'is disabled');
+  expect(hasFailedTooLong(failingSinceMs, NOON)).toBe(state === 'is disabled');
 });

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DAY_MS, isoDate } from '../../src/shared/clock.ts';
+import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
 import { type Answer, type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, readGate, statistics, tamper } from '../support/gate.ts';

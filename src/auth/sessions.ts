@@ -1,7 +1,7 @@
 import { and, eq, gt, lt } from 'drizzle-orm';
 import { sessions } from '../db/schema.ts';
-import type { PublicCtx } from '../http/context.ts';
-import { DAY_MS } from '../shared/clock.ts';
+import type { PublicCtx } from '../db/ctx.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
 import { sha256 } from '../shared/hash.ts';
 import { randomBase62 } from '../shared/random.ts';
 

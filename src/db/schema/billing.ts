@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { PAID_PLANS } from '../shared/plans.ts';
-import { accounts } from './schema.ts';
+import { PAID_PLANS } from '../../shared/rules/plans.ts';
+import { accounts } from './accounts.ts';
 
 export const PROVIDERS = ['sandbox', 'stripe'] as const;
 export const PAYMENT_STATUSES = ['pending', 'paid', 'declined', 'replaced'] as const;

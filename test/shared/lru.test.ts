@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Recent } from '../../src/shared/recent.ts';
+import { createLru } from '../../src/shared/lru.ts';
 
 test('what was used last is remembered, whatever comes and goes meanwhile, and memory stays bounded', () => {
-  const recent = new Recent<number>(10);
+  const recent = createLru<number>(10);
   recent.set('asked for all the time', 1);
   for (let i = 0; i < 1_000; i++) {
     recent.set(`once ${i}`, i);
@@ -16,7 +16,7 @@ test('what was used last is remembered, whatever comes and goes meanwhile, and m
 });
 
 test('what is deleted is gone, however long it has been there', () => {
-  const recent = new Recent<string>(2);
+  const recent = createLru<string>(2);
   for (const name of ['old', 'b', 'young']) recent.set(name, name);
   for (const name of ['old', 'young']) {
     recent.delete(name);

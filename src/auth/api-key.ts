@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import type { PresentedKey } from '../gate/admission.ts';
-import { equalInConstantTime } from '../shared/compare.ts';
+import type { PresentedKey } from '../shared/presented-key.ts';
+import { equalInConstantTime } from '../shared/hash.ts';
 import { ID_BODY_LENGTH } from '../shared/ids.ts';
 import { randomBase62, toBase62 } from '../shared/random.ts';
-import { Recent } from '../shared/recent.ts';
+import { createLru } from '../shared/lru.ts';
 
 // lk_live_ + key id + account id + secret + tag, all letters and digits. The key names its own gate, and the
 // tag, a keyed hash of the rest, lets a forged or mistyped key be refused without looking anything up.
@@ -48,7 +48,7 @@ const readKey = (apiKeySecret: string, apiKey: string): PresentedKey | null => {
 };
 
 /** A key comes again and again, and its keyed hash would be a tenth of a verify. Only good ones are kept. */
-const goodKeys = new Recent<{ apiKeySecret: string; key: PresentedKey }>(2_000);
+const goodKeys = createLru<{ apiKeySecret: string; key: PresentedKey }>(2_000);
 
 /** What a key says of itself, if its tag vouches for it. */
 export const parseApiKey = (apiKeySecret: string, apiKey: string): PresentedKey | null => {

@@ -1,0 +1,16 @@
+import type { MiddlewareHandler } from 'hono';
+import type { AppEnv } from '../http/context.ts';
+import { type Access, documented, type EndpointDocs } from '../http/openapi.ts';
+import { authenticate, requireKey } from './authenticate.ts';
+
+const ACCESS_CHECKS: Record<Access, MiddlewareHandler<AppEnv>> = {
+  public: (_c, next) => next(),
+  key: requireKey,
+  account: authenticate,
+};
+
+/** Documents a route for the OpenAPI document and enforces the access that the documentation promises. */
+export const endpoint = (docs: EndpointDocs): MiddlewareHandler<AppEnv> => {
+  const checkAccess = ACCESS_CHECKS[docs.access];
+  return documented<MiddlewareHandler<AppEnv>>((c, next) => checkAccess(c, next), { operation: docs });
+};

@@ -1,0 +1,44 @@
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { PLAN_NAMES } from '../../shared/rules/plans.ts';
+
+export const accounts = sqliteTable('accounts', {
+  id: text().primaryKey(),
+  email: text().notNull().unique(),
+  name: text(),
+  passwordHash: text('password_hash').notNull(),
+  plan: text({ enum: PLAN_NAMES }).notNull().default('free'),
+  periodStart: integer('period_start'),
+  periodEnd: integer('period_end'),
+  planUntil: integer('plan_until'),
+  /** The payment provider's name of this customer. */
+  customerRef: text('customer_ref'),
+  /** Where a checkout may send a browser back to, besides this service. */
+  allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
+  createdAt: integer('created_at').notNull(),
+});
+
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    tokenHash: text('token_hash').primaryKey(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (table) => [index('sessions_by_expiry').on(table.expiresAt)],
+);
+
+/** Attempts in a fixed window; `bucket` is a hash of what is throttled. */
+export const throttles = sqliteTable(
+  'throttles',
+  {
+    bucket: text().primaryKey(),
+    attempts: integer().notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (table) => [index('throttles_by_expiry').on(table.expiresAt)],
+);
+
+export type AccountRow = typeof accounts.$inferSelect;

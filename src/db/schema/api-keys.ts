@@ -1,0 +1,31 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { KEY_SCOPES } from '../../shared/rules/api-keys.ts';
+import { accounts } from './accounts.ts';
+
+/** A deleted key keeps its row, without anything that could verify or reveal it. */
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: text().notNull(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    name: text(),
+    scope: text({ enum: KEY_SCOPES }).notNull(),
+    fingerprint: text().notNull(),
+    sealed: text().notNull(),
+    maskedKey: text('masked_key').notNull(),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at'),
+    deletedAt: integer('deleted_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.id] }),
+    index('api_keys_live')
+      .on(table.accountId, table.id)
+      .where(sql`${table.deletedAt} IS NULL`),
+  ],
+);
+
+export type ApiKeyRow = typeof apiKeys.$inferSelect;

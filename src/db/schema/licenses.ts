@@ -1,0 +1,88 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
+import { LICENSE_STATUSES, type Metadata, type StoredLicenseStatus } from '../../shared/rules/licenses.ts';
+import { accounts } from './accounts.ts';
+
+/** `seq` is what the search index knows a license by. */
+export const licenses = sqliteTable(
+  'licenses',
+  {
+    seq: integer().primaryKey({ autoIncrement: true }),
+    id: text().notNull(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    licenseKey: text('license_key').notNull(),
+    status: text({ enum: LICENSE_STATUSES }).notNull(),
+    product: text(),
+    customerEmail: text('customer_email').notNull(),
+    customerName: text('customer_name'),
+    expiresAt: text('expires_at'),
+    metadata: text({ mode: 'json' }).$type<Metadata>().notNull(),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [
+    unique('licenses_by_id').on(table.accountId, table.id),
+    unique('licenses_by_key').on(table.accountId, table.licenseKey),
+    index('licenses_by_status').on(table.accountId, table.status, table.seq),
+    index('licenses_by_email').on(table.accountId, sql`lower(${table.customerEmail})`, table.seq),
+    index('licenses_by_expiry')
+      .on(table.accountId, table.expiresAt, table.id)
+      .where(sql`${table.status} = 'active' AND ${table.expiresAt} IS NOT NULL`),
+  ],
+);
+
+/** How many licenses an account has by status and expiry; triggers keep it ('' = perpetual). */
+export const licenseCounts = sqliteTable(
+  'license_counts',
+  {
+    accountId: text('account_id').notNull(),
+    status: text({ enum: LICENSE_STATUSES }).notNull(),
+    expiresAt: text('expires_at').notNull(),
+    licenses: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.status, table.expiresAt] })],
+);
+
+/** What a license's history is about, named as the API names it. */
+export interface LicenseSnapshot {
+  status: StoredLicenseStatus;
+  expires_at: string | null;
+  product: string | null;
+  customer_email: string;
+  customer_name: string | null;
+  metadata: Metadata;
+}
+
+/** A trigger writes them, so that no change of a license goes without; `seq` counts within the license. */
+export const licenseChanges = sqliteTable(
+  'license_changes',
+  {
+    accountId: text('account_id').notNull(),
+    licenseId: text('license_id').notNull(),
+    seq: integer().notNull(),
+    at: integer().notNull(),
+    before: text({ mode: 'json' }).$type<LicenseSnapshot>().notNull(),
+    after: text({ mode: 'json' }).$type<LicenseSnapshot>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.licenseId, table.seq] })],
+);
+
+/** What a create that carried an Idempotency-Key answered. */
+export const idempotencyKeys = sqliteTable(
+  'idempotency_keys',
+  {
+    accountId: text('account_id').notNull(),
+    key: text().notNull(),
+    requestHash: text('request_hash').notNull(),
+    licenseId: text('license_id').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.key] }),
+    index('idempotency_keys_by_age').on(table.accountId, table.createdAt),
+  ],
+);
+
+export type LicenseRow = typeof licenses.$inferSelect;

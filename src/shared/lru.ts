@@ -1,0 +1,37 @@
+export interface Lru<V extends {}> {
+  get: (name: string) => V | undefined;
+  set: (name: string, value: V) => void;
+  delete: (name: string) => void;
+}
+
+/** An approximate LRU map: it keeps at least the `size` entries used last, and at most twice as many. */
+export const createLru = <V extends {}>(size: number): Lru<V> => {
+  let young = new Map<string, V>();
+  /** Entries not used since the last swap. The next swap drops them all at once. */
+  let old = new Map<string, V>();
+
+  const set = (name: string, value: V) => {
+    if (young.size >= size) {
+      old = young;
+      young = new Map();
+    }
+    young.set(name, value);
+  };
+
+  return {
+    set,
+
+    get: (name) => {
+      const value = young.get(name);
+      if (value !== undefined) return value;
+      const oldValue = old.get(name);
+      if (oldValue !== undefined) set(name, oldValue);
+      return oldValue;
+    },
+
+    delete: (name) => {
+      young.delete(name);
+      old.delete(name);
+    },
+  };
+};

@@ -1,0 +1,5 @@
+/** `verify` keys may only verify licenses, so that they can ship inside an application. */
+export const KEY_SCOPES = ['full', 'verify'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+export const MAX_KEY_NAME_LENGTH = 100;

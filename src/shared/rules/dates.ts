@@ -1,0 +1,23 @@
+export const DAY_MS = 86_400_000;
+
+export const isoTime = (ms: number) => new Date(ms).toISOString();
+
+export const isoTimeOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms));
+
+/** The UTC day of a timestamp as YYYY-MM-DD. Such dates compare as strings. */
+export const isoDate = (ms: number) => isoTime(ms).slice(0, 10);
+
+export const addDays = (date: string, days: number) =>
+  isoDate(Date.parse(`${date}T00:00:00.000Z`) + days * DAY_MS);
+
+export const laterDate = (a: string, b: string) => (a > b ? a : b);
+
+/** Returns the same day and time `months` later, or the month's last day if that day doesn't exist. */
+export const addMonths = (ms: number, months: number): number => {
+  const from = new Date(ms);
+  const year = from.getUTCFullYear();
+  const month = from.getUTCMonth() + months;
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const day = Math.min(from.getUTCDate(), lastDay);
+  return Date.UTC(year, month, day) + (ms - Date.UTC(year, from.getUTCMonth(), from.getUTCDate()));
+};

@@ -1,0 +1,11 @@
+/** Events that a webhook endpoint can subscribe to. */
+export const EVENT_NAMES = [
+  'payment.success',
+  'subscription.cancelled',
+  'license.created',
+  'license.verified',
+] as const;
+export type EventName = (typeof EVENT_NAMES)[number];
+
+/** Sent on request to one endpoint. Nobody subscribes to it. */
+export const TEST_EVENT = 'webhook.test';

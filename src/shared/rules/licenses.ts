@@ -1,0 +1,51 @@
+// What a license may be and become. The Worker decides by these rules, and the dashboard explains them.
+
+/** Stored statuses. `expired` isn't stored: it follows from the date. */
+export const LICENSE_STATUSES = ['active', 'suspended', 'revoked'] as const;
+export type StoredLicenseStatus = (typeof LICENSE_STATUSES)[number];
+
+/** Statuses as the API shows them. */
+export const LICENSE_STATES = ['active', 'expired', 'suspended', 'revoked'] as const;
+export type LicenseState = (typeof LICENSE_STATES)[number];
+
+export type Metadata = Record<string, string | number | boolean>;
+
+/** A license is valid through the end of its last day, UTC. */
+export const licenseState = (
+  license: { status: StoredLicenseStatus; expiresAt: string | null },
+  today: string,
+): LicenseState =>
+  license.status === 'active' && license.expiresAt !== null && license.expiresAt < today
+    ? 'expired'
+    : license.status;
+
+export const TRANSITIONS = ['suspend', 'reinstate', 'revoke'] as const;
+export type Transition = (typeof TRANSITIONS)[number];
+
+const TRANSITION_RULES: Record<
+  Transition,
+  { from: readonly StoredLicenseStatus[]; to: StoredLicenseStatus }
+> = {
+  suspend: { from: ['active'], to: 'suspended' },
+  reinstate: { from: ['suspended'], to: 'active' },
+  revoke: { from: ['active', 'suspended'], to: 'revoked' },
+};
+
+/** Returns the status after a transition, or null if the license's status doesn't allow it. */
+export const nextStatus = (
+  status: StoredLicenseStatus,
+  transition: Transition,
+): StoredLicenseStatus | null => {
+  const { from, to } = TRANSITION_RULES[transition];
+  return from.includes(status) ? to : null;
+};
+
+export const MAX_PRODUCT_LENGTH = 200;
+export const MAX_CUSTOMER_NAME_LENGTH = 200;
+export const MAX_METADATA_BYTES = 4_096;
+export const MAX_DURATION_DAYS = 36_500;
+
+/** Sellers may bring their own license keys. */
+export const MIN_LICENSE_KEY_LENGTH = 8;
+export const MAX_LICENSE_KEY_LENGTH = 128;
+export const LICENSE_KEY_PATTERN = /^[A-Za-z0-9._-]+$/;

@@ -1,0 +1,34 @@
+import { DAY_MS } from './dates.ts';
+
+export const MAX_ENDPOINTS = 20;
+export const MAX_URL_LENGTH = 2_048;
+export const MAX_DESCRIPTION_LENGTH = 200;
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The delay before each retry. After the last one the delivery fails permanently. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+/** Each delay varies by up to this fraction, in either direction. */
+export const RETRY_JITTER = 0.2;
+
+/** A receiver's Retry-After is honored up to one day. */
+export const MAX_RETRY_AFTER_MS = DAY_MS;
+
+/** An endpoint that only fails for this long is disabled. */
+export const DISABLE_AFTER_MS = 5 * DAY_MS;
+
+/** An endpoint's old secret keeps signing for this long after a rotation. */
+export const OLD_SECRET_MS = DAY_MS;

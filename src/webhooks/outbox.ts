@@ -1,1 +1,0 @@
-export const outboxOf = (env: Env, accountId: string) => env.OUTBOX.getByName(accountId);
