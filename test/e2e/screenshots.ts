@@ -2,8 +2,9 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeBrowser, open, type Theme, visit } from './support/browser.ts';
-import { visitAs } from './support/customer.ts';
+import type { Browser } from 'playwright-core';
+import { launchBrowser, open, openVisit, type Theme } from './support/browser.ts';
+import { storageStateOf } from './support/customer.ts';
 import { checkOut, type Service, start, tidyUp } from './support/service.ts';
 import { pagesOf, setStage } from './support/stage.ts';
 
@@ -32,13 +33,17 @@ const withMonth = (days: { verify: number; create: number }[]) =>
         };
   });
 
-const shoot = async (service: Service) => {
+const shoot = async (service: Service, browser: Browser) => {
+  const { origin } = service;
   const stage = await setStage(service);
   for (const theme of THEMES) {
     for (const size of SIZES) {
       const options = { theme, ...size };
-      const guest = await visit(service.origin, options);
-      const member = await visitAs(service, stage.customer, options);
+      const guest = await openVisit(browser, origin, options);
+      const member = await openVisit(browser, origin, {
+        ...options,
+        storageState: storageStateOf(origin, stage.customer),
+      });
       await member.context.route('**/api/dashboard', async (route) => {
         const response = await route.fetch();
         const body = await response.json();
@@ -67,10 +72,11 @@ const shoot = async (service: Service) => {
 
 await rm(FOLDER, { recursive: true, force: true });
 await mkdir(FOLDER, { recursive: true });
+const browser = await launchBrowser();
 try {
-  await shoot(await start(await checkOut()));
+  await shoot(await start(await checkOut()), browser);
 } finally {
-  await closeBrowser();
+  await browser.close();
   await tidyUp();
 }
 for (const file of IN_README) await cp(join(FOLDER, file), join(import.meta.dirname, 'pictures', file));

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { closeBrowser, open, type Visit } from '../support/browser.ts';
-import { type Customer, openAccount, visitAs } from '../support/customer.ts';
-import { checkOut, type Service, start, tidyUp } from '../support/service.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { open, type Visit } from '../support/browser.ts';
+import { type Customer, openAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
 
 // What an account pays, from a card that is declined to a subscription that is ended at once.
 
-let service: Service;
 let ada: Customer;
 let visit: Visit;
 let apiKey: string;
 
 beforeAll(async () => {
-  service = await start(await checkOut());
   ada = await openAccount(service, 'ada');
   apiKey = (await ada.addKey()).api_key;
-  visit = await visitAs(service, ada);
+  visit = await visitAs(ada);
   await open(visit.page, '/billing');
-});
-afterAll(async () => {
-  await closeBrowser();
-  await tidyUp();
 });
 
 const card = (plan: string) => visit.page.getByRole('article', { name: plan });

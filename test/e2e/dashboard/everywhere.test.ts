@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedInBody } from '../../../src/accounts/schemas.ts';
-import { axe, closeBrowser, open, type Visit, visit } from '../support/browser.ts';
-import { openAccount, PASSWORD, visitAs } from '../support/customer.ts';
-import { checkOut, type Service, start, tidyUp } from '../support/service.ts';
+import { axe, open, type Visit } from '../support/browser.ts';
+import { openAccount, PASSWORD } from '../support/customer.ts';
+import { service, visit, visitAs } from '../support/dashboard.ts';
 import { pagesOf, type Stage, setStage } from '../support/stage.ts';
 
 // What holds on every page: for those who don't see it, on a telephone, in both themes, for every account.
@@ -26,18 +26,12 @@ const PAGES = [
 /** What browsers' makers call good. */
 const GOOD_SHIFT = 0.1;
 
-let service: Service;
 let stage: Stage;
 
 beforeAll(async () => {
-  service = await start(await checkOut());
   stage = await setStage(service);
 });
-afterAll(async () => {
-  stage.closeReceiver();
-  await closeBrowser();
-  await tidyUp();
-});
+afterAll(() => stage.closeReceiver());
 
 const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
 
@@ -46,8 +40,8 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
   let narrow: Visit;
 
   beforeAll(async () => {
-    wide = await visitAs(service, stage.customer, { theme, width: 1_440 });
-    narrow = await visitAs(service, stage.customer, { theme, width: 375, height: 812 });
+    wide = await visitAs(stage.customer, { theme, width: 1_440 });
+    narrow = await visitAs(stage.customer, { theme, width: 375, height: 812 });
   });
   afterAll(async () => {
     await wide.context.close();
@@ -67,7 +61,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
   });
 
   test.each(['/login', '/register'])('%s is as good for guests', async (path) => {
-    const guest = await visit(service.origin, { theme, width: 375, height: 812 });
+    const guest = await visit({ theme, width: 375, height: 812 });
     await open(guest.page, path);
     expect(await axe(guest.page)).toEqual([]);
     expect(await guest.page.evaluate(isTooWide)).toBe(false);
@@ -81,7 +75,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
 });
 
 test.each([1_024, 1_920])('no page needs scrolling sideways at %i px', async (width) => {
-  const visited = await visitAs(service, stage.customer, { width });
+  const visited = await visitAs(stage.customer, { width });
   for (const path of Object.values(pagesOf(stage))) {
     await open(visited.page, path);
     expect(await visited.page.evaluate(isTooWide), path).toBe(false);
@@ -103,7 +97,7 @@ test.each([
   ['new', 390],
 ] as const)('nothing jumps while the pages of a %s account load at %i px', async (who, width) => {
   const customer = who === 'busy' ? stage.customer : await openAccount(service, who);
-  const visited = await visitAs(service, customer, { width });
+  const visited = await visitAs(customer, { width });
   await visited.context.addInitScript(WATCH_SHIFTS);
   let answers = 0;
   // They arrive one after the other, in no order.
@@ -120,7 +114,7 @@ test.each([
 });
 
 test('a second account sees nothing of the first, on its lists or by address', async () => {
-  const bob = await visitAs(service, await openAccount(service, 'bob'));
+  const bob = await visitAs(await openAccount(service, 'bob'));
   const secrets = [
     stage.customer.email,
     stage.healthy.url,
@@ -142,7 +136,7 @@ test('signing out in one tab leaves nothing on the other', async () => {
   const session = signedInBody.parse(
     (await service.post('/api/login', { email, password: PASSWORD })).body,
   ).session;
-  const first = await visitAs(service, { ...stage.customer, token: session.token });
+  const first = await visitAs({ ...stage.customer, token: session.token });
   await open(first.page, '/licenses');
   const second = await first.context.newPage();
   await second.goto('/keys');

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { closeBrowser, type Visit } from '../support/browser.ts';
-import { type Customer, openAccount, visitAs } from '../support/customer.ts';
-import { checkOut, runToEnd, type Service, start, tidyUp } from '../support/service.ts';
+import { tmpdir } from 'node:os';
+import { beforeAll, expect, test } from 'vitest';
+import type { Visit } from '../support/browser.ts';
+import { type Customer, openAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
+import { runToEnd } from '../support/service.ts';
 
 // The first quarter of an hour with the service, on the dashboard's first page.
 
-let folder: string;
-let service: Service;
 let ada: Customer;
 let visit: Visit;
 
 beforeAll(async () => {
-  folder = await checkOut();
-  service = await start(folder);
   ada = await openAccount(service, 'ada');
-  visit = await visitAs(service, ada);
+  visit = await visitAs(ada);
   await visit.page.goto('/');
-});
-afterAll(async () => {
-  await closeBrowser();
-  await tidyUp();
 });
 
 const steps = () => visit.page.locator('ol > li');
@@ -51,7 +45,7 @@ test('the snippet, copied and run in a terminal, verifies a license, and the pag
   const { page } = visit;
   await page.getByRole('button', { name: 'Copy curl snippet' }).click();
   const copied = String(await page.evaluate('navigator.clipboard.readText()'));
-  const { stdout, code } = await runToEnd(folder, 'bash', '-c', copied);
+  const { stdout, code } = await runToEnd(tmpdir(), 'bash', '-c', copied);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ valid: true, status: 'active', api_usage: 1 });
   await expect.poll(doneSteps, { timeout: 10_000 }).toBe(4);
@@ -62,7 +56,7 @@ test('the JavaScript snippet runs as it stands, too', async () => {
   await page.getByRole('button', { name: 'Verify a license' }).click();
   await page.getByRole('button', { name: 'JavaScript' }).click();
   const script = (await snippet().textContent()) ?? '';
-  const { stdout } = await runToEnd(folder, 'node', '--input-type=module', '--eval', script);
+  const { stdout } = await runToEnd(tmpdir(), 'node', '--input-type=module', '--eval', script);
   expect(stdout).toBe('true active\n');
 });
 

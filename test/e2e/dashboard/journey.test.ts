@@ -1,26 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type Inbox, type Receiver } from '../../crash/receiver.ts';
-import { closeBrowser, type Visit, visit } from '../support/browser.ts';
+import type { Visit } from '../support/browser.ts';
 import { newEmail, PASSWORD } from '../support/customer.ts';
-import { checkOut, type Service, start, tidyUp } from '../support/service.ts';
+import { service, visit } from '../support/dashboard.ts';
 
 // From nothing to a paid plan and back, in one browser, with a real server at the other end of the webhooks that
 // checks their signatures.
 
-let service: Service;
 let receiver: Receiver;
 let ada: Visit;
 
 beforeAll(async () => {
   receiver = await openReceiver({ failFirst: 0 });
-  service = await start(await checkOut());
-  ada = await visit(service.origin);
+  ada = await visit();
 });
-afterAll(async () => {
-  receiver.close();
-  await closeBrowser();
-  await tidyUp();
-});
+afterAll(() => receiver.close());
 
 const goTo = async (name: string) => {
   await ada.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();

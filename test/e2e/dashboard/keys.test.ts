@@ -1,23 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { closeBrowser, type Visit } from '../support/browser.ts';
-import { type Customer, openAccount, visitAs } from '../support/customer.ts';
-import { checkOut, type Service, start, tidyUp } from '../support/service.ts';
+import { beforeAll, expect, test } from 'vitest';
+import type { Visit } from '../support/browser.ts';
+import { type Customer, openAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
 
 // One developer's API keys, from the first to the last.
 
-let service: Service;
 let ada: Customer;
 let visit: Visit;
 
 beforeAll(async () => {
-  service = await start(await checkOut());
   ada = await openAccount(service, 'ada');
-  visit = await visitAs(service, ada);
+  visit = await visitAs(ada);
   await visit.page.goto('/keys');
-});
-afterAll(async () => {
-  await closeBrowser();
-  await tidyUp();
 });
 
 const clipboard = async (): Promise<string> =>

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeBrowser, open, type Visit } from '../support/browser.ts';
-import { openAccount, visitAs } from '../support/customer.ts';
-import { checkOut, start, tidyUp } from '../support/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { open, type Visit } from '../support/browser.ts';
+import { openAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
 
 let visit: Visit;
 let revokedKey: string;
 
 beforeAll(async () => {
-  const service = await start(await checkOut());
   const ada = await openAccount(service, 'ada');
-  visit = await visitAs(service, ada);
+  visit = await visitAs(ada);
   const revoked = await ada.addLicense({ product: 'Orrery' });
   revokedKey = revoked.license_key;
   await ada.post(`/api/v1/licenses/${revoked.id}/revoke`, {});
@@ -20,10 +19,6 @@ beforeAll(async () => {
     });
   }
   await open(visit.page, '/licenses');
-});
-afterAll(async () => {
-  await closeBrowser();
-  await tidyUp();
 });
 
 const rows = () => visit.page.getByRole('table', { name: 'Licenses' }).locator('tbody tr');

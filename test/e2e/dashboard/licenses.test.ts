@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeBrowser, open, type Visit } from '../support/browser.ts';
-import { type Customer, openAccount, visitAs } from '../support/customer.ts';
-import { checkOut, type Service, start, tidyUp } from '../support/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { open, type Visit } from '../support/browser.ts';
+import { type Customer, openAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
 
-let service: Service;
 let ada: Customer;
 let visit: Visit;
 let licenseKey: string;
 
 beforeAll(async () => {
-  service = await start(await checkOut());
   ada = await openAccount(service, 'ada');
-  visit = await visitAs(service, ada);
+  visit = await visitAs(ada);
   await open(visit.page, '/licenses');
-});
-afterAll(async () => {
-  await closeBrowser();
-  await tidyUp();
 });
 
 const toast = (words: string | RegExp) => visit.page.getByText(words).first().waitFor();

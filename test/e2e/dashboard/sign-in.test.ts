@@ -1,17 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeBrowser, type Visit, visit } from '../support/browser.ts';
-import { newEmail, openAccount, PASSWORD, visitAs } from '../support/customer.ts';
-import { checkOut, type Service, start, tidyUp } from '../support/service.ts';
-
-let service: Service;
-
-beforeAll(async () => {
-  service = await start(await checkOut());
-});
-afterAll(async () => {
-  await closeBrowser();
-  await tidyUp();
-});
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Visit } from '../support/browser.ts';
+import { newEmail, openAccount, PASSWORD } from '../support/customer.ts';
+import { service, visit, visitAs } from '../support/dashboard.ts';
 
 /** What a browser says by itself of an answer that is no 2xx. */
 const isRefusal = (fault: string) => /^Failed to load resource: .* status of 4\d\d/.test(fault);
@@ -26,7 +16,7 @@ describe('a new developer', () => {
   let ada: Visit;
 
   beforeAll(async () => {
-    ada = await visit(service.origin);
+    ada = await visit();
   });
 
   test('who opens the dashboard is asked to sign in, without a request that fails', async () => {
@@ -71,7 +61,7 @@ describe('a new developer', () => {
   });
 
   test('can’t register the same address twice, and is told so at the field', async () => {
-    const other = await visit(service.origin);
+    const other = await visit();
     await other.page.goto('/register');
     await fillIn(other, { 'E-mail': email, Password: PASSWORD });
     await other.page.getByRole('button', { name: 'Create account' }).click();
@@ -106,7 +96,7 @@ describe('a new developer', () => {
 describe('a session that ends while the page is open', () => {
   test('leads to signing in, and from there back to where one was', async () => {
     const customer = await openAccount(service, 'bob');
-    const bob = await visitAs(service, customer);
+    const bob = await visitAs(customer);
     await bob.page.goto('/licenses?status=expired');
     await bob.page.getByRole('heading', { name: 'Licenses' }).waitFor();
     await customer.post('/api/logout');
@@ -121,7 +111,7 @@ describe('a session that ends while the page is open', () => {
 
   test('also keeps the filters of the page that was asked for', async () => {
     const customer = await openAccount(service, 'eve');
-    const eve = await visit(service.origin);
+    const eve = await visit();
     await eve.page.goto('/licenses?status=expired');
     await fillIn(eve, { 'E-mail': customer.email, Password: PASSWORD });
     await eve.page.getByRole('button', { name: 'Sign in' }).click();
@@ -134,7 +124,7 @@ describe('a session that ends while the page is open', () => {
     'never leads to another site, as %s would',
     async (next) => {
       const customer = await openAccount(service, 'mal');
-      const mal = await visit(service.origin);
+      const mal = await visit();
       await mal.page.goto(`/login?next=${encodeURIComponent(next)}`);
       await fillIn(mal, { 'E-mail': customer.email, Password: PASSWORD });
       await mal.page.getByRole('button', { name: 'Sign in' }).click();

@@ -1,28 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type Receiver } from '../../crash/receiver.ts';
-import { closeBrowser, open, type Visit } from '../support/browser.ts';
-import { type Customer, openAccount, visitAs } from '../support/customer.ts';
-import { checkOut, type Service, start, tidyUp } from '../support/service.ts';
+import { open, type Visit } from '../support/browser.ts';
+import { type Customer, openAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
 
 // One webhook, from a URL that is refused to its deletion.
 
-let service: Service;
 let receiver: Receiver;
 let ada: Customer;
 let visit: Visit;
 
 beforeAll(async () => {
   receiver = await openReceiver({ failFirst: 0 });
-  service = await start(await checkOut());
   ada = await openAccount(service, 'ada');
-  visit = await visitAs(service, ada);
+  visit = await visitAs(ada);
   await open(visit.page, '/webhooks');
 });
-afterAll(async () => {
-  receiver.close();
-  await closeBrowser();
-  await tidyUp();
-});
+afterAll(() => receiver.close());
 
 const details = () => visit.page.getByRole('region', { name: 'Delivery', exact: true });
 const deliveries = () => visit.page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');

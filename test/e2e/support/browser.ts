@@ -7,32 +7,34 @@ import {
   type Browser,
   type BrowserContext,
   type BrowserContextOptions,
+  type BrowserServer,
   chromium as playwright,
   type Page,
 } from 'playwright-core';
 
 export type Theme = 'light' | 'dark';
 
-/** They are for one page in a small container; visitors here come several at a time. */
-const NOT_FOR_SEVERAL = ['--single-process', '--no-zygote'];
+/** With these flags Chromium runs in one process, which cannot serve several contexts at a time. */
+const SINGLE_PROCESS_FLAGS = ['--single-process', '--no-zygote'];
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 20_000;
 
-let browser: Browser | undefined;
+const launchOptions = async () => ({
+  executablePath: await chromium.executablePath(),
+  args: chromium.args.filter((arg) => !SINGLE_PROCESS_FLAGS.includes(arg)),
+  headless: true,
+});
 
-export const openBrowser = async (): Promise<Browser> => {
-  browser ??= await playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: chromium.args.filter((arg) => !NOT_FOR_SEVERAL.includes(arg)),
-    headless: true,
+export const launchBrowser = async (): Promise<Browser> => playwright.launch(await launchOptions());
+
+export const launchBrowserServer = async (): Promise<BrowserServer> =>
+  playwright.launchServer({
+    ...(await launchOptions()),
+    // Vitest ends its own process on these signals, and Playwright kills the browser when the process exits.
+    handleSIGHUP: false,
+    handleSIGINT: false,
+    handleSIGTERM: false,
   });
-  return browser;
-};
-
-export const closeBrowser = async () => {
-  await browser?.close();
-  browser = undefined;
-};
 
 export interface Visit {
   context: BrowserContext;
@@ -48,14 +50,13 @@ export interface VisitOptions {
   storageState?: BrowserContextOptions['storageState'];
 }
 
-/** A visitor with a browser of their own. Whatever the page complains of is kept. */
-export const visit = async (
+/** Opens a browser context with a page, and collects the errors and warnings of its console. */
+export const openVisit = async (
+  browser: Browser,
   origin: string,
   { theme = 'light', width = 1_280, height = 900, storageState }: VisitOptions = {},
 ): Promise<Visit> => {
-  const context = await (
-    await openBrowser()
-  ).newContext({
+  const context = await browser.newContext({
     baseURL: origin,
     locale: 'en-US',
     timezoneId: 'UTC',
@@ -64,7 +65,7 @@ export const visit = async (
     ...(storageState && { storageState }),
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
@@ -85,7 +86,10 @@ export const axe = async (page: Page): Promise<string[]> => {
   // The page's policy lets no script in from elsewhere; the debugger is not held by it.
   await page.evaluate(`${axeSource}; undefined`);
   const { violations } = (await page.evaluate(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
+    `axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      resultTypes: ['violations'],
+    })`,
   )) as AxeResult;
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${help}\n  ${target.join(' ')}\n  ${failureSummary}`),
@@ -98,7 +102,7 @@ const LOOK_AGAIN_MS = 30;
 /** Goes to a page and waits until whatever was on its way has arrived. */
 export const open = async (page: Page, path: string) => {
   await page.goto(path);
-  const deadlineMs = Date.now() + PATIENCE_MS;
+  const deadlineMs = Date.now() + TIMEOUT_MS;
   while (!(await page.evaluate(IS_SETTLED))) {
     if (Date.now() > deadlineMs)
       throw new Error(`${path} is still busy: ${await page.locator('body').innerText()}`);

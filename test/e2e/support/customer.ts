@@ -5,14 +5,14 @@ import { signedInBody } from '../../../src/accounts/schemas.ts';
 import { revealedApiKeyBody } from '../../../src/api-keys/schemas.ts';
 import { licenseBody } from '../../../src/licenses/schemas.ts';
 import { revealedWebhookBody } from '../../../src/webhooks/schemas.ts';
-import { type Visit, visit, type VisitOptions } from './browser.ts';
-import type { Service } from './service.ts';
+import type { VisitOptions } from './browser.ts';
+import type { Client } from './service.ts';
 
 export const PASSWORD = 'correct horse battery';
 
 export const newEmail = (name: string) => `${name}-${randomUUID().slice(0, 8)}@example.com`;
 
-export const openAccount = async (service: Service, name: string) => {
+export const openAccount = async (service: Client, name: string) => {
   const email = newEmail(name);
   const { body } = await service.post('/api/register', { email, password: PASSWORD });
   const { account, session } = signedInBody.parse(body);
@@ -37,27 +37,22 @@ export const openAccount = async (service: Service, name: string) => {
 
 export type Customer = Awaited<ReturnType<typeof openAccount>>;
 
-/** A browser in which the customer is signed in. */
-export const visitAs = (
-  { origin }: Service,
+/** The browser storage of a signed-in customer. */
+export const storageStateOf = (
+  origin: string,
   { accountId, token }: Pick<Customer, 'accountId' | 'token'>,
-  options: VisitOptions = {},
-): Promise<Visit> =>
-  visit(origin, {
-    ...options,
-    storageState: {
-      cookies: [
-        {
-          name: 'session',
-          value: token,
-          domain: new URL(origin).hostname,
-          path: '/',
-          expires: -1,
-          httpOnly: true,
-          secure: false,
-          sameSite: 'Lax',
-        },
-      ],
-      origins: [{ origin, localStorage: [{ name: 'latchkey.account', value: accountId }] }],
+): VisitOptions['storageState'] => ({
+  cookies: [
+    {
+      name: 'session',
+      value: token,
+      domain: new URL(origin).hostname,
+      path: '/',
+      expires: -1,
+      httpOnly: true,
+      secure: false,
+      sameSite: 'Lax',
     },
-  });
+  ],
+  origins: [{ origin, localStorage: [{ name: 'latchkey.account', value: accountId }] }],
+});

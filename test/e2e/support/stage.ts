@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startedPaymentBody } from '../../../src/billing/schemas.ts';
 import { type Customer, openAccount } from './customer.ts';
-import type { Service } from './service.ts';
+import type { Client } from './service.ts';
 
 const CUSTOMERS = [
   ['Grace Hopper', 'grace@harborworks.example', 'Orrery Studio'],
@@ -42,7 +42,7 @@ const openReceiver = async () => {
 };
 
 /** Through the sandbox's checkout, as a browser would. */
-export const pay = async (service: Service, customer: Customer, plan: 'pro' | 'scale') => {
+export const pay = async (service: Client, customer: Customer, plan: 'pro' | 'scale') => {
   const payment = startedPaymentBody.parse(await customer.post('/api/init-payment', { plan }));
   await fetch(payment.checkout_url, {
     method: 'POST',
@@ -69,7 +69,7 @@ const addLicenses = async (customer: Customer) => {
   return licenses;
 };
 
-export const setStage = async (service: Service) => {
+export const setStage = async (service: Client) => {
   const receiver = await openReceiver();
   const customer = await openAccount(service, 'ada');
   const production = await customer.addKey({ name: 'Production server' });

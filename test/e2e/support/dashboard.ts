@@ -1,0 +1,23 @@
+// The dashboard under test: the shared service, and a connection to the shared browser for one test file.
+import { chromium } from 'playwright-core';
+import { afterAll, inject } from 'vitest';
+import { openVisit, type Visit, type VisitOptions } from './browser.ts';
+import { type Customer, storageStateOf } from './customer.ts';
+import { clientOf } from './service.ts';
+
+const { origin, browserEndpoint } = inject('dashboard');
+
+export const service = clientOf(origin);
+
+const browser = await chromium.connect(browserEndpoint);
+// Closes this file's browser contexts, not the browser.
+afterAll(() => browser.close());
+
+/** Opens a signed-out browser context. */
+export const visit = (options: VisitOptions = {}): Promise<Visit> => openVisit(browser, origin, options);
+
+/** Opens a browser context in which the customer is signed in. */
+export const visitAs = (
+  customer: Pick<Customer, 'accountId' | 'token'>,
+  options: VisitOptions = {},
+): Promise<Visit> => visit({ ...options, storageState: storageStateOf(origin, customer) });
