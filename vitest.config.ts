@@ -31,12 +31,16 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
+          // Vitest would leave one core idle by default; groups run one after another.
+          maxWorkers: '100%',
+          sequence: { groupOrder: 2 },
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**'],
           setupFiles: ['test/support/setup.ts'],
           globalSetup: ['test/support/receiver-server.ts', 'test/support/stripe-server.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          expect: { poll: { timeout: 10_000 } },
         },
       },
       {
