@@ -1,8 +1,7 @@
-// Stripe as far as the tests need it: checkouts are `emulate`'s, which has no subscriptions; those are here, as
-// the tests put them. Runs in Node for the whole run; each test uses objects of its own.
+// A stand-in for Stripe's API: customers, checkout sessions and subscriptions, as far as the tests need them.
+// Runs in Node for the whole test run. Each test uses its own objects.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createEmulator } from 'emulate';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
@@ -15,8 +14,9 @@ export interface StripeRequest {
   method: string;
   path: string;
   headers: Record<string, string>;
-  /** The form, its fields as Stripe names them: `line_items[0][quantity]`. */
+  /** Form fields under Stripe's names, such as `line_items[0][quantity]`. */
   form: Record<string, string>;
+  /** Status of the response; 0 until it is sent. */
   answered: number;
 }
 
@@ -25,91 +25,122 @@ interface Reply {
   body: unknown;
 }
 
-const subscriptions = new Map<string, Record<string, unknown>>();
+interface Call {
+  method: string;
+  path: string;
+  id: string;
+  form: Record<string, string>;
+  expand: string[];
+  origin: string;
+}
+
+type StripeObject = Record<string, unknown>;
+
+const customers = new Map<string, StripeObject>();
+const sessions = new Map<string, StripeObject>();
+const subscriptions = new Map<string, StripeObject>();
 const requests: StripeRequest[] = [];
-/** Cancellations of these are carried out, and answered when the test says so. */
+/** Subscriptions whose cancellation takes effect at once but is answered only when the test releases it. */
 const held = new Map<string, PromiseWithResolvers<void>>();
 
-const missing = (id: string): Reply => ({
-  status: 404,
-  body: {
-    error: {
-      type: 'invalid_request_error',
-      code: 'resource_missing',
-      param: 'id',
-      message: `No such subscription: '${id}'`,
-    },
-  },
+const newId = (prefix: string) => `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`;
+
+const ok = (body: unknown): Reply => ({ status: 200, body });
+
+const refuse = (status: number, message: string, fields: { code?: string; param?: string } = {}): Reply => ({
+  status,
+  body: { error: { type: 'invalid_request_error', message, ...fields } },
 });
 
-/** Like Stripe: one that is over can be read, and nothing else. */
-const answerSubscription = async (
-  method: string,
-  id: string,
-  form: URLSearchParams,
-  expand: string[],
-): Promise<Reply> => {
+const refuseMissing = (status: number, what: string, id: string, param: string): Reply =>
+  refuse(status, `No such ${what}: '${id}'`, { code: 'resource_missing', param });
+
+const refuseParam = (param: string): Reply => refuse(400, `Missing or invalid param: ${param}.`, { param });
+
+const createCustomer = (): Reply => {
+  const customer = { id: newId('cus'), object: 'customer' };
+  customers.set(customer.id, customer);
+  return ok(customer);
+};
+
+const isPositiveInteger = (text: string | undefined) => /^[1-9]\d*$/.test(text ?? '');
+
+const REQUIRED_OF_SESSIONS: [param: string, isValid: (text: string | undefined) => boolean][] = [
+  ['mode', (text) => text === 'subscription'],
+  ['line_items[0][quantity]', isPositiveInteger],
+  ['line_items[0][price_data][unit_amount]', isPositiveInteger],
+  ['line_items[0][price_data][currency]', Boolean],
+  ['line_items[0][price_data][recurring][interval]', (text) => text === 'month'],
+  ['line_items[0][price_data][product_data][name]', Boolean],
+  ['success_url', (text) => URL.canParse(text ?? '')],
+];
+
+const createSession = ({ form, origin }: Call): Reply => {
+  const invalid = REQUIRED_OF_SESSIONS.find(([param, isValid]) => !isValid(form[param]));
+  if (invalid) return refuseParam(invalid[0]);
+  const { customer = null } = form;
+  if (customer !== null && !customers.has(customer)) {
+    return refuseMissing(400, 'customer', customer, 'customer');
+  }
+  const id = newId('cs_test');
+  const session = {
+    id,
+    object: 'checkout.session',
+    mode: 'subscription',
+    status: 'open',
+    payment_status: 'unpaid',
+    customer,
+    url: `${origin}/checkout/${id}`,
+  };
+  sessions.set(id, session);
+  return ok(session);
+};
+
+const expireSession = ({ id }: Call): Reply => {
+  const session = sessions.get(id);
+  if (!session) return refuseMissing(404, 'checkout session', id, 'id');
+  if (session['status'] !== 'open') return refuse(400, 'Only open sessions can be expired.');
+  return ok(Object.assign(session, { status: 'expired' }));
+};
+
+/** As at Stripe, a canceled subscription can only be read. */
+const callSubscription = async ({ method, id, form, expand }: Call): Promise<Reply> => {
   const subscription = subscriptions.get(id);
-  if (!subscription || (method !== 'GET' && subscription['status'] === 'canceled')) return missing(id);
+  if (!subscription || (method !== 'GET' && subscription['status'] === 'canceled')) {
+    return refuseMissing(404, 'subscription', id, 'id');
+  }
   if (method === 'DELETE') {
     Object.assign(subscription, { status: 'canceled', ended_at: Math.floor(Date.now() / 1_000) });
     await held.get(id)?.promise;
   }
-  if (method === 'POST' && form.get('cancel_at_period_end') === 'true') {
+  if (method === 'POST' && form['cancel_at_period_end'] === 'true') {
     subscription['cancel_at_period_end'] = true;
   }
   const invoice = subscription['latest_invoice'] as { id: string } | null;
   const isExpanded = expand.includes('latest_invoice');
-  return { status: 200, body: { ...subscription, latest_invoice: isExpanded ? invoice : invoice?.id } };
+  return ok({ ...subscription, latest_invoice: isExpanded ? invoice : invoice?.id });
 };
 
-const post = async (url: string, form: Record<string, string>) => {
-  const response = await fetch(url, { method: 'POST', body: new URLSearchParams(form) });
-  return { status: response.status, body: (await response.json()) as { id: string } };
-};
-
-/** `emulate` knows no `price_data`: this makes the product and the price that Stripe makes of it. */
-const withPrice = async (emulated: string, form: Record<string, string>) => {
-  const { id: product } = (
-    await post(`${emulated}/v1/products`, {
-      name: form['line_items[0][price_data][product_data][name]'] ?? '',
-    })
-  ).body;
-  const { id: price } = (
-    await post(`${emulated}/v1/prices`, {
-      product,
-      currency: form['line_items[0][price_data][currency]'] ?? '',
-      unit_amount: form['line_items[0][price_data][unit_amount]'] ?? '',
-      'recurring[interval]': form['line_items[0][price_data][recurring][interval]'] ?? '',
-    })
-  ).body;
-  const rest = Object.entries(form).filter(([name]) => !name.includes('[price_data]'));
-  return { ...Object.fromEntries(rest), 'line_items[0][price]': price };
-};
-
-const answer = async (
-  emulated: string,
-  method: string,
-  url: URL,
-  form: Record<string, string>,
-): Promise<Reply> => {
-  const [, , resource, id = ''] = url.pathname.split('/');
-  if (resource === 'subscriptions') {
-    return answerSubscription(method, id, new URLSearchParams(form), [...url.searchParams.values()]);
+const reply = async (call: Call): Promise<Reply> => {
+  const { method, path, id } = call;
+  if (path === `/v1/subscriptions/${id}`) return callSubscription(call);
+  switch (`${method} ${path}`) {
+    case 'POST /v1/customers':
+      return createCustomer();
+    case 'POST /v1/checkout/sessions':
+      return createSession(call);
+    case `POST /v1/checkout/sessions/${id}/expire`:
+      return expireSession(call);
+    default:
+      return refuse(404, `Unrecognized request URL (${method}: ${path}).`);
   }
-  if (method === 'POST' && url.pathname === '/v1/checkout/sessions') {
-    return post(emulated + url.pathname, await withPrice(emulated, form));
-  }
-  const init = method === 'GET' ? {} : { method, body: new URLSearchParams(form) };
-  const response = await fetch(emulated + url.pathname, init);
-  return { status: response.status, body: await response.json() };
 };
 
-/** `/test/…` is for the test: what there is, what is held up, what has been asked. */
-const control = (method: string, [what = '', id = '']: string[], body: string): unknown => {
-  if (what === 'subscriptions') subscriptions.set(id, JSON.parse(body) as Record<string, unknown>);
-  if (what === 'hold' && method === 'PUT') held.set(id, Promise.withResolvers());
-  if (what === 'hold' && method === 'DELETE') held.get(id)?.resolve();
+/** Handles `/test/…`: a test stores subscriptions, holds back responses, and reads the recorded requests. */
+const control = (method: string, [command = '', id = '']: string[], body: string): unknown => {
+  if (command === 'subscriptions') subscriptions.set(id, JSON.parse(body) as StripeObject);
+  if (command === 'hold' && method === 'PUT') held.set(id, Promise.withResolvers());
+  if (command === 'hold' && method === 'DELETE') held.get(id)?.resolve();
   return requests.filter((request) => JSON.stringify(request).includes(id));
 };
 
@@ -119,37 +150,44 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-const handle = async (emulated: string, request: IncomingMessage, response: ServerResponse) => {
+const idIn = (path: string) => /^\/v1\/(?:subscriptions|checkout\/sessions)\/([^/]+)/.exec(path)?.[1] ?? '';
+
+const handle = async (request: IncomingMessage, response: ServerResponse) => {
   const method = request.method ?? '';
-  const url = new URL(request.url ?? '', 'http://stripe.test');
+  const headers = request.headers as Record<string, string>;
+  const origin = `http://${headers['host']}`;
+  const { pathname: path, searchParams } = new URL(request.url ?? '', origin);
   const body = await readBody(request);
   const send = (status: number, value: unknown) => {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(value));
   };
-  if (url.pathname.startsWith('/test/'))
-    return send(200, control(method, url.pathname.split('/').slice(2), body));
+  if (path.startsWith('/test/')) return send(200, control(method, path.split('/').slice(2), body));
   const form = Object.fromEntries(new URLSearchParams(body));
-  const headers = request.headers as Record<string, string>;
-  const noted = { method, path: url.pathname, headers, form, answered: 0 };
-  requests.push(noted);
-  const reply = await answer(emulated, method, url, form);
-  noted.answered = reply.status;
-  send(reply.status, reply.body);
+  const recorded: StripeRequest = { method, path, headers, form, answered: 0 };
+  requests.push(recorded);
+  const { status, body: answer } = await reply({
+    method,
+    path,
+    id: idIn(path),
+    form,
+    expand: [...searchParams.values()],
+    origin,
+  });
+  recorded.answered = status;
+  send(status, answer);
 };
 
 export default async ({ provide }: TestProject) => {
-  const emulator = await createEmulator({ service: 'stripe', port: 0 });
   const server = createServer((request, response) => {
-    handle(emulator.url, request, response).catch((error: unknown) => response.destroy(error as Error));
+    handle(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   provide('stripe', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  return async () => {
+  return () => {
     server.closeAllConnections();
     server.close();
-    await emulator.close();
   };
 };
