@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LicenseSnapshot } from '../../src/db/schema.ts';
 import { toHistoryEntry } from '../../src/licenses/history.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
@@ -20,22 +20,22 @@ const historyOf = async (ada: Customer, license: Json, query = ''): Promise<Json
 };
 const actions = ({ data }: Json): string[] => data.map(({ action }: Json) => action);
 
-test('a history tells all that became of a license, newest first, and its creation last', async () => {
+test('the history lists every change of a license, newest first, and ends with its creation', async () => {
   const ada = await signUp();
   const license = await ada.createLicense({ product: 'Orrery', metadata: { seats: 1, trial: true } });
-  const after = async (verb: string, sent?: object) => {
+  const change = async (action: string, body?: object) => {
     vi.advanceTimersByTime(1_000);
-    const method = verb === '' ? 'PATCH' : 'POST';
-    const { status } = await ada.asSession(method, `${pathOf(license)}${verb}`, sent);
-    expect([verb, status]).toEqual([verb, 200]);
+    const method = action === '' ? 'PATCH' : 'POST';
+    const { status } = await ada.asSession(method, `${pathOf(license)}${action}`, body);
+    expect([action, status]).toEqual([action, 200]);
   };
-  await after('', { product: 'Astrolabe', customer_name: 'Ada', metadata: { seats: 2 } });
-  await after('/suspend');
-  await after('/reinstate');
-  await after('/renew', { expires_at: '2027-12-31' });
-  await after('', { expires_at: null });
-  await after('', { customer_email: 'bob@example.com', expires_at: '2028-01-01' });
-  await after('/revoke');
+  await change('', { product: 'Astrolabe', customer_name: 'Ada', metadata: { seats: 2 } });
+  await change('/suspend');
+  await change('/reinstate');
+  await change('/renew', { expires_at: '2027-12-31' });
+  await change('', { expires_at: null });
+  await change('', { customer_email: 'bob@example.com', expires_at: '2028-01-01' });
+  await change('/revoke');
 
   const at = (second: number) => new Date(NOON + second * 1_000).toISOString();
   const status = (from: string, to: string) => [{ field: 'status', from, to }];
@@ -69,13 +69,13 @@ test('a history tells all that became of a license, newest first, and its creati
   });
 });
 
-test('what changes nothing leaves no trace: refused, repeated, verified or run out', async () => {
+test('calls that change nothing add no history entry: no-op patches, refused calls, verifies, expiry', async () => {
   const ada = await signUp();
   const fields = { product: 'Orrery', expires_at: '2027-03-10', metadata: { seats: 1 } };
   const license = await ada.createLicense(fields);
   const path = pathOf(license);
-  for (const sent of [{}, fields, { customer_name: null }]) {
-    expect((await ada.asSession('PATCH', path, sent)).status).toBe(200);
+  for (const noOp of [{}, fields, { customer_name: null }]) {
+    expect((await ada.asSession('PATCH', path, noOp)).status).toBe(200);
   }
   expect((await ada.asSession('POST', `${path}/renew`, { expires_at: '2027-03-10' })).status).toBe(200);
   expect((await ada.asSession('POST', `${path}/reinstate`)).status).toBe(409);
@@ -86,31 +86,31 @@ test('what changes nothing leaves no trace: refused, repeated, verified or run o
   expect(await historyOf(ada, license)).toEqual({ data: [created], next_cursor: null });
 });
 
-test('a history comes a page at a time, each entry once, whatever is added meanwhile', async () => {
+test('history pages show each entry once, even when entries are added between requests', async () => {
   const ada = await signUp();
   const [license, other] = [await ada.createLicense(), await ada.createLicense()];
-  const rename = (one: Json, to: string) => ada.asSession('PATCH', pathOf(one), { product: to });
+  const rename = (target: Json, product: string) => ada.asSession('PATCH', pathOf(target), { product });
   for (const product of ['one', 'two', 'three']) {
     await rename(license, product);
     await rename(other, `other ${product}`);
   }
-  const pages = async (limit: number) => {
-    const found: string[][] = [];
+  const allPages = async (limit: number) => {
+    const pages: string[][] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
       const page = await historyOf(ada, license, `?limit=${limit}${cursor && `&cursor=${cursor}`}`);
-      found.push(page.data.map(({ action, changes }: Json) => changes[0]?.to ?? action));
+      pages.push(page.data.map(({ action, changes }: Json) => changes[0]?.to ?? action));
       cursor = page.next_cursor;
     }
-    return found;
+    return pages;
   };
-  expect(await pages(1)).toEqual([['three'], ['two'], ['one'], ['created']]);
-  expect(await pages(2)).toEqual([
+  expect(await allPages(1)).toEqual([['three'], ['two'], ['one'], ['created']]);
+  expect(await allPages(2)).toEqual([
     ['three', 'two'],
     ['one', 'created'],
   ]);
-  // A page of changes alone: that the license was created is still to come.
-  expect(await pages(3)).toEqual([['three', 'two', 'one'], ['created']]);
-  expect(await pages(4)).toEqual([['three', 'two', 'one', 'created']]);
+  // The creation is not a stored change, and gets a page of its own here.
+  expect(await allPages(3)).toEqual([['three', 'two', 'one'], ['created']]);
+  expect(await allPages(4)).toEqual([['three', 'two', 'one', 'created']]);
 
   const first = await historyOf(ada, license, '?limit=2');
   await rename(license, 'late');
@@ -118,21 +118,21 @@ test('a history comes a page at a time, each entry once, whatever is added meanw
   expect(actions(second)).toEqual(['changed', 'created']);
 });
 
-test('a history is its account’s alone, and no key that only verifies may read it', async () => {
+test('another account gets 404 for a license’s history, and a verify-only API key gets 403', async () => {
   const [ada, bob] = [await signUp(), await signUp()];
   const license = await ada.createLicense();
   await ada.asSession('POST', `${pathOf(license)}/suspend`);
   const path = `${pathOf(license)}/history`;
   expect(actions((await ada.asKey('GET', path)).body)).toEqual(['suspended', 'created']);
-  for (const theirs of [await bob.asKey('GET', path), await bob.asSession('GET', `${path}?cursor=2`)]) {
-    expect([theirs.status, theirs.body.error.code]).toEqual([404, 'license_not_found']);
+  for (const foreign of [await bob.asKey('GET', path), await bob.asSession('GET', `${path}?cursor=2`)]) {
+    expect([foreign.status, foreign.body.error.code]).toEqual([404, 'license_not_found']);
   }
-  const { body: shipped } = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
-  const refused = await ada.asSession('GET', path, undefined, { 'x-api-key': shipped.api_key });
+  const { body: verifyKey } = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
+  const refused = await ada.asSession('GET', path, undefined, { 'x-api-key': verifyKey.api_key });
   expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope']);
 });
 
-test('renewals at once are each in the history, one upon the other', async () => {
+test('parallel renewals each get an entry, and each extends the one before it', async () => {
   const ada = await signUp();
   const license = await ada.createLicense({ expires_at: '2027-06-01' });
   const renew = () => ada.asSession('POST', `${pathOf(license)}/renew`, { duration_days: 10 });
@@ -146,7 +146,7 @@ test('renewals at once are each in the history, one upon the other', async () =>
   ]);
 });
 
-test('a change that somebody makes in the database itself is in the history too', async () => {
+test('a change made directly in the database appears in the history', async () => {
   const ada = await signUp();
   const license = await ada.createLicense();
   await env.DB.prepare("UPDATE licenses SET status = 'suspended', updated_at = ? WHERE id = ?")
@@ -156,22 +156,22 @@ test('a change that somebody makes in the database itself is in the history too'
   expect([entry.action, entry.at]).toEqual(['suspended', '2027-03-10T12:00:05.000Z']);
 });
 
-test('any text that a license can hold is in its history as it was', async () => {
+test('the history returns unusual text and numbers exactly as they were', async () => {
   const ada = await signUp();
-  const odd = `NUL \0, "quotes" \\ 'ticks' 日本語 😀\u2028\u202e`;
-  const metadata = { [odd]: odd, '': '', n: 1e300, small: 5e-324, big: 2 ** 53, no: false };
-  const license = await ada.createLicense({ product: odd, metadata });
+  const text = `NUL \0, "quotes" \\ 'ticks' 日本語 😀\u2028\u202e`;
+  const metadata = { [text]: text, '': '', n: 1e300, small: 5e-324, big: 2 ** 53, no: false };
+  const license = await ada.createLicense({ product: text, metadata });
   await ada.asSession('PATCH', pathOf(license), { product: 'plain', metadata: {} });
-  await ada.asSession('PATCH', pathOf(license), { product: odd, metadata });
-  const [back, away] = (await historyOf(ada, license)).data;
-  expect(back.changes).toEqual([
-    { field: 'product', from: 'plain', to: odd },
+  await ada.asSession('PATCH', pathOf(license), { product: text, metadata });
+  const [restored, replaced] = (await historyOf(ada, license)).data;
+  expect(restored.changes).toEqual([
+    { field: 'product', from: 'plain', to: text },
     { field: 'metadata', from: {}, to: metadata },
   ]);
-  expect(away.changes.map(({ from }: Json) => from)).toEqual([odd, metadata]);
+  expect(replaced.changes.map(({ from }: Json) => from)).toEqual([text, metadata]);
 });
 
-test('an entry is named by what differs', () => {
+describe('toHistoryEntry', () => {
   const license: LicenseSnapshot = {
     status: 'active',
     expires_at: null,
@@ -180,24 +180,61 @@ test('an entry is named by what differs', () => {
     customer_name: null,
     metadata: { seats: 1 },
   };
-  const told = (to: Partial<LicenseSnapshot>, from: Partial<LicenseSnapshot> = {}) => {
+
+  const cases: {
+    name: string;
+    from?: Partial<LicenseSnapshot>;
+    to: Partial<LicenseSnapshot>;
+    action: string;
+    fields: string[];
+  }[] = [
+    { name: 'a suspension', to: { status: 'suspended' }, action: 'suspended', fields: ['status'] },
+    {
+      name: 'a revocation',
+      from: { status: 'suspended' },
+      to: { status: 'revoked' },
+      action: 'revoked',
+      fields: ['status'],
+    },
+    {
+      name: 'a return from suspended to active',
+      from: { status: 'suspended' },
+      to: { status: 'active' },
+      action: 'reinstated',
+      fields: ['status'],
+    },
+    { name: 'a new expiry', to: { expires_at: '2027-12-31' }, action: 'renewed', fields: ['expires_at'] },
+    {
+      name: 'a removed expiry',
+      from: { expires_at: '2027-12-31' },
+      to: { expires_at: null },
+      action: 'renewed',
+      fields: ['expires_at'],
+    },
+    { name: 'a removed product', to: { product: null }, action: 'changed', fields: ['product'] },
+    {
+      name: 'new metadata',
+      to: { metadata: { seats: 1, trial: true } },
+      action: 'changed',
+      fields: ['metadata'],
+    },
+    {
+      name: 'a new expiry along with another field',
+      to: { product: null, expires_at: '2027-12-31' },
+      action: 'changed',
+      fields: ['expires_at', 'product'],
+    },
+    {
+      name: 'a suspension along with other fields',
+      to: { status: 'suspended', expires_at: '2027-12-31', customer_name: 'Ada' },
+      action: 'suspended',
+      fields: ['status', 'expires_at', 'customer_name'],
+    },
+  ];
+
+  test.for(cases)('labels $name “$action”', ({ from, to, action, fields }) => {
     const before = { ...license, ...from };
-    const { action, changes } = toHistoryEntry({ at: 0, before, after: { ...before, ...to } });
-    return [action, ...changes.map(({ field }) => field)];
-  };
-  expect(told({ status: 'suspended' })).toEqual(['suspended', 'status']);
-  expect(told({ status: 'revoked' }, { status: 'suspended' })).toEqual(['revoked', 'status']);
-  expect(told({ status: 'active' }, { status: 'suspended' })).toEqual(['reinstated', 'status']);
-  expect(told({ expires_at: '2027-12-31' })).toEqual(['renewed', 'expires_at']);
-  expect(told({ expires_at: null }, { expires_at: '2027-12-31' })).toEqual(['renewed', 'expires_at']);
-  expect(told({ product: null })).toEqual(['changed', 'product']);
-  expect(told({ metadata: { seats: 1, trial: true } })).toEqual(['changed', 'metadata']);
-  // With anything else a new last day is no mere renewal, and a new status names the whole.
-  expect(told({ product: null, expires_at: '2027-12-31' })).toEqual(['changed', 'expires_at', 'product']);
-  expect(told({ status: 'suspended', expires_at: '2027-12-31', customer_name: 'Ada' })).toEqual([
-    'suspended',
-    'status',
-    'expires_at',
-    'customer_name',
-  ]);
+    const entry = toHistoryEntry({ at: 0, before, after: { ...before, ...to } });
+    expect([entry.action, ...entry.changes.map(({ field }) => field)]).toEqual([action, ...fields]);
+  });
 });

@@ -7,60 +7,57 @@ beforeEach(() => {
   useFakeClock('2027-03-01T12:00:00.000Z');
 });
 
-test('licenses are listed newest first, a page at a time, whole or by their state', async () => {
+test('licenses are listed newest first, in stable pages, all of them or by status', async () => {
   const [ada, bob] = [await signUp(), await signUp()];
   await bob.createLicense({ product: 'of another account' });
-  const make = async (product: string, fields: object = {}, verb?: string) => {
+  const create = async (product: string, fields: object = {}, action?: string) => {
     const license = await ada.createLicense({ product, ...fields });
-    if (verb) await ada.asSession('POST', `/api/v1/licenses/${license.id}/${verb}`);
+    if (action) await ada.asSession('POST', `/api/v1/licenses/${license.id}/${action}`);
   };
   expect(await list(ada)).toEqual({ data: [], next_cursor: null });
-  await make('perpetual');
-  await make('to the 5th', { expires_at: '2027-03-05' });
-  await make('to the 3rd', { expires_at: '2027-03-03' });
-  await make('paused', {}, 'suspend');
-  await make('gone', { expires_at: '2027-03-03' }, 'revoke');
-  await make('also to the 5th', { expires_at: '2027-03-05' });
-  await make('paused and past', { expires_at: '2027-03-02' }, 'suspend');
-  await make('to the 9th', { expires_at: '2027-03-09' });
+  await create('perpetual');
+  await create('until the 5th', { expires_at: '2027-03-05' });
+  await create('until the 3rd', { expires_at: '2027-03-03' });
+  await create('suspended', {}, 'suspend');
+  await create('revoked', { expires_at: '2027-03-03' }, 'revoke');
+  await create('also until the 5th', { expires_at: '2027-03-05' });
+  await create('suspended, expired', { expires_at: '2027-03-02' }, 'suspend');
+  await create('until the 9th', { expires_at: '2027-03-09' });
 
   vi.setSystemTime('2027-03-05T23:59:59.999Z');
   expect(await pages(ada)).toEqual([
-    ['to the 9th', 'paused and past'],
-    ['also to the 5th', 'gone'],
-    ['paused', 'to the 3rd'],
-    ['to the 5th', 'perpetual'],
+    ['until the 9th', 'suspended, expired'],
+    ['also until the 5th', 'revoked'],
+    ['suspended', 'until the 3rd'],
+    ['until the 5th', 'perpetual'],
   ]);
   expect(await pages(ada, { status: 'active' })).toEqual([
-    ['to the 9th', 'also to the 5th'],
-    ['to the 5th', 'perpetual'],
+    ['until the 9th', 'also until the 5th'],
+    ['until the 5th', 'perpetual'],
   ]);
-  expect(await pages(ada, { status: 'expired' })).toEqual([['to the 3rd']]);
-  expect(await pages(ada, { status: 'suspended' })).toEqual([['paused and past', 'paused']]);
-  expect(await pages(ada, { status: 'revoked' })).toEqual([['gone']]);
+  expect(await pages(ada, { status: 'expired' })).toEqual([['until the 3rd']]);
+  expect(await pages(ada, { status: 'suspended' })).toEqual([['suspended, expired', 'suspended']]);
+  expect(await pages(ada, { status: 'revoked' })).toEqual([['revoked']]);
 
   vi.setSystemTime('2027-03-06T00:00:00.000Z');
-  expect(await pages(ada, { status: 'active' })).toEqual([['to the 9th', 'perpetual']]);
-  // The latest to expire first.
+  expect(await pages(ada, { status: 'active' })).toEqual([['until the 9th', 'perpetual']]);
+  // Expired licenses are sorted by expiry, the latest first.
   expect(await pages(ada, { status: 'expired' })).toEqual([
-    ['also to the 5th', 'to the 5th'],
-    ['to the 3rd'],
+    ['also until the 5th', 'until the 5th'],
+    ['until the 3rd'],
   ]);
   for (const { status, expires_at: expiresAt } of (await list(ada, { status: 'expired' })).data) {
     expect([status, expiresAt < '2027-03-06']).toEqual(['expired', true]);
   }
 
-  // What is made between two pages shifts neither.
+  // A license created between two requests doesn't shift the pages.
   const first = await list(ada, { limit: '3' });
-  await make('late');
+  await create('created later');
   const second = await list(ada, { limit: '3', cursor: first.next_cursor });
-  expect(products(second)).toEqual(['gone', 'paused', 'to the 3rd']);
+  expect(products(second)).toEqual(['revoked', 'suspended', 'until the 3rd']);
   expect((await list(ada, { limit: '100' })).next_cursor).toBeNull();
-  // Another account's cursor shows nothing of that account.
-  const theirs = (await list(bob)).data[0].id;
-  const foreign = [
-    ...(await list(ada, { cursor: theirs })).data,
-    ...(await list(ada, { cursor: theirs, q: 'p' })).data,
-  ];
-  expect(foreign.map(({ product }) => product)).not.toContain('of another account');
+  // Another account's cursor reveals none of that account's licenses.
+  const cursor = (await list(bob)).data[0].id;
+  const listed = [...(await list(ada, { cursor })).data, ...(await list(ada, { cursor, q: 'p' })).data];
+  expect(listed.map(({ product }) => product)).not.toContain('of another account');
 });
