@@ -15,22 +15,22 @@ export interface Route {
   inputs: Input[];
 }
 
-/** What the routes say of themselves, one entry for each method of each path. */
+/** Returns the documented routes, one for each method of each path. */
 export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] => {
   const found = new Map<
     string,
     { method: string; path: string; operation?: EndpointDocs; inputs: Input[] }
   >();
   for (const { method, path, handler } of app.routes) {
-    const said = (handler as { [DOCUMENTATION]?: Documentation })[DOCUMENTATION];
-    if (!said) continue;
+    const docs = (handler as { [DOCUMENTATION]?: Documentation })[DOCUMENTATION];
+    if (!docs) continue;
     const route = found.get(`${method} ${path}`) ?? { method, path, inputs: [] };
     found.set(`${method} ${path}`, route);
-    if (said.operation) route.operation = said.operation;
-    if (said.input) route.inputs.push(said.input);
+    if (docs.operation) route.operation = docs.operation;
+    if (docs.input) route.inputs.push(docs.input);
   }
   return [...found.values()].map(({ method, path, operation, inputs }) => {
-    if (!operation) throw new Error(`${method} ${path} takes input that no description goes with.`);
+    if (!operation) throw new Error(`${method} ${path} takes input but has no endpoint() description.`);
     return { method, path, operation, inputs };
   });
 };
@@ -64,17 +64,23 @@ const errorsOf = ({ operation, inputs }: Route): ErrorCode[] => [
 ];
 
 const HEADERS = {
-  'X-Request-Id': { description: 'Names this request in our logs.', schema: { type: 'string' } },
+  'X-Request-Id': {
+    description: 'The id of this request in the service’s logs.',
+    schema: { type: 'string' },
+  },
   RateLimit: {
     description:
-      'What the API key has left: `r` calls, fully rested in `t` seconds. Absent without an API key.',
+      'What is left of the API key’s rate limit: `r` calls now, and the full rate in `t` seconds. Only sent if the call uses an API key.',
     schema: { type: 'string', examples: ['"key";r=19;t=1'] },
   },
   'RateLimit-Policy': {
-    description: 'The API key’s pace: `q` calls in `w` seconds. Absent without an API key.',
+    description: 'The API key’s rate limit: `q` calls in `w` seconds. Only sent if the call uses an API key.',
     schema: { type: 'string', examples: ['"key";q=20;w=2'] },
   },
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  'Retry-After': {
+    description: 'The number of seconds to wait before the next call.',
+    schema: { type: 'integer', minimum: 1 },
+  },
 };
 
 const header = (name: keyof typeof HEADERS) => [name, { $ref: `#/components/headers/${name}` }] as const;
@@ -129,7 +135,7 @@ const responses = (route: Route) => {
     },
   ]);
   return Object.fromEntries(
-    [...errorResponses(route), ...own].map(([status, said]) => [String(status), said]),
+    [...errorResponses(route), ...own].map(([status, response]) => [String(status), response]),
   );
 };
 
@@ -194,7 +200,7 @@ const operationOf = (route: Route) => {
 const namedSchemas = (io: 'input' | 'output') =>
   z.toJSONSchema(z.globalRegistry, { io, uri: (id) => `#/components/schemas/${id}` }).schemas;
 
-/** Every named schema, as what callers send or as what they get. */
+/** Returns every named schema, as request input if a route takes it, else as response output. */
 const schemas = (routes: Route[]) => {
   const sent = new Set(routes.flatMap(({ inputs }) => inputs.map(({ schema }) => schema)));
   const [asInput, asOutput] = [namedSchemas('input'), namedSchemas('output')];
@@ -214,11 +220,11 @@ const schemas = (routes: Route[]) => {
   );
 };
 
-const OVERVIEW = `Issues and verifies software licenses.
+const OVERVIEW = `Latchkey issues and verifies software licenses.
 
-Every answer is JSON. Errors have one shape, \`Error\`, also for unknown paths (404 \`not_found\`) and for
-known paths called with another method (405 \`method_not_allowed\`, with \`Allow\`). Lists take \`limit\` and
-\`cursor\` and give \`next_cursor\`. Times are ISO 8601 UTC, dates YYYY-MM-DD.`;
+Every response is JSON. All errors have the schema \`Error\`, including unknown paths (404 \`not_found\`) and
+unsupported methods (405 \`method_not_allowed\`, with an \`Allow\` header). Lists take \`limit\` and \`cursor\` and
+return \`next_cursor\`. Times are ISO 8601 in UTC, and dates are YYYY-MM-DD.`;
 
 export const openApiDocument = (app: Pick<Hono<AppEnv>, 'routes'>, version: string) => {
   const routes = documentedRoutes(app);
@@ -238,12 +244,13 @@ export const openApiDocument = (app: Pick<Hono<AppEnv>, 'routes'>, version: stri
       headers: HEADERS,
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-        session: { type: 'http', scheme: 'bearer', description: 'The token that login gives.' },
+        session: { type: 'http', scheme: 'bearer', description: 'The session token from register or login.' },
         sessionCookie: {
           type: 'apiKey',
           in: 'cookie',
           name: '__Host-session',
-          description: 'Set by login; `session` over plain http. Refused when another site’s page sends it.',
+          description:
+            'Set by register and login. Over plain http it is named `session`. Refused if another origin’s page sends it.',
         },
       },
     },

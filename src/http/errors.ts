@@ -46,7 +46,7 @@ export const errorBody = z
       details: z
         .array(z.object({ path: z.string(), message: z.string() }))
         .optional()
-        .meta({ description: 'Present where the input was at fault.' }),
+        .meta({ description: 'The invalid fields. Only present if the input was invalid.' }),
     }),
   })
   .meta({ id: 'Error' });

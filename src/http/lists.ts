@@ -15,5 +15,8 @@ export const numberedPageQuery = pageAfter(/^[1-9][0-9]{0,14}$/);
 export const listOf = <T extends z.ZodType>(item: T) =>
   z.object({
     data: z.array(item),
-    next_cursor: z.string().nullable().meta({ description: 'Null on the last page.' }),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'The cursor of the next page, or null on the last page.' }),
   });

@@ -13,7 +13,9 @@ export const healthBody = z
     status: z.enum(['ok', 'degraded']),
     version: z.string(),
     time: z.iso.datetime(),
-    checks: z.record(z.string(), z.string()).meta({ description: '`ok`, or what is wrong.' }),
+    checks: z
+      .record(z.string(), z.string())
+      .meta({ description: 'The result of each check: `ok` or what is wrong.' }),
   })
   .meta({ id: 'Health' });
 

@@ -9,12 +9,13 @@ export const systemRoutes = new Hono<AppEnv>().get(
   endpoint({
     id: 'getHealth',
     tag: 'System',
-    summary: 'Is the service well?',
-    description: 'Answers 503 with `degraded` when a check fails. Creates nothing and counts nothing.',
+    summary: 'Check the service’s health',
+    description:
+      'Answers 503 with the status `degraded` if a check fails. The call creates nothing and isn’t counted.',
     access: 'public',
     answers: [
-      { status: 200, description: 'All is well', schema: healthBody },
-      { status: 503, description: 'Something is wrong', schema: healthBody },
+      { status: 200, description: 'All checks passed.', schema: healthBody },
+      { status: 503, description: 'A check failed.', schema: healthBody },
     ],
   }),
   async (c) => {
