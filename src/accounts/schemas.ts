@@ -35,7 +35,7 @@ export const patchAccountInput = z
   .strictObject({
     name: text(MAX_NAME_LENGTH).nullish(),
     allowed_origins: z.array(origin).max(MAX_ALLOWED_ORIGINS).optional().meta({
-      description: 'Where a checkout may send a browser back to, besides this service.',
+      description: 'Origins, besides this service, that a checkout may send the browser back to.',
     }),
   })
   .meta({ id: 'PatchAccount' });
@@ -56,7 +56,10 @@ export const signedInBody = z
     session: z.object({
       token: z
         .string()
-        .meta({ description: 'Goes into `Authorization: Bearer …`; browsers get a cookie too.' }),
+        .meta({
+          description:
+            'The session token, for the header `Authorization: Bearer …`. Browsers also get it as a cookie.',
+        }),
       expires_at: z.iso.datetime(),
     }),
   })
