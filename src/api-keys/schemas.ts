@@ -17,9 +17,12 @@ export const createApiKeyInput = z
   .strictObject({
     name: text(MAX_KEY_NAME_LENGTH).nullish(),
     scope: z.enum(KEY_SCOPES).default('full').meta({
-      description: '`verify` may only verify licenses, so that it can ship inside an application.',
+      description:
+        'A key with scope `verify` can only verify licenses, so that it can ship inside an application.',
     }),
-    expires_at: future.nullish().meta({ description: 'From then on the key is refused. Absent: never.' }),
+    expires_at: future
+      .nullish()
+      .meta({ description: 'The time from which the key is refused. By default, a key doesn’t expire.' }),
   })
   .meta({ id: 'CreateApiKey' });
 
@@ -35,7 +38,7 @@ const apiKeyFields = {
 
 export const apiKeyBody = z.object(apiKeyFields).meta({ id: 'ApiKey' });
 export const revealedApiKeyBody = z
-  .object({ ...apiKeyFields, api_key: z.string().meta({ description: 'In full.' }) })
+  .object({ ...apiKeyFields, api_key: z.string().meta({ description: 'The complete API key.' }) })
   .meta({ id: 'RevealedApiKey' });
 export const apiKeyListBody = listOf(apiKeyBody).meta({ id: 'ApiKeyList' });
 export const deletedApiKeyBody = z
