@@ -42,10 +42,11 @@ const notificationOperation = (name: ProviderName) =>
   endpoint({
     id: `${name}Notification`,
     tag: 'Billing',
-    summary: `What ${name} tells this service`,
-    description: 'Signed by the provider. Repeated, late and unknown ones are answered alike.',
+    summary: `Receive a notification from ${name}`,
+    description:
+      'Called by the payment provider, which signs the request. Repeated, late, and unknown notifications get the same response.',
     access: 'public',
-    answers: [{ status: 200, description: 'Taken notice of', schema: receivedBody }],
+    answers: [{ status: 200, description: 'The notification was accepted.', schema: receivedBody }],
     errors: ['invalid_request', 'not_found', 'body_too_large'],
   });
 
@@ -55,9 +56,11 @@ export const billingRoutes = new Hono<AppEnv>()
     endpoint({
       id: 'getBilling',
       tag: 'Billing',
-      summary: 'Plan, subscription and payments',
+      summary: 'Get plan, subscription, and payments',
       access: 'account',
-      answers: [{ status: 200, description: 'The account’s billing', schema: billingBody }],
+      answers: [
+        { status: 200, description: 'The account’s plan, subscription, and payments.', schema: billingBody },
+      ],
     }),
     async (c) => {
       const { account, subscription, payments } = await getBilling(c.var.ctx);
@@ -69,11 +72,16 @@ export const billingRoutes = new Hono<AppEnv>()
     endpoint({
       id: 'initPayment',
       tag: 'Billing',
-      summary: 'Begin to pay for a plan',
-      description: 'Send the customer to `checkout_url`. A checkout begun before and not paid is replaced.',
+      summary: 'Start a payment for a plan',
+      description:
+        'Starts a checkout. Open `checkout_url` in the account holder’s browser. A new checkout replaces an earlier one that was not paid.',
       access: 'account',
       answers: [
-        { status: 201, description: 'A payment that waits for the customer', schema: startedPaymentBody },
+        {
+          status: 201,
+          description: 'The pending payment and the URL of its checkout.',
+          schema: startedPaymentBody,
+        },
       ],
       errors: ['invalid_transition'],
     }),
@@ -91,7 +99,11 @@ export const billingRoutes = new Hono<AppEnv>()
       summary: 'Cancel the subscription',
       access: 'account',
       answers: [
-        { status: 200, description: 'The subscription and its end', schema: cancelledSubscriptionBody },
+        {
+          status: 200,
+          description: 'The canceled subscription and the time at which it ends.',
+          schema: cancelledSubscriptionBody,
+        },
       ],
       errors: ['no_active_subscription'],
     }),

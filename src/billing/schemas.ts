@@ -4,7 +4,7 @@ import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { CURRENCY, PAID_PLANS, PLAN_NAMES, PLANS } from '../shared/rules/plans.ts';
 
 const returnUrl = z.string().max(2_048).meta({
-  description: 'On this service, or on an origin that the account allows.',
+  description: 'A URL on this service, or on one of the account’s `allowed_origins`.',
 });
 
 export const initPaymentInput = z
@@ -18,7 +18,7 @@ export const initPaymentInput = z
 export const cancelSubscriptionInput = z
   .strictObject({
     at: z.enum(['period_end', 'now']).default('period_end').meta({
-      description: 'The paid limits hold until then.',
+      description: 'When to cancel. The paid limits apply until then.',
     }),
   })
   .meta({ id: 'CancelSubscription' });
@@ -28,7 +28,7 @@ export const startedPaymentBody = z
     payment_id: z.string().meta({ examples: ['pay_0VJ1mKq7XbT2c9LpQwZa'] }),
     provider: z.enum(PROVIDERS),
     plan: z.enum(PAID_PLANS),
-    amount: z.int().meta({ description: 'In minor units.' }),
+    amount: z.int().meta({ description: 'The amount in minor units, such as cents.' }),
     currency: z.string(),
     status: z.literal('pending'),
     checkout_url: z.string(),
@@ -74,18 +74,18 @@ export const billingBody = z
           paid_at: z.iso.datetime().nullable(),
         }),
       )
-      .meta({ description: 'The latest fifty.' }),
+      .meta({ description: 'The latest 50 payments.' }),
     plans: z
       .array(
         z.object({
           plan: z.enum(PLAN_NAMES),
-          api_limit: z.int().meta({ description: 'Licensing calls a month.' }),
-          calls_per_second: z.int().meta({ description: 'Of each API key.' }),
-          amount: z.int().meta({ description: 'A month, in minor units.' }),
+          api_limit: z.int().meta({ description: 'Licensing calls per period.' }),
+          calls_per_second: z.int().meta({ description: 'Calls per second for each API key.' }),
+          amount: z.int().meta({ description: 'The price per month in minor units, such as cents.' }),
           currency: z.string(),
         }),
       )
-      .meta({ description: 'What there is to choose from.' }),
+      .meta({ description: 'The available plans.' }),
   })
   .meta({ id: 'Billing' });
 
