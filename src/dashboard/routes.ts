@@ -12,9 +12,15 @@ export const dashboardRoutes = new Hono<AppEnv>()
     endpoint({
       id: 'getDashboard',
       tag: 'Dashboard',
-      summary: 'Everything at a glance',
+      summary: 'Get the dashboard’s data',
       access: 'account',
-      answers: [{ status: 200, description: 'The account’s figures', schema: dashboardBody }],
+      answers: [
+        {
+          status: 200,
+          description: 'Usage, license counts, webhook figures, and recent events.',
+          schema: dashboardBody,
+        },
+      ],
     }),
     async (c) => c.json(await getDashboard(c.var.ctx), 200),
   )
@@ -23,9 +29,11 @@ export const dashboardRoutes = new Hono<AppEnv>()
     endpoint({
       id: 'getDeveloperProgress',
       tag: 'Dashboard',
-      summary: 'How far the first steps have come',
+      summary: 'List the first steps',
       access: 'account',
-      answers: [{ status: 200, description: 'The steps, as facts', schema: progressBody }],
+      answers: [
+        { status: 200, description: 'The first steps and which of them are done.', schema: progressBody },
+      ],
     }),
     async (c) => c.json(await getProgress(c.var.ctx), 200),
   )
@@ -34,10 +42,17 @@ export const dashboardRoutes = new Hono<AppEnv>()
     endpoint({
       id: 'getOnboarding',
       tag: 'Dashboard',
-      summary: 'What a developer needs to start',
-      description: 'Each snippet runs once `YOUR_API_KEY` in it is a key.',
+      summary: 'Get code snippets and the next step',
+      description:
+        'Returns snippets that verify a license. Replace `YOUR_API_KEY` in a snippet with an API key to run it.',
       access: 'account',
-      answers: [{ status: 200, description: 'Address, key, next step and snippets', schema: onboardingBody }],
+      answers: [
+        {
+          status: 200,
+          description: 'The base URL, the newest API key (masked), the next step, and code snippets.',
+          schema: onboardingBody,
+        },
+      ],
     }),
     async (c) => c.json(await getOnboarding(c.var.ctx, new URL(c.req.url).origin), 200),
   );

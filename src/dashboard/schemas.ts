@@ -32,13 +32,15 @@ export const dashboardBody = z
     usage_by_day: z
       .array(z.object({ date: z.iso.date(), verify: count, create: count }))
       .length(30)
-      .meta({ description: 'The last 30 days, UTC, today last.' }),
+      .meta({ description: 'Calls per day over the last 30 days (UTC). The last entry is today.' }),
     licenses: z.object({ total: count, active: count, expired: count, suspended: count, revoked: count }),
     api_keys: z.object({ total: count }),
     webhooks: z
       .object({ endpoints: count, delivered_24h: count, failed_24h: count })
-      .meta({ description: 'Attempts of the last 24 hours.' }),
-    recent_events: z.array(recentEvent).meta({ description: 'The latest ten.' }),
+      .meta({
+        description: 'The number of endpoints, and of successful and failed attempts in the last 24 hours.',
+      }),
+    recent_events: z.array(recentEvent).meta({ description: 'The latest ten events.' }),
   })
   .meta({ id: 'Dashboard' });
 
@@ -73,8 +75,10 @@ export const progressBody = z
 export const onboardingBody = z
   .object({
     base_url: z.string(),
-    api_key: z.string().nullable().meta({ description: 'The newest key, masked.' }),
-    next_step: stepId.nullable().meta({ description: 'Null when every step is done.' }),
+    api_key: z.string().nullable().meta({ description: 'The newest API key, masked.' }),
+    next_step: stepId
+      .nullable()
+      .meta({ description: 'The first step that isn’t done, or null if all are done.' }),
     snippets: z.object({ curl: z.string(), javascript: z.string(), python: z.string() }),
     webhook_events: z.array(z.string()),
   })
