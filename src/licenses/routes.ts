@@ -41,9 +41,9 @@ const browsersMayVerify = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 const transitionSummaries = {
-  suspend: 'Suspend a license until it is reinstated',
+  suspend: 'Suspend a license',
   reinstate: 'Reinstate a suspended license',
-  revoke: 'Revoke a license for good',
+  revoke: 'Revoke a license permanently',
 };
 
 const verifyAndCreate = new Hono<AppEnv>()
@@ -55,9 +55,9 @@ const verifyAndCreate = new Hono<AppEnv>()
       tag: 'Licenses',
       summary: 'Verify a license',
       description:
-        'An unknown license is a verdict and no error. Counts as one call of the account, whatever the verdict. May be called from any web page.',
+        'Returns whether a license key is valid. An unknown license key is not an error: its status is `not_found`. Every verdict counts as one licensing call. Web pages of any origin can call this endpoint.',
       access: 'key',
-      answers: [{ status: 200, description: 'The verdict', schema: verdictBody }],
+      answers: [{ status: 200, description: 'The verdict on the license key.', schema: verdictBody }],
       errors: ['usage_limit_exceeded'],
     }),
     body(verifyInput, { beforeRefusal: (c) => admitKey(c, c.get('key'), 'verify') }),
@@ -78,10 +78,9 @@ const verifyAndCreate = new Hono<AppEnv>()
       id: 'createLicense',
       tag: 'Licenses',
       summary: 'Create a license',
-      description:
-        'Counts as one call of the account when an API key makes it and a new license comes of it.',
+      description: 'Counts as one licensing call if it is made with an API key and creates a new license.',
       access: 'account',
-      answers: [{ status: 201, description: 'The license', schema: licenseBody }],
+      answers: [{ status: 201, description: 'The license.', schema: licenseBody }],
       errors: ['license_key_taken', 'idempotency_conflict', 'usage_limit_exceeded'],
     }),
     headers(idempotencyHeader),
@@ -103,9 +102,10 @@ const manage = new Hono<AppEnv>()
       id: 'listLicenses',
       tag: 'Licenses',
       summary: 'List and search licenses',
-      description: 'Newest first; expired ones by the day on which they expired, the latest first.',
+      description:
+        'Lists licenses, newest first. With `status=expired` they are sorted by expiration date, latest first.',
       access: 'account',
-      answers: [{ status: 200, description: 'A page of licenses', schema: licenseListBody }],
+      answers: [{ status: 200, description: 'A page of licenses.', schema: licenseListBody }],
     }),
     query(listLicensesQuery),
     async (c) => c.json(await listLicenses(c.var.ctx, c.req.valid('query')), 200),
@@ -115,9 +115,9 @@ const manage = new Hono<AppEnv>()
     endpoint({
       id: 'getLicense',
       tag: 'Licenses',
-      summary: 'Look up a license',
+      summary: 'Get a license',
       access: 'account',
-      answers: [{ status: 200, description: 'The license', schema: licenseBody }],
+      answers: [{ status: 200, description: 'The license.', schema: licenseBody }],
       errors: ['license_not_found'],
     }),
     async (c) => c.json(toLicense(await findLicense(c.var.ctx, c.req.param('id'))), 200),
@@ -127,10 +127,11 @@ const manage = new Hono<AppEnv>()
     endpoint({
       id: 'getLicenseHistory',
       tag: 'Licenses',
-      summary: 'What became of a license',
-      description: 'Newest first; its creation comes last. That a license runs out is no change.',
+      summary: 'List a license’s history',
+      description:
+        'Lists every change to a license, newest first. The last entry is its creation. Expiring is not a change.',
       access: 'account',
-      answers: [{ status: 200, description: 'A page of its history', schema: historyBody }],
+      answers: [{ status: 200, description: 'A page of the license’s history.', schema: historyBody }],
       errors: ['license_not_found'],
     }),
     query(historyQuery),
@@ -141,9 +142,9 @@ const manage = new Hono<AppEnv>()
     endpoint({
       id: 'patchLicense',
       tag: 'Licenses',
-      summary: 'Change a license',
+      summary: 'Update a license',
       access: 'account',
-      answers: [{ status: 200, description: 'The license as it is now', schema: licenseBody }],
+      answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
     body(patchLicenseInput),
@@ -157,9 +158,9 @@ const manage = new Hono<AppEnv>()
       tag: 'Licenses',
       summary: 'Renew a license',
       description:
-        'To a given day, or by days from its last one (from today if that has passed, or if it had none).',
+        'Sets a new last day with `expires_at`, or extends the license by `duration_days`. Days count from the license’s last day, or from today if that day has passed or the license is perpetual.',
       access: 'account',
-      answers: [{ status: 200, description: 'The license as it is now', schema: licenseBody }],
+      answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
     body(renewLicenseInput),
@@ -173,9 +174,9 @@ const transition = (name: (typeof TRANSITIONS)[number]) =>
       id: `${name}License`,
       tag: 'Licenses',
       summary: transitionSummaries[name],
-      description: 'From this answer on every verify sees it.',
+      description: 'Every verify that starts after the response sees the new state.',
       access: 'account',
-      answers: [{ status: 200, description: 'The license as it is now', schema: licenseBody }],
+      answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
   ] as const;

@@ -25,17 +25,17 @@ const metadata = z
     (value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES,
     'must fit in 4 KiB of JSON',
   )
-  .meta({ description: 'Flat: strings, numbers and booleans, up to 4 KiB.' });
+  .meta({ description: 'A flat object of strings, numbers, and booleans, up to 4 KiB.' });
 
 const product = text(MAX_PRODUCT_LENGTH);
 const customerName = text(MAX_CUSTOMER_NAME_LENGTH);
 const expiresAt = todayOrLater
   .nullish()
-  .meta({ description: 'The last day, UTC, on which the license is good. Null: perpetual.' });
+  .meta({ description: 'The last day (UTC) on which the license is valid. A perpetual license has null.' });
 
 const oneExpiry = (input: { expires_at?: string | null | undefined; duration_days?: number | undefined }) =>
   input.expires_at === undefined || input.duration_days === undefined;
-const ONE_EXPIRY = { path: ['duration_days'], error: 'goes without expires_at: give one of them' };
+const ONE_EXPIRY = { path: ['duration_days'], error: 'can’t be combined with expires_at' };
 
 export const verifyInput = z
   .object({
@@ -51,14 +51,18 @@ export const verdictBody = z
     valid: z.boolean(),
     status: z.enum([...LICENSE_STATES, 'not_found']),
     expires_at: z.iso.date().nullable(),
-    api_usage: z.int().meta({ description: 'Calls of the account in this period, this one included.' }),
+    api_usage: z
+      .int()
+      .meta({ description: 'The account’s licensing calls in this period, including this call.' }),
     api_limit: z.int(),
   })
   .meta({ id: 'Verdict' });
 
 export const createLicenseInput = z
   .strictObject({
-    customer_email: email.nullish().meta({ description: 'Default: the account’s own.' }),
+    customer_email: email
+      .nullish()
+      .meta({ description: 'The customer’s email address. The default is the account’s own.' }),
     customer_name: customerName.nullish(),
     product: product.nullish(),
     expires_at: expiresAt,
@@ -67,9 +71,9 @@ export const createLicenseInput = z
       .string()
       .min(MIN_LICENSE_KEY_LENGTH)
       .max(MAX_LICENSE_KEY_LENGTH)
-      .regex(LICENSE_KEY_PATTERN, 'may hold A-Z a-z 0-9 - _ .')
+      .regex(LICENSE_KEY_PATTERN, 'must consist of A-Z, a-z, 0-9, -, _ and .')
       .optional()
-      .meta({ description: 'A key of your own; else one is generated.' }),
+      .meta({ description: 'Your own license key. By default, a key is generated.' }),
     metadata: metadata.nullish(),
   })
   .refine(oneExpiry, ONE_EXPIRY)
@@ -81,7 +85,7 @@ export const patchLicenseInput = z
     customer_name: customerName.nullish(),
     product: product.nullish(),
     expires_at: expiresAt,
-    metadata: metadata.optional().meta({ description: 'Replaces all of it.' }),
+    metadata: metadata.optional().meta({ description: 'A flat object that replaces the existing metadata.' }),
   })
   .meta({ id: 'PatchLicense' });
 
@@ -102,11 +106,11 @@ export const listLicensesQuery = z.object({
     .trim()
     .max(200)
     // A search expression ends there, in the midst of its quotes.
-    .refine((q) => !q.includes('\0'), 'may not hold a NUL character')
+    .refine((q) => !q.includes('\0'), 'must not contain a NUL character')
     .optional()
     .meta({
       description:
-        'Part of a key, e-mail, name or product, in any case; of one or two characters, its beginning. A whole key or e-mail address finds its own licenses only.',
+        'Finds licenses by a part of their key, customer email address, customer name, or product. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses.',
     }),
 });
 
@@ -117,7 +121,7 @@ export const idempotencyHeader = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
     .optional()
-    .meta({ description: 'Makes a retry within 24 hours give the same license.' }),
+    .meta({ description: 'A retry with the same key within 24 hours returns the same license.' }),
 });
 
 const storedMetadata = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
@@ -161,11 +165,13 @@ const historyValue = z.union([z.string(), storedMetadata]).nullable();
 
 export const historyEntryBody = z
   .object({
-    action: z.enum(HISTORY_ACTIONS).meta({ description: '`renewed`: nothing but `expires_at` changed.' }),
+    action: z
+      .enum(HISTORY_ACTIONS)
+      .meta({ description: 'What happened. `renewed` means that only `expires_at` changed.' }),
     at: z.iso.datetime(),
     changes: z
       .array(z.object({ field: z.enum(HISTORY_FIELDS), from: historyValue, to: historyValue }))
-      .meta({ description: 'Empty for `created`.' }),
+      .meta({ description: 'The changed fields. Empty for `created`.' }),
   })
   .meta({ id: 'LicenseHistoryEntry' });
 

@@ -100,7 +100,7 @@ test('the routes say it so', async () => {
     { path: 'product', message: 'must not be empty' },
     { path: 'expires_at', message: 'must be a date such as 2027-01-31' },
     { path: 'duration_days', message: 'must be between 1 and 36500' },
-    { path: 'license_key', message: 'may hold A-Z a-z 0-9 - _ .' },
+    { path: 'license_key', message: 'must consist of A-Z, a-z, 0-9, -, _ and .' },
     { path: 'metadata.seats', message: 'must be text, a number, true or false' },
     { path: 'colour', message: 'is not a field' },
   ]);
