@@ -37,7 +37,9 @@ const endpoints = new Hono<AppEnv>()
       tag: 'Webhooks',
       summary: 'List webhooks',
       access: 'account',
-      answers: [{ status: 200, description: 'All of them, newest first', schema: webhookListBody }],
+      answers: [
+        { status: 200, description: 'The account’s webhooks, newest first.', schema: webhookListBody },
+      ],
     }),
     query(z.object(pageQuery('whe'))),
     async (c) => c.json(await listEndpoints(c.var.ctx, c.req.valid('query')), 200),
@@ -48,9 +50,11 @@ const endpoints = new Hono<AppEnv>()
       id: 'createWebhook',
       tag: 'Webhooks',
       summary: 'Add a webhook',
-      description: 'Only https URLs of public hosts.',
+      description: 'Adds an endpoint that receives events. The URL must use https and name a public host.',
       access: 'account',
-      answers: [{ status: 201, description: 'The webhook with its secret', schema: revealedWebhookBody }],
+      answers: [
+        { status: 201, description: 'The webhook and its signing secret.', schema: revealedWebhookBody },
+      ],
     }),
     body(createWebhookInput),
     async (c) => {
@@ -63,9 +67,11 @@ const endpoints = new Hono<AppEnv>()
     endpoint({
       id: 'revealWebhook',
       tag: 'Webhooks',
-      summary: 'Look up a webhook and its secret',
+      summary: 'Get a webhook and its secret',
       access: 'account',
-      answers: [{ status: 200, description: 'The webhook with its secret', schema: revealedWebhookBody }],
+      answers: [
+        { status: 200, description: 'The webhook and its signing secret.', schema: revealedWebhookBody },
+      ],
       errors: ['webhook_not_found'],
     }),
     async (c) => {
@@ -78,9 +84,9 @@ const endpoints = new Hono<AppEnv>()
     endpoint({
       id: 'patchWebhook',
       tag: 'Webhooks',
-      summary: 'Change a webhook',
+      summary: 'Update a webhook',
       access: 'account',
-      answers: [{ status: 200, description: 'The webhook as it is now', schema: webhookBody }],
+      answers: [{ status: 200, description: 'The updated webhook.', schema: webhookBody }],
       errors: ['webhook_not_found'],
     }),
     body(patchWebhookInput),
@@ -96,9 +102,9 @@ const endpoints = new Hono<AppEnv>()
       id: 'deleteWebhook',
       tag: 'Webhooks',
       summary: 'Delete a webhook',
-      description: 'Its deliveries go with it.',
+      description: 'Deletes the webhook and its deliveries.',
       access: 'account',
-      answers: [{ status: 200, description: 'The webhook is deleted', schema: deletedWebhookBody }],
+      answers: [{ status: 200, description: 'The webhook is deleted.', schema: deletedWebhookBody }],
       errors: ['webhook_not_found'],
     }),
     async (c) => {
@@ -114,10 +120,12 @@ const deliveries = new Hono<AppEnv>()
     endpoint({
       id: 'rotateWebhookSecret',
       tag: 'Webhooks',
-      summary: 'Change a webhook’s secret',
-      description: 'Both secrets sign for 24 hours.',
+      summary: 'Rotate a webhook’s secret',
+      description: 'Returns a new signing secret. For 24 hours the previous secret signs as well.',
       access: 'account',
-      answers: [{ status: 200, description: 'The webhook with its new secret', schema: revealedWebhookBody }],
+      answers: [
+        { status: 200, description: 'The webhook and its new signing secret.', schema: revealedWebhookBody },
+      ],
       errors: ['webhook_not_found'],
     }),
     async (c) => {
@@ -131,9 +139,9 @@ const deliveries = new Hono<AppEnv>()
       id: 'testWebhook',
       tag: 'Webhooks',
       summary: 'Send a test event',
-      description: 'Sends `webhook.test` to this webhook alone.',
+      description: 'Sends a `webhook.test` event to this webhook only.',
       access: 'account',
-      answers: [{ status: 200, description: 'The delivery that was begun', schema: deliveryBody }],
+      answers: [{ status: 200, description: 'The delivery of the test event.', schema: deliveryBody }],
       errors: ['webhook_not_found', 'invalid_transition'],
     }),
     async (c) => c.json(toDeliveryBody(await sendTest(c.var.ctx, c.req.param('id'))), 200),
@@ -144,9 +152,9 @@ const deliveries = new Hono<AppEnv>()
       id: 'listDeliveries',
       tag: 'Webhooks',
       summary: 'List deliveries',
-      description: 'Each with its attempts.',
+      description: 'Lists deliveries with their attempts, newest first.',
       access: 'account',
-      answers: [{ status: 200, description: 'A page of deliveries, newest first', schema: deliveryListBody }],
+      answers: [{ status: 200, description: 'A page of deliveries.', schema: deliveryListBody }],
       errors: ['webhook_not_found'],
     }),
     query(z.object(pageQuery('dlv'))),
@@ -157,10 +165,11 @@ const deliveries = new Hono<AppEnv>()
     endpoint({
       id: 'resendDelivery',
       tag: 'Webhooks',
-      summary: 'Send a delivery again',
-      description: 'With the same `webhook-id`.',
+      summary: 'Resend a delivery',
+      description:
+        'Makes the delivery due immediately, with the same `webhook-id` and the full retry schedule.',
       access: 'account',
-      answers: [{ status: 200, description: 'The delivery, due at once', schema: deliveryBody }],
+      answers: [{ status: 200, description: 'The delivery, due now.', schema: deliveryBody }],
       errors: ['webhook_not_found', 'not_found', 'invalid_transition'],
     }),
     async (c) => {

@@ -8,7 +8,7 @@ const eventNames = z
   .array(z.enum(EVENT_NAMES))
   .min(1)
   .max(EVENT_NAMES.length)
-  .meta({ description: 'Absent or null: all of them.' });
+  .meta({ description: 'The events to send. By default, or with null, all events are sent.' });
 
 const url = z
   .string()
@@ -26,7 +26,7 @@ export const patchWebhookInput = z
     events: eventNames.nullish(),
     description: description.nullish(),
     status: z.enum(['enabled', 'disabled']).optional().meta({
-      description: 'What is pending when an endpoint is disabled is not sent; it can be resent.',
+      description: 'Disabling a webhook cancels its pending deliveries. They can be resent later.',
     }),
   })
   .meta({ id: 'PatchWebhook' });
@@ -38,12 +38,13 @@ const webhookFields = {
   events: z.array(z.enum(EVENT_NAMES)),
   status: z.enum(['enabled', 'disabled']),
   disabled_reason: z.enum(['by_you', 'gone', 'failing']).nullable().meta({
-    description: '`gone`: it answered 410. `failing`: nothing but failures for five days.',
+    description:
+      'Why the webhook is disabled: `by_you` if you disabled it, `gone` if it answered 410, `failing` if it only failed for five days.',
   }),
   failing_since: z.iso
     .datetime()
     .nullable()
-    .meta({ description: 'The first of an unbroken row of failures.' }),
+    .meta({ description: 'The time of the first failure since the last success.' }),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 };
@@ -54,11 +55,13 @@ export const revealedWebhookBody = z
     ...webhookFields,
     secret: z
       .string()
-      .meta({ description: 'Signs what this endpoint is sent, as Standard Webhooks has it.' }),
+      .meta({
+        description: 'The secret that signs requests to this webhook, according to Standard Webhooks.',
+      }),
     old_secret_expires_at: z.iso
       .datetime()
       .nullable()
-      .meta({ description: 'Until then the secret before signs too.' }),
+      .meta({ description: 'The time until which the previous secret signs as well.' }),
   })
   .meta({ id: 'RevealedWebhook' });
 export const webhookListBody = listOf(webhookBody).meta({ id: 'WebhookList' });
@@ -69,7 +72,7 @@ export const deletedWebhookBody = z
 export const deliveryBody = z
   .object({
     id: z.string().meta({ examples: ['dlv_0VJ1mKq7XbT2c9LpQwZa'] }),
-    event_id: z.string().meta({ description: 'The `webhook-id` of every attempt.' }),
+    event_id: z.string().meta({ description: 'The event’s id, sent as `webhook-id` with every attempt.' }),
     event: z.enum([...EVENT_NAMES, TEST_EVENT]),
     status: z.enum(['pending', 'delivered', 'failed']),
     attempts: z.array(
@@ -78,11 +81,11 @@ export const deliveryBody = z
         status_code: z.int().nullable(),
         error: z.string().nullable(),
         duration_ms: z.int(),
-        response: z.string().nullable().meta({ description: 'Its first 2 KiB.' }),
+        response: z.string().nullable().meta({ description: 'The first 2 KiB of the response.' }),
       }),
     ),
     next_attempt_at: z.iso.datetime().nullable(),
-    payload: z.string().meta({ description: 'The exact body.' }),
+    payload: z.string().meta({ description: 'The exact request body.' }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'Delivery' });
