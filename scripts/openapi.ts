@@ -17,10 +17,7 @@ export interface Route {
 
 /** Returns the documented routes, one for each method of each path. */
 export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] => {
-  const found = new Map<
-    string,
-    { method: string; path: string; operation?: EndpointDocs; inputs: Input[] }
-  >();
+  const found = new Map<string, Omit<Route, 'operation'> & Partial<Pick<Route, 'operation'>>>();
   for (const { method, path, handler } of app.routes) {
     const docs = (handler as { [DOCUMENTATION]?: Documentation })[DOCUMENTATION];
     if (!docs) continue;
@@ -64,10 +61,7 @@ const errorsOf = ({ operation, inputs }: Route): ErrorCode[] => [
 ];
 
 const HEADERS = {
-  'X-Request-Id': {
-    description: 'The id of this request in the service’s logs.',
-    schema: { type: 'string' },
-  },
+  'X-Request-Id': { description: 'The id of this request in the logs.', schema: { type: 'string' } },
   RateLimit: {
     description:
       'What is left of the API key’s rate limit: `r` calls now, and the full rate in `t` seconds. Only sent if the call uses an API key.',
@@ -77,10 +71,7 @@ const HEADERS = {
     description: 'The API key’s rate limit: `q` calls in `w` seconds. Only sent if the call uses an API key.',
     schema: { type: 'string', examples: ['"key";q=20;w=2'] },
   },
-  'Retry-After': {
-    description: 'The number of seconds to wait before the next call.',
-    schema: { type: 'integer', minimum: 1 },
-  },
+  'Retry-After': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 1 } },
 };
 
 const header = (name: keyof typeof HEADERS) => [name, { $ref: `#/components/headers/${name}` }] as const;

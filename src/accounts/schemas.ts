@@ -54,12 +54,10 @@ export const signedInBody = z
   .object({
     account: accountBody,
     session: z.object({
-      token: z
-        .string()
-        .meta({
-          description:
-            'The session token, for the header `Authorization: Bearer …`. Browsers also get it as a cookie.',
-        }),
+      token: z.string().meta({
+        description:
+          'The session token, for the header `Authorization: Bearer …`. Browsers also get it as a cookie.',
+      }),
       expires_at: z.iso.datetime(),
     }),
   })

@@ -35,11 +35,9 @@ export const dashboardBody = z
       .meta({ description: 'Calls per day over the last 30 days (UTC). The last entry is today.' }),
     licenses: z.object({ total: count, active: count, expired: count, suspended: count, revoked: count }),
     api_keys: z.object({ total: count }),
-    webhooks: z
-      .object({ endpoints: count, delivered_24h: count, failed_24h: count })
-      .meta({
-        description: 'The number of endpoints, and of successful and failed attempts in the last 24 hours.',
-      }),
+    webhooks: z.object({ endpoints: count, delivered_24h: count, failed_24h: count }).meta({
+      description: 'The number of endpoints, and of successful and failed attempts in the last 24 hours.',
+    }),
     recent_events: z.array(recentEvent).meta({ description: 'The latest ten events.' }),
   })
   .meta({ id: 'Dashboard' });

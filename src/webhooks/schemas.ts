@@ -53,11 +53,9 @@ export const webhookBody = z.object(webhookFields).meta({ id: 'Webhook' });
 export const revealedWebhookBody = z
   .object({
     ...webhookFields,
-    secret: z
-      .string()
-      .meta({
-        description: 'The secret that signs requests to this webhook, according to Standard Webhooks.',
-      }),
+    secret: z.string().meta({
+      description: 'The secret that signs requests to this webhook, according to Standard Webhooks.',
+    }),
     old_secret_expires_at: z.iso
       .datetime()
       .nullable()
