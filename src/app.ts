@@ -28,5 +28,5 @@ export const app = routes.onError(onError);
 const notFound = notFoundIn(app);
 app.notFound((c) => dashboardPage(c) ?? notFound(c));
 
-/** What `hono/client` needs to know every route's input and answer. */
+/** The type from which `hono/client` infers every route's input and response. */
 export type App = typeof routes;

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { type AccountRow, accounts } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { defined } from '../shared/defined.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { patchAccountInput } from './schemas.ts';
 
 export const getAccount = async ({ db, accountId }: Ctx): Promise<AccountRow> => {
@@ -16,7 +16,7 @@ export const changeAccount = async (
   ctx: Ctx,
   input: z.output<typeof patchAccountInput>,
 ): Promise<AccountRow> => {
-  const fields = defined({ name: input.name, allowedOrigins: input.allowed_origins });
+  const fields = omitUndefined({ name: input.name, allowedOrigins: input.allowed_origins });
   if (Object.keys(fields).length > 0) {
     await ctx.db.update(accounts).set(fields).where(eq(accounts.id, ctx.accountId));
   }

@@ -1,7 +1,7 @@
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { Database } from './client.ts';
 
-/** The context of a verb that needs no account. */
+/** The context of a verb that doesn't need an account. */
 export interface PublicCtx {
   env: Env;
   db: Database;
@@ -12,8 +12,8 @@ export interface AccountCtx extends PublicCtx {
   accountId: string;
 }
 
-/** The context of a verb that an authenticated caller runs on its account. */
+/** The context of a verb that an authenticated caller runs on its own account. */
 export interface Ctx extends AccountCtx {
-  /** The API key that made the call, or null for a session. */
+  /** The caller's API key, or null for a session. */
   key: PresentedKey | null;
 }

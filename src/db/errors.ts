@@ -1,4 +1,4 @@
-/** D1 reports a constraint in words only; drizzle may wrap them. */
+/** D1 reports the violated constraint only in the error's message, and drizzle may wrap that error. */
 export const violatesUnique = (error: unknown, columns: string): boolean => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause.message.includes(`UNIQUE constraint failed: ${columns}`)) return true;
@@ -6,10 +6,10 @@ export const violatesUnique = (error: unknown, columns: string): boolean => {
   return false;
 };
 
-/** D1 itself said no, as against a fault of ours. */
+/** Whether D1 failed, as opposed to our own code. */
 export const isDatabaseError = (error: unknown): boolean => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    // From a gate drizzle's own words arrive, without the cause.
+    // An error that a gate throws arrives without its cause, so only drizzle's message is left.
     if (cause.message.startsWith('D1_') || cause.message.startsWith('Failed query')) return true;
   }
   return false;

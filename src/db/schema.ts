@@ -1,5 +1,5 @@
-// Every table, one file per domain. Timestamps are milliseconds since 1970, dates are YYYY-MM-DD. There are no
-// cascading deletes: rebuilding a table on D1 would silently delete the rows behind them.
+// All tables, one file per domain. Timestamps are in milliseconds since 1970, dates are YYYY-MM-DD. No foreign key
+// cascades deletes, because rebuilding a table on D1 would then delete the rows that reference it.
 
 export * from './schema/accounts.ts';
 export * from './schema/api-keys.ts';

@@ -4,8 +4,8 @@ import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
-import { rememberedName } from '../shared/remembered-name.ts';
-import { gatheredRun, sharedRun } from '../shared/shared-run.ts';
+import { storedAccountId } from '../shared/stored-account-id.ts';
+import { scheduleOnce, coalesce } from '../shared/coalesce.ts';
 import { type Admission, openAdmission } from './admission.ts';
 import { type PresentedKey } from '../shared/presented-key.ts';
 import { catchUp } from './catch-up.ts';
@@ -57,20 +57,20 @@ export class AccountGate extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#accountId = rememberedName(ctx);
+    this.#accountId = storedAccountId(ctx);
     this.#db = database(env);
     this.#copy = openCopy(ctx.storage.sql, env.GATE_EPOCH);
     this.#ledger = openLedger(ctx.storage.sql);
     this.#admission = openAdmission(this.#copy, this.#ledger);
     this.#outgoing = openOutgoing(ctx.storage.sql);
     this.#wantsVerified = ctx.storage.kv.get<boolean>(WANTS_VERIFIED) ?? null;
-    this.#commit = sharedRun(
+    this.#commit = coalesce(
       () => this.#write(),
       () => ctx.storage.sync(),
     );
-    this.#pull = sharedRun(() => this.#catchUp());
-    this.#relay = sharedRun(() => this.#handOver());
-    this.#gatheredRelay = gatheredRun(this.#relay, GATHER_MS);
+    this.#pull = coalesce(() => this.#catchUp());
+    this.#relay = coalesce(() => this.#handOver());
+    this.#gatheredRelay = scheduleOnce(this.#relay, GATHER_MS);
   }
 
   /** Every verify is this one call. */

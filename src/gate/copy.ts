@@ -1,6 +1,6 @@
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { StoredLicenseStatus } from '../shared/rules/licenses.ts';
-import { spellingsOf } from '../shared/rules/license-key.ts';
+import { candidateKeys } from '../shared/rules/license-key.ts';
 import type { PlanTerms } from '../shared/rules/plans.ts';
 import { createLru } from '../shared/lru.ts';
 
@@ -172,7 +172,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     findLicense: (presented: string): CopiedLicense | null => {
       const remembered = licensesInMemory.get(presented);
       if (remembered) return remembered;
-      for (const licenseKey of spellingsOf(presented)) {
+      for (const licenseKey of candidateKeys(presented)) {
         const found = license(licenseKey);
         if (found) return found;
       }

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses } from '../db/schema.ts';
-import { spellingsOf } from '../shared/rules/license-key.ts';
+import { candidateKeys } from '../shared/rules/license-key.ts';
 import type { Rows } from './copy.ts';
 
 // How a gate reads its account in D1. Each of these is one round trip and one consistent snapshot.
@@ -117,7 +117,7 @@ export const readThrough = async (
       .select(keyColumns)
       .from(apiKeys)
       .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.id, keyId))),
-    ...(licenseKey === null ? [] : spellingsOf(licenseKey)).map((spelling) =>
+    ...(licenseKey === null ? [] : candidateKeys(licenseKey)).map((spelling) =>
       db
         .select(licenseColumns)
         .from(licenses)

@@ -18,7 +18,7 @@ import type { LicenseState } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { toPage } from '../shared/pages.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
-import { readTypedKey } from '../shared/rules/license-key.ts';
+import { normalizeTypedKey } from '../shared/rules/license-key.ts';
 import { type listLicensesQuery, toLicense } from './schemas.ts';
 import { found } from './search.ts';
 
@@ -105,7 +105,7 @@ const licenseQuery = (ctx: Ctx, input: ListInput) => {
 };
 
 export const listLicenses = async (ctx: Ctx, input: ListInput) => {
-  const licenseKey = input.cursor === undefined ? readTypedKey(input.q ?? '') : null;
+  const licenseKey = input.cursor === undefined ? normalizeTypedKey(input.q ?? '') : null;
   const named = licenseKey === null ? [] : await byKey(ctx, input, licenseKey);
   return toPage(named.length > 0 ? named : await licenseQuery(ctx, input), input.limit, toLicense);
 };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defined } from '../shared/defined.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { LicenseRow } from '../db/schema.ts';
 import { email, text } from '../http/input.ts';
 import { listOf, numberedPageQuery, pageQuery } from '../http/lists.ts';
@@ -192,7 +192,7 @@ export const toLicense = (row: Omit<LicenseRow, 'seq'>): z.infer<typeof licenseB
 
 /** The columns of a create's or a PATCH's fields. Absent fields are left out. */
 export const toColumns = (input: z.output<typeof createLicenseInput> | z.output<typeof patchLicenseInput>) =>
-  defined({
+  omitUndefined({
     product: input.product,
     customerEmail: input.customer_email ?? undefined,
     customerName: input.customer_name,

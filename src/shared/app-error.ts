@@ -1,4 +1,4 @@
-/** Every way in which the API says no; `http/errors.ts` knows their status codes and words. */
+/** Every error code of the API. `http/errors.ts` maps them to status codes and messages. */
 export type ErrorCode =
   | 'invalid_json'
   | 'invalid_request'
@@ -31,7 +31,7 @@ export interface ErrorDetail {
 }
 
 export interface ErrorOptions {
-  /** Says more than the code's own words do. */
+  /** Replaces the code's default message. */
   message?: string;
   details?: ErrorDetail[];
   headers?: Record<string, string>;

@@ -5,7 +5,7 @@ export interface Config {
   sealing: SealingRing;
 }
 
-/** Its message is one sentence that names the variable and never its value. */
+/** A missing or malformed variable. The message names the variable but never contains its value. */
 export class ConfigError extends Error {}
 
 const MIN_SECRET_LENGTH = 32;
@@ -34,7 +34,7 @@ const readSealingKeys = (secrets: Partial<Secrets>): SealingRing => {
     const match = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(entry.trim());
     if (!match) {
       throw new ConfigError(
-        'SEALING_KEYS is not a list of "name:key" with commas between, where each key is 32 random bytes in base64.',
+        'SEALING_KEYS must be a comma-separated list of "name:key", where each key is 32 random bytes in base64.',
       );
     }
     const [, name = '', key = ''] = match;
@@ -45,13 +45,13 @@ const readSealingKeys = (secrets: Partial<Secrets>): SealingRing => {
   return { current, keys };
 };
 
-const known = new WeakMap<object, Config>();
+const configByEnv = new WeakMap<object, Config>();
 
 export const readConfig = (env: Partial<Secrets>): Config => {
-  let config = known.get(env);
+  let config = configByEnv.get(env);
   if (!config) {
     config = { apiKeySecret: readApiKeySecret(env), sealing: readSealingKeys(env) };
-    known.set(env, config);
+    configByEnv.set(env, config);
   }
   return config;
 };

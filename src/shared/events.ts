@@ -2,12 +2,12 @@ import { newId } from './ids.ts';
 import { isoTime } from './rules/dates.ts';
 import type { EventName, TEST_EVENT } from './rules/events.ts';
 
-// Events for webhooks. An event's id and payload are created once, together with its cause.
+// Webhook events. An event's id and payload are created once, together with the change that causes the event.
 
 export interface WebhookEvent {
   id: string;
   name: EventName | typeof TEST_EVENT;
-  /** The exact body of every delivery. */
+  /** The request body of every delivery. */
   payload: string;
   createdAtMs: number;
 }

@@ -1,4 +1,4 @@
-// One JSON object a line. What looks like one of our secrets is blanked, wherever it came from.
+// Writes log lines as JSON objects. Anything in an error that looks like one of our secrets is redacted.
 
 const SECRETS = /\b(lk_live_|lks_|whsec_)[\w+/=-]{4,}/g;
 
@@ -6,10 +6,10 @@ export type LogFields = Record<string, string | number | boolean | null | undefi
 
 export const redact = (text: string) => text.replace(SECRETS, '$1[redacted]');
 
-/** How drizzle begins the message of a failed query, which goes on to quote the query's parameters. */
+/** Drizzle's message for a failed query starts like this and then quotes the query's parameters. */
 const FAILED_QUERY = 'Failed query';
 
-/** An error's own words and where it arose. */
+/** Returns an error's name, message and stack as log fields. */
 export const describeError = (error: unknown): { error: string; stack?: string } => {
   if (!(error instanceof Error)) return { error: redact(String(error)) };
   if (error.message.startsWith(FAILED_QUERY)) return describeError(error.cause ?? FAILED_QUERY);

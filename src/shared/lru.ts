@@ -1,13 +1,13 @@
 export interface Lru<V extends {}> {
-  get: (name: string) => V | undefined;
-  set: (name: string, value: V) => void;
-  delete: (name: string) => void;
+  get: (key: string) => V | undefined;
+  set: (key: string, value: V) => void;
+  delete: (key: string) => void;
 }
 
-/** An approximate LRU map: it keeps at least the `size` entries used last, and at most twice as many. */
+/** An approximate LRU map. It keeps at least the `size` most recently used entries, and at most twice as many. */
 export const createLru = <V extends {}>(size: number): Lru<V> => {
   let young = new Map<string, V>();
-  /** Entries not used since the last swap. The next swap drops them all at once. */
+  /** Entries not used since the last swap. The next swap drops them. */
   let old = new Map<string, V>();
 
   const set = (name: string, value: V) => {

@@ -1,4 +1,4 @@
-// How to address an account's two Durable Objects.
+// An account's two Durable Objects, which are addressed by its id.
 
 export const gateOf = (env: Env, accountId: string) => env.GATE.getByName(accountId);
 

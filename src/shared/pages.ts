@@ -3,7 +3,7 @@ export interface PageInput {
   cursor?: string | undefined;
 }
 
-/** Builds a page from `limit + 1` rows: the extra row only tells that there are more. */
+/** Builds a page from up to `limit + 1` rows. The extra row only shows that there is a next page. */
 export const toPage = <Row extends { id: string }, Item>(
   rows: Row[],
   limit: number,

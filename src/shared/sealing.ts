@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** Named AES-256 keys in base64. New secrets are sealed with `current`; the others still open theirs. */
+/** Named AES-256 keys in base64. `current` seals new secrets, and every key in the ring unseals its own. */
 export interface SealingRing {
   current: string;
   keys: ReadonlyMap<string, string>;
@@ -8,30 +8,31 @@ export interface SealingRing {
 
 const IV_BYTES = 12;
 
-const imported = new Map<string, Promise<CryptoKey>>();
+const importedKeys = new Map<string, Promise<CryptoKey>>();
 
 const aesKey = (ring: SealingRing, name: string): Promise<CryptoKey> => {
   const encoded = ring.keys.get(name);
-  if (!encoded) throw new Error(`SEALING_KEYS has no key "${name}", with which a stored secret is sealed.`);
-  let key = imported.get(encoded);
+  if (!encoded)
+    throw new Error(`A stored secret is sealed with the key "${name}", which SEALING_KEYS lacks.`);
+  let key = importedKeys.get(encoded);
   if (!key) {
     key = crypto.subtle.importKey('raw', Buffer.from(encoded, 'base64'), 'AES-GCM', false, [
       'encrypt',
       'decrypt',
     ]);
-    imported.set(encoded, key);
+    importedKeys.set(encoded, key);
   }
   return key;
 };
 
-/** What a secret belongs to is authenticated with it: moved to another row, it does not open. */
+/** The owner is part of the authenticated data, so a sealed secret can't be unsealed from another row. */
 const algorithm = (iv: Uint8Array<ArrayBuffer>, owner: string[], keyName: string) => ({
   name: 'AES-GCM',
   iv,
   additionalData: new TextEncoder().encode([...owner, keyName].join('/')),
 });
 
-/** `<key name>.<IV and ciphertext>` */
+/** Returns `<key name>.<IV and ciphertext>`. */
 export const seal = async (ring: SealingRing, secret: string, owner: string[]): Promise<string> => {
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
   const key = await aesKey(ring, ring.current);
@@ -48,10 +49,10 @@ export const unseal = async (ring: SealingRing, sealed: string, owner: string[])
   const keyName = sealed.slice(0, dot);
   const bytes = new Uint8Array(Buffer.from(sealed.slice(dot + 1), 'base64url'));
   const key = await aesKey(ring, keyName);
-  const opened = await crypto.subtle.decrypt(
+  const secret = await crypto.subtle.decrypt(
     algorithm(bytes.slice(0, IV_BYTES), owner, keyName),
     key,
     bytes.slice(IV_BYTES),
   );
-  return new TextDecoder().decode(opened);
+  return new TextDecoder().decode(secret);
 };

@@ -4,7 +4,7 @@ import { type PageInput, toPage } from '../shared/pages.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { MAX_ENDPOINTS, OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
 import { readConfig } from '../shared/config.ts';
-import { defined } from '../shared/defined.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import { newId } from '../shared/ids.ts';
 import { seal, unseal } from '../shared/sealing.ts';
 import { outboxOf } from '../shared/objects.ts';
@@ -97,7 +97,7 @@ export const patchEndpoint = async (
 ): Promise<Endpoint> => {
   if (input.url !== undefined) checkUrl(ctx, input.url, serviceHost);
   return changeEndpoint(ctx, id, {
-    ...defined({ url: input.url, events: input.events, description: input.description }),
+    ...omitUndefined({ url: input.url, events: input.events, description: input.description }),
     ...(input.url !== undefined && { serviceHost }),
     ...statusFields(input.status),
   });

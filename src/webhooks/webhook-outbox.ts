@@ -4,8 +4,8 @@ import { DAY_MS } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { logError } from '../shared/log.ts';
-import { rememberedName } from '../shared/remembered-name.ts';
-import { sharedRun } from '../shared/shared-run.ts';
+import { storedAccountId } from '../shared/stored-account-id.ts';
+import { coalesce } from '../shared/coalesce.ts';
 import { openDeliveries } from './delivery-store.ts';
 import { openEndpoints } from './endpoint-store.ts';
 import { HINT_PATIENCE_MS, openHints } from './hints.ts';
@@ -41,7 +41,7 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#accountId = rememberedName(ctx);
+    this.#accountId = storedAccountId(ctx);
     ctx.storage.sql.exec(TABLES);
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#deliveries = openDeliveries(ctx.storage.sql);
@@ -50,7 +50,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#hints = openHints(env.WEBHOOKS, this.#accountId);
     this.#retention = openRetention(ctx.storage.sql);
     // One after the other: told out of turn, the gate would be left with the older word.
-    this.#tellGate = sharedRun(() => this.#tellGateNow());
+    this.#tellGate = coalesce(() => this.#tellGateNow());
   }
 
   /** Takes over the gate's events, a JSON list. Each is known by its id, so that a second hand-over changes nothing. */

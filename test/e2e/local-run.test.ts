@@ -160,7 +160,7 @@ describe('without a good secret', () => {
     ],
     [
       'a short key in SEALING_KEYS',
-      /SEALING_KEYS is not a list of /,
+      /SEALING_KEYS must be a comma-separated list of /,
       (lines) => lines.replace(/^(SEALING_KEYS=k1:.{20}).*/m, '$1'),
     ],
   ])('%s stops `npm run dev` with one sentence that names it', async (_what, sentence, change) => {

@@ -10,9 +10,9 @@ export const accounts = sqliteTable('accounts', {
   periodStart: integer('period_start'),
   periodEnd: integer('period_end'),
   planUntil: integer('plan_until'),
-  /** The payment provider's name of this customer. */
+  /** The payment provider's id of this customer. */
   customerRef: text('customer_ref'),
-  /** Where a checkout may send a browser back to, besides this service. */
+  /** Origins, besides this service, that a checkout may send the browser back to. */
   allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
   createdAt: integer('created_at').notNull(),
 });
@@ -30,7 +30,7 @@ export const sessions = sqliteTable(
   (table) => [index('sessions_by_expiry').on(table.expiresAt)],
 );
 
-/** Attempts in a fixed window; `bucket` is a hash of what is throttled. */
+/** Attempts per fixed window. `bucket` is a hash of the limit's name and its subject, for example an email address. */
 export const throttles = sqliteTable(
   'throttles',
   {

@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import { KEY_SCOPES } from '../../shared/rules/api-keys.ts';
 import { accounts } from './accounts.ts';
 
-/** A deleted key keeps its row, without anything that could verify or reveal it. */
+/** A deleted key keeps its row, without its fingerprint and its sealed key. */
 export const apiKeys = sqliteTable(
   'api_keys',
   {

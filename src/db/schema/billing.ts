@@ -18,7 +18,7 @@ export const payments = sqliteTable(
     status: text({ enum: PAYMENT_STATUSES }).notNull(),
     amount: integer().notNull(),
     currency: text().notNull(),
-    /** The provider's own name of the checkout, or of the invoice that renewed a subscription. */
+    /** The provider's id of the checkout, or of the invoice that renewed a subscription. */
     checkoutRef: text('checkout_ref'),
     successUrl: text('success_url'),
     cancelUrl: text('cancel_url'),
@@ -53,7 +53,7 @@ export const subscriptions = sqliteTable(
     updatedAt: integer('updated_at').notNull(),
   },
   (table) => [
-    // Two at once are impossible, whatever the code believes.
+    // The database itself rules out a second live subscription.
     uniqueIndex('subscriptions_live')
       .on(table.accountId)
       .where(sql`${table.status} <> 'ended'`),
@@ -61,10 +61,10 @@ export const subscriptions = sqliteTable(
   ],
 );
 
-/** All but those that are over, said as their index says it. `cancelled` holds until it ends. */
+/** The condition of the index `subscriptions_live`. A `cancelled` subscription stays live until it ends. */
 export const isLive = sql`${subscriptions.status} <> 'ended'`;
 
-/** What providers have told and we have done, so that it is done once. */
+/** Provider notifications that have been applied, so that none is applied twice. */
 export const appliedFacts = sqliteTable('applied_facts', {
   name: text().primaryKey(),
   appliedAt: integer('applied_at').notNull(),

@@ -3,7 +3,10 @@ import type { WebhookEvent } from '../../shared/events.ts';
 
 export const FEED_KINDS = ['account', 'key', 'license', 'event'] as const;
 
-/** What an account's gate has yet to learn: `ref` names the row that changed, or the event that `payload` is. */
+/**
+ * Changes that an account's gate has not applied yet. `ref` is the id of the changed row or, for an event, of the event
+ * in `payload`.
+ */
 export const feed = sqliteTable(
   'feed',
   {

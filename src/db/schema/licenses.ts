@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-o
 import { LICENSE_STATUSES, type Metadata, type StoredLicenseStatus } from '../../shared/rules/licenses.ts';
 import { accounts } from './accounts.ts';
 
-/** `seq` is what the search index knows a license by. */
+/** `seq` is the rowid of a license's entry in the search index. */
 export const licenses = sqliteTable(
   'licenses',
   {
@@ -33,7 +33,7 @@ export const licenses = sqliteTable(
   ],
 );
 
-/** How many licenses an account has by status and expiry; triggers keep it ('' = perpetual). */
+/** An account's number of licenses by status and expiry ('' if perpetual). Triggers keep the counts up to date. */
 export const licenseCounts = sqliteTable(
   'license_counts',
   {
@@ -45,7 +45,7 @@ export const licenseCounts = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.status, table.expiresAt] })],
 );
 
-/** What a license's history is about, named as the API names it. */
+/** The fields that a license's history records, with their names in the API. */
 export interface LicenseSnapshot {
   status: StoredLicenseStatus;
   expires_at: string | null;
@@ -55,7 +55,7 @@ export interface LicenseSnapshot {
   metadata: Metadata;
 }
 
-/** A trigger writes them, so that no change of a license goes without; `seq` counts within the license. */
+/** The history of each license, written by a trigger so that no change is missed. `seq` counts within the license. */
 export const licenseChanges = sqliteTable(
   'license_changes',
   {
@@ -69,7 +69,7 @@ export const licenseChanges = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.licenseId, table.seq] })],
 );
 
-/** What a create that carried an Idempotency-Key answered. */
+/** The license that was created with each Idempotency-Key. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {

@@ -1,4 +1,4 @@
-/** `verify` keys may only verify licenses, so that they can ship inside an application. */
+/** A key with scope `verify` can only verify licenses, so that it can ship inside an application. */
 export const KEY_SCOPES = ['full', 'verify'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 

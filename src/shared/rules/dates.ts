@@ -4,7 +4,7 @@ export const isoTime = (ms: number) => new Date(ms).toISOString();
 
 export const isoTimeOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms));
 
-/** The UTC day of a timestamp as YYYY-MM-DD. Such dates compare as strings. */
+/** Returns the UTC date of a timestamp as YYYY-MM-DD. Dates in this form compare as strings. */
 export const isoDate = (ms: number) => isoTime(ms).slice(0, 10);
 
 export const addDays = (date: string, days: number) =>

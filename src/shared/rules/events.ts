@@ -7,5 +7,5 @@ export const EVENT_NAMES = [
 ] as const;
 export type EventName = (typeof EVENT_NAMES)[number];
 
-/** Sent on request to one endpoint. Nobody subscribes to it. */
+/** Sent to a single endpoint on request. Endpoints can't subscribe to it. */
 export const TEST_EVENT = 'webhook.test';

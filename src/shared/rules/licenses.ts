@@ -1,6 +1,6 @@
-// What a license may be and become. The Worker decides by these rules, and the dashboard explains them.
+// A license's states, transitions and limits. The Worker enforces these rules, and the dashboard explains them.
 
-/** Stored statuses. `expired` isn't stored: it follows from the date. */
+/** Stored statuses. `expired` isn't stored, because it follows from `expires_at`. */
 export const LICENSE_STATUSES = ['active', 'suspended', 'revoked'] as const;
 export type StoredLicenseStatus = (typeof LICENSE_STATUSES)[number];
 
@@ -45,7 +45,7 @@ export const MAX_CUSTOMER_NAME_LENGTH = 200;
 export const MAX_METADATA_BYTES = 4_096;
 export const MAX_DURATION_DAYS = 36_500;
 
-/** Sellers may bring their own license keys. */
+// Limits for license keys that a seller chooses.
 export const MIN_LICENSE_KEY_LENGTH = 8;
 export const MAX_LICENSE_KEY_LENGTH = 128;
 export const LICENSE_KEY_PATTERN = /^[A-Za-z0-9._-]+$/;

@@ -1,7 +1,7 @@
 export interface Plan {
   /** Licensing calls per period. */
   apiLimit: number;
-  /** Calls per second of one key; a burst may spend two seconds' worth at once. */
+  /** Calls per second of each API key. A burst can use two seconds' worth at once. */
   callsPerSecond: number;
   /** Per month, in minor units. */
   amount: number;
@@ -26,7 +26,7 @@ export interface PlanTerms {
   /** The subscription's current period. */
   periodStart: number | null;
   periodEnd: number | null;
-  /** From then on the plan is `free`: a cancellation, or a payment that failed and was not made good. */
+  /** The plan is `free` from this time on, after a cancellation or an unpaid renewal. */
   planUntil: number | null;
 }
 

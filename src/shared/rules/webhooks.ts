@@ -21,13 +21,13 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** Each delay varies by up to this fraction, in either direction. */
+/** Each delay varies by up to this fraction in either direction. */
 export const RETRY_JITTER = 0.2;
 
 /** A receiver's Retry-After is honored up to one day. */
 export const MAX_RETRY_AFTER_MS = DAY_MS;
 
-/** An endpoint that only fails for this long is disabled. */
+/** An endpoint is disabled if all its deliveries fail for this long. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 
 /** An endpoint's old secret keeps signing for this long after a rotation. */

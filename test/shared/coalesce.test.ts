@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sharedRun } from '../../src/shared/shared-run.ts';
+import { coalesce } from '../../src/shared/coalesce.ts';
 
 test('the first caller’s run starts at once and those who come meanwhile share the next', async () => {
   let runs = 0;
   let finish = () => {};
-  const run = sharedRun(() => {
+  const run = coalesce(() => {
     runs++;
     return new Promise((resolve) => {
       finish = resolve;
@@ -27,7 +27,7 @@ test('the first caller’s run starts at once and those who come meanwhile share
 test('callers have what they came for when the job is done, and the next run waits for its rest', async () => {
   const said: string[] = [];
   let finish = () => {};
-  const run = sharedRun(
+  const run = coalesce(
     async () => void said.push('job'),
     () => new Promise((resolve) => (finish = resolve)),
   );
@@ -50,7 +50,7 @@ test('what was done before calling is seen by the run waited for, and no two run
         let seen = 0;
         let running = 0;
         let runs = 0;
-        const run = sharedRun(async () => {
+        const run = coalesce(async () => {
           expect(++running).toBe(1);
           const fails = failures[runs++ % failures.length];
           const snapshot = written;
