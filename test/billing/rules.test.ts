@@ -24,7 +24,7 @@ const paidTerms = fc
 const monthOf = (ms: number) => new Date(ms).getUTCFullYear() * 12 + new Date(ms).getUTCMonth();
 const dayOf = (ms: number) => new Date(ms).getUTCDate();
 
-test('so many months on is that many months on, at the same time of day, and never past the month’s end', () => {
+test('addMonths keeps the time of day and moves a day past the month’s end to its last day', () => {
   fc.assert(
     fc.property(instant, months, (ms, count) => {
       const later = addMonths(ms, count);
@@ -37,7 +37,7 @@ test('so many months on is that many months on, at the same time of day, and nev
   );
 });
 
-test('more months are later', () => {
+test('adding more months gives a later time', () => {
   fc.assert(
     fc.property(instant, months, (ms, count) => {
       expect(addMonths(ms, count + 1)).toBeGreaterThan(addMonths(ms, count));
@@ -46,31 +46,31 @@ test('more months are later', () => {
   );
 });
 
-test.each([
+test.for([
   ['2027-01-31T10:00:00.000Z', 1, '2027-02-28T10:00:00.000Z'],
   ['2028-01-31T10:00:00.000Z', 1, '2028-02-29T10:00:00.000Z'],
   ['2027-12-31T23:59:59.999Z', 2, '2028-02-29T23:59:59.999Z'],
   ['2027-03-31T00:00:00.000Z', 1, '2027-04-30T00:00:00.000Z'],
   ['2027-12-15T00:00:00.000Z', 1, '2028-01-15T00:00:00.000Z'],
-])('%s and %i month(s) are %s', (from, count, to) => {
+] as const)('%s plus %i month(s) is %s', ([from, count, to]) => {
   expect(new Date(addMonths(Date.parse(from), count)).toISOString()).toBe(to);
 });
 
-test('a plan is what was paid for until it runs out, and free from that very instant', () => {
+test('a plan is in force until its end, and from then on the plan is free', () => {
   const plan = fc.constantFrom(...PLAN_NAMES);
   fc.assert(
-    fc.property(plan, instant, instant, (bought, untilMs, nowMs) => {
-      expect(effectivePlan({ plan: bought, planUntil: null }, nowMs)).toBe(bought);
-      expect(effectivePlan({ plan: bought, planUntil: untilMs }, nowMs)).toBe(
-        nowMs < untilMs ? bought : 'free',
+    fc.property(plan, instant, instant, (paidPlan, untilMs, nowMs) => {
+      expect(effectivePlan({ plan: paidPlan, planUntil: null }, nowMs)).toBe(paidPlan);
+      expect(effectivePlan({ plan: paidPlan, planUntil: untilMs }, nowMs)).toBe(
+        nowMs < untilMs ? paidPlan : 'free',
       );
-      expect(effectivePlan({ plan: bought, planUntil: untilMs }, untilMs)).toBe('free');
+      expect(effectivePlan({ plan: paidPlan, planUntil: untilMs }, untilMs)).toBe('free');
     }),
     SEED,
   );
 });
 
-test('a subscription’s periods follow one another without a gap, a month each, and each holds its instants', () => {
+test('subscription periods last one month, follow each other without a gap and contain the time asked for', () => {
   fc.assert(
     fc.property(paidTerms, fc.integer({ min: 0, max: 3 * 365 * DAY_MS }), (terms, afterMs) => {
       const nowMs = (terms.periodStart ?? 0) + afterMs;
@@ -78,7 +78,7 @@ test('a subscription’s periods follow one another without a gap, a month each,
       expect(startMs <= nowMs && nowMs < endMs).toBe(true);
       expect(endMs - startMs).toBeGreaterThanOrEqual(28 * DAY_MS);
       expect(endMs - startMs).toBeLessThanOrEqual(31 * DAY_MS);
-      // Whichever of its instants asks, the period is the same; the next one begins where it ends.
+      // Every instant within a period gives the same period, and the next period starts at its end.
       expect(periodAt(terms, startMs)).toEqual({ startMs, endMs });
       expect(periodAt(terms, endMs - 1)).toEqual({ startMs, endMs });
       expect(periodAt(terms, endMs).startMs).toBe(endMs);
@@ -88,7 +88,7 @@ test('a subscription’s periods follow one another without a gap, a month each,
   );
 });
 
-test('a renewal that comes late finds the period that was being counted already', () => {
+test('a late renewal keeps the period in which usage is already counted', () => {
   fc.assert(
     fc.property(paidTerms, instant, (terms, sinceMs) => {
       const start = terms.periodStart ?? 0;
@@ -100,7 +100,7 @@ test('a renewal that comes late finds the period that was being counted already'
   );
 });
 
-test('without a plan in force the period is the calendar month', () => {
+test('without a paid plan in force the period is the calendar month', () => {
   fc.assert(
     fc.property(paidTerms, instant, (terms, nowMs) => {
       const { startMs, endMs } = calendarMonth(nowMs);

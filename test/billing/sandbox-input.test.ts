@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import { call, type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { callIn } from '../support/stripe.ts';
 import { begin, booksOf, press, subscribe } from './sandbox.ts';
 
-const ELSEWHERE = [
+const FOREIGN_URLS = [
   'https://evil.example/',
   '//evil.example/x',
   String.raw`/\evil.example`,
@@ -21,36 +21,39 @@ const ELSEWHERE = [
   'https://',
 ];
 
-/** Who is refused, again and again; no payment of theirs is ever stored. */
-let refused: Customer;
+/** Makes the rejected requests, which store no payment. */
+let customer: Customer;
 beforeAll(async () => {
-  refused = await signUp();
+  customer = await signUp();
 });
 
-test.each(ELSEWHERE)('a checkout never leads to %j', async (url) => {
-  for (const field of ['success_url', 'cancel_url']) {
-    const sent = { plan: 'pro', [field]: url };
-    const { status, body } = await refused.asSession('POST', '/api/init-payment', sent);
+test.for(FOREIGN_URLS.flatMap((url) => ['success_url', 'cancel_url'].map((field) => [field, url] as const)))(
+  'init-payment rejects the %s %j',
+  async ([field, url]) => {
+    const { status, body } = await customer.asSession('POST', '/api/init-payment', {
+      plan: 'pro',
+      [field]: url,
+    });
     expect([status, body.error?.details?.[0]?.path]).toEqual([400, field]);
-  }
-  expect((await booksOf(refused.accountId)).payments).toEqual([]);
-});
+    expect((await booksOf(customer.accountId)).payments).toEqual([]);
+  },
+);
 
-test('a checkout leads to an origin that the account has named, and to no other of its kind', async () => {
+test('a checkout redirects to an allowed origin of the account and to no similar origin', async () => {
   const ada = await signUp();
   const allowed = await ada.asSession('PATCH', '/api/account', { allowed_origins: ['https://shop.example'] });
   expect(allowed.status).toBe(200);
   const { checkout_url } = await begin(ada, { success_url: 'https://shop.example/thanks?id=1' });
   expect((await press(checkout_url, 'paid')).location).toBe('https://shop.example/thanks?id=1');
-  const other = { plan: 'scale', success_url: 'https://shop.example.evil.example/' };
-  expect((await ada.asSession('POST', '/api/init-payment', other)).status).toBe(400);
-  // Another account has named nothing.
+  const similar = { plan: 'scale', success_url: 'https://shop.example.evil.example/' };
+  expect((await ada.asSession('POST', '/api/init-payment', similar)).status).toBe(400);
+  // Another account allows no origins.
   const grace = await signUp();
-  const hers = { plan: 'pro', success_url: 'https://shop.example/' };
-  expect((await grace.asSession('POST', '/api/init-payment', hers)).status).toBe(400);
+  const sameUrl = { plan: 'pro', success_url: 'https://shop.example/' };
+  expect((await grace.asSession('POST', '/api/init-payment', sameUrl)).status).toBe(400);
 });
 
-test.each([
+test.for([
   'null',
   'javascript:',
   'shop.example',
@@ -59,12 +62,12 @@ test.each([
   'https://a@shop.example',
   '*',
   'https://SHOP.example',
-])('%j is no origin that an account can name', async (origin) => {
-  const answer = await refused.asSession('PATCH', '/api/account', { allowed_origins: [origin] });
+])('an account cannot allow the origin %j', async (origin) => {
+  const answer = await customer.asSession('PATCH', '/api/account', { allowed_origins: [origin] });
   expect(answer.status).toBe(400);
 });
 
-test.each([
+test.for([
   {},
   { plan: 'free' },
   { plan: 'gold' },
@@ -74,20 +77,21 @@ test.each([
   { plan: 'pro', currency: 'jpy' },
   { plan: 'pro', payment_id: 'pay_mine' },
   { plan: 'pro', success_url: 7 },
-])('init-payment refuses %j', async (sent) => {
-  const { status, body } = await refused.asSession('POST', '/api/init-payment', sent);
+])('init-payment rejects %j', async (sent) => {
+  const { status, body } = await customer.asSession('POST', '/api/init-payment', sent);
   expect([status, body.error.code]).toEqual([400, 'invalid_request']);
-  expect((await booksOf(refused.accountId)).payments).toEqual([]);
+  expect((await booksOf(customer.accountId)).payments).toEqual([]);
 });
 
-test('billing is for those who are known, and an account sees its own alone, with what there is to choose', async () => {
-  for (const [method, path] of [
-    ['POST', '/api/init-payment'],
-    ['POST', '/api/cancel-subscription'],
-    ['GET', '/api/billing'],
-  ] as const) {
-    expect((await call(method, path)).body.error.code).toBe('api_key_required');
-  }
+test.for([
+  ['POST', '/api/init-payment'],
+  ['POST', '/api/cancel-subscription'],
+  ['GET', '/api/billing'],
+] as const)('%s %s requires authentication', async ([method, path]) => {
+  expect((await call(method, path)).body.error.code).toBe('api_key_required');
+});
+
+test('billing shows the plans and only the account’s own subscription and payments', async () => {
   const [ada, grace] = [await signUp(), await signUp()];
   await subscribe(ada);
   expect((await grace.asSession('GET', '/api/billing')).body).toEqual({
@@ -103,56 +107,86 @@ test('billing is for those who are known, and an account sees its own alone, wit
   expect((await grace.asSession('POST', '/api/cancel-subscription')).status).toBe(409);
 });
 
-test('a sandbox notification that is not signed by this service is refused and leaves nothing behind', async () => {
+const UNPAID = { subscriptions: [], payments: [{ status: 'pending' }] };
+
+/** An account with a pending payment, and the signed notification that would mark it as paid. */
+const beginWithNotification = async () => {
   const ada = await signUp();
-  const { payment_id } = await begin(ada);
-  const { body, headers } = sandboxNotification(env, payment_id, 'paid');
-  const signature = headers.get('sandbox-signature') ?? '';
-  const forged: [string, Record<string, string>][] = [
-    [body, {}],
-    [body, { 'sandbox-signature': `${signature.slice(0, -2)}xx` }],
-    [`${body} `, { 'sandbox-signature': signature }],
-    ['', {}],
-  ];
-  for (const [sent, named] of forged) {
-    const answer = await call('POST', '/api/billing/sandbox', { body: sent, headers: named });
-    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
-  }
-  expect(await booksOf(ada.accountId)).toMatchObject({
-    subscriptions: [],
-    payments: [{ status: 'pending' }],
+  const { payment_id: paymentId } = await begin(ada);
+  const { body, headers } = sandboxNotification(env, paymentId, 'paid');
+  return { ada, paymentId, body, signature: headers.get('sandbox-signature') ?? '' };
+};
+
+type Pending = Awaited<ReturnType<typeof beginWithNotification>>;
+
+describe('a sandbox notification', () => {
+  let pending: Pending;
+  beforeAll(async () => {
+    pending = await beginWithNotification();
   });
-  const signed = { body, headers: { 'sandbox-signature': signature } };
-  expect((await call('POST', '/api/billing/sandbox', signed)).body).toEqual({ received: true });
-  expect((await booksOf(ada.accountId)).payments).toMatchObject([{ status: 'paid' }]);
+
+  const signed = (signature: string) => ({ 'sandbox-signature': signature });
+
+  test.for([
+    { name: 'without a signature', forge: ({ body }: Pending) => ({ body }) },
+    {
+      name: 'with a wrong signature',
+      forge: ({ body, signature }: Pending) => ({ body, headers: signed(`${signature.slice(0, -2)}xx`) }),
+    },
+    {
+      name: 'with a changed body',
+      forge: ({ body, signature }: Pending) => ({ body: `${body} `, headers: signed(signature) }),
+    },
+    { name: 'without a body', forge: () => ({ body: '' }) },
+  ])('$name is rejected and changes nothing', async ({ forge }) => {
+    const answer = await call('POST', '/api/billing/sandbox', forge(pending));
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
+    expect(await booksOf(pending.ada.accountId)).toMatchObject(UNPAID);
+  });
+
+  test('with a valid signature marks the payment as paid', async () => {
+    const { ada, body, signature } = await beginWithNotification();
+    const answer = await call('POST', '/api/billing/sandbox', { body, headers: signed(signature) });
+    expect(answer.body).toEqual({ received: true });
+    expect((await booksOf(ada.accountId)).payments).toMatchObject([{ status: 'paid' }]);
+  });
 });
 
-test('beyond this machine the sandbox gives nothing away unless it is told to', async () => {
-  const ada = await signUp();
-  const { payment_id } = await begin(ada);
-  const { body, headers } = sandboxNotification(env, payment_id, 'paid');
-  const careful: Env = { ...env, PAYMENTS_SANDBOX_ANYWHERE: 'false' };
-  const init = (origin: string) =>
+describe('unless PAYMENTS_SANDBOX_ANYWHERE is set, the sandbox', () => {
+  const localOnly: Env = { ...env, PAYMENTS_SANDBOX_ANYWHERE: 'false' };
+  let pending: Pending;
+  beforeAll(async () => {
+    pending = await beginWithNotification();
+  });
+
+  const initPayment = (origin: string) =>
     new Request(`${origin}/api/init-payment`, {
       method: 'POST',
       body: '{"plan":"pro"}',
-      headers: { 'x-api-key': ada.apiKey, 'content-type': 'application/json' },
+      headers: { 'x-api-key': pending.ada.apiKey, 'content-type': 'application/json' },
     });
-  for (const origin of [ORIGIN, 'http://localhost.evil.example', 'http://127.0.0.1.evil.example']) {
-    expect(await callIn(careful, init(origin))).toMatchObject({
-      status: 503,
-      body: { error: { code: 'unavailable' } },
-    });
-    const notification = new Request(`${origin}/api/billing/sandbox`, { method: 'POST', body, headers });
-    expect((await callIn(careful, notification)).status).toBe(404);
-    const pressed = new URLSearchParams({ outcome: 'paid' });
-    const page = new Request(`${origin}/checkout/${payment_id}`, { method: 'POST', body: pressed });
-    expect((await callIn(careful, page)).status).toBe(404);
-  }
-  expect(await booksOf(ada.accountId)).toMatchObject({
-    subscriptions: [],
-    payments: [{ status: 'pending' }],
+
+  test.for([ORIGIN, 'http://localhost.evil.example', 'http://127.0.0.1.evil.example'])(
+    'accepts no payment at %s',
+    async (origin) => {
+      const { ada, paymentId, body, signature } = pending;
+      expect(await callIn(localOnly, initPayment(origin))).toMatchObject({
+        status: 503,
+        body: { error: { code: 'unavailable' } },
+      });
+      const headers = { 'sandbox-signature': signature };
+      const notification = new Request(`${origin}/api/billing/sandbox`, { method: 'POST', body, headers });
+      expect((await callIn(localOnly, notification)).status).toBe(404);
+      const form = new URLSearchParams({ outcome: 'paid' });
+      const page = new Request(`${origin}/checkout/${paymentId}`, { method: 'POST', body: form });
+      expect((await callIn(localOnly, page)).status).toBe(404);
+      expect(await booksOf(ada.accountId)).toMatchObject(UNPAID);
+    },
+  );
+
+  test('accepts payments at localhost, but only while PAYMENTS is sandbox', async () => {
+    const local = 'http://localhost:8787';
+    expect((await callIn(localOnly, initPayment(local))).status).toBe(201);
+    expect((await callIn({ ...localOnly, PAYMENTS: 'none' }, initPayment(local))).status).toBe(503);
   });
-  expect((await callIn(careful, init('http://localhost:8787'))).status).toBe(201);
-  expect((await callIn({ ...careful, PAYMENTS: 'none' }, init('http://localhost:8787'))).status).toBe(503);
 });

@@ -1,13 +1,11 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
-import { DAY_MS, isoTime } from '../../src/shared/rules/dates.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, tamper } from '../support/gate.ts';
 import { begin, booksOf, subscribe } from './sandbox.ts';
-
-const at = (text: string) => useFakeClock(text);
 
 const cancel = (customer: Customer, when?: string) =>
   customer.asKey('POST', '/api/cancel-subscription', when ? { at: when } : {});
@@ -18,15 +16,15 @@ const withLicense = async () => {
   return { ada, verify: async () => (await ada.verify(license_key)).body };
 };
 
-test('there is nothing to cancel on free', async () => {
+test('cancel-subscription answers no_active_subscription on the free plan', async () => {
   const { status, body } = await cancel(await signUp());
   expect([status, body.error.code]).toEqual([409, 'no_active_subscription']);
 });
 
-test('cancelled now, a plan is over at once', async () => {
+test('canceling with at=now ends the plan at once', async () => {
   const { ada, verify } = await withLicense();
   await subscribe(ada);
-  at('2027-03-10T12:00:00.000Z');
+  useFakeClock('2027-03-10T12:00:00.000Z');
   const { status, body } = await cancel(ada, 'now');
   expect([status, body.subscription]).toMatchObject([
     200,
@@ -41,7 +39,7 @@ test('cancelled now, a plan is over at once', async () => {
   expect((await cancel(ada, 'now')).status).toBe(409);
 });
 
-test('what is cancelled for the end of its period can still be ended now', async () => {
+test('a subscription canceled for the end of its period can still be ended now', async () => {
   const { ada, verify } = await withLicense();
   await subscribe(ada);
   await cancel(ada, 'period_end');
@@ -55,7 +53,7 @@ test('what is cancelled for the end of its period can still be ended now', async
   expect(await verify()).toMatchObject({ api_limit: 1_000 });
 });
 
-test('the plan that an account has can’t be bought again, unless it was cancelled', async () => {
+test('an account cannot buy its current plan again unless the subscription is canceled', async () => {
   const ada = await signUp();
   await subscribe(ada);
   const again = await ada.asKey('POST', '/api/init-payment', { plan: 'pro' });
@@ -68,13 +66,13 @@ test('the plan that an account has can’t be bought again, unless it was cancel
   });
 });
 
-test('counting goes on from free to pro to scale, and one subscription lives', async () => {
+test('usage counting continues across upgrades, and only the newest subscription stays active', async () => {
   const { ada, verify } = await withLicense();
   await verify();
   expect(await verify()).toMatchObject({ api_usage: 2, api_limit: 1_000 });
   await subscribe(ada, 'pro');
   expect(await verify()).toMatchObject({ api_usage: 3, api_limit: 100_000 });
-  at(isoTime(Date.now() + DAY_MS));
+  useFakeClock(Date.now() + DAY_MS);
   await subscribe(ada, 'scale');
   expect(await verify()).toMatchObject({ api_usage: 4, api_limit: 5_000_000 });
   await evict(ada.accountId);
@@ -85,9 +83,13 @@ test('counting goes on from free to pro to scale, and one subscription lives', a
   ]);
 });
 
-test('the database itself refuses a second live subscription', async () => {
-  const ada = await signUp();
-  await subscribe(ada);
+describe('besides an active subscription, the database', () => {
+  let ada: Customer;
+  beforeAll(async () => {
+    ada = await signUp();
+    await subscribe(ada);
+  });
+
   const insert = (status: string) =>
     env.DB.prepare(
       `INSERT INTO subscriptions (id, account_id, provider, provider_ref, plan, status, period_start, period_end, created_at, updated_at)
@@ -95,15 +97,19 @@ test('the database itself refuses a second live subscription', async () => {
     )
       .bind(crypto.randomUUID(), ada.accountId, status)
       .run();
-  for (const status of ['active', 'past_due', 'cancelled']) {
+
+  test.for(['active', 'past_due', 'cancelled'])('rejects another subscription that is %s', async (status) => {
     await expect(insert(status)).rejects.toThrow(/UNIQUE constraint failed: subscriptions.account_id/);
-  }
-  await insert('ended');
+  });
+
+  test('accepts another subscription that has ended', async () => {
+    await expect(insert('ended')).resolves.toMatchObject({ success: true });
+  });
 });
 
-test('billing shows the plan, the subscription and every payment, and choosing a plan is a step done', async () => {
+test('billing shows the plan, the subscription and every payment, and paying completes choose_plan', async () => {
   const ada = await signUp();
-  at('2027-03-10T12:00:00.000Z');
+  useFakeClock('2027-03-10T12:00:00.000Z');
   const step = async () =>
     (await ada.asKey('GET', '/api/developer-progress')).body.steps.find(
       ({ id }: { id: string }) => id === 'choose_plan',
@@ -140,7 +146,7 @@ test('billing shows the plan, the subscription and every payment, and choosing a
   expect(await step()).toMatchObject({ done: true, done_at: '2027-03-10T12:00:00.000Z' });
 });
 
-test('the plan holds for a gate that was evicted, that starts another epoch or that has lost its disk', async () => {
+test('the plan stays in force after the gate is evicted, starts a new epoch or loses its storage', async () => {
   const { ada, verify } = await withLicense();
   await subscribe(ada);
   await evict(ada.accountId);
@@ -153,24 +159,24 @@ test('the plan holds for a gate that was evicted, that starts another epoch or t
   await runInDurableObject(gate(ada.accountId), (_instance, state) => state.storage.deleteAll());
   await evict(ada.accountId);
   expect(await verify()).toMatchObject({ api_limit: 100_000 });
-  const until = Date.parse((await cancel(ada)).body.subscription.ends_at);
+  const endsAt: string = (await cancel(ada)).body.subscription.ends_at;
   await evict(ada.accountId);
   expect(await verify()).toMatchObject({ api_limit: 100_000 });
-  at(isoTime(until));
+  useFakeClock(endsAt);
   expect(await verify()).toMatchObject({ api_limit: 1_000 });
 });
 
-test('usage is counted by the subscription’s own months, whose last days it keeps to', async () => {
+test('usage is counted per subscription month, which ends on the last day of shorter months', async () => {
   const { ada, verify } = await withLicense();
-  at('2027-01-31T10:00:00.000Z');
+  useFakeClock('2027-01-31T10:00:00.000Z');
   await subscribe(ada);
   const usage = async () => (await ada.asKey('GET', '/api/dashboard')).body.usage;
-  const months = ['2027-01-31', '2027-02-28', '2027-03-31', '2027-04-30', '2027-05-31'];
-  for (const [i, day] of months.slice(0, -1).entries()) {
-    const [start, end] = [`${day}T10:00:00.000Z`, `${months[i + 1]}T10:00:00.000Z`];
-    at(start);
+  const periodStarts = ['2027-01-31', '2027-02-28', '2027-03-31', '2027-04-30', '2027-05-31'];
+  for (const [i, day] of periodStarts.slice(0, -1).entries()) {
+    const [start, end] = [`${day}T10:00:00.000Z`, `${periodStarts[i + 1]}T10:00:00.000Z`];
+    useFakeClock(start);
     expect(await verify()).toMatchObject({ api_usage: 1, api_limit: 100_000 });
-    at(isoTime(Date.parse(end) - 1));
+    useFakeClock(Date.parse(end) - 1);
     expect(await verify()).toMatchObject({ api_usage: 2 });
     expect(await usage()).toMatchObject({ api_usage: 2, period_start: start, period_end: end });
   }

@@ -6,7 +6,7 @@ import { newReceiver } from '../support/receiver.ts';
 import { begin, booksOf, press } from './sandbox.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
-test('the whole road: pay, a higher limit on the very next verify, cancel, and free again when it ends', async () => {
+test('paying raises the limit at once, and a canceled plan stays in force until its end', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
   await ada.asSession('POST', '/api/webhooks', {
@@ -49,8 +49,12 @@ test('the whole road: pay, a higher limit on the very next verify, cancel, and f
   expect(cancelled.status).toBe(200);
   const { ends_at } = cancelled.body.subscription;
   expect(Date.parse(ends_at)).toBeGreaterThan(Date.now() + 27 * DAY_MS);
-  const [, word] = await receiver.receives(2);
-  expect(JSON.parse(word!.body)).toMatchObject({ event: 'subscription.cancelled', plan: 'pro', ends_at });
+  const [, cancellation] = await receiver.receives(2);
+  expect(JSON.parse(cancellation!.body)).toMatchObject({
+    event: 'subscription.cancelled',
+    plan: 'pro',
+    ends_at,
+  });
   expect((await ada.verify(license_key)).body.api_limit).toBe(100_000);
   expect((await ada.asSession('POST', '/api/cancel-subscription')).body.error.code).toBe(
     'no_active_subscription',
@@ -63,7 +67,7 @@ test('the whole road: pay, a higher limit on the very next verify, cancel, and f
   expect(env.PAYMENTS).toBe('sandbox');
 });
 
-test('a declined payment changes nothing and leads back to cancel_url', async () => {
+test('a declined payment changes nothing and redirects to cancel_url', async () => {
   const ada = await signUp();
   const { license_key } = await ada.createLicense();
   const { checkout_url } = await begin(ada, { cancel_url: '/prices?again=1' });
@@ -77,12 +81,12 @@ test('a declined payment changes nothing and leads back to cancel_url', async ()
     payments: [{ status: 'declined' }],
   });
   expect((await ada.verify(license_key)).body.api_limit).toBe(1_000);
-  // What was declined can't be paid any more.
+  // A declined checkout cannot be paid later.
   expect(await press(checkout_url, 'paid')).toMatchObject({ status: 409 });
   expect((await booksOf(ada.accountId)).subscriptions).toEqual([]);
 });
 
-test('pressing Pay twice, at once or later, pays once', async () => {
+test('submitting the checkout page several times pays once', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
   await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['payment.success'] });
@@ -100,7 +104,7 @@ test('pressing Pay twice, at once or later, pays once', async () => {
   expect(dashboard.body.recent_events).toHaveLength(1);
 });
 
-test('a second checkout replaces the one that waits, whose page says so and takes no payment', async () => {
+test('a second checkout replaces the pending checkout, whose page says so and accepts no payment', async () => {
   const ada = await signUp();
   const first = await begin(ada);
   const second = await begin(ada, { plan: 'scale' });
@@ -114,7 +118,7 @@ test('a second checkout replaces the one that waits, whose page says so and take
   });
 });
 
-test('the checkout is a plain page with a strict policy that works without script', async () => {
+test('the checkout page has a strict content security policy and works without scripts', async () => {
   const ada = await signUp();
   const { checkout_url } = await begin(ada, { success_url: '/?x=<script>alert(1)</script>' });
   const page = await exports.default.fetch(checkout_url);
@@ -124,8 +128,9 @@ test('the checkout is a plain page with a strict policy that works without scrip
   expect(text).toMatch(/<form method="post">[^]*name="outcome" value="paid"[^]*value="declined"/);
   expect(text).not.toMatch(/<script/i);
   expect((await press(checkout_url, 'neither')).status).toBe(400);
-  for (const id of ['pay_unknown', '%3Cscript%3E']) {
-    const unknown = await exports.default.fetch(`${ORIGIN}/checkout/${id}`);
-    expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'application/json']);
-  }
+});
+
+test.for(['pay_unknown', '%3Cscript%3E'])('the checkout page of %s answers 404 in JSON', async (id) => {
+  const unknown = await exports.default.fetch(`${ORIGIN}/checkout/${id}`);
+  expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'application/json']);
 });

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   askedOfStripe,
   month,
@@ -13,13 +13,14 @@ import {
 import { checkoutSession } from '../support/stripe-objects.ts';
 import { ORIGIN } from '../support/client.ts';
 
-const sessionsOf = async (accountId: string) =>
+/** Requests to create a checkout session for this account. */
+const sessionRequests = async (accountId: string) =>
   (await askedOfStripe(accountId)).filter(({ path }) => path === '/v1/checkout/sessions');
 
-/** Nothing listens there. */
-const STRIPE_IS_DOWN = stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' });
+/** Nothing listens on this port. */
+const STRIPE_DOWN = stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' });
 
-test('a payment begins as a monthly subscription at Stripe’s checkout, for the price of our plan', async () => {
+test('init-payment creates a Stripe checkout session for a monthly subscription at the plan’s price', async () => {
   const ada = await signUpWithStripe();
   const begun = await ada.ask('POST', '/api/init-payment', { plan: 'scale' });
   expect(begun.status).toBe(201);
@@ -31,8 +32,8 @@ test('a payment begins as a monthly subscription at Stripe’s checkout, for the
     status: 'pending',
     checkout_url: expect.stringMatching(/^http:.*\/checkout\/cs_/),
   });
-  const [asked] = await sessionsOf(ada.accountId);
-  expect(asked).toMatchObject({
+  const [request] = await sessionRequests(ada.accountId);
+  expect(request).toMatchObject({
     answered: 200,
     headers: {
       authorization: 'Bearer sk_test_x',
@@ -54,12 +55,12 @@ test('a payment begins as a monthly subscription at Stripe’s checkout, for the
   });
 });
 
-test('a customer whom Stripe has met is the same customer at the next checkout, which replaces the open one', async () => {
+test('the next checkout reuses the Stripe customer and expires the pending checkout session', async () => {
   const ada = await signUpWithStripe();
   const pro = await ada.subscribe('pro');
   await ada.begin('scale');
   await ada.begin('scale');
-  const [first, second, third] = (await sessionsOf(ada.accountId)).map(({ form }) => form);
+  const [first, second, third] = (await sessionRequests(ada.accountId)).map(({ form }) => form);
   expect(first).not.toHaveProperty('customer');
   expect(second).toMatchObject({ customer: pro.customer });
   expect(second).not.toHaveProperty('customer_email');
@@ -75,7 +76,7 @@ test('a customer whom Stripe has met is the same customer at the next checkout, 
   ]);
 });
 
-test('a notification with a wrong signature is refused and leaves nothing behind', async () => {
+test('a notification with a wrong signature is rejected and changes nothing', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(Date.now()));
   const session = checkoutSession(atStripe);
@@ -87,23 +88,29 @@ test('a notification with a wrong signature is refused and leaves nothing behind
   expect(await ada.apiLimit()).toBe(1_000);
 });
 
-test('a notification that is none of ours is answered 200 and changes nothing', async () => {
-  expect(await notify('customer.created', { id: ref('cus'), object: 'customer' })).toMatchObject({
-    status: 200,
-    body: { received: true },
+describe('a notification', () => {
+  test('of an unrelated type answers 200', async () => {
+    expect(await notify('customer.created', { id: ref('cus'), object: 'customer' })).toMatchObject({
+      status: 200,
+      body: { received: true },
+    });
   });
-  // Another service's subscription in the same Stripe account.
-  const other = await paidAtStripe('not-ours', await newStripeCustomer(), month(Date.now()));
-  expect((await notify('checkout.session.completed', checkoutSession(other))).status).toBe(200);
-  await other.put({ metadata: {} });
-  expect((await notify('checkout.session.completed', checkoutSession(other))).status).toBe(200);
-  const { results } = await env.DB.prepare(
-    "SELECT name FROM applied_facts WHERE name LIKE '%not-ours%'",
-  ).all();
-  expect(results).toEqual([]);
+
+  test.for([
+    { name: 'with an unknown payment id', metadata: { latchkey_payment_id: 'not-ours' } },
+    { name: 'without a payment id', metadata: {} },
+  ])('about a subscription $name answers 200 and changes nothing', async ({ metadata }) => {
+    const foreign = await paidAtStripe('not-ours', await newStripeCustomer(), month(Date.now()));
+    await foreign.put({ metadata });
+    expect((await notify('checkout.session.completed', checkoutSession(foreign))).status).toBe(200);
+    const { results } = await env.DB.prepare(
+      "SELECT name FROM applied_facts WHERE name LIKE '%not-ours%'",
+    ).all();
+    expect(results).toEqual([]);
+  });
 });
 
-test('the same notification five times at once pays once', async () => {
+test('five parallel copies of a notification record one payment', async () => {
   const ada = await signUpWithStripe();
   const payment = await ada.begin('pro');
   const atStripe = await paidAtStripe(payment, await newStripeCustomer(), month(Date.now()));
@@ -125,31 +132,33 @@ test('the same notification five times at once pays once', async () => {
   expect(new Set(methods)).toEqual(new Set(['GET']));
 });
 
-test('while Stripe is down a checkout is refused without a word of what is wrong, and can be begun afterwards', async () => {
-  const ada = await signUpWithStripe();
-  const refused = await ada.ask('POST', '/api/init-payment', { plan: 'pro' }, STRIPE_IS_DOWN);
-  expect([500, 503]).toContain(refused.status);
-  expect(JSON.stringify(refused.body)).not.toMatch(/stripe|sk_test|127\.0\.0\.1|connection/i);
-  expect(await ada.apiLimit()).toBe(1_000);
-  await ada.begin('pro');
-});
+describe('while Stripe is down', () => {
+  test('init-payment fails without revealing why, and succeeds afterwards', async () => {
+    const ada = await signUpWithStripe();
+    const failed = await ada.ask('POST', '/api/init-payment', { plan: 'pro' }, STRIPE_DOWN);
+    expect([500, 503]).toContain(failed.status);
+    expect(JSON.stringify(failed.body)).not.toMatch(/stripe|sk_test|127\.0\.0\.1|connection/i);
+    expect(await ada.apiLimit()).toBe(1_000);
+    await ada.begin('pro');
+  });
 
-test('while Stripe is down a notification is refused, so that it comes again, and nothing is half done', async () => {
-  const ada = await signUpWithStripe();
-  const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(Date.now()));
-  const session = checkoutSession(atStripe);
-  const refused = await notify('checkout.session.completed', session, { environment: STRIPE_IS_DOWN });
-  expect(refused.status).toBeGreaterThanOrEqual(500);
-  expect(JSON.stringify(refused.body)).not.toMatch(/sk_test|127\.0\.0\.1/);
-  expect(await ada.books()).toMatchObject({ subscriptions: [], payments: [{ status: 'pending' }] });
-  expect((await notify('checkout.session.completed', session)).status).toBe(200);
-  expect(await ada.apiLimit()).toBe(100_000);
-});
+  test('a notification fails without changing anything, and succeeds when Stripe sends it again', async () => {
+    const ada = await signUpWithStripe();
+    const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(Date.now()));
+    const session = checkoutSession(atStripe);
+    const failed = await notify('checkout.session.completed', session, { environment: STRIPE_DOWN });
+    expect(failed.status).toBeGreaterThanOrEqual(500);
+    expect(JSON.stringify(failed.body)).not.toMatch(/sk_test|127\.0\.0\.1/);
+    expect(await ada.books()).toMatchObject({ subscriptions: [], payments: [{ status: 'pending' }] });
+    expect((await notify('checkout.session.completed', session)).status).toBe(200);
+    expect(await ada.apiLimit()).toBe(100_000);
+  });
 
-test('while Stripe is down nothing is cancelled here that would go on there', async () => {
-  const ada = await signUpWithStripe();
-  await ada.subscribe();
-  const refused = await ada.ask('POST', '/api/cancel-subscription', {}, STRIPE_IS_DOWN);
-  expect([500, 503]).toContain(refused.status);
-  expect((await ada.ask('GET', '/api/billing')).body.subscription.status).toBe('active');
+  test('cancel-subscription fails and leaves the subscription active', async () => {
+    const ada = await signUpWithStripe();
+    await ada.subscribe();
+    const failed = await ada.ask('POST', '/api/cancel-subscription', {}, STRIPE_DOWN);
+    expect([500, 503]).toContain(failed.status);
+    expect((await ada.ask('GET', '/api/billing')).body.subscription.status).toBe('active');
+  });
 });

@@ -12,17 +12,17 @@ import {
 } from '../support/stripe.ts';
 import { checkoutSession, invoice } from '../support/stripe-objects.ts';
 
-const BEGUN_MS = Date.UTC(2027, 0, 10, 12);
-const RENEWAL_MS = addMonths(BEGUN_MS, 1);
+const START_MS = Date.UTC(2027, 0, 10, 12);
+const RENEWAL_MS = addMonths(START_MS, 1);
 
 beforeEach(() => {
-  useFakeClock(BEGUN_MS);
+  useFakeClock(START_MS);
 });
 
 const nextMonth = (status: 'paid' | 'open') =>
   month(RENEWAL_MS, { status, billing_reason: 'subscription_cycle' });
 
-test('a renewal moves the period on and is announced once, however often Stripe tells of it', async () => {
+test('repeated notifications of a renewal start one new period and create one event', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   vi.setSystemTime(RENEWAL_MS + 5_000);
@@ -36,7 +36,7 @@ test('a renewal moves the period on and is announced once, however often Stripe 
     subscription: {
       status: 'active',
       period_start: isoTime(RENEWAL_MS),
-      period_end: isoTime(addMonths(BEGUN_MS, 2)),
+      period_end: isoTime(addMonths(START_MS, 2)),
     },
     payments: [
       { status: 'paid', amount: 2_900 },
@@ -49,7 +49,7 @@ test('a renewal moves the period on and is announced once, however often Stripe 
   ]);
 });
 
-test('after a failed payment the paid limits hold for seven days, then they are those of free, until it is paid', async () => {
+test('after a failed payment the paid limits stay for seven days, then drop to free until the invoice is paid', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   vi.setSystemTime(RENEWAL_MS + 5_000);
@@ -59,7 +59,7 @@ test('after a failed payment the paid limits hold for seven days, then they are 
     plan: 'pro',
     subscription: { status: 'past_due' },
   });
-  // Stripe tries again and again, which makes the grace no longer.
+  // Further failed attempts don't extend the seven days.
   vi.setSystemTime(RENEWAL_MS + 3 * DAY_MS);
   await notify('invoice.payment_failed', invoice(unpaid, atStripe.id));
   vi.setSystemTime(RENEWAL_MS + 7 * DAY_MS - 1);
@@ -77,7 +77,7 @@ test('after a failed payment the paid limits hold for seven days, then they are 
   expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'payment.success']);
 });
 
-test('a subscription that was not paid for and is cancelled holds no longer than its grace', async () => {
+test('canceling an unpaid subscription ends it with its seven days of grace', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   vi.setSystemTime(RENEWAL_MS + 5_000);
@@ -86,22 +86,22 @@ test('a subscription that was not paid for and is cancelled holds no longer than
   expect(body.subscription.ends_at).toBe(isoTime(RENEWAL_MS + 7 * DAY_MS));
 });
 
-test('a subscription that ends at Stripe ends here at once, and is announced once', async () => {
+test('a subscription that ends at Stripe ends here at once and creates one event', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
-  vi.setSystemTime(BEGUN_MS + DAY_MS);
+  vi.setSystemTime(START_MS + DAY_MS);
   const answers = await Promise.all([atStripe.end(), atStripe.end(), atStripe.end()]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(await ada.apiLimit()).toBe(1_000);
   expect(await ada.told()).toMatchObject([
     { event: 'payment.success' },
-    { event: 'subscription.cancelled', plan: 'pro', ends_at: isoTime(BEGUN_MS + DAY_MS) },
+    { event: 'subscription.cancelled', plan: 'pro', ends_at: isoTime(START_MS + DAY_MS) },
   ]);
   expect((await ada.ask('GET', '/api/billing')).body).toMatchObject({ plan: 'free', subscription: null });
   expect((await ada.ask('POST', '/api/cancel-subscription')).body.error.code).toBe('no_active_subscription');
 });
 
-test('an invoice paid after its subscription has ended brings no plan back', async () => {
+test('an invoice paid after its subscription ended does not restore the plan', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   vi.setSystemTime(RENEWAL_MS + 5_000);
@@ -115,9 +115,9 @@ test('an invoice paid after its subscription has ended brings no plan back', asy
   expect((await ada.books()).subscriptions).toMatchObject([{ status: 'ended' }]);
 });
 
-test('a deletion that arrives before the checkout’s completion leaves a subscription that is over', async () => {
+test('a deletion that arrives before the completed checkout leaves an ended subscription', async () => {
   const ada = await signUpWithStripe();
-  const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(BEGUN_MS));
+  const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(START_MS));
   expect((await atStripe.end()).status).toBe(200);
   expect((await notify('checkout.session.completed', checkoutSession(atStripe))).status).toBe(200);
   expect(await ada.books()).toMatchObject({
@@ -128,7 +128,7 @@ test('a deletion that arrives before the checkout’s completion leaves a subscr
   expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'subscription.cancelled']);
 });
 
-test('cancelling tells Stripe to renew no more, and cancelling now to end it', async () => {
+test('canceling stops the renewal at Stripe, and canceling with at=now ends the subscription at Stripe', async () => {
   const ada = await signUpWithStripe();
   const { id } = await ada.subscribe();
   const changes = async () =>
@@ -137,25 +137,25 @@ test('cancelling tells Stripe to renew no more, and cancelling now to end it', a
       .map(({ method, path, form }) => ({ method, path, form }));
   const later = await ada.ask('POST', '/api/cancel-subscription');
   expect(later.body.subscription).toMatchObject({ status: 'cancelled', ends_at: isoTime(RENEWAL_MS) });
-  const renewNoMore = {
+  const stopRenewal = {
     method: 'POST',
     path: `/v1/subscriptions/${id}`,
     form: { cancel_at_period_end: 'true' },
   };
-  expect(await changes()).toEqual([renewNoMore]);
+  expect(await changes()).toEqual([stopRenewal]);
   expect(await ada.apiLimit()).toBe(100_000);
 
   const now = await ada.ask('POST', '/api/cancel-subscription', { at: 'now' });
-  expect(now.body.subscription).toMatchObject({ status: 'cancelled', ends_at: isoTime(BEGUN_MS) });
+  expect(now.body.subscription).toMatchObject({ status: 'cancelled', ends_at: isoTime(START_MS) });
   expect(await changes()).toEqual([
-    renewNoMore,
+    stopRenewal,
     { method: 'DELETE', path: `/v1/subscriptions/${id}`, form: {} },
   ]);
   expect(await ada.apiLimit()).toBe(1_000);
   expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'subscription.cancelled']);
 });
 
-test('a renewal that Stripe tells of after the cancellation holds for what was paid, and no longer', async () => {
+test('a renewal paid after the cancellation keeps the plan until the end of the paid period', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   vi.setSystemTime(RENEWAL_MS - 1_000);
@@ -163,21 +163,21 @@ test('a renewal that Stripe tells of after the cancellation holds for what was p
   vi.setSystemTime(RENEWAL_MS + 5_000);
   await atStripe.bill(nextMonth('paid'));
   expect(await ada.apiLimit()).toBe(100_000);
-  vi.setSystemTime(addMonths(BEGUN_MS, 2));
+  vi.setSystemTime(addMonths(START_MS, 2));
   expect(await ada.apiLimit()).toBe(1_000);
 });
 
-test('a subscription that Stripe has forgotten can be cancelled here', async () => {
+test('a subscription that Stripe has already canceled can be canceled here', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   await atStripe.put({ status: 'canceled' });
   expect((await ada.ask('POST', '/api/cancel-subscription')).status).toBe(200);
 });
 
-test('an upgrade ends the smaller subscription at Stripe, and what Stripe then says of it changes nothing', async () => {
+test('an upgrade cancels the old subscription at Stripe, and its deletion then changes nothing', async () => {
   const ada = await signUpWithStripe();
   const pro = await ada.subscribe('pro');
-  vi.setSystemTime(BEGUN_MS + DAY_MS);
+  vi.setSystemTime(START_MS + DAY_MS);
   const scale = await ada.subscribe('scale');
   const methods = async (id: string) => (await askedOfStripe(id)).map(({ method }) => method);
   expect(await methods(pro.id)).toContain('DELETE');
@@ -196,7 +196,7 @@ test('an upgrade ends the smaller subscription at Stripe, and what Stripe then s
   ]);
 });
 
-test('Stripe’s word of an end that overtakes our own is no second cancellation', async () => {
+test('a deletion that Stripe reports during a cancellation creates no second event', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   await atStripe.hold();
@@ -211,18 +211,18 @@ test('Stripe’s word of an end that overtakes our own is no second cancellation
   expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'subscription.cancelled']);
 });
 
-test('two checkouts paid at the same moment leave one subscription, here and at Stripe', async () => {
+test('two checkouts paid at once leave one subscription here and at Stripe', async () => {
   const ada = await signUpWithStripe();
   const paid = [];
   for (const plan of ['pro', 'scale']) {
-    paid.push(await paidAtStripe(await ada.begin(plan), await newStripeCustomer(), month(BEGUN_MS)));
+    paid.push(await paidAtStripe(await ada.begin(plan), await newStripeCustomer(), month(START_MS)));
   }
-  await Promise.all(paid.map((one) => notify('checkout.session.completed', checkoutSession(one))));
+  await Promise.all(paid.map((checkout) => notify('checkout.session.completed', checkoutSession(checkout))));
   const { subscriptions, payments } = await ada.books();
   expect(subscriptions.map(({ status }) => status).toSorted()).toEqual(['active', 'ended']);
   expect(payments.map(({ status }) => status)).toEqual(['paid', 'paid']);
-  const cancelled = await Promise.all(
+  const cancellations = await Promise.all(
     paid.map(async ({ id }) => (await askedOfStripe(id)).filter(({ method }) => method === 'DELETE').length),
   );
-  expect(cancelled.toSorted((a, b) => a - b)).toEqual([0, 1]);
+  expect(cancellations.toSorted((a, b) => a - b)).toEqual([0, 1]);
 });

@@ -166,8 +166,8 @@ describe('a Retry-After header', () => {
   });
 
   test.for([
-    { name: 'shorter than the scheduled delay is ignored', retryAfter: '1' },
-    { name: 'that does not parse is ignored', retryAfter: 'soon' },
+    { name: 'is ignored when shorter than the delay', retryAfter: '1' },
+    { name: 'is ignored when it does not parse', retryAfter: 'soon' },
   ])('$name', async ({ retryAfter }) => {
     expect(await dueAfterRetryAfter(retryAfter)).toBeGreaterThanOrEqual(4 * SECOND_MS);
   });

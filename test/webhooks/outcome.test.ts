@@ -53,7 +53,7 @@ test('a success marks the delivery as delivered and resets failing_since', () =>
 });
 
 test.for([
-  { name: 'after another consumer leased the delivery', changes: { lease: 'other-lease' } },
+  { name: 'after another consumer took the lease', changes: { lease: 'other-lease' } },
   {
     name: 'after the delivery failed permanently',
     changes: { status: 'failed' as const, lease: null, failures: 10 },
