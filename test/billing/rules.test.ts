@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { calendarMonth, periodAt } from '../../src/gate/period.ts';
-import { DAY_MS } from '../../src/shared/rules/dates.ts';
-import { addMonths } from '../../src/shared/rules/dates.ts';
+import { addMonths, DAY_MS } from '../../src/shared/rules/dates.ts';
 import { effectivePlan, PAID_PLANS, PLAN_NAMES, type PlanTerms } from '../../src/shared/rules/plans.ts';
 
 const SEED = { seed: 20_261_121, numRuns: 1_000 };

@@ -1,6 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { DAY_MS, isoTime } from '../../src/shared/rules/dates.ts';
-import { addMonths } from '../../src/shared/rules/dates.ts';
+import { addMonths, DAY_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import {
   askedOfStripe,
