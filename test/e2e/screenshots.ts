@@ -9,7 +9,7 @@ import { checkOut, type Service, start, tidyUp } from './support/service.ts';
 import { pagesOf, setStage } from './support/stage.ts';
 
 const FOLDER = join(import.meta.dirname, '../../screenshots');
-const IN_README = ['home-light-1440.png', 'license-dark-1440.png'];
+const IN_DOCS = ['home-light-1440.png', 'license-dark-1440.png'];
 const SIZES = [
   { width: 1_440, height: 900 },
   { width: 390, height: 844 },
@@ -79,5 +79,5 @@ try {
   await browser.close();
   await tidyUp();
 }
-for (const file of IN_README) await cp(join(FOLDER, file), join(import.meta.dirname, 'pictures', file));
+for (const file of IN_DOCS) await cp(join(FOLDER, file), join(import.meta.dirname, 'pictures', file));
 console.log(`Pictures are in ${FOLDER}`);
