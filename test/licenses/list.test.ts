@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { list, pages, products } from '../support/licenses.ts';
+import { allPages, list, products } from '../support/licenses.ts';
 
 beforeEach(() => {
   useFakeClock('2027-03-01T12:00:00.000Z');
@@ -25,24 +25,24 @@ test('licenses are listed newest first, in stable pages, all of them or by statu
   await create('until the 9th', { expires_at: '2027-03-09' });
 
   vi.setSystemTime('2027-03-05T23:59:59.999Z');
-  expect(await pages(ada)).toEqual([
+  expect(await allPages(ada)).toEqual([
     ['until the 9th', 'suspended, expired'],
     ['also until the 5th', 'revoked'],
     ['suspended', 'until the 3rd'],
     ['until the 5th', 'perpetual'],
   ]);
-  expect(await pages(ada, { status: 'active' })).toEqual([
+  expect(await allPages(ada, { status: 'active' })).toEqual([
     ['until the 9th', 'also until the 5th'],
     ['until the 5th', 'perpetual'],
   ]);
-  expect(await pages(ada, { status: 'expired' })).toEqual([['until the 3rd']]);
-  expect(await pages(ada, { status: 'suspended' })).toEqual([['suspended, expired', 'suspended']]);
-  expect(await pages(ada, { status: 'revoked' })).toEqual([['revoked']]);
+  expect(await allPages(ada, { status: 'expired' })).toEqual([['until the 3rd']]);
+  expect(await allPages(ada, { status: 'suspended' })).toEqual([['suspended, expired', 'suspended']]);
+  expect(await allPages(ada, { status: 'revoked' })).toEqual([['revoked']]);
 
   vi.setSystemTime('2027-03-06T00:00:00.000Z');
-  expect(await pages(ada, { status: 'active' })).toEqual([['until the 9th', 'perpetual']]);
+  expect(await allPages(ada, { status: 'active' })).toEqual([['until the 9th', 'perpetual']]);
   // Expired licenses are sorted by expiry, the latest first.
-  expect(await pages(ada, { status: 'expired' })).toEqual([
+  expect(await allPages(ada, { status: 'expired' })).toEqual([
     ['also until the 5th', 'until the 5th'],
     ['until the 3rd'],
   ]);

@@ -9,14 +9,14 @@ export const list = async (customer: Customer, query: Record<string, string> = {
 };
 export const products = ({ data }: Json): string[] => data.map(({ product }: Json) => product);
 
-/** Every page of two, one after the other. */
-export const pages = async (customer: Customer, query: Record<string, string> = {}) => {
-  const found: string[][] = [];
+/** Returns the products on every page, with two licenses a page. */
+export const allPages = async (customer: Customer, query: Record<string, string> = {}) => {
+  const pages: string[][] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
     const page = await list(customer, { ...query, limit: '2', ...(cursor && { cursor }) });
-    found.push(products(page));
+    pages.push(products(page));
     cursor = page.next_cursor;
   }
-  return found;
+  return pages;
 };
