@@ -5,29 +5,30 @@ import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, setPlan, statistics, tamper } from '../support/gate.ts';
 
-const parallel = <T>(times: number, call: (i: number) => Promise<T>) =>
+const runInParallel = <T>(times: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, i) => call(i)));
 
-const withUsage = async (customer: Customer, usage: number) => {
-  await customer.verify('makes-the-counter');
+const setUsage = async (customer: Customer, usage: number) => {
+  // The gate inserts the counter's row with the first call.
+  await customer.verify('UNKNOWN-KEY');
   await tamper(customer.accountId, "UPDATE counters SET value = ? WHERE name LIKE 'period:%'", usage);
 };
 
-test('200 verifies in parallel count exactly 200, each told another number', async () => {
+test('200 parallel verifies count exactly 200 and each returns its own api_usage', async () => {
   const ada = await signUp();
   await setPlan(ada.accountId, 'pro');
   const { license_key } = await ada.createLicense();
-  const answers = await parallel(200, () => ada.verify(license_key));
+  const answers = await runInParallel(200, () => ada.verify(license_key));
   expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200));
-  const told = answers.map(({ body }) => body.api_usage as number).toSorted((a, b) => a - b);
-  expect(told).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
+  const usages = answers.map(({ body }) => body.api_usage as number).toSorted((a, b) => a - b);
+  expect(usages).toEqual(Array.from({ length: 200 }, (_, i) => i + 1));
   await evict(ada.accountId);
   const counted = await statistics(ada.accountId);
   expect(counted.apiUsage).toBe(200);
   expect(counted.days).toEqual([{ date: isoDate(Date.now()), verify: 200, create: 0 }]);
 });
 
-test('calls that come while a commit is under way share the next one', async () => {
+test('calls that arrive during a commit share the next commit', async () => {
   const ada = await signUp();
   await setPlan(ada.accountId, 'pro');
   let commits = 0;
@@ -38,18 +39,18 @@ test('calls that come while a commit is under way share the next one', async () 
       return sync();
     });
   });
-  const answers = await parallel(100, () => ada.verify('whichever'));
+  const answers = await runInParallel(100, () => ada.verify('UNKNOWN-KEY'));
   expect(answers.every(({ status }) => status === 200)).toBe(true);
   expect(commits).toBeGreaterThan(0);
   expect(commits).toBeLessThan(50);
 });
 
-test('a quota with 10 left admits exactly 10 of 50 calls in parallel, whichever they are', async () => {
+test('a usage limit with 10 calls left admits exactly 10 of 50 parallel verifies and creates', async () => {
   const ada = await signUp();
   await setPlan(ada.accountId, 'pro');
   const { license_key } = await ada.createLicense();
-  await withUsage(ada, 99_990);
-  const answers = await parallel(50, (i) =>
+  await setUsage(ada, 99_990);
+  const answers = await runInParallel(50, (i) =>
     i % 2 === 0 ? ada.verify(license_key) : ada.asKey('POST', '/api/v1/licenses/create', {}),
   );
   const admitted = answers.filter(({ status }) => status < 300);
@@ -63,7 +64,7 @@ test('a quota with 10 left admits exactly 10 of 50 calls in parallel, whichever 
   expect((await statistics(ada.accountId)).apiUsage).toBe(100_000);
 });
 
-test('a create that makes no license takes back its count, and one by session costs nothing', async () => {
+test('a failed create costs no usage, and neither does a create by session', async () => {
   const ada = await signUp();
   await ada.createLicense({ license_key: 'TAKEN-KEY' });
   const create = (body: unknown) => ada.asKey('POST', '/api/v1/licenses/create', body);
@@ -75,38 +76,38 @@ test('a create that makes no license takes back its count, and one by session co
   expect(counted.days).toEqual([{ date: isoDate(Date.now()), verify: 0, create: 1 }]);
 });
 
-test('refused calls count nothing', async () => {
+test('rate-limited calls cost no usage', async () => {
   const ada = await signUp();
-  const hurried = await parallel(30, () => ada.verify('nothing'));
-  expect(hurried.filter(({ status }) => status === 200)).toHaveLength(20);
-  expect(hurried.filter(({ body }) => body.error?.code === 'rate_limit_exceeded')).toHaveLength(10);
+  const answers = await runInParallel(30, () => ada.verify('UNKNOWN-KEY'));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
+  expect(answers.filter(({ body }) => body.error?.code === 'rate_limit_exceeded')).toHaveLength(10);
   expect((await statistics(ada.accountId)).apiUsage).toBe(20);
 });
 
-test('every acknowledged call is counted though the gate is killed under load', async () => {
+test('every answered call stays counted when the gate is killed under load', async () => {
   const ada = await signUp();
   await setPlan(ada.accountId, 'scale');
   const { license_key } = await ada.createLicense();
-  const told: number[] = [];
+  const usages: number[] = [];
   let unanswered = 0;
   for (let round = 0; round < 5; round++) {
-    await parallel(40, async (i) => {
+    await runInParallel(40, async (i) => {
       if (i === 20) await kill(ada.accountId);
       const { status, body } = await ada.verify(license_key);
-      if (status === 200) told.push(body.api_usage);
+      if (status === 200) usages.push(body.api_usage);
       else unanswered++;
     });
   }
   const { apiUsage } = await statistics(ada.accountId);
-  expect(new Set(told).size).toBe(told.length);
-  expect(told.length + unanswered).toBe(200);
+  expect(new Set(usages).size).toBe(usages.length);
+  expect(usages.length + unanswered).toBe(200);
   expect(unanswered).toBeGreaterThan(0);
-  // A call that was cut off may have been counted, an answered one always was.
-  expect(apiUsage).toBeGreaterThanOrEqual(told.length);
+  // An interrupted call may or may not have been counted.
+  expect(apiUsage).toBeGreaterThanOrEqual(usages.length);
   expect(apiUsage).toBeLessThanOrEqual(200);
 });
 
-test('between calls the gate may be evicted at any time without losing a count', async () => {
+test('evicting the gate between calls loses no count', async () => {
   const ada = await signUp();
   const { license_key } = await ada.createLicense();
   for (let usage = 1; usage <= 8; usage++) {
@@ -115,7 +116,7 @@ test('between calls the gate may be evicted at any time without losing a count',
   }
 });
 
-test('a new month starts at nought, and a clock set back finds the old month as it was', async () => {
+test('usage restarts each month, and a clock set back continues the old month', async () => {
   useFakeClock(Date.UTC(2026, 10, 30, 23, 59, 59));
   const ada = await signUp();
   const { license_key } = await ada.createLicense({ expires_at: '2026-11-30' });
@@ -142,22 +143,22 @@ test('a new month starts at nought, and a clock set back finds the old month as 
   expect((await ada.verify(license_key)).body).toMatchObject({ status: 'expired', api_usage: 2 });
 });
 
-test('an exhausted account is told when its period ends, and then may call again', async () => {
+test('an account at its usage limit gets Retry-After until the period ends and can then call again', async () => {
   useFakeClock(Date.UTC(2026, 10, 30, 23, 59, 0));
   const ada = await signUp();
-  await withUsage(ada, 1_000);
-  const refused = await ada.verify('anything');
+  await setUsage(ada, 1_000);
+  const refused = await ada.verify('UNKNOWN-KEY');
   expect(refused.status).toBe(429);
   expect(refused.body.error.code).toBe('usage_limit_exceeded');
   expect(refused.headers.get('retry-after')).toBe('60');
   vi.setSystemTime(Date.UTC(2026, 11, 1));
-  expect((await ada.verify('anything')).body).toMatchObject({ status: 'not_found', api_usage: 1 });
+  expect((await ada.verify('UNKNOWN-KEY')).body).toMatchObject({ status: 'not_found', api_usage: 1 });
 });
 
-test('a bigger plan raises the limit and resets nothing', async () => {
+test('a larger plan raises the usage limit and keeps the usage', async () => {
   const ada = await signUp();
-  await withUsage(ada, 1_000);
-  expect((await ada.verify('anything')).status).toBe(429);
+  await setUsage(ada, 1_000);
+  expect((await ada.verify('UNKNOWN-KEY')).status).toBe(429);
   await setPlan(ada.accountId, 'pro');
-  expect((await ada.verify('anything')).body).toMatchObject({ api_usage: 1_001, api_limit: 100_000 });
+  expect((await ada.verify('UNKNOWN-KEY')).body).toMatchObject({ api_usage: 1_001, api_limit: 100_000 });
 });

@@ -31,43 +31,43 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Passes every call on and counts it. */
-const counting = <T extends object>(target: T) => {
-  const counted = { calls: 0 };
+/** Wraps `target` in a proxy that counts its method calls. */
+const countCalls = <T extends object>(target: T) => {
+  const counter = { calls: 0 };
   const proxy = new Proxy(target, {
     get: (real, name) => {
       const value: unknown = Reflect.get(real, name, real);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]): unknown => {
-        counted.calls++;
+        counter.calls++;
         return Reflect.apply(value, real, args);
       };
     },
   });
-  return { proxy, counted };
+  return { proxy, counter };
 };
 
-/** The Worker over bindings that count. */
-const countedWorker = () => {
-  const database = counting(env.DB);
-  const gates = counting(env.GATE);
-  const counted = { ...env, DB: database.proxy, GATE: gates.proxy };
+/** The Worker with bindings that count their calls. */
+const countingWorker = () => {
+  const database = countCalls(env.DB);
+  const gates = countCalls(env.GATE);
+  const countingEnv = { ...env, DB: database.proxy, GATE: gates.proxy };
   const verify = async (apiKey: string) => {
     const context = createExecutionContext();
     const request = new Request(`${ORIGIN}/api/v1/licenses/verify`, {
       method: 'POST',
       headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: '{"license_key":"NOBODYS-KEY"}',
+      body: '{"license_key":"UNKNOWN-KEY"}',
     });
-    const response = await worker.fetch(request, counted, context);
+    const response = await worker.fetch(request, countingEnv, context);
     await waitOnExecutionContext(context);
     return { status: response.status, body: await response.json() };
   };
-  return { verify, databaseCalls: () => database.counted.calls, gateCalls: () => gates.counted.calls };
+  return { verify, databaseCalls: () => database.counter.calls, gateCalls: () => gates.counter.calls };
 };
 
-/** Every query of this runtime, the Worker's and the gates': D1 has no other door than these. */
-const watchDatabase = () => {
+/** Counts every D1 query of the Worker and the gates, which all go through these three methods. */
+const countQueries = () => {
   const binding = Object.getPrototypeOf(env.DB) as D1Database;
   const spies = [vi.spyOn(binding, 'prepare'), vi.spyOn(binding, 'batch'), vi.spyOn(binding, 'exec')];
   return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
@@ -85,36 +85,38 @@ const swapped = (key: string, i: number, j: number) => {
   return characters.join('');
 };
 
-/** A good key, spoilt in one place. */
-const spoilt = (key: string): fc.Arbitrary<string> => {
-  const place = fc.nat(key.length - 1);
-  const replaced = (i: number, text: string) => key.slice(0, i) + text + key.slice(i + 1);
+/** A valid API key with one corruption. */
+const corrupted = (key: string): fc.Arbitrary<string> => {
+  const position = fc.nat(key.length - 1);
+  const replaceAt = (i: number, text: string) => key.slice(0, i) + text + key.slice(i + 1);
   return fc.oneof(
-    fc.tuple(place, fc.constantFrom(...BASE62)).map(([i, letter]) => replaced(i, letter)),
-    fc.tuple(place, fc.string({ minLength: 1, maxLength: 1 })).map(([i, letter]) => replaced(i, letter)),
-    place.map((i) => replaced(i, swapCase(key.charAt(i)))),
-    place.map((i) => replaced(i, '')),
-    place.map((i) => key.slice(0, i)),
-    place.map((i) => key.slice(i)),
-    fc.tuple(place, place).map(([i, j]) => swapped(key, i, j)),
-    fc.tuple(place, fc.constantFrom(...BASE62)).map(([i, letter]) => key.slice(0, i) + letter + key.slice(i)),
+    fc.tuple(position, fc.constantFrom(...BASE62)).map(([i, letter]) => replaceAt(i, letter)),
+    fc.tuple(position, fc.string({ minLength: 1, maxLength: 1 })).map(([i, letter]) => replaceAt(i, letter)),
+    position.map((i) => replaceAt(i, swapCase(key.charAt(i)))),
+    position.map((i) => replaceAt(i, '')),
+    position.map((i) => key.slice(0, i)),
+    position.map((i) => key.slice(i)),
+    fc.tuple(position, position).map(([i, j]) => swapped(key, i, j)),
+    fc
+      .tuple(position, fc.constantFrom(...BASE62))
+      .map(([i, letter]) => key.slice(0, i) + letter + key.slice(i)),
     fc.string({ minLength: 1, maxLength: 8 }).map((more) => key + more),
     fc.constantFrom(key.toLowerCase(), key.toUpperCase(), key + key, `Bearer ${key}`, `"${key}"`),
   );
 };
 
-/** One good key's id, account, secret and tag with parts of another's in their place. */
+/** A valid API key with some of its id, account, secret and tag replaced by another key's. */
 const spliced = (mine: string, others: string): fc.Arbitrary<string> => {
   const cuts = [PREFIX.length, PREFIX.length + ID_LENGTH, PREFIX.length + 2 * ID_LENGTH, mine.length - 11];
   const parts = (key: string) => [...cuts.map((cut, i) => key.slice(cut, cuts[i + 1])), ''].slice(0, 4);
   const [ours, theirs] = [parts(mine), parts(others)];
   return fc
     .array(fc.boolean(), { minLength: 4, maxLength: 4 })
-    .map((choices) => PREFIX + choices.map((own, i) => (own ? ours : theirs)[i]).join(''));
+    .map((choices) => PREFIX + choices.map((keepsOurs, i) => (keepsOurs ? ours : theirs)[i]).join(''));
 };
 
-const forgeries = (good: [string, string]): fc.Arbitrary<string> => {
-  const [mine, others] = good;
+const forgeries = (valid: [string, string]): fc.Arbitrary<string> => {
+  const [mine, others] = valid;
   const ids = mine.slice(PREFIX.length, PREFIX.length + 2 * ID_LENGTH);
   return (
     fc
@@ -128,20 +130,20 @@ const forgeries = (good: [string, string]): fc.Arbitrary<string> => {
             mine.slice(0, PREFIX.length + ID_LENGTH) + account + mine.slice(PREFIX.length + 2 * ID_LENGTH),
         ),
         spliced(mine, others),
-        { weight: 4, arbitrary: fc.oneof(spoilt(mine), spoilt(others)) },
+        { weight: 4, arbitrary: fc.oneof(corrupted(mine), corrupted(others)) },
       )
-      // A header's value loses the blanks around it; what is then left may be nothing, or a good key.
-      .filter((key) => key.trim() !== '' && !good.includes(key.trim()))
+      // Headers are trimmed, which could leave an empty value or a valid API key.
+      .filter((key) => key.trim() !== '' && !valid.includes(key.trim()))
   );
 };
 
-test('ten thousand forged keys are refused without one gate or one query', async () => {
-  const good: [string, string] = [ada.apiKey, eve.apiKey];
+test('10,000 forged API keys are refused without calling a gate or D1', async () => {
+  const valid: [string, string] = [ada.apiKey, eve.apiKey];
   const before = await listDurableObjectIds(env.GATE);
-  const { verify, databaseCalls, gateCalls } = countedWorker();
+  const { verify, databaseCalls, gateCalls } = countingWorker();
   const seen = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(forgeries(good), async (apiKey) => {
+    fc.asyncProperty(forgeries(valid), async (apiKey) => {
       seen.add(apiKey);
       expect(await verify(apiKey)).toMatchObject({
         status: 403,
@@ -157,19 +159,19 @@ test('ten thousand forged keys are refused without one gate or one query', async
   expect(after.map(String).toSorted()).toEqual(before.map(String).toSorted());
 });
 
-test('a forged key would have been seen to ask a gate: a good one does', async () => {
-  const { verify, databaseCalls, gateCalls } = countedWorker();
+test('verifying with a valid API key calls one gate, which proves the counter works', async () => {
+  const { verify, databaseCalls, gateCalls } = countingWorker();
   expect((await verify(ada.apiKey)).status).toBe(200);
   expect(gateCalls()).toBe(1);
   expect(databaseCalls()).toBe(0);
 });
 
-test('no verify with a good key reads D1, not even the first one after its gate was evicted', async () => {
+test('verifying with a valid API key never reads D1, even right after an eviction', async () => {
   const license = await ada.createLicense();
-  // The alarm that a change leaves behind looks into D1; it is not a verify, so it goes first.
+  // The alarm set by the change above reads D1, so it must ring before the count starts.
   await runDurableObjectAlarm(gate(ada.accountId));
-  const queries = watchDatabase();
-  for (const licenseKey of [license.license_key, 'NOBODYS-KEY']) {
+  const queries = countQueries();
+  for (const licenseKey of [license.license_key, 'UNKNOWN-KEY']) {
     expect((await ada.verify(licenseKey)).status).toBe(200);
     await evict(ada.accountId);
     expect((await ada.verify(licenseKey)).status).toBe(200);
@@ -177,8 +179,8 @@ test('no verify with a good key reads D1, not even the first one after its gate 
   expect(queries()).toBe(0);
 });
 
-test('a query would have been seen, whether the Worker makes it or a gate', async () => {
-  const queries = watchDatabase();
+test('queries by the Worker and by a gate are both counted, which proves the counter works', async () => {
+  const queries = countQueries();
   expect((await ada.asSession('GET', '/api/account')).status).toBe(200);
   const byWorker = queries();
   expect(byWorker).toBeGreaterThan(0);

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { openOutgoing } from '../../src/gate/outgoing.ts';
 import { newEvent, type WebhookEvent } from '../../src/shared/events.ts';
 
-/** Storage takes a text of 2 MB. */
+/** The largest value that Durable Object storage takes, in bytes. */
 const LARGEST_TEXT = 2_000_000;
 
-test('however many events one commit has, they leave in order, in parts that storage can hold', async () => {
+test('1,500 events of one commit leave in order, in batches that fit into storage', async () => {
   const events = Array.from({ length: 1_500 }, (_, index) =>
     newEvent('license.created', index, { customer_email: 'ada@example.com', filler: 'é"\\'.repeat(500) }),
   );
@@ -16,13 +16,13 @@ test('however many events one commit has, they leave in order, in parts that sto
     for (const event of events.slice(0, 3)) outgoing.add(event);
     outgoing.write();
     outgoing.insert(events.slice(3));
-    const left: WebhookEvent[] = [];
-    for (let part = outgoing.next(); part; part = outgoing.next()) {
-      expect(new TextEncoder().encode(part.events).length).toBeLessThan(LARGEST_TEXT);
-      left.push(...(JSON.parse(part.events) as WebhookEvent[]));
-      outgoing.remove(part.throughSeq);
+    const forwarded: WebhookEvent[] = [];
+    for (let batch = outgoing.next(); batch; batch = outgoing.next()) {
+      expect(new TextEncoder().encode(batch.events).length).toBeLessThan(LARGEST_TEXT);
+      forwarded.push(...(JSON.parse(batch.events) as WebhookEvent[]));
+      outgoing.remove(batch.throughSeq);
     }
-    expect(left).toEqual(events);
+    expect(forwarded).toEqual(events);
     expect(outgoing.isEmpty()).toBe(true);
   });
 });

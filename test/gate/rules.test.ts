@@ -4,7 +4,7 @@ import { calendarMonth } from '../../src/gate/period.ts';
 import { currentRate, decideRate } from '../../src/gate/rate.ts';
 import { decideVerdict } from '../../src/gate/verdict.ts';
 
-const spend = (calls: number, nowMs: number, callsPerSecond: number, from = 0) => {
+const spendCalls = (calls: number, nowMs: number, callsPerSecond: number, from = 0) => {
   let recoveredAtMs = from;
   let allowed = 0;
   let last = decideRate(recoveredAtMs, nowMs, callsPerSecond);
@@ -16,25 +16,22 @@ const spend = (calls: number, nowMs: number, callsPerSecond: number, from = 0) =
   return { allowed, recoveredAtMs, last };
 };
 
-describe('the pace of a key', () => {
-  test.for([10, 100, 1_000])(
-    'a rested key of %i calls a second may spend two seconds’ worth at once',
-    (rate) => {
-      const { allowed, last } = spend(3 * rate, 1_000_000, rate);
-      expect(allowed).toBe(2 * rate);
-      expect(last).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
-      expect(last.state).toEqual({ quota: 2 * rate, windowSeconds: 2, remaining: 0, resetSeconds: 2 });
-    },
-  );
-
-  test('a spent key earns its calls back one by one', () => {
-    const { recoveredAtMs } = spend(20, 1_000_000, 10);
-    expect(spend(5, 1_000_099, 10, recoveredAtMs).allowed).toBe(0);
-    expect(spend(5, 1_000_100, 10, recoveredAtMs).allowed).toBe(1);
-    expect(spend(50, 1_002_000, 10, recoveredAtMs).allowed).toBe(20);
+describe('the rate limit of an API key', () => {
+  test.for([10, 100, 1_000])('of %i calls a second allows a burst of two seconds’ worth', (rate) => {
+    const { allowed, last } = spendCalls(3 * rate, 1_000_000, rate);
+    expect(allowed).toBe(2 * rate);
+    expect(last).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
+    expect(last.state).toEqual({ quota: 2 * rate, windowSeconds: 2, remaining: 0, resetSeconds: 2 });
   });
 
-  test('what a caller is told to be left is what it gets', () => {
+  test('recovers one call at a time', () => {
+    const { recoveredAtMs } = spendCalls(20, 1_000_000, 10);
+    expect(spendCalls(5, 1_000_099, 10, recoveredAtMs).allowed).toBe(0);
+    expect(spendCalls(5, 1_000_100, 10, recoveredAtMs).allowed).toBe(1);
+    expect(spendCalls(50, 1_002_000, 10, recoveredAtMs).allowed).toBe(20);
+  });
+
+  test('allows exactly the calls it reports as remaining', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 60 }), (pauses) => {
         let nowMs = 1_000_000;
@@ -42,7 +39,7 @@ describe('the pace of a key', () => {
         for (const pause of pauses) {
           nowMs += pause;
           const { remaining } = currentRate(recoveredAtMs, nowMs, 10);
-          expect(spend(40, nowMs, 10, recoveredAtMs).allowed).toBe(remaining);
+          expect(spendCalls(40, nowMs, 10, recoveredAtMs).allowed).toBe(remaining);
           recoveredAtMs = decideRate(recoveredAtMs, nowMs, 10).recoveredAtMs;
         }
       }),
@@ -50,7 +47,7 @@ describe('the pace of a key', () => {
     );
   });
 
-  test('over any stretch of time no key gets more than its rate and one burst', () => {
+  test('never allows more than its rate plus one burst', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(300), { maxLength: 200 }), (pauses) => {
         let nowMs = 0;
@@ -68,14 +65,14 @@ describe('the pace of a key', () => {
     );
   });
 
-  test('a clock set back by a month does not lock a key out', () => {
-    const { recoveredAtMs } = spend(20, 3_000_000_000, 10);
+  test('does not lock a key out when the clock is set back by a month', () => {
+    const { recoveredAtMs } = spendCalls(20, 3_000_000_000, 10);
     expect(currentRate(recoveredAtMs, 1_000_000, 10).remaining).toBe(20);
-    expect(spend(30, 1_000_000, 10, recoveredAtMs).allowed).toBe(20);
+    expect(spendCalls(30, 1_000_000, 10, recoveredAtMs).allowed).toBe(20);
   });
 });
 
-test('a calendar month holds its first millisecond and not the next month’s', () => {
+test('a calendar month starts at its first millisecond and ends before the next month’s', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 4_102_444_800_000 }), (nowMs) => {
       const month = calendarMonth(nowMs);
@@ -88,7 +85,7 @@ test('a calendar month holds its first millisecond and not the next month’s', 
   );
 });
 
-describe('the verdict', () => {
+describe('decideVerdict', () => {
   const today = '2026-11-21';
 
   test.for([
@@ -97,11 +94,11 @@ describe('the verdict', () => {
     [{ status: 'active', expiresAt: '2026-11-20' }, false, 'expired'],
     [{ status: 'suspended', expiresAt: '2026-11-20' }, false, 'suspended'],
     [{ status: 'revoked', expiresAt: null }, false, 'revoked'],
-  ] as const)('of %o is valid: %s, %s', ([license, valid, status]) => {
+  ] as const)('for %o returns valid %s, status %s', ([license, valid, status]) => {
     expect(decideVerdict(license, today)).toEqual({ valid, status, expiresAt: license.expiresAt });
   });
 
-  test('of nothing is not_found', () => {
+  test('without a license returns not_found', () => {
     expect(decideVerdict(null, today)).toEqual({ valid: false, status: 'not_found', expiresAt: null });
   });
 });
