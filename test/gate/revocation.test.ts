@@ -27,23 +27,22 @@ test('after a deletion is answered, every isolate refuses the API key', async ()
   expect((await ada.asKey('GET', '/api/account')).body.error.code).toBe('api_key_invalid');
 });
 
-test.for([
-  { name: 'suspension', actions: ['suspend'], status: 'suspended' },
-  { name: 'reinstatement', actions: ['suspend', 'reinstate'], status: 'active' },
-  { name: 'revocation', actions: ['suspend', 'revoke'], status: 'revoked' },
-] as const)(
-  'after a $name is answered, every isolate verifies the license as $status',
-  async ({ actions, status }) => {
-    const ada = await signUp();
-    const { id, license_key } = await ada.createLicense();
-    const verifyElsewhere = verifierElsewhere(ada.apiKey);
-    let answer;
-    for (const action of actions) answer = await ada.asSession('POST', `/api/v1/licenses/${id}/${action}`);
-    expect(answer?.body.status).toBe(status);
+test('after a status change is answered, every isolate verifies the license with its new status', async () => {
+  const ada = await signUp();
+  const { id, license_key } = await ada.createLicense();
+  const verifyElsewhere = verifierElsewhere(ada.apiKey);
+  for (const [action, status] of [
+    ['suspend', 'suspended'],
+    ['reinstate', 'active'],
+    ['suspend', 'suspended'],
+    ['revoke', 'revoked'],
+  ] as const) {
+    const { body } = await ada.asSession('POST', `/api/v1/licenses/${id}/${action}`);
+    expect(body.status).toBe(status);
     expect(await verifyElsewhere(license_key)).toBe(status);
     expect((await ada.verify(license_key)).body.status).toBe(status);
-  },
-);
+  }
+});
 
 test('under load, no verify that starts after a revocation is answered returns active', async () => {
   const ada = await signUp();
