@@ -5,15 +5,15 @@ import { apiKeyRoutes } from './api-keys/routes.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import type { AppEnv } from './http/context.ts';
 import { onError } from './http/errors.ts';
-import { frame } from './http/frame.ts';
-import { notFoundIn } from './http/not-found.ts';
+import { baseMiddleware } from './http/base-middleware.ts';
+import { createNotFoundHandler } from './http/not-found.ts';
 import { createCachingRouter } from './http/router.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
 
 const routes = new Hono<AppEnv>({ router: createCachingRouter() })
-  .use(frame)
+  .use(baseMiddleware)
   .route('/', systemRoutes)
   .route('/', documentationRoutes)
   .route('/', checkoutRoutes)
@@ -25,7 +25,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/api/v1/licenses', licenseRoutes);
 
 export const app = routes.onError(onError);
-const notFound = notFoundIn(app);
+const notFound = createNotFoundHandler(app);
 app.notFound((c) => dashboardPage(c) ?? notFound(c));
 
 /** The type from which `hono/client` infers every route's input and response. */

@@ -5,20 +5,20 @@ import { ID_BODY_LENGTH } from '../shared/ids.ts';
 import { randomBase62, toBase62 } from '../shared/random.ts';
 import { createLru } from '../shared/lru.ts';
 
-// lk_live_ + key id + account id + secret + tag, all letters and digits. The key names its own gate, and the
-// tag, a keyed hash of the rest, lets a forged or mistyped key be refused without looking anything up.
+// An API key is lk_live_ + key id + account id + secret + tag, all letters and digits. The account id tells which gate
+// to call. The tag is an HMAC of the rest, so a forged or mistyped key can be refused without any lookup.
 
 const PREFIX = 'lk_live_';
 /** 131 random bits. */
 const SECRET_LENGTH = 22;
-/** 65 bits: a filter, and no proof. The fingerprint in the gate is the proof. */
+/** 65 bits. The tag only filters out forged keys; the gate authenticates a key by its fingerprint. */
 const TAG_LENGTH = 11;
 const BODY_LENGTH = PREFIX.length + 2 * ID_BODY_LENGTH + SECRET_LENGTH;
 
-const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${BODY_LENGTH - PREFIX.length + TAG_LENGTH}}$`);
+const FORMAT = new RegExp(`^${PREFIX}[0-9A-Za-z]{${BODY_LENGTH - PREFIX.length + TAG_LENGTH}}$`);
 
-/** One keyed hash serves twice: its head becomes the tag that the key carries, its tail the fingerprint. */
-const authenticate = (apiKeySecret: string, body: string) => {
+/** Computes the HMAC of a key without its tag. Its head becomes the tag, its tail the fingerprint. */
+const computeTagAndFingerprint = (apiKeySecret: string, body: string) => {
   const mac = createHmac('sha256', apiKeySecret).update(body).digest();
   return {
     tag: toBase62(mac.subarray(0, TAG_LENGTH)),
@@ -26,18 +26,18 @@ const authenticate = (apiKeySecret: string, body: string) => {
   };
 };
 
-const bodyOf = (id: string) => id.slice(id.indexOf('_') + 1);
+const withoutPrefix = (id: string) => id.slice(id.indexOf('_') + 1);
 
 export const mintApiKey = (apiKeySecret: string, accountId: string, keyId: string) => {
-  const body = PREFIX + bodyOf(keyId) + bodyOf(accountId) + randomBase62(SECRET_LENGTH);
-  const { tag, fingerprint } = authenticate(apiKeySecret, body);
+  const body = PREFIX + withoutPrefix(keyId) + withoutPrefix(accountId) + randomBase62(SECRET_LENGTH);
+  const { tag, fingerprint } = computeTagAndFingerprint(apiKeySecret, body);
   return { apiKey: body + tag, fingerprint };
 };
 
-const readKey = (apiKeySecret: string, apiKey: string): PresentedKey | null => {
-  if (!FORM.test(apiKey)) return null;
+const parseUncached = (apiKeySecret: string, apiKey: string): PresentedKey | null => {
+  if (!FORMAT.test(apiKey)) return null;
   const body = apiKey.slice(0, BODY_LENGTH);
-  const { tag, fingerprint } = authenticate(apiKeySecret, body);
+  const { tag, fingerprint } = computeTagAndFingerprint(apiKeySecret, body);
   if (!equalInConstantTime(tag, apiKey.slice(BODY_LENGTH))) return null;
   const ids = body.slice(PREFIX.length);
   return {
@@ -47,15 +47,15 @@ const readKey = (apiKeySecret: string, apiKey: string): PresentedKey | null => {
   };
 };
 
-/** A key comes again and again, and its keyed hash would be a tenth of a verify. Only good ones are kept. */
-const goodKeys = createLru<{ apiKeySecret: string; key: PresentedKey }>(2_000);
+/** Caches keys whose tag is valid, because the HMAC would be a tenth of the cost of a verify. */
+const parsedKeys = createLru<{ apiKeySecret: string; key: PresentedKey }>(2_000);
 
-/** What a key says of itself, if its tag vouches for it. */
+/** Returns the ids and the fingerprint of an API key, or null if its format or tag is invalid. */
 export const parseApiKey = (apiKeySecret: string, apiKey: string): PresentedKey | null => {
-  const known = goodKeys.get(apiKey);
-  if (known?.apiKeySecret === apiKeySecret) return known.key;
-  const key = readKey(apiKeySecret, apiKey);
-  if (key) goodKeys.set(apiKey, { apiKeySecret, key });
+  const cached = parsedKeys.get(apiKey);
+  if (cached?.apiKeySecret === apiKeySecret) return cached.key;
+  const key = parseUncached(apiKeySecret, apiKey);
+  if (key) parsedKeys.set(apiKey, { apiKeySecret, key });
   return key;
 };
 

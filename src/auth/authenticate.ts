@@ -17,7 +17,8 @@ export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
   c.header('RateLimit', `"key";r=${rate.remaining};t=${rate.resetSeconds}`);
 };
 
-export const refusalError = (c: Context<AppEnv>, refusal: Refusal): AppError => {
+/** Turns a refusal by the gate into an error response, including its rate limit headers. */
+export const toRefusalError = (c: Context<AppEnv>, refusal: Refusal): AppError => {
   if ('rate' in refusal) setRateHeaders(c, refusal.rate);
   return new AppError(
     refusal.refused,
@@ -25,11 +26,11 @@ export const refusalError = (c: Context<AppEnv>, refusal: Refusal): AppError => 
   );
 };
 
-/** Created once, because capturing a stack would dominate the cost of rejecting a forged key. */
+/** Created only once, because capturing a stack trace would dominate the cost of rejecting a forged key. */
 const FORGED_KEY = new AppError('api_key_invalid');
 
 /** Parses an API key and checks its tag, without any lookup. */
-export const presentKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => {
+export const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => {
   const key = parseApiKey(readConfig(c.env).apiKeySecret, apiKey);
   if (!key) throw FORGED_KEY;
   c.set('key', key);
@@ -39,11 +40,14 @@ export const presentKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => 
 /** Asks the account's gate whether the key may make this call, and throws if it may not. */
 export const admitKey = async (c: Context<AppEnv>, key: PresentedKey, needs: KeyScope): Promise<void> => {
   const admission = await gateOf(c.env, key.accountId).admit(key, needs);
-  if (admission.refused !== null) throw refusalError(c, admission);
+  if (admission.refused !== null) throw toRefusalError(c, admission);
   setRateHeaders(c, admission.rate);
 };
 
-/** Browsers name the origin or site of the page that sends a request. Other clients send no cookies unasked. */
+/**
+ * Whether the request comes from our own pages. Browsers send the origin or site of the page. A request without either
+ * header comes from a client that chose to send the cookie.
+ */
 const isSameOrigin = (c: Context<AppEnv>): boolean => {
   const origin = c.req.header('origin');
   if (origin !== undefined) return origin === new URL(c.req.url).origin;
@@ -62,7 +66,7 @@ const authenticateSession = async (c: Context<AppEnv>) => {
 };
 
 const authenticateKey = async (c: Context<AppEnv>, apiKey: string) => {
-  const key = presentKey(c, apiKey);
+  const key = parsePresentedKey(c, apiKey);
   await admitKey(c, key, 'full');
   return accountCtx(c, key.accountId, key);
 };
@@ -74,10 +78,10 @@ export const authenticate = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** Accepts only an API key and leaves the gate to the verb, so that a verify stays one call. */
+/** Accepts only an API key. The verb calls the gate itself, so that a verify needs only one call. */
 export const requireKey = createMiddleware<AppEnv>(async (c, next) => {
   const apiKey = c.req.header('x-api-key');
   if (!apiKey) throw new AppError('api_key_required');
-  presentKey(c, apiKey);
+  parsePresentedKey(c, apiKey);
   await next();
 });

@@ -2,7 +2,8 @@ import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { NewSession } from './sessions.ts';
 
-// Over plain http, which only local runs are, browsers refuse `__Host-` and Secure: the cookie has another name there.
+// Browsers reject `__Host-` and Secure cookies over plain http, which only local runs use, so the cookie has a different
+// name there.
 
 const isHttps = (c: Context) => new URL(c.req.url).protocol === 'https:';
 const cookieName = (c: Context) => (isHttps(c) ? '__Host-session' : 'session');
@@ -14,7 +15,7 @@ export const setSessionCookie = (c: Context, { token, expiresAt }: NewSession) =
 
 export const clearSessionCookie = (c: Context) => deleteCookie(c, cookieName(c), attributes(c));
 
-/** An Authorization header goes before the cookie. */
+/** Reads the session token. An Authorization header takes precedence over the cookie. */
 export const readSessionToken = (c: Context): { token: string; fromCookie: boolean } | null => {
   const bearer = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
   if (bearer) return { token: bearer, fromCookie: false };

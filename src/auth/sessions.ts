@@ -15,7 +15,7 @@ export interface NewSession {
   expiresAt: number;
 }
 
-/** The token is the caller's alone: what is stored is its hash. */
+/** Returns a new session for the client, and the row to store. Only a hash of the token is stored. */
 export const newSession = (accountId: string, nowMs: number) => {
   const token = TOKEN_PREFIX + randomBase62(TOKEN_LENGTH);
   const expiresAt = nowMs + SESSION_MS;

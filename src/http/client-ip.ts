@@ -1,6 +1,9 @@
 import type { Context } from 'hono';
 
-/** Cloudflare names the caller's address. One customer commands a whole /64 of IPv6, so that counts as one. */
+/**
+ * Returns the client's IP address as Cloudflare reports it. An IPv6 address is reduced to its /64 network, because a
+ * single client usually controls all of its addresses.
+ */
 export const clientIp = (c: Context): string => {
   const ip = c.req.header('cf-connecting-ip') ?? 'local';
   return ip.includes(':') ? networkOf(ip) : ip;

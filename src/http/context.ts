@@ -13,7 +13,7 @@ export interface AppEnv {
     sessionHash: string;
     errorCode: ErrorCode;
     isDashboard: boolean;
-    /** Details of an unexpected error, for the log only. */
+    /** Details of an unexpected error. Only logged, never sent to the client. */
     fault: { error: string; stack?: string };
   };
 }

@@ -6,7 +6,7 @@ import { ConfigError } from '../shared/config.ts';
 import { describeError } from '../shared/log.ts';
 import type { AppEnv } from './context.ts';
 
-// The one place that knows how an error looks on the wire.
+// Turns errors into responses. No other module decides on status codes and messages.
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
 
@@ -14,20 +14,20 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   invalid_json: { status: 400, message: 'Malformed JSON' },
   invalid_request: { status: 400, message: 'Invalid Request' },
   api_key_required: { status: 401, message: 'API Key Required' },
-  invalid_session: { status: 401, message: 'Session Unknown or Expired' },
-  invalid_credentials: { status: 401, message: 'Wrong E-mail or Password' },
+  invalid_session: { status: 401, message: 'Invalid or Expired Session' },
+  invalid_credentials: { status: 401, message: 'Wrong Email or Password' },
   api_key_invalid: { status: 403, message: 'Invalid API Key' },
-  insufficient_scope: { status: 403, message: 'This API Key May Only Verify Licenses' },
+  insufficient_scope: { status: 403, message: 'This API Key Can Only Verify Licenses' },
   origin_not_allowed: { status: 403, message: 'Origin Not Allowed' },
   api_key_not_found: { status: 404, message: 'API Key Not Found' },
   license_not_found: { status: 404, message: 'License Not Found' },
   webhook_not_found: { status: 404, message: 'Webhook Not Found' },
   not_found: { status: 404, message: 'Not Found' },
   method_not_allowed: { status: 405, message: 'Method Not Allowed' },
-  email_taken: { status: 409, message: 'An Account With This E-mail Exists' },
-  license_key_taken: { status: 409, message: 'This License Key Exists Already' },
-  invalid_transition: { status: 409, message: 'Not Possible in the Present State' },
-  idempotency_conflict: { status: 409, message: 'This Idempotency Key Was Used With Another Body' },
+  email_taken: { status: 409, message: 'An Account With This Email Already Exists' },
+  license_key_taken: { status: 409, message: 'This License Key Already Exists' },
+  invalid_transition: { status: 409, message: 'Not Possible in the Current State' },
+  idempotency_conflict: { status: 409, message: 'This Idempotency Key Was Used With a Different Body' },
   no_active_subscription: { status: 409, message: 'No Active Subscription' },
   body_too_large: { status: 413, message: 'Body Too Large' },
   unsupported_media_type: { status: 415, message: 'The Body Must Be JSON' },
@@ -51,7 +51,7 @@ export const errorBody = z
   })
   .meta({ id: 'Error' });
 
-export const answerError = (c: Context<AppEnv>, error: AppError) => {
+export const errorResponse = (c: Context<AppEnv>, error: AppError) => {
   const { status, message } = ERRORS[error.code];
   const { details, headers = {} } = error.options;
   c.set('errorCode', error.code);
@@ -69,13 +69,13 @@ export const answerError = (c: Context<AppEnv>, error: AppError) => {
   );
 };
 
-/** The gate was moved, restarted or swamped: the platform says so in properties of the error. */
+/** Whether the gate was moved, restarted or overloaded. The platform sets these properties on the error. */
 const isGateOutage = (error: Error): boolean => {
   const { retryable, overloaded, durableObjectReset } = error as Error & Record<string, unknown>;
   return retryable === true || overloaded === true || durableObjectReset === true;
 };
 
-/** Every fault ends as one of our errors; what we did not expect is logged and not told. */
+/** Maps an unexpected error to a generic AppError. The original becomes the cause, which is only logged. */
 const toAppError = (error: Error): AppError => {
   if (error instanceof AppError) return error;
   const unavailable = error instanceof ConfigError || isDatabaseError(error) || isGateOutage(error);
@@ -85,5 +85,5 @@ const toAppError = (error: Error): AppError => {
 export const onError: ErrorHandler<AppEnv> = (error, c) => {
   const appError = toAppError(error);
   if (appError.options.cause) c.set('fault', describeError(appError.options.cause));
-  return answerError(c, appError);
+  return errorResponse(c, appError);
 };

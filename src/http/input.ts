@@ -3,13 +3,13 @@ import type { Context, MiddlewareHandler } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
 import type { AppEnv } from './context.ts';
-import { issueWords, toDetails } from './issues.ts';
+import { issueMessage, toDetails } from './issues.ts';
 import { documented } from './openapi.ts';
 
-// Workers forbid the code generation that zod would try first.
-z.config({ jitless: true, customError: issueWords });
+// Without `jitless`, zod tries to generate code, which Workers don't allow.
+z.config({ jitless: true, customError: issueMessage });
 
-/** A line of text. Lone surrogates, which JSON can hold but UTF-8 can't, become U+FFFD before they are stored. */
+/** Text that isn't empty. JSON can contain lone surrogates but UTF-8 can't, so they are replaced with U+FFFD. */
 export const text = (maxLength: number) =>
   z
     .string()
@@ -31,7 +31,7 @@ const MAX_DISCARDED_BYTES = 1024 * 1024;
 
 const tooLarge = () => new AppError('body_too_large');
 
-/** What most callers send, read in one piece: a connection holds a body to the length that it names. */
+/** Reads a body whose Content-Length is within the limit. The runtime doesn't read more than that length. */
 const readWhole = async (request: Request): Promise<string> => {
   const text = await request.text();
   if (text.length > MAX_BODY_BYTES) throw tooLarge();
@@ -39,13 +39,14 @@ const readWhole = async (request: Request): Promise<string> => {
 };
 
 /**
- * Keeps at most the allowed size, counted as it arrives where no length is given. A body somewhat larger is
- * still read to its end: cut off while it sends, a client would often lose our answer.
+ * Reads a body and rejects it if it is larger than MAX_BODY_BYTES. Up to MAX_DISCARDED_BYTES are still read to the end,
+ * because a client that is cut off while it sends often loses the response.
  */
 export const readText = async (request: Request, isJson = false): Promise<string> => {
   const length = Number(request.headers.get('content-length'));
   if (length > MAX_DISCARDED_BYTES) throw tooLarge();
-  // Before the first look at `body`, which makes a stream of it. Of other bodies `text()` warns in the log.
+  // The fast path for most requests. It must precede any use of `body`, which creates a stream, and is only for JSON
+  // because `text()` logs a warning for other content types.
   if (isJson && length > 0 && length <= MAX_BODY_BYTES) return readWhole(request);
   if (!request.body) return '';
   const chunks: Uint8Array[] = [];
@@ -62,7 +63,7 @@ export const readText = async (request: Request, isJson = false): Promise<string
 const isJsonType = (contentType: string | undefined) =>
   /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType ?? '');
 
-/** No body is an empty object. */
+/** Parses a JSON body. A missing body is treated as an empty object. */
 const readJson = async (c: Context<AppEnv>): Promise<unknown> => {
   const isJson = isJsonType(c.req.header('content-type'));
   const text = await readText(c.req.raw, isJson);
@@ -76,11 +77,11 @@ const readJson = async (c: Context<AppEnv>): Promise<unknown> => {
 };
 
 interface BodyOptions {
-  /** Runs before a bad body is refused: who may not call at all should hear that instead. */
-  beforeRefusal?: (c: Context<AppEnv>) => Promise<void>;
+  /** Runs before an invalid body is rejected, so that a caller without access gets the access error instead. */
+  onInvalid?: (c: Context<AppEnv>) => Promise<void>;
 }
 
-const refuseInvalid = (result: { success: true } | { success: false; error: z.core.$ZodError }) => {
+const throwIfInvalid = (result: { success: true } | { success: false; error: z.core.$ZodError }) => {
   if (!result.success) throw new AppError('invalid_request', { details: toDetails(result.error) });
 };
 
@@ -90,15 +91,15 @@ type BodyHandler<S extends z.ZodType> = MiddlewareHandler<
   { in: { json: z.input<S> }; out: { json: z.output<S> } }
 >;
 
-/** A JSON body of at most 64 KiB that fits the schema. (Hono's own validator takes any other body for an empty one.) */
-export const body = <S extends z.ZodType>(schema: S, { beforeRefusal }: BodyOptions = {}) => {
+/** Validates a JSON body of at most 64 KiB. (Hono's own validator treats a body that isn't JSON as empty.) */
+export const body = <S extends z.ZodType>(schema: S, { onInvalid }: BodyOptions = {}) => {
   const middleware: BodyHandler<S> = async (c, next) => {
     try {
       const result = schema.safeParse(await readJson(c));
-      refuseInvalid(result);
+      throwIfInvalid(result);
       c.req.addValidatedData('json', result.data as object);
     } catch (error) {
-      await beforeRefusal?.(c);
+      await onInvalid?.(c);
       throw error;
     }
     await next();
@@ -107,7 +108,7 @@ export const body = <S extends z.ZodType>(schema: S, { beforeRefusal }: BodyOpti
 };
 
 export const query = <S extends z.ZodType>(schema: S) =>
-  documented(zValidator('query', schema, refuseInvalid), { input: { in: 'query', schema } });
+  documented(zValidator('query', schema, throwIfInvalid), { input: { in: 'query', schema } });
 
 export const headers = <S extends z.ZodType>(schema: S) =>
-  documented(zValidator('header', schema, refuseInvalid), { input: { in: 'header', schema } });
+  documented(zValidator('header', schema, throwIfInvalid), { input: { in: 'header', schema } });

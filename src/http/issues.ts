@@ -1,100 +1,105 @@
 import type * as z from 'zod';
 import type { ErrorDetail } from '../shared/app-error.ts';
 
-// What is wrong with an input, in words that go on from its name: "name must not be empty".
+// Validation messages. Each continues the field's name, as in "name must not be empty".
 
 const MAX_DETAILS = 20;
 
-const KINDS: Record<string, string[]> = {
-  string: ['text'],
+const TYPE_NAMES: Record<string, string[]> = {
+  string: ['a string'],
   number: ['a number'],
   int: ['a whole number'],
   boolean: ['true', 'false'],
-  array: ['a list'],
+  array: ['an array'],
   object: ['an object'],
   record: ['an object'],
 };
 
-const FORMATS: Record<string, string> = {
-  email: 'must be an e-mail address',
+const FORMAT_MESSAGES: Record<string, string> = {
+  email: 'must be an email address',
   url: 'must be a URL',
   date: 'must be a date such as 2027-01-31',
   datetime: 'must be a time such as 2027-01-31T12:00:00Z',
 };
 
-const UNFIT = 'does not have the right form';
+const INVALID_FORMAT = 'has an invalid format';
 
-const mustBe = (kinds: string[]): string => {
-  const all = [...new Set(kinds)];
-  const last = all.pop() ?? '';
-  return `must be ${all.length > 0 ? `${all.join(', ')} or ` : ''}${last}`;
+const mustBe = (types: string[]): string => {
+  const others = [...new Set(types)];
+  const last = others.pop() ?? '';
+  return `must be ${others.length > 0 ? `${others.join(', ')} or ` : ''}${last}`;
 };
 
-const UNITS: Record<string, [one: string, many: string]> = {
+const UNITS: Record<string, [singular: string, plural: string]> = {
   string: ['character', 'characters'],
   array: ['item', 'items'],
 };
 
 type SizeIssue = z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig>;
 
-/** A number that has two bounds is told both of them. */
-const rangeOf = ({ schema }: SizeIssue): string | null => {
+/** Returns a message that names both bounds of a number, or null if the schema doesn't have both. */
+const rangeMessage = ({ schema }: SizeIssue): string | null => {
   const { minValue, maxValue } = (schema ?? {}) as Partial<z.ZodNumber>;
-  const [least, most] = [minValue ?? -Infinity, maxValue ?? Infinity];
-  // Every whole number has the safe ones for its bounds.
-  const isRange = least > Number.MIN_SAFE_INTEGER && most < Number.MAX_SAFE_INTEGER;
-  return isRange ? `must be between ${least} and ${most}` : null;
+  const [min, max] = [minValue ?? -Infinity, maxValue ?? Infinity];
+  // Zod gives every integer schema the safe integers as bounds.
+  const isRange = min > Number.MIN_SAFE_INTEGER && max < Number.MAX_SAFE_INTEGER;
+  return isRange ? `must be between ${min} and ${max}` : null;
 };
 
-const sizeWords = (issue: SizeIssue): string => {
-  const isSmall = issue.code === 'too_small';
-  const bound = isSmall ? issue.minimum : issue.maximum;
+const sizeMessage = (issue: SizeIssue): string => {
+  const isTooSmall = issue.code === 'too_small';
+  const bound = isTooSmall ? issue.minimum : issue.maximum;
   const unit = UNITS[issue.origin];
   if (!unit) {
-    const range = rangeOf(issue);
+    const range = rangeMessage(issue);
     if (range) return range;
-    const [over, under] = issue.inclusive === false ? ['more than', 'less than'] : ['at least', 'at most'];
-    return `must be ${isSmall ? over : under} ${bound}`;
+    const [lower, upper] = issue.inclusive === false ? ['more than', 'less than'] : ['at least', 'at most'];
+    return `must be ${isTooSmall ? lower : upper} ${bound}`;
   }
-  if (isSmall && bound === 1) return 'must not be empty';
-  const how = issue.exact ? 'exactly' : isSmall ? 'at least' : 'at most';
-  return `must have ${how} ${bound} ${unit[bound === 1 ? 0 : 1]}`;
+  if (isTooSmall && bound === 1) return 'must not be empty';
+  const comparison = issue.exact ? 'exactly' : isTooSmall ? 'at least' : 'at most';
+  return `must have ${comparison} ${bound} ${unit[bound === 1 ? 0 : 1]}`;
 };
 
-const unionWords = (options: z.core.$ZodIssue[][]): string => {
-  const kinds = options.map((issues) => {
+/** Lists the allowed types if each option of the union is a simple type. */
+const unionMessage = (options: z.core.$ZodIssue[][]): string => {
+  const types = options.map((issues) => {
     const [issue] = issues;
-    const isKind = issues.length === 1 && issue?.code === 'invalid_type' && issue.path.length === 0;
-    return isKind ? KINDS[issue.expected] : undefined;
+    const isWrongType = issues.length === 1 && issue?.code === 'invalid_type' && issue.path.length === 0;
+    return isWrongType ? TYPE_NAMES[issue.expected] : undefined;
   });
-  return kinds.length > 0 && kinds.every((kind) => kind !== undefined) ? mustBe(kinds.flat()) : UNFIT;
+  return types.length > 0 && types.every((type) => type !== undefined)
+    ? mustBe(types.flat())
+    : INVALID_FORMAT;
 };
 
-/** For an issue whose schema has no words of its own. */
-export const issueWords = (issue: z.core.$ZodRawIssue): string => {
+/** Returns the message for an issue whose schema doesn't define its own. */
+export const issueMessage = (issue: z.core.$ZodRawIssue): string => {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : mustBe(KINDS[issue.expected] ?? [issue.expected]);
+      return issue.input === undefined
+        ? 'is required'
+        : mustBe(TYPE_NAMES[issue.expected] ?? [issue.expected]);
     case 'invalid_value':
       if (issue.input === undefined) return 'is required';
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
     case 'invalid_union':
-      return issue.input === undefined ? 'is required' : unionWords(issue.errors);
+      return issue.input === undefined ? 'is required' : unionMessage(issue.errors);
     case 'too_small':
     case 'too_big':
-      return sizeWords(issue);
+      return sizeMessage(issue);
     case 'invalid_format':
-      return FORMATS[issue.format] ?? UNFIT;
+      return FORMAT_MESSAGES[issue.format] ?? INVALID_FORMAT;
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'unrecognized_keys':
-      return 'is not a field';
+      return 'is not a known field';
     default:
-      return UNFIT;
+      return INVALID_FORMAT;
   }
 };
 
-/** Each at the field that it is about: one that is not known is a field, too. */
+/** Returns the details of an error response. Each unknown field gets its own entry. */
 export const toDetails = (error: z.core.$ZodError): ErrorDetail[] =>
   error.issues
     .flatMap((issue) => {

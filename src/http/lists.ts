@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import { idPattern, type IdPrefix } from '../shared/ids.ts';
 
-/** The query of every list. `cursor` names the last row of the previous page. */
+/** The query parameters of every list. `cursor` identifies the last row of the previous page. */
 const pageAfter = (cursor: RegExp) => ({
   limit: z.coerce.number().int().min(1).max(100).default(50),
-  cursor: z.string().regex(cursor, 'must be a next_cursor of this list').optional(),
+  cursor: z.string().regex(cursor, 'must be a next_cursor that this list returned').optional(),
 });
 
 export const pageQuery = (prefix: IdPrefix) => pageAfter(idPattern(prefix));
 
-/** For rows that have a number instead of an id. */
+/** The query parameters of a list whose rows have a number instead of an id. */
 export const numberedPageQuery = pageAfter(/^[1-9][0-9]{0,14}$/);
 
 export const listOf = <T extends z.ZodType>(item: T) =>

@@ -1,5 +1,5 @@
-// A flood of requests must not become a flood of log lines: forged keys could fill the log, and a line for
-// every successful verify would double the price of a verify.
+// Limits how much a flood of requests writes to the log. Without sampling, forged keys could fill the log, and logging
+// every successful verify would double its cost.
 
 const LINES_PER_SECOND = 10;
 
@@ -9,11 +9,11 @@ interface Sample {
   skipped: number;
 }
 
-/** Limits the log lines of each kind of request. The number of kinds must be small. */
+/** Limits the log lines per second for each kind of request. The number of kinds must be small. */
 export const createLogSampler = () => {
   const samples = new Map<string, Sample>();
 
-  /** Returns how many requests the next line stands for, or 0 if this request gets no line. */
+  /** Returns how many requests this request's log line stands for, or 0 if it isn't logged. */
   return (kind: string, nowMs: number): number => {
     const second = Math.floor(nowMs / 1_000);
     const sample = samples.get(kind) ?? { second, lines: 0, skipped: 0 };

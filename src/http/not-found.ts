@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { AppError } from '../shared/app-error.ts';
 import type { AppEnv } from './context.ts';
-import { answerError } from './errors.ts';
+import { errorResponse } from './errors.ts';
 
 const pathPattern = (path: string) =>
   new RegExp(
@@ -22,16 +22,16 @@ const routesOf = (app: Hono<AppEnv>) => {
   return [...methodsByPath].map(([path, methods]) => ({ path, pattern: pathPattern(path), methods }));
 };
 
-/** An unknown path is 404; a known one called with another method is 405 and says which would do. */
-export const notFoundIn = (app: Hono<AppEnv>) => {
+/** Returns a handler that answers 404 for an unknown path, and 405 with `Allow` for a known path. */
+export const createNotFoundHandler = (app: Hono<AppEnv>) => {
   let routes: ReturnType<typeof routesOf> | undefined;
   return (c: Context<AppEnv>) => {
     routes ??= routesOf(app);
     const matching = routes.filter(({ pattern }) => pattern.test(c.req.path));
-    // A path that is a route's own, letter by letter, is not another route's parameter.
+    // A literal path takes precedence over a pattern: `/verify` isn't an `/:id`.
     const exact = matching.filter(({ path }) => path === c.req.path);
     const allowed = (exact.length > 0 ? exact : matching).flatMap(({ methods }) => [...methods]);
-    return answerError(
+    return errorResponse(
       c,
       allowed.length === 0
         ? new AppError('not_found')

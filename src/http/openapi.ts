@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import type { ErrorCode } from '../shared/app-error.ts';
 
-// Routes carry their documentation. `scripts/openapi.ts` collects it at build time, so that serving the
-// OpenAPI document costs the Worker nothing.
+// Routes carry their documentation. `scripts/openapi.ts` builds the OpenAPI document from it at build time, so the
+// Worker serves a static file.
 
 export type Access =
   | 'public'
@@ -24,7 +24,7 @@ export interface EndpointDocs {
   description?: string;
   access: Access;
   answers: Answer[];
-  /** Errors besides those that `access` and the input imply. */
+  /** Errors in addition to those that `access` and the input imply. */
   errors?: ErrorCode[];
 }
 

@@ -4,14 +4,14 @@ import { TrieRouter } from 'hono/router/trie-router';
 const HAS_PARAMETERS = /[:*]/;
 
 /**
- * Hono's trie router, with a cache for paths without parameters: matching verify's path again and again would
- * be a tenth of the cost of rejecting a forged key. (Hono's RegExpRouter can't combine `/verify` and `/:id`.)
+ * Hono's trie router with a cache for paths without parameters. Without the cache, matching verify's path would be a
+ * tenth of the cost of rejecting a forged key. (Hono's RegExpRouter can't combine `/verify` and `/:id`.)
  */
 export const createCachingRouter = <T>(): Router<T> => {
   const trie = new TrieRouter<T>();
   const fixedPaths = new Set<string>();
-  /** By method and path. The runtime accepts only a few dozen methods, so this stays small. */
-  const results = new Map<string, Result<T>>();
+  /** Keyed by method and path. It stays small, because the runtime accepts only a few dozen methods. */
+  const cache = new Map<string, Result<T>>();
 
   return {
     name: 'CachingRouter',
@@ -23,11 +23,11 @@ export const createCachingRouter = <T>(): Router<T> => {
 
     match: (method, path) => {
       if (!fixedPaths.has(path)) return trie.match(method, path);
-      const name = `${method} ${path}`;
-      const cached = results.get(name);
+      const key = `${method} ${path}`;
+      const cached = cache.get(key);
       if (cached) return cached;
       const result = trie.match(method, path);
-      results.set(name, result);
+      cache.set(key, result);
       return result;
     },
   };

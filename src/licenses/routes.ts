@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { admitKey, refusalError, setRateHeaders } from '../auth/authenticate.ts';
+import { admitKey, toRefusalError, setRateHeaders } from '../auth/authenticate.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, headers, query } from '../http/input.ts';
 import { endpoint } from '../auth/endpoint.ts';
@@ -27,8 +27,8 @@ import {
 } from './schemas.ts';
 import { verifyLicense } from './verify.ts';
 
-/** Hono's own would make every answer three times over, with all its headers. */
-const browsersMayVerify = createMiddleware<AppEnv>(async (c, next) => {
+/** CORS headers for verify. Hono's cors middleware would copy every response and its headers several times. */
+const allowAnyOrigin = createMiddleware<AppEnv>(async (c, next) => {
   c.header('Access-Control-Allow-Origin', '*');
   if (c.req.method !== 'OPTIONS') {
     c.header('Access-Control-Expose-Headers', 'RateLimit,RateLimit-Policy,Retry-After,X-Request-Id');
@@ -47,7 +47,7 @@ const transitionSummaries = {
 };
 
 const verifyAndCreate = new Hono<AppEnv>()
-  .use('/verify', browsersMayVerify)
+  .use('/verify', allowAnyOrigin)
   .post(
     '/verify',
     endpoint({
@@ -60,10 +60,10 @@ const verifyAndCreate = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The verdict on the license key.', schema: verdictBody }],
       errors: ['usage_limit_exceeded'],
     }),
-    body(verifyInput, { beforeRefusal: (c) => admitKey(c, c.get('key'), 'verify') }),
+    body(verifyInput, { onInvalid: (c) => admitKey(c, c.get('key'), 'verify') }),
     async (c) => {
       const reply = await verifyLicense(c.env, c.get('key'), c.req.valid('json').license_key);
-      if (reply.refused !== null) throw refusalError(c, reply);
+      if (reply.refused !== null) throw toRefusalError(c, reply);
       setRateHeaders(c, reply.rate);
       const { valid, status, expiresAt } = reply.verdict;
       return c.json(

@@ -47,7 +47,7 @@ test('an unknown email and a wrong password get the same response in the same ti
     for (const { answer } of [known, unknown]) {
       expect(answer.body.error).toEqual({
         code: 'invalid_credentials',
-        message: 'Wrong E-mail or Password',
+        message: 'Wrong Email or Password',
         request_id: answer.headers.get('x-request-id'),
       });
     }

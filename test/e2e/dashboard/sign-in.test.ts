@@ -85,7 +85,7 @@ describe('a new developer', () => {
     const { page } = ada;
     await fillIn(ada, { 'E-mail': email, Password: 'not the password' });
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText('Wrong E-mail or Password').waitFor();
+    await page.getByRole('alert').getByText('Wrong Email or Password').waitFor();
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Home' }).waitFor();
