@@ -1,15 +1,20 @@
+interface FieldError {
+  path: string;
+  message: string;
+}
+
 export interface ErrorBody {
   code: string;
   message: string;
   request_id: string;
-  details?: { path: string; message: string }[];
+  details?: FieldError[];
 }
 
-/** What the service said instead of a good answer; `status` 0 if it said nothing. */
+/** An error response of the API, or `status` 0 when there was no response. */
 export class ApiError extends Error {
   readonly code: string;
   readonly requestId: string;
-  readonly details: { path: string; message: string }[];
+  readonly details: FieldError[];
   readonly status: number;
 
   constructor(status: number, { code, message, request_id, details = [] }: ErrorBody, cause?: unknown) {
@@ -21,15 +26,32 @@ export class ApiError extends Error {
     this.details = details;
   }
 
-  /** Whether the same request may do better the next time. */
-  get isPassing(): boolean {
+  /** Whether the same request may succeed later. */
+  get isTransient(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
 }
 
-/** When there was no answer at all. */
 export const unreachable = (cause: unknown) =>
   new ApiError(0, { code: 'unreachable', message: 'The service can’t be reached', request_id: '' }, cause);
 
 export const errorWords = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong';
+
+/** An error of one form field, in the form in which the API reports it. */
+export const invalidField = (path: string, message: string) =>
+  new ApiError(400, {
+    code: 'invalid_request',
+    message: 'Invalid Request',
+    request_id: '',
+    details: [{ path, message }],
+  });
+
+/** For `.catch()`: gives errors with this code another message or field, and rethrows all others. */
+export const reword =
+  (code: string, words: Partial<Pick<ErrorBody, 'message' | 'details'>>) =>
+  (error: unknown): never => {
+    if (!(error instanceof ApiError) || error.code !== code) throw error;
+    const { status, message, requestId, details } = error;
+    throw new ApiError(status, { code, message, request_id: requestId, details, ...words }, error);
+  };

@@ -2,7 +2,18 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import type { InferResponseType } from 'hono/client';
 import { api, call } from './client.ts';
 
-// Every question that a page asks, with the name under which its answer is kept.
+// Every query of the dashboard, with its cache key.
+
+/** The first part of every query key, by which writes invalidate. */
+export type QueryRoot =
+  | 'account'
+  | 'api-keys'
+  | 'billing'
+  | 'dashboard'
+  | 'licenses'
+  | 'onboarding'
+  | 'progress'
+  | 'webhooks';
 
 export type Account = InferResponseType<typeof api.account.$get>;
 export type Dashboard = InferResponseType<typeof api.dashboard.$get>;
@@ -21,7 +32,7 @@ export type Billing = InferResponseType<typeof api.billing.$get>;
 
 const PAGE = '50';
 
-/** Of a list's next page, its cursor; the first page has none. */
+/** Options of paged lists: the first page has no cursor. */
 const paged = {
   initialPageParam: null as string | null,
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor,
@@ -44,13 +55,16 @@ export const progressQuery = queryOptions({
   queryFn: () => call(api['developer-progress'].$get()),
 });
 
-/** Its snippets name the newest license, so it is asked anew when another first step is done. */
+/** The snippets contain the newest license key, so they are fetched again when a first step gets done. */
 export const onboardingQuery = (completed: number) =>
   queryOptions({
     queryKey: ['onboarding', completed],
     queryFn: () => call(api.onboarding.$get()),
     placeholderData: keepPreviousData,
   });
+
+/** The key of all license lists, whatever their filters. */
+export const LICENSE_LISTS = ['licenses', 'list'] as const;
 
 export interface LicenseFilter {
   q?: string | undefined;
@@ -59,7 +73,7 @@ export interface LicenseFilter {
 
 export const licensesQuery = ({ q, status }: LicenseFilter) =>
   infiniteQueryOptions({
-    queryKey: ['licenses', 'list', { q: q ?? '', status: status ?? '' }],
+    queryKey: [...LICENSE_LISTS, { q: q ?? '', status: status ?? '' }],
     queryFn: ({ pageParam }) =>
       call(
         api.v1.licenses.$get({
@@ -94,7 +108,7 @@ export const apiKeysQuery = infiniteQueryOptions({
   ...paged,
 });
 
-/** The key in full; not kept, so that it is gone with whoever asked for it. */
+/** Fetches the full API key, without caching it. */
 export const revealApiKey = (id: string) => call(api['api-keys'][':id'].$get({ param: { id } }));
 
 export const apiKeyInFull = async (id: string): Promise<string> => (await revealApiKey(id)).api_key;
@@ -104,11 +118,11 @@ export const isGoodKey = ({ expires_at }: ApiKey, nowMs: number): boolean =>
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks', 'list'],
-  // More endpoints than one page an account can't have.
+  // One page holds the most webhooks that an account can have.
   queryFn: () => call(api.webhooks.$get({ query: { limit: '100' } })),
 });
 
-/** The endpoint with its secret; not kept, so that it is gone with whoever asked for it. */
+/** Fetches a webhook with its signing secret, without caching it. */
 export const revealWebhook = (id: string) => call(api.webhooks[':id'].$get({ param: { id } }));
 
 export const deliveriesQuery = (id: string) =>
@@ -124,7 +138,10 @@ export const deliveriesQuery = (id: string) =>
     ...paged,
   });
 
-/** A delivery, whichever page it is on; null if it is gone. Ids sort by time: past its place it is not looked for. */
+/**
+ * Searches the pages of deliveries for one delivery; null if it no longer exists. Ids sort by time, so the search ends
+ * at pages older than the delivery.
+ */
 export const deliveryQuery = (id: string, deliveryId: string) =>
   queryOptions({
     queryKey: ['webhooks', 'delivery', id, deliveryId],

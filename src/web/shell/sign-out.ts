@@ -1,21 +1,22 @@
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { api, call } from '../data/client.ts';
 import { ApiError } from '../data/error.ts';
+import { logOut } from '../data/mutations.ts';
 import { forgetSession } from '../data/session.ts';
 import { tellError } from '../ui/toast.tsx';
 
 export const useSignOut = () => {
   const navigate = useNavigate();
-  const signOut = async () => {
-    try {
-      await call(api.logout.$post());
-    } catch (error) {
-      // A session that had ended already leads to signing in by itself; any other lives on, and has to be told of.
+  const { mutate } = useMutation({
+    ...logOut,
+    onSuccess: () => {
+      forgetSession();
+      return navigate({ to: '/login' });
+    },
+    onError: (error) => {
+      // A session that has ended already leads to the sign-in page anyway.
       if (!(error instanceof ApiError && error.status === 401)) tellError(error);
-      return;
-    }
-    forgetSession();
-    await navigate({ to: '/login' });
-  };
-  return () => void signOut();
+    },
+  });
+  return () => mutate();
 };

@@ -1,5 +1,6 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { Dialog as Base } from '@base-ui/react/dialog';
+import { useMutation, type UseMutationOptions } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
@@ -10,11 +11,11 @@ const BACKDROP =
 const POPUP =
   'fixed top-[max(1rem,12vh)] left-1/2 z-40 flex max-h-[min(44rem,calc(100dvh-2rem-6vh))] w-[calc(100vw-2rem)] -translate-x-1/2 flex-col rounded-xl border border-line bg-raised shadow-pop outline-none transition-[opacity,scale] duration-150 data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0';
 
-/** Not by `autoFocus`: that comes before the dialog remembers what to give the focus back to. */
+/** `autoFocus` would move the focus before the dialog stores which element had it. */
 const firstField = (content: HTMLElement | null) =>
   content?.querySelector<HTMLElement>('input, select, textarea') ?? null;
 
-/** Closed by Escape, by its cross and by a click beside it; gives focus back to where it was. */
+/** Closes on Escape, its close button and a click outside, and returns the focus. */
 export const Dialog = ({
   isOpen,
   onClose,
@@ -26,7 +27,7 @@ export const Dialog = ({
 }: {
   isOpen: boolean;
   onClose: () => void;
-  /** It is out of sight: what it showed may change. */
+  /** Called when the closing animation has ended, so the content may change. */
   onClosed?: () => void;
   title: string;
   hint?: ReactNode;
@@ -64,12 +65,12 @@ export const Dialog = ({
   );
 };
 
-/** The buttons of a form in a dialog. */
+/** The row of buttons at the end of a dialog. */
 export const DialogActions = ({ children }: { children: ReactNode }) => (
   <div className="flex flex-wrap justify-end gap-2 pt-1">{children}</div>
 );
 
-/** Of a form that may be given up or sent. */
+/** The Cancel and submit buttons of a form in a dialog. */
 export const FormActions = ({
   onCancel,
   isBusy,
@@ -87,24 +88,26 @@ export const FormActions = ({
   </DialogActions>
 );
 
-interface ConfirmProps {
+interface ConfirmProps<Data> {
   isOpen: boolean;
   onClose: () => void;
   title: string;
-  /** What will be different afterwards. */
+  /** Tells what the action changes. */
   children: ReactNode;
-  /** The button's words: what is done, never "OK". */
+  /** The text of the button: a verb and its object, never "OK". */
   action: string;
   isDangerous?: boolean;
-  /** Has to be typed before it can be done. */
+  /** Text that has to be typed before the action can be confirmed. */
   typed?: string;
-  onConfirm: () => Promise<void>;
-  /** What is focused afterwards, where the button that asked may be gone. */
+  /** Carried out on confirmation; the dialog stays open until it has succeeded. */
+  write: UseMutationOptions<Data>;
+  onDone?: (data: Data) => Promise<void> | void;
+  /** The element to focus afterwards, where the button that opened the dialog may be gone. */
   focusAfter?: () => HTMLElement | null;
 }
 
-/** Asks before something that can't be undone; what it throws is shown and it stays open. */
-export const Confirm = ({ isOpen, onClose, focusAfter, ...props }: ConfirmProps) => (
+/** Asks for confirmation of a write, and shows its error. */
+export const Confirm = <Data,>({ isOpen, onClose, focusAfter, ...props }: ConfirmProps<Data>) => (
   <AlertDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
     <AlertDialog.Portal>
       <AlertDialog.Backdrop className={BACKDROP} />
@@ -115,52 +118,46 @@ export const Confirm = ({ isOpen, onClose, focusAfter, ...props }: ConfirmProps)
   </AlertDialog.Root>
 );
 
-const ConfirmBody = ({
+const ConfirmBody = <Data,>({
   onClose,
   title,
   children,
   action,
   isDangerous = false,
   typed,
-  onConfirm,
-}: Omit<ConfirmProps, 'isOpen' | 'focusAfter'>) => {
+  write,
+  onDone,
+}: Omit<ConfirmProps<Data>, 'isOpen' | 'focusAfter'>) => {
   const [text, setText] = useState('');
-  const send = async () => {
-    await onConfirm();
-    onClose();
-  };
+  const mutation = useMutation({ ...write, ...(onDone && { onSuccess: onDone }) });
   return (
     <div className="p-5">
       <AlertDialog.Title className="text-lg font-semibold">{title}</AlertDialog.Title>
       <AlertDialog.Description render={<div />} className="mt-1.5 mb-5 grid gap-2 text-muted">
         {children}
       </AlertDialog.Description>
-      <Form onSend={send}>
-        {({ isBusy }) => (
-          <>
-            {typed !== undefined && (
-              <TextField
-                label={`Type ${typed} to confirm`}
-                name="typed"
-                value={text}
-                onChange={(event) => setText(event.currentTarget.value)}
-                autoComplete="off"
-                spellCheck={false}
-              />
-            )}
-            <DialogActions>
-              <AlertDialog.Close render={<Button />}>Cancel</AlertDialog.Close>
-              <Button
-                type="submit"
-                variant={isDangerous ? 'danger' : 'solid'}
-                isBusy={isBusy}
-                disabled={typed !== undefined && text !== typed}
-              >
-                {action}
-              </Button>
-            </DialogActions>
-          </>
+      <Form write={mutation} onSend={() => mutation.mutate(undefined, { onSuccess: onClose })}>
+        {typed !== undefined && (
+          <TextField
+            label={`Type ${typed} to confirm`}
+            name="typed"
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+          />
         )}
+        <DialogActions>
+          <AlertDialog.Close render={<Button />}>Cancel</AlertDialog.Close>
+          <Button
+            type="submit"
+            variant={isDangerous ? 'danger' : 'solid'}
+            isBusy={mutation.isPending}
+            disabled={typed !== undefined && text !== typed}
+          >
+            {action}
+          </Button>
+        </DialogActions>
       </Form>
     </div>
   );

@@ -5,6 +5,8 @@ import {
   type FormEvent,
   type ReactNode,
   use,
+  useEffect,
+  useEffectEvent,
   useId,
   useRef,
   useState,
@@ -16,69 +18,70 @@ import { FormError } from './notice.tsx';
 type FieldErrors = Record<string, string>;
 const Errors = createContext<FieldErrors>({});
 
-/** For a field that is none of those below. */
+/** The error of a field that is not one of the components below. */
 export const useFieldError = (name: string): string | undefined => use(Errors)[name];
 
-/** What the service says of a field goes to the field of that name, the rest above the buttons. */
-const sortError = (error: unknown, fields: Set<string>): { fieldErrors: FieldErrors; rest: unknown } => {
+const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
+
+/** Sorts an API error into the messages of the form's fields and the rest, which shows below the buttons. */
+const sortError = (error: unknown, names: string[]): { fieldErrors: FieldErrors; rest: unknown } => {
   if (!(error instanceof ApiError) || error.details.length === 0) return { fieldErrors: {}, rest: error };
   const fieldErrors: FieldErrors = {};
   const others = [];
   for (const { path, message } of error.details) {
-    const name = fields.has(path) ? path : (path.split('.')[0] ?? '');
-    if (fields.has(name)) fieldErrors[name] ??= sentence(message);
+    const name = names.includes(path) ? path : (path.split('.')[0] ?? '');
+    if (names.includes(name)) fieldErrors[name] ??= sentence(message);
     else others.push(`${path}: ${message}`);
   }
   return { fieldErrors, rest: others.length > 0 ? new Error(others.join('; ')) : null };
 };
 
-const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
+const namesOf = (form: HTMLFormElement) =>
+  [...form.elements].map((element) => element.getAttribute('name') ?? '');
 
-interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit' | 'children'> {
-  /** Given the form's text fields; what it throws is shown. */
-  onSend: (values: Record<string, string>, form: FormData) => Promise<void>;
-  children: (state: { isBusy: boolean }) => ReactNode;
+interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
+  /** The write that the form sends: while it is pending nothing is sent, and its error shows in the form. */
+  write: { isPending: boolean; error: unknown };
+  /** Gets the form's text fields. An `invalidField` error that it throws shows like an error of the API. */
+  onSend: (values: Record<string, string>, form: FormData) => void;
 }
 
-export const Form = ({ onSend, children, className, ...props }: FormProps) => {
+export const Form = ({ write, onSend, children, className, ...props }: FormProps) => {
   const ref = useRef<HTMLFormElement>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [errors, setErrors] = useState<{ fieldErrors: FieldErrors; rest: unknown }>({
-    fieldErrors: {},
-    rest: null,
-  });
+  const [names, setNames] = useState<string[]>([]);
+  const [invalid, setInvalid] = useState<unknown>(null);
+  const error = invalid ?? write.error;
+  const { fieldErrors, rest } = sortError(error, names);
 
-  const submit = async (form: HTMLFormElement) => {
-    const data = new FormData(form);
-    const values: Record<string, string> = {};
-    for (const [name, value] of data) if (typeof value === 'string') values[name] = value;
-    setBusy(true);
-    try {
-      await onSend(values, data);
-      setErrors({ fieldErrors: {}, rest: null });
-    } catch (error) {
-      const names = [...form.elements].map((element) => element.getAttribute('name') ?? '');
-      const sorted = sortError(error, new Set(names));
-      setErrors(sorted);
-      const first = names.find((name) => name in sorted.fieldErrors);
-      if (first) form.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`)?.focus();
-    } finally {
-      setBusy(false);
-    }
-  };
+  const focusFirstError = useEffectEvent((failure: unknown) => {
+    const first = names.find((name) => name in fieldErrors);
+    if (failure && first) ref.current?.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`)?.focus();
+  });
+  useEffect(() => focusFirstError(error), [error]);
 
   const onSubmit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    // A dialog's form is inside another one's tree, though not in its element.
+    // React events bubble from a dialog's form to the form that the dialog is rendered in.
     event.stopPropagation();
-    if (!isBusy) void submit(event.currentTarget);
+    if (write.isPending) return;
+    const form = event.currentTarget;
+    const data = new FormData(form);
+    const values: Record<string, string> = {};
+    for (const [name, value] of data) if (typeof value === 'string') values[name] = value;
+    setNames(namesOf(form));
+    setInvalid(null);
+    try {
+      onSend(values, data);
+    } catch (failure) {
+      setInvalid(failure);
+    }
   };
 
   return (
     <form ref={ref} noValidate {...props} onSubmit={onSubmit} className={cx('grid gap-4', className)}>
-      <Errors value={errors.fieldErrors}>
-        {children({ isBusy })}
-        <FormError error={errors.rest} />
+      <Errors value={fieldErrors}>
+        {children}
+        <FormError error={rest} />
       </Errors>
     </form>
   );

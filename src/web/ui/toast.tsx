@@ -4,10 +4,12 @@ import { ApiError, errorWords } from '../data/error.ts';
 
 const manager = Toast.createToastManager();
 
-/** Tells that something is done. */
-export const tell = (title: string) => manager.add({ title, type: 'done' });
+/** Shows a toast that something is done. */
+export const tell = (title: string) => {
+  manager.add({ title, type: 'done' });
+};
 
-/** Tells that something failed which has no other place to say so. */
+/** Shows an error that has no place on the page as a toast. */
 export const tellError = (error: unknown) => {
   const id = error instanceof ApiError ? error.requestId : '';
   manager.add({

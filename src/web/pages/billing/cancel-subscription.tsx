@@ -1,14 +1,12 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { api, call } from '../../data/client.ts';
-import { accountQuery, type Billing, billingQuery, dashboardQuery } from '../../data/queries.ts';
+import { useMutation } from '@tanstack/react-query';
+import { cancelSubscription } from '../../data/mutations.ts';
+import type { Billing } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form } from '../../ui/form.tsx';
 import { tell } from '../../ui/toast.tsx';
 import { limitWords, PLAN_NAMES, planOf, type Subscription } from './plan-words.ts';
-
-const CHANGED = [billingQuery, dashboardQuery, accountQuery];
 
 const AtPeriodEnd = ({ subscription }: { subscription: Subscription }) => {
   const name = PLAN_NAMES[subscription.plan];
@@ -42,37 +40,32 @@ const CancelForm = ({
   onCancelled: () => void;
   onClose: () => void;
 }) => {
-  const queryClient = useQueryClient();
   const isCancelled = subscription.status === 'cancelled';
   const free = planOf(billing, 'free');
   const atOnce = `The limits of Free hold at once${free ? `: ${limitWords(free)}` : ''}.`;
-  const send = async ({ at }: Record<string, string>) => {
-    const json = { at: at === 'period_end' ? ('period_end' as const) : ('now' as const) };
-    await call(api['cancel-subscription'].$post({ json }));
-    tell(at === 'period_end' ? 'Subscription cancelled' : 'You are on Free');
-    onCancelled();
-    await Promise.all(CHANGED.map(({ queryKey }) => queryClient.invalidateQueries({ queryKey })));
-  };
+  const cancel = useMutation({
+    ...cancelSubscription,
+    onSuccess: (_, at) => {
+      tell(at === 'period_end' ? 'Subscription cancelled' : 'You are on Free');
+      onCancelled();
+    },
+  });
   return (
-    <Form onSend={send}>
-      {({ isBusy }) => (
-        <>
-          {isCancelled ? (
-            <p>{atOnce}</p>
-          ) : (
-            <ChoiceGroup label="When">
-              <AtPeriodEnd subscription={subscription} />
-              <Choice type="radio" name="at" value="now" label="Now" hint={atOnce} />
-            </ChoiceGroup>
-          )}
-          <DialogActions>
-            <Button onClick={onClose}>Keep it</Button>
-            <Button type="submit" variant="danger" isBusy={isBusy}>
-              {isCancelled ? 'End it now' : 'Cancel subscription'}
-            </Button>
-          </DialogActions>
-        </>
+    <Form write={cancel} onSend={({ at }) => cancel.mutate(at === 'period_end' ? 'period_end' : 'now')}>
+      {isCancelled ? (
+        <p>{atOnce}</p>
+      ) : (
+        <ChoiceGroup label="When">
+          <AtPeriodEnd subscription={subscription} />
+          <Choice type="radio" name="at" value="now" label="Now" hint={atOnce} />
+        </ChoiceGroup>
       )}
+      <DialogActions>
+        <Button onClick={onClose}>Keep it</Button>
+        <Button type="submit" variant="danger" isBusy={cancel.isPending}>
+          {isCancelled ? 'End it now' : 'Cancel subscription'}
+        </Button>
+      </DialogActions>
     </Form>
   );
 };

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { api, call } from '../../data/client.ts';
+import { startCheckout } from '../../data/mutations.ts';
 import { billingQuery } from '../../data/queries.ts';
 import type { PaidPlan } from './plan-words.ts';
 
@@ -8,14 +8,8 @@ import type { PaidPlan } from './plan-words.ts';
 export const useCheckout = () => {
   const queryClient = useQueryClient();
   const { mutate, reset, status, variables, error } = useMutation({
-    mutationFn: async (plan: PaidPlan) => {
-      const back = '/billing?checkout=';
-      const json = { plan, success_url: `${back}done`, cancel_url: `${back}cancelled` };
-      const { checkout_url } = await call(api['init-payment'].$post({ json }));
-      location.assign(checkout_url);
-    },
-    // What it was decided on may not hold any more.
-    onError: () => void queryClient.invalidateQueries({ queryKey: billingQuery.queryKey }),
+    ...startCheckout,
+    onSuccess: ({ checkout_url }) => location.assign(checkout_url),
   });
 
   // Whoever steps back from there may find this page as it was left.

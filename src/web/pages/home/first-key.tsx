@@ -1,22 +1,23 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, call } from '../../data/client.ts';
+import { useMutation } from '@tanstack/react-query';
+import { createApiKey } from '../../data/mutations.ts';
 import { Button } from '../../ui/button.tsx';
 import { tellError } from '../../ui/toast.tsx';
 
 export const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
-  const queryClient = useQueryClient();
   const create = useMutation({
-    mutationFn: () => call(api['create-api-key'].$post({ json: { name: 'First key' } })),
-    onSuccess: async ({ api_key }) => {
-      onCreated(api_key);
-      await queryClient.invalidateQueries();
-    },
+    ...createApiKey,
+    onSuccess: ({ api_key }) => onCreated(api_key),
     onError: tellError,
   });
   return (
     <>
       <p>Your application signs its calls with a key. You can copy, reveal and delete it at any time.</p>
-      <Button size="sm" variant="solid" isBusy={create.isPending} onClick={() => create.mutate()}>
+      <Button
+        size="sm"
+        variant="solid"
+        isBusy={create.isPending}
+        onClick={() => create.mutate({ name: 'First key' })}
+      >
         Create a key
       </Button>
     </>

@@ -1,21 +1,20 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, call } from '../../data/client.ts';
+import { useMutation } from '@tanstack/react-query';
+import { createLicense } from '../../data/mutations.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { tellError } from '../../ui/toast.tsx';
 
 export const FirstLicense = () => {
-  const queryClient = useQueryClient();
-  const create = useMutation({
-    mutationFn: () =>
-      call(api.v1.licenses.create.$post({ header: {}, json: { product: 'Sample', duration_days: 30 } })),
-    onSuccess: () => queryClient.invalidateQueries(),
-    onError: tellError,
-  });
+  const create = useMutation({ ...createLicense, onError: tellError });
+  const createSample = () =>
+    create.mutate({
+      json: { product: 'Sample', duration_days: 30 },
+      idempotencyKey: crypto.randomUUID(),
+    });
   return (
     <>
       <p>What a customer of yours gets: a key that is good until a day of your choice.</p>
       <div className="flex flex-wrap gap-2">
-        <Button size="sm" variant="solid" isBusy={create.isPending} onClick={() => create.mutate()}>
+        <Button size="sm" variant="solid" isBusy={create.isPending} onClick={createSample}>
           Create a sample license
         </Button>
         <ButtonLink to="/licenses" search={{ create: true }} size="sm">

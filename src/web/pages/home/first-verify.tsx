@@ -1,8 +1,8 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Eye, Play } from 'lucide-react';
 import { useState } from 'react';
+import { verifyLicense } from '../../data/mutations.ts';
 import { apiKeyInFull, apiKeysQuery, isGoodKey, onboardingQuery } from '../../data/queries.ts';
-import { sendVerify } from '../../data/verify-call.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -26,12 +26,8 @@ const useUsableKey = () => {
   return data?.pages[0]?.data.find((apiKey) => isGoodKey(apiKey, nowMs));
 };
 
-/** The same call as the snippet's, from here, for the license that the one for curl names. */
-const runSnippet = async (curl: string, apiKey: string) => {
-  const [, licenseKey = ''] = /"license_key":"([^"]+)"/.exec(curl) ?? [];
-  const { status, body } = await sendVerify(apiKey, licenseKey);
-  return `HTTP ${status}\n${body}`;
-};
+/** The license key of the snippets. */
+const licenseKeyIn = (curl: string) => /"license_key":"([^"]+)"/.exec(curl)?.[1] ?? '';
 
 export const FirstVerify = ({
   completed,
@@ -45,7 +41,6 @@ export const FirstVerify = ({
   onRun: () => void;
 }) => {
   const [language, setLanguage] = useState<Language>('curl');
-  const queryClient = useQueryClient();
   const usable = useUsableKey();
   const { data } = useQuery(onboardingQuery(completed));
 
@@ -57,11 +52,7 @@ export const FirstVerify = ({
     return inFull;
   };
   const reveal = useMutation({ mutationFn: keyInFull, onError: tellError });
-  const run = useMutation({
-    mutationFn: async () => runSnippet(data?.snippets.curl ?? '', await keyInFull()),
-    onSuccess: () => queryClient.invalidateQueries(),
-    onError: tellError,
-  });
+  const run = useMutation({ ...verifyLicense, onError: tellError });
   const snippet = data?.snippets[language].replace(PLACEHOLDER, apiKey ?? PLACEHOLDER);
 
   return (
@@ -89,14 +80,14 @@ export const FirstVerify = ({
         disabled={!usable || !data}
         onClick={() => {
           onRun();
-          run.mutate();
+          run.mutate({ apiKey: keyInFull, licenseKey: licenseKeyIn(data?.snippets.curl ?? '') });
         }}
       >
         <Play aria-hidden />
         Run it here
       </Button>
       <div aria-live="polite" className="w-full text-ink">
-        {run.data && <Code text={run.data} what="answer" />}
+        {run.data && <Code text={`HTTP ${run.data.status}\n${run.data.body}`} what="answer" />}
       </div>
     </>
   );

@@ -1,71 +1,57 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, call } from '../../data/client.ts';
-import { apiKeysQuery, dashboardQuery, progressQuery } from '../../data/queries.ts';
+import { createApiKey } from '../../data/mutations.ts';
 import { Button } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form, TextField } from '../../ui/form.tsx';
 
-const CHANGED = [apiKeysQuery, dashboardQuery, progressQuery];
-
 /** The end of the chosen day, where the reader is. */
 const endOfDay = (date: string) => new Date(`${date}T23:59:59.999`).toISOString();
 
 const CreateForm = ({ onCreated, onClose }: { onCreated: (key: string) => void; onClose: () => void }) => {
-  const queryClient = useQueryClient();
-  const send = async ({ name, scope, expires_at }: Record<string, string>) => {
-    const { api_key } = await call(
-      api['create-api-key'].$post({
-        json: {
-          ...(name && { name }),
-          scope: scope === 'verify' ? 'verify' : 'full',
-          ...(expires_at && { expires_at: endOfDay(expires_at) }),
-        },
-      }),
-    );
-    onCreated(api_key);
-    await Promise.all(CHANGED.map(({ queryKey }) => queryClient.invalidateQueries({ queryKey })));
-  };
+  const create = useMutation({ ...createApiKey, onSuccess: ({ api_key }) => onCreated(api_key) });
+  const send = ({ name, scope, expires_at }: Record<string, string>) =>
+    create.mutate({
+      ...(name && { name }),
+      scope: scope === 'verify' ? 'verify' : 'full',
+      ...(expires_at && { expires_at: endOfDay(expires_at) }),
+    });
   return (
-    <Form onSend={send}>
-      {({ isBusy }) => (
-        <>
-          <TextField
-            label="Name"
-            name="name"
-            placeholder="Production server"
-            autoComplete="off"
-            maxLength={100}
-          />
-          <ChoiceGroup label="May do">
-            <Choice
-              type="radio"
-              name="scope"
-              value="full"
-              defaultChecked
-              label="Everything"
-              hint="For your own servers: creates, verifies and manages."
-            />
-            <Choice
-              type="radio"
-              name="scope"
-              value="verify"
-              label="Verify licenses only"
-              hint="May ship inside an application."
-            />
-          </ChoiceGroup>
-          <TextField
-            label="Last day"
-            name="expires_at"
-            type="date"
-            hint="From the day after the key is refused. Empty: it does not end."
-          />
-          <FormActions onCancel={onClose} isBusy={isBusy}>
-            Create key
-          </FormActions>
-        </>
-      )}
+    <Form write={create} onSend={send}>
+      <TextField
+        label="Name"
+        name="name"
+        placeholder="Production server"
+        autoComplete="off"
+        maxLength={100}
+      />
+      <ChoiceGroup label="May do">
+        <Choice
+          type="radio"
+          name="scope"
+          value="full"
+          defaultChecked
+          label="Everything"
+          hint="For your own servers: creates, verifies and manages."
+        />
+        <Choice
+          type="radio"
+          name="scope"
+          value="verify"
+          label="Verify licenses only"
+          hint="May ship inside an application."
+        />
+      </ChoiceGroup>
+      <TextField
+        label="Last day"
+        name="expires_at"
+        type="date"
+        hint="From the day after the key is refused. Empty: it does not end."
+      />
+      <FormActions onCancel={onClose} isBusy={create.isPending}>
+        Create key
+      </FormActions>
     </Form>
   );
 };

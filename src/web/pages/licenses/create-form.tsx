@@ -1,16 +1,16 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiError } from '../../data/error.ts';
+import { ApiError, invalidField } from '../../data/error.ts';
+import { type CreateLicense, createLicense } from '../../data/mutations.ts';
 import { accountQuery, type License } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { CustomerFields } from './customer-fields.tsx';
 import { addDays } from './dates.ts';
-import { ExpiryField, type ExpiryKind } from './expiry-field.tsx';
+import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 import { MetadataField } from './metadata-field.tsx';
-import { metadataOf, type MetadataRow } from './metadata.ts';
-import { inputOf, sendCreate } from './send-create.ts';
+import { type Metadata, metadataOf, type MetadataRow } from './metadata.ts';
 
 const CHOICES: { kind: ExpiryKind; label: string }[] = [
   { kind: 'never', label: 'Never' },
@@ -19,6 +19,28 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
 ];
 
 const daysHint = (days: number, today: string) => `Good through ${formatDate(addDays(today, days))}, UTC.`;
+
+const KEY = /^[A-Za-z0-9._-]{8,128}$/;
+
+/** Reads the form's fields and leaves out the empty ones. */
+const inputOf = (values: Record<string, string>, metadata: Metadata): CreateLicense['json'] => {
+  const field = (name: string) => {
+    const value = values[name]?.trim();
+    return value ? { [name]: value } : {};
+  };
+  const key = field('license_key');
+  if (key['license_key'] !== undefined && !KEY.test(key['license_key'])) {
+    throw invalidField('license_key', '8 to 128 letters, digits, dots, hyphens and underscores');
+  }
+  return {
+    ...field('customer_email'),
+    ...field('customer_name'),
+    ...field('product'),
+    ...readExpiry(values),
+    ...key,
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+};
 
 export const CreateForm = ({
   isAnother,
@@ -32,50 +54,44 @@ export const CreateForm = ({
 }) => {
   const { data: account } = useQuery(accountQuery);
   const [rows, setRows] = useState<MetadataRow[]>([]);
-  const [attempt, setAttempt] = useState(() => crypto.randomUUID());
+  const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
+  const create = useMutation({
+    ...createLicense,
+    onSuccess: onCreated,
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === 'idempotency_conflict')
+        setIdempotencyKey(crypto.randomUUID());
+    },
+  });
 
-  const send = async (values: Record<string, string>) => {
-    try {
-      onCreated(await sendCreate(inputOf(values, metadataOf(rows)), attempt));
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'idempotency_conflict') throw error;
-      setAttempt(crypto.randomUUID());
-      throw new Error(
-        'An earlier attempt from this form did create a license, though its answer was lost: it is in the list. Send again to create one more.',
-        { cause: error },
-      );
-    }
-  };
+  const send = (values: Record<string, string>) =>
+    create.mutate({ json: inputOf(values, metadataOf(rows)), idempotencyKey });
   return (
-    <Form onSend={send}>
-      {({ isBusy }) => (
-        <>
-          <CustomerFields
-            autoFocus={isAnother}
-            emailHint={account && `Left empty: your own, ${account.email}.`}
-          />
-          <ExpiryField
-            label="Expires"
-            choices={CHOICES}
-            chosen="never"
-            neverHint="Good until suspended or revoked."
-            daysHint={daysHint}
-          />
-          <TextField
-            label="License key"
-            name="license_key"
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={128}
-            hint="Left empty: a new one that is easy to type."
-            className="font-mono"
-          />
-          <MetadataField rows={rows} onChange={setRows} />
-          <FormActions onCancel={onClose} isBusy={isBusy}>
-            Create license
-          </FormActions>
-        </>
-      )}
+    <Form write={create} onSend={send}>
+      <CustomerFields
+        autoFocus={isAnother}
+        emailHint={account && `Left empty: your own, ${account.email}.`}
+      />
+      <ExpiryField
+        label="Expires"
+        choices={CHOICES}
+        chosen="never"
+        neverHint="Good until suspended or revoked."
+        daysHint={daysHint}
+      />
+      <TextField
+        label="License key"
+        name="license_key"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={128}
+        hint="Left empty: a new one that is easy to type."
+        className="font-mono"
+      />
+      <MetadataField rows={rows} onChange={setRows} />
+      <FormActions onCancel={onClose} isBusy={create.isPending}>
+        Create license
+      </FormActions>
     </Form>
   );
 };

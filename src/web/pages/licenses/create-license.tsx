@@ -1,13 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { dashboardQuery, type License, licenseQuery, progressQuery } from '../../data/queries.ts';
+import type { License } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { CreateForm } from './create-form.tsx';
-import { LICENSE_LISTS } from './keep-license.ts';
-
-const CHANGED = [LICENSE_LISTS, dashboardQuery.queryKey, progressQuery.queryKey];
 
 const Created = ({ license, onAnother }: { license: License; onAnother: () => void }) => {
   const ref = useRef<HTMLDivElement>(null);
@@ -34,12 +30,9 @@ const Created = ({ license, onAnother }: { license: License; onAnother: () => vo
 
 /** Opened by the page's address; once a license is made it stays open without, so that Back asks for no second one. */
 export const CreateLicense = ({ isAsked, onLeave }: { isAsked: boolean; onLeave: () => void }) => {
-  const queryClient = useQueryClient();
   const [created, setCreated] = useState<License | null>(null);
   const [isStaying, setStaying] = useState(false);
-  const keep = (license: License) => {
-    queryClient.setQueryData(licenseQuery(license.id).queryKey, license);
-    for (const queryKey of CHANGED) void queryClient.invalidateQueries({ queryKey });
+  const show = (license: License) => {
     setCreated(license);
     setStaying(true);
     onLeave();
@@ -64,7 +57,7 @@ export const CreateLicense = ({ isAsked, onLeave }: { isAsked: boolean; onLeave:
       {created ? (
         <Created license={created} onAnother={() => setCreated(null)} />
       ) : (
-        <CreateForm isAnother={isStaying} onCreated={keep} onClose={close} />
+        <CreateForm isAnother={isStaying} onCreated={show} onClose={close} />
       )}
     </Dialog>
   );

@@ -1,13 +1,13 @@
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, call } from '../../data/client.ts';
+import { invalidField } from '../../data/error.ts';
+import { editLicense } from '../../data/mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { tell } from '../../ui/toast.tsx';
 import { CustomerFields } from './customer-fields.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
-import { invalidField } from './invalid-field.ts';
-import { useChangeLicense } from './keep-license.ts';
 import { MetadataField } from './metadata-field.tsx';
 import { type Metadata, metadataOf, rowsOf } from './metadata.ts';
 
@@ -36,38 +36,31 @@ const changesOf = (license: License, values: Record<string, string>, metadata: M
 };
 
 const EditForm = ({ license, onClose }: { license: License; onClose: () => void }) => {
-  const change = useChangeLicense(license.id);
+  const edit = useMutation({ ...editLicense(license.id), onSuccess: () => tell('License changed') });
   const [rows, setRows] = useState(() => rowsOf(license.metadata));
-  const send = async (values: Record<string, string>) => {
+  const send = (values: Record<string, string>) => {
     const json = changesOf(license, values, metadataOf(rows));
-    if (Object.keys(json).length > 0) {
-      await change(() => call(api.v1.licenses[':id'].$patch({ param: { id: license.id }, json })));
-      tell('License changed');
-    }
-    onClose();
+    if (Object.keys(json).length > 0) edit.mutate(json, { onSuccess: onClose });
+    else onClose();
   };
   return (
-    <Form onSend={send}>
-      {({ isBusy }) => (
-        <>
-          <CustomerFields license={license} />
-          {license.status === 'revoked' ? (
-            <p className="text-sm text-muted">A revoked license keeps its expiry as it is.</p>
-          ) : (
-            <ExpiryField
-              label="Expires"
-              choices={CHOICES}
-              chosen={license.expires_at === null ? 'never' : 'date'}
-              date={license.expires_at}
-              neverHint="Good until suspended or revoked."
-            />
-          )}
-          <MetadataField rows={rows} onChange={setRows} />
-          <FormActions onCancel={onClose} isBusy={isBusy}>
-            Save changes
-          </FormActions>
-        </>
+    <Form write={edit} onSend={send}>
+      <CustomerFields license={license} />
+      {license.status === 'revoked' ? (
+        <p className="text-sm text-muted">A revoked license keeps its expiry as it is.</p>
+      ) : (
+        <ExpiryField
+          label="Expires"
+          choices={CHOICES}
+          chosen={license.expires_at === null ? 'never' : 'date'}
+          date={license.expires_at}
+          neverHint="Good until suspended or revoked."
+        />
       )}
+      <MetadataField rows={rows} onChange={setRows} />
+      <FormActions onCancel={onClose} isBusy={edit.isPending}>
+        Save changes
+      </FormActions>
     </Form>
   );
 };

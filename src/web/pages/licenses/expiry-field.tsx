@@ -1,8 +1,8 @@
 import { useState } from 'react';
+import { invalidField } from '../../data/error.ts';
 import { SelectField, TextField } from '../../ui/form.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { dayOf, readDays } from './dates.ts';
-import { invalidField } from './invalid-field.ts';
 
 export type ExpiryKind = 'never' | 'date' | 'days';
 

@@ -1,11 +1,11 @@
+import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { api, call } from '../../data/client.ts';
+import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { tell, tellError } from '../../ui/toast.tsx';
 import { EditLicense } from './edit-license.tsx';
-import { useChangeLicense } from './keep-license.ts';
 import { RenewLicense } from './renew-license.tsx';
 
 type Open = 'edit' | 'renew' | 'suspend' | 'revoke';
@@ -17,44 +17,20 @@ const offersOf = ({ status, expires_at }: License) => ({
   revoke: status !== 'revoked',
 });
 
-const useTransitions = ({ id }: License) => {
-  const change = useChangeLicense(id);
-  const license = api.v1.licenses[':id'];
-  const param = { id };
-  return {
-    suspend: async () => {
-      await change(() => call(license.suspend.$post({ param })));
-      tell('License suspended');
-    },
-    reinstate: async () => {
-      await change(() => call(license.reinstate.$post({ param })));
-      tell('License reinstated');
-    },
-    revoke: async () => {
-      await change(() => call(license.revoke.$post({ param })));
-      tell('License revoked');
-    },
-  };
-};
-
-/** One button for both, so that it keeps the focus when the one becomes the other. */
-const Pause = ({
-  isSuspended,
-  onSuspend,
-  onReinstate,
-}: {
-  isSuspended: boolean;
-  onSuspend: () => void;
-  onReinstate: () => Promise<void>;
-}) => {
-  const [isBusy, setBusy] = useState(false);
-  const reinstate = async () => {
-    setBusy(true);
-    await onReinstate().catch(tellError);
-    setBusy(false);
-  };
+/** One button for both, so that it keeps the focus when its action changes. */
+const SuspendOrReinstate = ({ license, onSuspend }: { license: License; onSuspend: () => void }) => {
+  const reinstate = useMutation({
+    ...reinstateLicense(license.id),
+    onSuccess: () => tell('License reinstated'),
+    onError: tellError,
+  });
+  const isSuspended = license.status === 'suspended';
   return (
-    <Button size="sm" isBusy={isBusy} onClick={isSuspended ? () => void reinstate() : onSuspend}>
+    <Button
+      size="sm"
+      isBusy={reinstate.isPending}
+      onClick={isSuspended ? () => reinstate.mutate() : onSuspend}
+    >
       {isSuspended ? 'Reinstate' : 'Suspend'}
     </Button>
   );
@@ -62,7 +38,6 @@ const Pause = ({
 
 export const LicenseActions = ({ license }: { license: License }) => {
   const [open, setOpen] = useState<Open | null>(null);
-  const { suspend, reinstate, revoke } = useTransitions(license);
   const offers = offersOf(license);
   const close = () => setOpen(null);
   const edit = useRef<HTMLButtonElement>(null);
@@ -77,13 +52,7 @@ export const LicenseActions = ({ license }: { license: License }) => {
           Renew
         </Button>
       )}
-      {offers.pause && (
-        <Pause
-          isSuspended={license.status === 'suspended'}
-          onSuspend={() => setOpen('suspend')}
-          onReinstate={reinstate}
-        />
-      )}
+      {offers.pause && <SuspendOrReinstate license={license} onSuspend={() => setOpen('suspend')} />}
       {offers.revoke && (
         <Button ref={revokeButton} size="sm" variant="danger-outline" onClick={() => setOpen('revoke')}>
           Revoke
@@ -96,7 +65,8 @@ export const LicenseActions = ({ license }: { license: License }) => {
         onClose={close}
         title="Suspend this license?"
         action="Suspend license"
-        onConfirm={suspend}
+        write={suspendLicense(license.id)}
+        onDone={() => tell('License suspended')}
       >
         <p>
           From the next verify on, <code className="text-ink break-all">{license.license_key}</code> is not
@@ -109,7 +79,8 @@ export const LicenseActions = ({ license }: { license: License }) => {
         title="Revoke this license?"
         action="Revoke license"
         isDangerous
-        onConfirm={revoke}
+        write={revokeLicense(license.id)}
+        onDone={() => tell('License revoked')}
         focusAfter={() => revokeButton.current ?? edit.current}
       >
         <p>

@@ -1,14 +1,13 @@
 import { useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ApiError } from '../../data/error.ts';
-import { type License, licenseQuery } from '../../data/queries.ts';
+import { type License, LICENSE_LISTS, licenseQuery } from '../../data/queries.ts';
 import { LicenseBadge } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
-import { LICENSE_LISTS } from './keep-license.ts';
 import { UpLink } from '../../ui/up-link.tsx';
 import { LicenseActions } from './license-actions.tsx';
 import { LicenseFacts } from './license-facts.tsx';

@@ -1,5 +1,5 @@
+import { invalidField } from '../../data/error.ts';
 import type { License } from '../../data/queries.ts';
-import { invalidField } from './invalid-field.ts';
 
 export type Metadata = License['metadata'];
 export type MetadataKind = 'text' | 'number' | 'boolean';

@@ -1,4 +1,5 @@
-import { api, call } from '../../data/client.ts';
+import { useMutation } from '@tanstack/react-query';
+import { renewLicense } from '../../data/mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
@@ -7,7 +8,6 @@ import { useNow } from '../../ui/time.tsx';
 import { tell } from '../../ui/toast.tsx';
 import { addDays, dayOf } from './dates.ts';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
-import { useChangeLicense } from './keep-license.ts';
 
 const CHOICES: { kind: ExpiryKind; label: string }[] = [
   { kind: 'days', label: 'Add days' },
@@ -24,33 +24,27 @@ const daysHintFor =
       : `From today to ${formatDate(addDays(today, days))}.`;
 
 const RenewForm = ({ license, onClose }: { license: License; onClose: () => void }) => {
-  const change = useChangeLicense(license.id);
-  const send = async (values: Record<string, string>) => {
-    const json = readExpiry(values);
-    const { expires_at } = await change(() =>
-      call(api.v1.licenses[':id'].renew.$post({ param: { id: license.id }, json })),
-    );
-    tell(
-      expires_at === null ? 'License never expires now' : `License renewed through ${formatDate(expires_at)}`,
-    );
-    onClose();
-  };
+  const renew = useMutation({
+    ...renewLicense(license.id),
+    onSuccess: ({ expires_at }) =>
+      tell(
+        expires_at === null
+          ? 'License never expires now'
+          : `License renewed through ${formatDate(expires_at)}`,
+      ),
+  });
   return (
-    <Form onSend={send}>
-      {({ isBusy }) => (
-        <>
-          <ExpiryField
-            label="New expiry"
-            choices={CHOICES}
-            chosen="days"
-            neverHint="It has no last day any more."
-            daysHint={daysHintFor(license)}
-          />
-          <FormActions onCancel={onClose} isBusy={isBusy}>
-            Renew license
-          </FormActions>
-        </>
-      )}
+    <Form write={renew} onSend={(values) => renew.mutate(readExpiry(values), { onSuccess: onClose })}>
+      <ExpiryField
+        label="New expiry"
+        choices={CHOICES}
+        chosen="days"
+        neverHint="It has no last day any more."
+        daysHint={daysHintFor(license)}
+      />
+      <FormActions onCancel={onClose} isBusy={renew.isPending}>
+        Renew license
+      </FormActions>
     </Form>
   );
 };

@@ -1,14 +1,8 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import {
-  type ApiKey,
-  apiKeyInFull,
-  apiKeysQuery,
-  dashboardQuery,
-  isGoodKey,
-  progressQuery,
-} from '../../data/queries.ts';
-import { sendVerify, verifyCommand } from '../../data/verify-call.ts';
+import { verifyLicense } from '../../data/mutations.ts';
+import { type ApiKey, apiKeyInFull, apiKeysQuery, isGoodKey } from '../../data/queries.ts';
+import { verifyCommand } from '../../data/verify-call.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -18,21 +12,12 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { VerifyResponse } from './verify-response.tsx';
 
-const CHANGED = [apiKeysQuery, dashboardQuery, progressQuery];
-
 const nameOf = ({ name, masked_key }: ApiKey) => (name === null ? masked_key : `${name} · ${masked_key}`);
 
 const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licenseKey: string }) => {
-  const queryClient = useQueryClient();
   const [chosenId, choose] = useState<string | null>(null);
   const apiKey = apiKeys.find(({ id }) => id === chosenId) ?? apiKeys[0];
-  const verify = useMutation({
-    // The key in full is asked for when it is needed, and not kept.
-    mutationFn: async () => sendVerify(await apiKeyInFull(apiKey.id), licenseKey),
-    onSettled: () => {
-      for (const { queryKey } of CHANGED) void queryClient.invalidateQueries({ queryKey });
-    },
-  });
+  const verify = useMutation(verifyLicense);
   const commandWith = (key: string) => verifyCommand(location.origin, key, licenseKey);
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-5 pb-5">
@@ -52,7 +37,10 @@ const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licens
             </option>
           ))}
         </SelectField>
-        <Button isBusy={verify.isPending} onClick={() => verify.mutate()}>
+        <Button
+          isBusy={verify.isPending}
+          onClick={() => verify.mutate({ apiKey: () => apiKeyInFull(apiKey.id), licenseKey })}
+        >
           Send verify
         </Button>
       </div>

@@ -1,7 +1,17 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { rememberSession } from '../../data/session.ts';
 import { useTitle } from '../../lib/title.ts';
 import { Logo } from '../../ui/logo.tsx';
+
+/** Stores the session and opens the page that the visitor wanted to see. */
+export const useEnter = (next: string | undefined) => {
+  const router = useRouter();
+  return async ({ account }: { account: { id: string } }) => {
+    rememberSession(account.id);
+    await router.navigate({ href: next ?? '/', replace: true });
+  };
+};
 
 export const SignInFrame = ({
   title,
@@ -30,7 +40,7 @@ export const SignInFrame = ({
 
 const LINK = 'font-medium text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink';
 
-/** To the other of the two pages, which leads on to the same place. */
+/** Links sign-in and registration to each other, keeping the page to open afterwards. */
 export const OtherWay = ({
   question,
   to,

@@ -1,19 +1,15 @@
+import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { api, call } from '../../data/client.ts';
+import { logIn } from '../../data/mutations.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
-import { useEnter } from './enter.ts';
-import { OtherWay, SignInFrame } from './frame.tsx';
+import { OtherWay, SignInFrame, useEnter } from './frame.tsx';
 
 const route = getRouteApi('/login');
 
 export const Login = () => {
   const search = route.useSearch();
-  const enter = useEnter(search.next);
-  const send = async ({ email = '', password = '' }: Record<string, string>) => {
-    const { account } = await call(api.login.$post({ json: { email, password } }));
-    await enter(account.id);
-  };
+  const login = useMutation({ ...logIn, onSuccess: useEnter(search.next) });
   return (
     <SignInFrame
       title="Sign in"
@@ -26,22 +22,18 @@ export const Login = () => {
         </OtherWay>
       }
     >
-      <Form onSend={send}>
-        {({ isBusy }) => (
-          <>
-            <TextField label="E-mail" name="email" type="email" autoComplete="username" autoFocus required />
-            <TextField
-              label="Password"
-              name="password"
-              type="password"
-              autoComplete="current-password"
-              required
-            />
-            <Button type="submit" variant="solid" isBusy={isBusy}>
-              Sign in
-            </Button>
-          </>
-        )}
+      <Form write={login} onSend={({ email = '', password = '' }) => login.mutate({ email, password })}>
+        <TextField label="E-mail" name="email" type="email" autoComplete="username" autoFocus required />
+        <TextField
+          label="Password"
+          name="password"
+          type="password"
+          autoComplete="current-password"
+          required
+        />
+        <Button type="submit" variant="solid" isBusy={login.isPending}>
+          Sign in
+        </Button>
       </Form>
     </SignInFrame>
   );

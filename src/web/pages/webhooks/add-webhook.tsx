@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, call } from '../../data/client.ts';
-import { dashboardQuery, progressQuery, type RevealedWebhook, webhooksQuery } from '../../data/queries.ts';
+import { addWebhook } from '../../data/mutations.ts';
+import type { RevealedWebhook } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
@@ -10,37 +10,25 @@ import { chosenEvents, EventChoice } from './events.tsx';
 import { DescriptionField, UrlField } from './fields.tsx';
 import { VerifyHint } from './secret.tsx';
 
-const CHANGED = [webhooksQuery, dashboardQuery, progressQuery];
-
 interface AddFormProps {
   onAdded: (webhook: RevealedWebhook) => void;
   onClose: () => void;
 }
 
 const AddForm = ({ onAdded, onClose }: AddFormProps) => {
-  const queryClient = useQueryClient();
-  const send = async ({ url = '', description }: Record<string, string>, form: FormData) => {
+  const add = useMutation({ ...addWebhook, onSuccess: onAdded });
+  const send = ({ url = '', description }: Record<string, string>, form: FormData) => {
     const events = chosenEvents(form);
-    const webhook = await call(
-      api.webhooks.$post({
-        json: { url: url.trim(), ...(description?.trim() && { description }), ...(events && { events }) },
-      }),
-    );
-    onAdded(webhook);
-    await Promise.all(CHANGED.map(({ queryKey }) => queryClient.invalidateQueries({ queryKey })));
+    add.mutate({ url: url.trim(), ...(description?.trim() && { description }), ...(events && { events }) });
   };
   return (
-    <Form onSend={send}>
-      {({ isBusy }) => (
-        <>
-          <UrlField />
-          <DescriptionField />
-          <EventChoice />
-          <FormActions onCancel={onClose} isBusy={isBusy}>
-            Add webhook
-          </FormActions>
-        </>
-      )}
+    <Form write={add} onSend={send}>
+      <UrlField />
+      <DescriptionField />
+      <EventChoice />
+      <FormActions onCancel={onClose} isBusy={add.isPending}>
+        Add webhook
+      </FormActions>
     </Form>
   );
 };

@@ -1,7 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
-import { useState } from 'react';
-import { api, call } from '../../data/client.ts';
+import { resendDelivery } from '../../data/mutations.ts';
 import type { Delivery, Webhook } from '../../data/queries.ts';
 import { formatExact } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,7 +11,6 @@ import { tell, tellError } from '../../ui/toast.tsx';
 import { Attempts } from './attempts.tsx';
 import { DeliveryBadge } from './delivery-row.tsx';
 import { NextAttempt } from './next-attempt.tsx';
-import { putDelivery } from './put-delivery.ts';
 
 const pretty = (payload: string): string => {
   try {
@@ -23,23 +21,18 @@ const pretty = (payload: string): string => {
 };
 
 const Resend = ({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) => {
-  const queryClient = useQueryClient();
-  const [isBusy, setBusy] = useState(false);
-  const resend = async () => {
-    setBusy(true);
-    try {
-      const param = { id: webhook.id, delivery_id: delivery.id };
-      const sent = await call(api.webhooks[':id'].deliveries[':delivery_id'].resend.$post({ param }));
-      await putDelivery(queryClient, webhook.id, sent);
-      tell('Sending again');
-    } catch (error) {
-      tellError(error);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const resend = useMutation({
+    ...resendDelivery(webhook.id, delivery.id),
+    onSuccess: () => tell('Sending again'),
+    onError: tellError,
+  });
   return (
-    <Button size="sm" isBusy={isBusy} disabled={webhook.status === 'disabled'} onClick={() => void resend()}>
+    <Button
+      size="sm"
+      isBusy={resend.isPending}
+      disabled={webhook.status === 'disabled'}
+      onClick={() => resend.mutate()}
+    >
       <RotateCw aria-hidden />
       Resend
     </Button>

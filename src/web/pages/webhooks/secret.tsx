@@ -1,6 +1,7 @@
+import { useMutation } from '@tanstack/react-query';
 import { Eye, EyeOff, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
-import { api, call } from '../../data/client.ts';
+import { rotateSecret } from '../../data/mutations.ts';
 import { revealWebhook, type RevealedWebhook } from '../../data/queries.ts';
 import { formatExact } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
@@ -52,8 +53,8 @@ interface RotateProps {
 }
 
 const Rotate = ({ id, isOpen, onClose, onRotated }: RotateProps) => {
-  const rotate = async () => {
-    onRotated(await call(api.webhooks[':id']['rotate-secret'].$post({ param: { id } })));
+  const show = (webhook: RevealedWebhook) => {
+    onRotated(webhook);
     tell('Secret rotated');
   };
   return (
@@ -62,7 +63,8 @@ const Rotate = ({ id, isOpen, onClose, onRotated }: RotateProps) => {
       onClose={onClose}
       title="Rotate the signing secret?"
       action="Rotate secret"
-      onConfirm={rotate}
+      write={rotateSecret(id)}
+      onDone={show}
     >
       <p>
         A new secret is made. For 24 hours each request is signed with both, so that your endpoint can change
@@ -76,21 +78,9 @@ const Rotate = ({ id, isOpen, onClose, onRotated }: RotateProps) => {
 /** Shown on request, and kept nowhere but in this card for as long as it is on the page. */
 export const SecretCard = ({ id }: { id: string }) => {
   const [shown, setShown] = useState<RevealedWebhook | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
   const [isRotating, setRotating] = useState(false);
 
-  const reveal = async () => {
-    setBusy(true);
-    try {
-      setShown(await revealWebhook(id));
-      setError(null);
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const reveal = useMutation({ mutationFn: () => revealWebhook(id), onSuccess: setShown });
 
   return (
     <Card aria-label="Signing secret">
@@ -99,7 +89,11 @@ export const SecretCard = ({ id }: { id: string }) => {
         hint="Proves that a request is from here."
         actions={
           <>
-            <Button size="sm" isBusy={isBusy} onClick={() => (shown ? setShown(null) : void reveal())}>
+            <Button
+              size="sm"
+              isBusy={reveal.isPending}
+              onClick={() => (shown ? setShown(null) : reveal.mutate())}
+            >
               {shown ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
               {shown ? 'Hide' : 'Reveal'}
             </Button>
@@ -121,7 +115,7 @@ export const SecretCard = ({ id }: { id: string }) => {
             .
           </p>
         )}
-        <FormError error={error} />
+        <FormError error={reveal.error} />
         <VerifyHint />
       </div>
       <Rotate id={id} isOpen={isRotating} onClose={() => setRotating(false)} onRotated={setShown} />

@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { api, call } from '../../data/client.ts';
-import { type Webhook, webhooksQuery } from '../../data/queries.ts';
+import { useMutation } from '@tanstack/react-query';
+import { editWebhook } from '../../data/mutations.ts';
+import type { Webhook } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -10,36 +10,24 @@ import { DescriptionField, UrlField } from './fields.tsx';
 import { SecretCard } from './secret.tsx';
 
 const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
-  const queryClient = useQueryClient();
-  const save = async ({ url = '', description = '' }: Record<string, string>, form: FormData) => {
-    await call(
-      api.webhooks[':id'].$patch({
-        param: { id: webhook.id },
-        json: { url: url.trim(), description: description.trim() || null, events: chosenEvents(form) },
-      }),
-    );
-    tell('Webhook saved');
-    await queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
-  };
+  const edit = useMutation({ ...editWebhook(webhook.id), onSuccess: () => tell('Webhook saved') });
+  const send = ({ url = '', description = '' }: Record<string, string>, form: FormData) =>
+    edit.mutate({ url: url.trim(), description: description.trim() || null, events: chosenEvents(form) });
   return (
     <Card aria-label="Endpoint">
       <CardHeader
         title="Endpoint"
         hint="What changes here holds for what is sent from then on, retries included."
       />
-      <Form onSend={save} className="px-5 pt-1 pb-5">
-        {({ isBusy }) => (
-          <>
-            <UrlField value={webhook.url} />
-            <DescriptionField value={webhook.description} />
-            <EventChoice events={webhook.events} />
-            <div className="flex">
-              <Button type="submit" variant="solid" isBusy={isBusy}>
-                Save changes
-              </Button>
-            </div>
-          </>
-        )}
+      <Form write={edit} onSend={send} className="px-5 pt-1 pb-5">
+        <UrlField value={webhook.url} />
+        <DescriptionField value={webhook.description} />
+        <EventChoice events={webhook.events} />
+        <div className="flex">
+          <Button type="submit" variant="solid" isBusy={edit.isPending}>
+            Save changes
+          </Button>
+        </div>
       </Form>
     </Card>
   );

@@ -1,0 +1,199 @@
+import { type MutationFunctionContext, mutationOptions, type QueryClient } from '@tanstack/react-query';
+import type { InferRequestType } from 'hono/client';
+import { api, call } from './client.ts';
+import { reword } from './error.ts';
+import { type Delivery, deliveriesQuery, deliveryQuery, type License, licenseQuery } from './queries.ts';
+import { sendVerify } from './verify-call.ts';
+
+// Every write of the dashboard. `meta.invalidates` names the queries that are fetched again afterwards.
+
+type JsonOf<Endpoint> = InferRequestType<Endpoint> extends { json: infer Json } ? Json : never;
+
+const licenseApi = api.v1.licenses[':id'];
+const webhookApi = api.webhooks[':id'];
+
+// Session
+
+export const logIn = mutationOptions({
+  mutationFn: (json: JsonOf<typeof api.login.$post>) => call(api.login.$post({ json })),
+});
+
+export const register = mutationOptions({
+  mutationFn: (json: JsonOf<typeof api.register.$post>) =>
+    call(api.register.$post({ json })).catch(
+      reword('email_taken', {
+        details: [{ path: 'email', message: 'There is an account with this e-mail already.' }],
+      }),
+    ),
+});
+
+export const logOut = mutationOptions({ mutationFn: () => call(api.logout.$post()) });
+
+// API keys
+
+export const createApiKey = mutationOptions({
+  mutationFn: (json: JsonOf<(typeof api)['create-api-key']['$post']>) =>
+    call(api['create-api-key'].$post({ json })),
+  meta: { invalidates: ['api-keys', 'dashboard', 'progress', 'onboarding'] },
+});
+
+export const deleteApiKey = (id: string) =>
+  mutationOptions({
+    mutationFn: () => call(api['api-keys'][':id'].$delete({ param: { id } })),
+    meta: { invalidates: ['api-keys', 'dashboard', 'onboarding'] },
+  });
+
+// Licenses
+
+export interface CreateLicense {
+  json: JsonOf<typeof api.v1.licenses.create.$post>;
+  /** Sending the same key again never creates a second license. */
+  idempotencyKey: string;
+}
+
+export const createLicense = mutationOptions({
+  mutationFn: async ({ json, idempotencyKey }: CreateLicense, { client }) => {
+    const header = { 'idempotency-key': idempotencyKey };
+    const license = await call(api.v1.licenses.create.$post({ json, header }))
+      .catch(
+        reword('license_key_taken', {
+          details: [{ path: 'license_key', message: 'One of your licenses has this key already' }],
+        }),
+      )
+      .catch(
+        reword('idempotency_conflict', {
+          message:
+            'An earlier attempt from this form did create a license, though its answer was lost: it is in the list. Send again to create one more.',
+        }),
+      );
+    client.setQueryData(licenseQuery(license.id).queryKey, license);
+    return license;
+  },
+  meta: { invalidates: ['licenses', 'dashboard', 'progress', 'onboarding'] },
+});
+
+const changeLicense = <Variables = void>(id: string, send: (variables: Variables) => Promise<License>) =>
+  mutationOptions({
+    mutationFn: async (variables: Variables, { client }: MutationFunctionContext) => {
+      const { queryKey } = licenseQuery(id);
+      // A response from before the change must not replace the changed license.
+      await client.cancelQueries({ queryKey });
+      const license = await send(variables);
+      client.setQueryData(queryKey, license);
+      return license;
+    },
+    meta: { invalidates: ['licenses', 'dashboard'] },
+  });
+
+export const editLicense = (id: string) =>
+  changeLicense(id, (json: JsonOf<typeof licenseApi.$patch>) =>
+    call(licenseApi.$patch({ param: { id }, json })),
+  );
+
+export const renewLicense = (id: string) =>
+  changeLicense(id, (json: JsonOf<typeof licenseApi.renew.$post>) =>
+    call(licenseApi.renew.$post({ param: { id }, json })),
+  );
+
+export const suspendLicense = (id: string) =>
+  changeLicense(id, () => call(licenseApi.suspend.$post({ param: { id } })));
+
+export const reinstateLicense = (id: string) =>
+  changeLicense(id, () => call(licenseApi.reinstate.$post({ param: { id } })));
+
+export const revokeLicense = (id: string) =>
+  changeLicense(id, () => call(licenseApi.revoke.$post({ param: { id } })));
+
+/** Counts as an API call of the key, though it changes no license. */
+export const verifyLicense = mutationOptions({
+  mutationFn: async ({ apiKey, licenseKey }: { apiKey: () => Promise<string>; licenseKey: string }) =>
+    sendVerify(await apiKey(), licenseKey),
+  meta: { invalidates: ['api-keys', 'dashboard', 'progress'] },
+});
+
+// Webhooks
+
+export const addWebhook = mutationOptions({
+  mutationFn: (json: JsonOf<typeof api.webhooks.$post>) => call(api.webhooks.$post({ json })),
+  meta: { invalidates: ['webhooks', 'dashboard', 'progress'] },
+});
+
+export const editWebhook = (id: string) =>
+  mutationOptions({
+    mutationFn: (json: JsonOf<typeof webhookApi.$patch>) => call(webhookApi.$patch({ param: { id }, json })),
+    meta: { invalidates: ['webhooks'] },
+  });
+
+const setWebhookStatus = (id: string, status: 'enabled' | 'disabled') =>
+  mutationOptions({
+    mutationFn: () => call(webhookApi.$patch({ param: { id }, json: { status } })),
+    meta: { invalidates: ['webhooks'] },
+  });
+
+export const enableWebhook = (id: string) => setWebhookStatus(id, 'enabled');
+export const disableWebhook = (id: string) => setWebhookStatus(id, 'disabled');
+
+export const deleteWebhook = (id: string) =>
+  mutationOptions({
+    mutationFn: () => call(webhookApi.$delete({ param: { id } })),
+    meta: { invalidates: ['webhooks', 'dashboard'] },
+  });
+
+export const rotateSecret = (id: string) =>
+  mutationOptions({ mutationFn: () => call(webhookApi['rotate-secret'].$post({ param: { id } })) });
+
+const isNewest = ({ id }: Delivery, [first]: Delivery[]) => first === undefined || id > first.id;
+
+/** Shows a delivery that the API just returned, wherever it is in the list. */
+const storeDelivery = async (client: QueryClient, webhookId: string, delivery: Delivery) => {
+  const { queryKey } = deliveriesQuery(webhookId);
+  await client.cancelQueries({ queryKey });
+  client.setQueryData(queryKey, (list) => {
+    if (!list) return list;
+    const isListed = list.pages.some(({ data }) => data.some(({ id }) => id === delivery.id));
+    const pages = list.pages.map((page, index) => {
+      const data = page.data.map((listed) => (listed.id === delivery.id ? delivery : listed));
+      const isFirst = index === 0 && !isListed && isNewest(delivery, data);
+      return { ...page, data: isFirst ? [delivery, ...data] : data };
+    });
+    return { ...list, pages };
+  });
+  client.setQueryData(deliveryQuery(webhookId, delivery.id).queryKey, delivery);
+};
+
+export const sendTestEvent = (webhookId: string) =>
+  mutationOptions({
+    mutationFn: async (_: void, { client }) => {
+      const delivery = await call(webhookApi.test.$post({ param: { id: webhookId } }));
+      await storeDelivery(client, webhookId, delivery);
+      return delivery;
+    },
+    meta: { invalidates: ['webhooks', 'dashboard'] },
+  });
+
+export const resendDelivery = (webhookId: string, deliveryId: string) =>
+  mutationOptions({
+    mutationFn: async (_: void, { client }) => {
+      const param = { id: webhookId, delivery_id: deliveryId };
+      const delivery = await call(webhookApi.deliveries[':delivery_id'].resend.$post({ param }));
+      await storeDelivery(client, webhookId, delivery);
+      return delivery;
+    },
+    meta: { invalidates: ['webhooks'] },
+  });
+
+// Billing
+
+export const startCheckout = mutationOptions({
+  mutationFn: (plan: JsonOf<(typeof api)['init-payment']['$post']>['plan']) => {
+    const back = '/billing?checkout=';
+    const json = { plan, success_url: `${back}done`, cancel_url: `${back}cancelled` };
+    return call(api['init-payment'].$post({ json }));
+  },
+  meta: { invalidates: ['billing'] },
+});
+
+export const cancelSubscription = mutationOptions({
+  mutationFn: (at: 'period_end' | 'now') => call(api['cancel-subscription'].$post({ json: { at } })),
+  meta: { invalidates: ['billing', 'dashboard', 'account'] },
+});
