@@ -7,7 +7,7 @@ import { Logo } from '../ui/logo.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { PAGES } from './navigation.ts';
 
-const Palette = lazy(() => import('./palette.tsx'));
+const Palette = lazy(() => import('./palette/palette.tsx'));
 
 const NAV_ITEM =
   'flex h-8.5 items-center gap-2.5 rounded-lg px-2.5 text-base text-muted transition-colors hover:bg-line/50 hover:text-ink [&_svg]:size-4';

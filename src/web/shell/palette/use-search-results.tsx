@@ -5,13 +5,13 @@ import { useEffect, useState } from 'react';
 import { api, call } from '../../data/client.ts';
 import { type License, webhooksQuery } from '../../data/queries.ts';
 import { Badge, LicenseBadge } from '../../ui/badge.tsx';
-import type { Group, Item } from './item.ts';
+import type { Group, Item } from './ranking.ts';
 
 const MIN_LENGTH = 2;
-const MAX_FOUND = 6;
+const MAX_RESULTS = 6;
 const PAUSE_MS = 150;
 
-/** What was typed, once the typing pauses. */
+/** Returns the text once it hasn't changed for a moment. */
 const useSettled = (text: string): string => {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
@@ -21,35 +21,35 @@ const useSettled = (text: string): string => {
   return settled;
 };
 
-const fits = (text: string, ...fields: (string | null)[]) =>
+const contains = (text: string, ...fields: (string | null)[]) =>
   fields.some((field) => field?.toLowerCase().includes(text.toLowerCase()));
 
-const isFor = (text: string) => (license: License) =>
-  fits(text, license.license_key, license.customer_email, license.customer_name, license.product);
+const isMatch = (text: string) => (license: License) =>
+  contains(text, license.license_key, license.customer_email, license.customer_name, license.product);
 
-export interface Found {
+interface SearchResults {
   groups: Group[];
   isSearching: boolean;
   hasFailed: boolean;
 }
 
-/** The account's own things that have in them what was typed. */
-export const useFound = (typed: string): Found => {
+/** Searches the account's webhooks and licenses. */
+export const useSearchResults = (typed: string): SearchResults => {
   const navigate = useNavigate();
   const text = typed.trim();
   const settled = useSettled(text);
-  const isAsked = text.length >= MIN_LENGTH;
+  const isEnabled = text.length >= MIN_LENGTH;
   const licenses = useQuery({
     queryKey: ['licenses', 'palette', settled],
     queryFn: async ({ signal }) => {
-      const query = { q: settled, limit: String(MAX_FOUND) };
+      const query = { q: settled, limit: String(MAX_RESULTS) };
       return (await call(api.v1.licenses.$get({ query }, { init: { signal } }))).data;
     },
     enabled: settled.length >= MIN_LENGTH,
     placeholderData: keepPreviousData,
   });
-  const webhooks = useQuery({ ...webhooksQuery, enabled: isAsked });
-  if (!isAsked) return { groups: [], isSearching: false, hasFailed: false };
+  const webhooks = useQuery({ ...webhooksQuery, enabled: isEnabled });
+  if (!isEnabled) return { groups: [], isSearching: false, hasFailed: false };
 
   const licenseItem = ({ id, license_key, customer_name, customer_email, status }: License): Item => ({
     id,
@@ -62,29 +62,29 @@ export const useFound = (typed: string): Found => {
       </span>
     ),
     aside: <LicenseBadge status={status} />,
-    leads: true,
+    opensPage: true,
     run: () => void navigate({ to: '/licenses/$id', params: { id } }),
   });
   const webhookItems = (webhooks.data?.data ?? [])
-    .filter(({ url, description }) => fits(text, url, description))
-    .slice(0, MAX_FOUND)
+    .filter(({ url, description }) => contains(text, url, description))
+    .slice(0, MAX_RESULTS)
     .map(({ id, url, status }) => ({
       id,
       name: url,
       icon: <WebhookIcon aria-hidden />,
       aside: status === 'disabled' && <Badge>disabled</Badge>,
-      leads: true,
+      opensPage: true,
       run: () => void navigate({ to: '/webhooks/$id', params: { id } }),
     }));
-  // Until the new answer is here, what still fits of the last one.
-  const licenseItems = (licenses.data ?? []).filter(isFor(text)).map(licenseItem);
-  const isAnswered = settled === text && !licenses.isFetching;
+  // While the next search runs, the previous results that still match are shown.
+  const licenseItems = (licenses.data ?? []).filter(isMatch(text)).map(licenseItem);
+  const isDone = settled === text && !licenses.isFetching;
   return {
     groups: [
       { name: 'Webhooks', items: webhookItems },
       { name: 'Licenses', items: licenseItems },
     ].filter(({ items }) => items.length > 0),
-    isSearching: !isAnswered || webhooks.isLoading,
-    hasFailed: isAnswered && licenses.isError,
+    isSearching: !isDone || webhooks.isLoading,
+    hasFailed: isDone && licenses.isError,
   };
 };

@@ -1,0 +1,111 @@
+import { Autocomplete } from '@base-ui/react/autocomplete';
+import { Dialog } from '@base-ui/react/dialog';
+import { Search, X } from 'lucide-react';
+import { type KeyboardEvent, useRef, useState } from 'react';
+import { plural } from '../../lib/format.ts';
+import { type Item, match } from './ranking.ts';
+import { Results } from './results.tsx';
+import { useCommands } from './use-commands.tsx';
+import { useSearchResults } from './use-search-results.tsx';
+
+const Panel = ({ onChoose }: { onChoose: (item: Item) => void }) => {
+  const [typed, setTyped] = useState('');
+  const commands = useCommands();
+  const found = useSearchResults(typed);
+  const isBlank = typed.trim() === '';
+  const groups = [...(isBlank ? commands : match(commands, typed)), ...found.groups];
+  const count = groups.reduce((sum, { items }) => sum + items.length, 0);
+
+  return (
+    <Autocomplete.Root
+      open
+      inline
+      mode="none"
+      autoHighlight="always"
+      keepHighlight
+      items={groups}
+      itemToStringValue={({ name }: Item) => name}
+      value={typed}
+      onValueChange={(text, { reason }) => {
+        if (reason !== 'item-press') setTyped(text);
+      }}
+    >
+      <div className="flex items-center gap-3 border-b border-line px-4">
+        <Search aria-hidden className="size-4 shrink-0 text-muted" />
+        <Autocomplete.Input
+          aria-label="Search or do"
+          autoCorrect="off"
+          placeholder="Search licenses and webhooks, or do something"
+          className="h-13 min-w-0 flex-1 bg-transparent text-lg outline-none"
+        />
+        <Dialog.Close className="-mr-1 shrink-0 rounded p-1 text-muted hover:text-ink">
+          <span className="sr-only">Close</span>
+          <kbd className="rounded border border-line px-1.5 text-xs max-sm:hidden">Esc</kbd>
+          <X aria-hidden className="size-5 sm:hidden" />
+        </Dialog.Close>
+      </div>
+      <div className="flex h-[min(24rem,calc(100dvh-8rem))] flex-col">
+        <Results onChoose={onChoose} />
+        <Autocomplete.Empty className="px-5 py-16 text-center break-words text-muted empty:hidden">
+          {found.isSearching ? (
+            'Searching…'
+          ) : (
+            <>
+              Nothing found for <span className="text-ink">“{typed.trim()}”</span>.
+            </>
+          )}
+        </Autocomplete.Empty>
+        {found.hasFailed && <p className="px-4 py-2 text-sm text-bad">The license search failed.</p>}
+      </div>
+      <Autocomplete.Status className="sr-only">
+        {isBlank || found.isSearching || count === 0 ? '' : plural(count, 'result')}
+      </Autocomplete.Status>
+    </Autocomplete.Root>
+  );
+};
+
+const focusMain = () => document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
+
+/** Finds pages, actions, and the account's licenses and webhooks by name. */
+const Palette = ({ onClose }: { onClose: () => void }) => {
+  const [isOpen, setOpen] = useState(true);
+  const [opener] = useState(() => document.activeElement);
+  const chosen = useRef<Item | null>(null);
+  const choose = (item: Item) => {
+    chosen.current = item;
+    setOpen(false);
+  };
+  const closeOnShortcut = (event: KeyboardEvent) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    setOpen(false);
+  };
+  const finish = () => {
+    onClose();
+    // Once the palette is gone, so that a dialog opened by the item finds the focus where it is to return to.
+    setTimeout(() => {
+      if (document.activeElement === document.body) focusMain();
+      chosen.current?.run();
+    });
+  };
+  const returnsFocus = () =>
+    !chosen.current?.opensPage && opener instanceof HTMLElement && opener.isConnected && opener.tabIndex >= 0;
+
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={setOpen} onOpenChangeComplete={(open) => !open && finish()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-veil transition-opacity duration-100 data-starting-style:opacity-0" />
+        <Dialog.Popup
+          finalFocus={returnsFocus}
+          onKeyDown={closeOnShortcut}
+          className="fixed top-[max(1rem,12vh)] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-raised shadow-pop transition-[opacity,scale] duration-100 outline-none data-ending-style:transition-none data-starting-style:scale-98 data-starting-style:opacity-0"
+        >
+          <Dialog.Title className="sr-only">Search</Dialog.Title>
+          <Panel onChoose={choose} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+};
+
+export default Palette;
