@@ -5,7 +5,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { EVENT_NAMES } from '../shared/rules/events.ts';
 import { getProgress } from './progress.ts';
 import type { onboardingBody } from './schemas.ts';
-import { snippets } from './snippets.ts';
+import { EXAMPLE_LICENSE_KEY, KEY_PLACEHOLDER, snippets } from './snippets.ts';
 
 const newest = async ({ db, accountId }: Ctx) => {
   const [[key], [license]] = await db.batch([
@@ -22,7 +22,7 @@ const newest = async ({ db, accountId }: Ctx) => {
       .orderBy(desc(licenses.id))
       .limit(1),
   ]);
-  return { maskedKey: key?.masked ?? null, licenseKey: license?.licenseKey ?? null };
+  return { maskedKey: key?.masked ?? null, licenseKey: license?.licenseKey ?? EXAMPLE_LICENSE_KEY };
 };
 
 export const getOnboarding = async (ctx: Ctx, origin: string): Promise<z.infer<typeof onboardingBody>> => {
@@ -33,6 +33,8 @@ export const getOnboarding = async (ctx: Ctx, origin: string): Promise<z.infer<t
     api_key: maskedKey,
     next_step: progress.steps.find(({ done }) => !done)?.id ?? null,
     snippets: snippets(baseUrl, licenseKey),
+    license_key: licenseKey,
+    key_placeholder: KEY_PLACEHOLDER,
     webhook_events: [...EVENT_NAMES],
   };
 };

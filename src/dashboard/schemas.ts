@@ -78,6 +78,10 @@ export const onboardingBody = z
       .nullable()
       .meta({ description: 'The first step that isn’t done, or null if all are done.' }),
     snippets: z.object({ curl: z.string(), javascript: z.string(), python: z.string() }),
+    license_key: z
+      .string()
+      .meta({ description: 'The license key in the snippets: the newest license’s, or an example.' }),
+    key_placeholder: z.string().meta({ description: 'Stands for the API key in the snippets.' }),
     webhook_events: z.array(z.string()),
   })
   .meta({ id: 'Onboarding' });

@@ -1,12 +1,12 @@
-/** Stands in each snippet where the caller's own key goes. */
+/** Stands for the API key in each snippet. */
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
-/** Without a license of the account's own, one that nobody has: the call still answers, with `not_found`. */
-const EXAMPLE_LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPC';
+/** For accounts without a license: no license has this key, so that verifying it answers `not_found`. */
+export const EXAMPLE_LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPC';
 
-export const snippets = (baseUrl: string, licenseKey: string | null) => {
+export const snippets = (baseUrl: string, licenseKey: string) => {
   const url = `${baseUrl}licenses/verify`;
-  const body = JSON.stringify({ license_key: licenseKey ?? EXAMPLE_LICENSE_KEY });
+  const body = JSON.stringify({ license_key: licenseKey });
   return {
     curl: [
       `curl -X POST ${url} \\`,

@@ -89,7 +89,17 @@ test('the snippets run as they stand once the key is filled in', async () => {
   const onboard = async (): Promise<Json> => (await ada.asSession('GET', '/api/onboarding')).body;
   const fresh = await onboard();
   expect(fresh).toMatchObject({ base_url: `${ORIGIN}/api/v1/`, api_key: null });
-  expect(Object.keys(fresh)).toEqual(['base_url', 'api_key', 'next_step', 'snippets', 'webhook_events']);
+  expect(Object.keys(fresh)).toEqual([
+    'base_url',
+    'api_key',
+    'next_step',
+    'snippets',
+    'license_key',
+    'key_placeholder',
+    'webhook_events',
+  ]);
+  expect(fresh.key_placeholder).toBe('YOUR_API_KEY');
+  expect(fresh.snippets.curl).toContain(`{"license_key":"${fresh.license_key}"}`);
   expect(fresh.webhook_events).toEqual([
     'payment.success',
     'subscription.cancelled',
@@ -108,7 +118,7 @@ test('the snippets run as they stand once the key is filled in', async () => {
 
   const { body: license } = await ada.asSession('POST', '/api/v1/licenses/create', {});
   const ready = await onboard();
-  expect(ready.api_key).toBe(key.masked_key);
+  expect(ready).toMatchObject({ api_key: key.masked_key, license_key: license.license_key });
   expect((await run(ready)).body).toMatchObject({ valid: true, status: 'active', api_usage: 2 });
   for (const snippet of Object.values<string>(ready.snippets)) {
     expect(snippet.split('YOUR_API_KEY')).toHaveLength(2);

@@ -10,8 +10,6 @@ import { Segments } from '../../ui/tabs.tsx';
 import { tellError } from '../../ui/toast.tsx';
 import { useNow } from '../../ui/time.tsx';
 
-const PLACEHOLDER = 'YOUR_API_KEY';
-
 const LANGUAGES = [
   { value: 'curl', label: 'curl' },
   { value: 'javascript', label: 'JavaScript' },
@@ -19,15 +17,12 @@ const LANGUAGES = [
 ] as const;
 type Language = (typeof LANGUAGES)[number]['value'];
 
-/** The newest key that is still good. */
+/** The newest API key that hasn't expired. */
 const useUsableKey = () => {
   const nowMs = useNow();
   const { data } = useInfiniteQuery(apiKeysQuery);
   return data?.pages[0]?.data.find((apiKey) => isGoodKey(apiKey, nowMs));
 };
-
-/** The license key of the snippets. */
-const licenseKeyIn = (curl: string) => /"license_key":"([^"]+)"/.exec(curl)?.[1] ?? '';
 
 export const FirstVerify = ({
   completed,
@@ -53,7 +48,10 @@ export const FirstVerify = ({
   };
   const reveal = useMutation({ mutationFn: keyInFull, onError: tellError });
   const run = useMutation({ ...verifyLicense, onError: tellError });
-  const snippet = data?.snippets[language].replace(PLACEHOLDER, apiKey ?? PLACEHOLDER);
+  const snippet =
+    apiKey === null
+      ? data?.snippets[language]
+      : data?.snippets[language].replace(data.key_placeholder, apiKey);
 
   return (
     <>
@@ -79,8 +77,9 @@ export const FirstVerify = ({
         isBusy={run.isPending}
         disabled={!usable || !data}
         onClick={() => {
+          if (!data) return;
           onRun();
-          run.mutate({ apiKey: keyInFull, licenseKey: licenseKeyIn(data?.snippets.curl ?? '') });
+          run.mutate({ apiKey: keyInFull, licenseKey: data.license_key });
         }}
       >
         <Play aria-hidden />
