@@ -21,9 +21,9 @@ import { NotFound, PageFault } from './shell/faults.tsx';
 import { Shell } from './shell/shell.tsx';
 import { PageSkeleton } from './shell/page-skeleton.tsx';
 
-// Every address of the dashboard.
+// The routes of the dashboard. Signed-out visitors are sent to the sign-in page, also from unknown addresses.
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+const root = createRootRoute({ component: Outlet });
 
 const passSignedIn = ({ search }: { search: SignInSearch }) => {
   if (signedInAs() !== null) throw redirect({ href: search.next ?? '/' });
@@ -104,11 +104,13 @@ const billing = createRoute({
   component: lazyRouteComponent(() => import('./pages/billing/billing.tsx'), 'BillingPage'),
 });
 
+const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound });
+
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
     register,
-    shell.addChildren([home, licenses, license, keys, webhooks, webhook, billing]),
+    shell.addChildren([home, licenses, license, keys, webhooks, webhook, billing, notFound]),
   ]),
   defaultPreload: 'intent',
   defaultPendingComponent: PageSkeleton,

@@ -3,16 +3,15 @@ import { ButtonLink } from '../ui/button.tsx';
 import { LoadError } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 
+/** The page for unknown addresses, inside the shell. */
 export const NotFound = () => (
-  <main>
-    <Page title="Nothing here" hint="There is no page at this address.">
-      <div>
-        <ButtonLink to="/" variant="solid">
-          Go home
-        </ButtonLink>
-      </div>
-    </Page>
-  </main>
+  <Page title="Page not found" hint="The address may be mistyped, or the page may have moved.">
+    <div>
+      <ButtonLink to="/" variant="solid">
+        Go to home
+      </ButtonLink>
+    </div>
+  </Page>
 );
 
 export const PageFault = ({ error, reset }: ErrorComponentProps) => {

@@ -131,6 +131,28 @@ test('a second account sees nothing of the first, on its lists or by address', a
   await bob.context.close();
 });
 
+test('an unknown address shows a 404 page inside the shell, with a link home', async () => {
+  const { page, context, faults } = await visitAs(stage.customer);
+  await open(page, '/no/such/page?tab=x');
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
+  expect(await page.title()).toBe('Page not found · Latchkey');
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Licenses' }).waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Go to home' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/');
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('an unknown address asks signed-out visitors to sign in', async () => {
+  const { page, context, faults } = await visit();
+  await open(page, '/no/such/page');
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
 test('signing out in one tab leaves nothing on the other', async () => {
   const { email } = stage.customer;
   const session = signedInBody.parse(
