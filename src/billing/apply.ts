@@ -46,7 +46,7 @@ export const applyFact = async (ctx: PublicCtx, provider: Provider, fact: Fact):
     const claim = ctx.db.insert(appliedFacts).values({ name, appliedAt: Date.now() });
     try {
       await commit(
-        { ...ctx, accountId },
+        { ...ctx, accountId, key: null },
         [claim, ...statements],
         [{ kind: 'account', ref: accountId }, ...changes],
       );

@@ -1,19 +1,15 @@
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { Database } from './client.ts';
 
-/** The context of a verb that doesn't need an account. */
+/** The context of a verb that needs no account. */
 export interface PublicCtx {
   env: Env;
   db: Database;
 }
 
-/** The context of a verb that acts on an account's data. */
-export interface AccountCtx extends PublicCtx {
+/** The context of a verb that acts on an account. */
+export interface Ctx extends PublicCtx {
   accountId: string;
-}
-
-/** The context of a verb that an authenticated caller runs on its own account. */
-export interface Ctx extends AccountCtx {
-  /** The caller's API key, or null for a session. */
+  /** The API key that makes the call. Null for a session, and for the service itself. */
   key: PresentedKey | null;
 }

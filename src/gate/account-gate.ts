@@ -1,13 +1,15 @@
 import { DurableObject } from 'cloudflare:workers';
 import { database } from '../db/client.ts';
-import type { KeyScope } from '../shared/rules/api-keys.ts';
-import { isoDate } from '../shared/rules/dates.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
+import { migrateObject } from '../shared/object-migrations.ts';
+import type { PresentedKey } from '../shared/presented-key.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
+import type { KeyScope } from '../shared/rules/api-keys.ts';
+import { isoDate } from '../shared/rules/dates.ts';
 import { scheduleOnce, coalesce } from '../shared/coalesce.ts';
 import { type Admission, openAdmission } from './admission.ts';
-import { type PresentedKey } from '../shared/presented-key.ts';
+import { nextAlarmMs, RETRY_MS } from './alarm-time.ts';
 import { catchUp } from './catch-up.ts';
 import { openCopy } from './copy.ts';
 import { type CountedCall, openLedger } from './ledger.ts';
@@ -22,22 +24,18 @@ import {
   writeReply,
 } from './replies.ts';
 import { readThrough } from './source.ts';
+import { GATE_STEPS } from './tables.ts';
 import { decideVerdict } from './verdict.ts';
 
-/** A change whose author died is found this soon … */
-const FIRST_LOOK_MS = 3_000;
-/** … and, if its commit took its time, by then: D1 gives up on a query long before. */
-const LAST_LOOK_MS = 90_000;
-const RETRY_MS = 3_000;
-/** For so long events gather on disk before the outbox is called: one call for many instead of one for each. */
-const GATHER_MS = 50;
+/** Batching delay before calling the outbox, so that many events share one call. */
+const BATCH_DELAY_MS = 50;
 
 const ANNOUNCED_AT = 'announced_at';
 const WANTS_VERIFIED = 'wants_verified';
 
 /**
- * One per account. It answers every verify from its own storage: key, scope, pace, quota, license and
- * count, in one commit. D1 is the system of record; `pull` copies what has changed there.
+ * One object per account. It answers every verify from its own storage: it checks key, scope, rate limit, usage
+ * limit and license, and counts, in one commit. D1 is the system of record, and `pull` copies its changes.
  */
 export class AccountGate extends DurableObject<Env> {
   readonly #accountId: string;
@@ -49,38 +47,44 @@ export class AccountGate extends DurableObject<Env> {
   readonly #commit;
   readonly #pull;
   readonly #relay;
-  readonly #gatheredRelay;
-  /** Null until the outbox has said it: then the event is made, and the outbox drops what nobody wants. */
+  readonly #batchedRelay;
+  /** Null until the outbox has answered. Until then the gate creates the event, and the outbox may drop it. */
   #wantsVerified: boolean | null;
-  /** Saves asking for the alarm at every commit. */
-  #armedForEvents = false;
+  /** Saves reading the alarm at every commit. */
+  #hasAlarmForEvents = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#accountId = storedAccountId(ctx);
-    this.#db = database(env);
-    this.#copy = openCopy(ctx.storage.sql, env.GATE_EPOCH);
-    this.#ledger = openLedger(ctx.storage.sql);
-    this.#admission = openAdmission(this.#copy, this.#ledger);
-    this.#outgoing = openOutgoing(ctx.storage.sql);
-    this.#wantsVerified = ctx.storage.kv.get<boolean>(WANTS_VERIFIED) ?? null;
+    const { storage } = ctx;
+    migrateObject(storage, GATE_STEPS);
+    const accountId = (this.#accountId = storedAccountId(ctx));
+    const db = (this.#db = database(env));
+    const copy = (this.#copy = openCopy(storage.sql, env.GATE_EPOCH));
+    const ledger = (this.#ledger = openLedger(storage.sql));
+    const outgoing = (this.#outgoing = openOutgoing(storage.sql));
+    this.#admission = openAdmission(copy, ledger);
+    this.#wantsVerified = storage.kv.get<boolean>(WANTS_VERIFIED) ?? null;
     this.#commit = coalesce(
       () => this.#write(),
-      () => ctx.storage.sync(),
+      () => storage.sync(),
     );
-    this.#pull = coalesce(() => this.#catchUp());
-    this.#relay = coalesce(() => this.#handOver());
-    this.#gatheredRelay = scheduleOnce(this.#relay, GATHER_MS);
+    this.#pull = coalesce(async () => {
+      await catchUp({ storage, db, accountId, copy, outgoing, ledger });
+      if (!copy.progress().complete) await this.#arm();
+      await this.#relaySoon();
+    });
+    this.#relay = coalesce(() => this.#forward());
+    this.#batchedRelay = scheduleOnce(this.#relay, BATCH_DELAY_MS);
   }
 
-  /** Every verify is this one call. */
+  /** Answers a verify. It is the only call that a verify makes. */
   async verify(presented: PresentedKey, licenseKey: string): Promise<ReplyText> {
     return writeReply(await this.#verify(presented, licenseKey));
   }
 
-  /** May this key make this call? Says nothing of the quota, which only licensing calls use. */
+  /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
   async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission> {
-    if (!(await this.#knows(presented.keyId, null))) return { refused: 'unavailable' };
+    if (!(await this.#ensureKnown(presented.keyId, null))) return { refused: 'unavailable' };
     const nowMs = Date.now();
     const admission = this.#admission.admit(presented, needs, nowMs);
     if (admission.refused === null) {
@@ -90,16 +94,17 @@ export class AccountGate extends DurableObject<Env> {
     return admission;
   }
 
-  /** Counts a licensing call before it is carried out, so that calls in parallel can't pass the limit. */
-  async charge(call: CountedCall): Promise<Charge> {
-    const nowMs = Date.now();
-    const { apiUsage, apiLimit, period } = this.#admission.usage(nowMs);
-    if (apiUsage >= apiLimit) {
-      return { refused: 'usage_limit_exceeded', retryAfterSeconds: secondsUntil(period.endMs, nowMs) };
-    }
-    this.#ledger.count(call, period.startMs, nowMs);
-    await this.#commit();
-    return { refused: null, receipt: { call, periodStartMs: period.startMs, countedAtMs: nowMs } };
+  /**
+   * Prepares for a change of this account in D1: arms the alarm, in case the request dies before it pulls, and
+   * counts the change if it is a licensing call. Counting first keeps parallel calls within the limit.
+   */
+  async announce(call: CountedCall | null = null): Promise<Charge> {
+    const charge = call === null ? { refused: null, receipt: null } : this.#charge(call);
+    if (charge.refused !== null) return charge;
+    this.ctx.storage.kv.put(ANNOUNCED_AT, Date.now());
+    await this.#arm();
+    if (charge.receipt) await this.#commit();
+    return charge;
   }
 
   async refund({ call, periodStartMs, countedAtMs }: Receipt): Promise<void> {
@@ -107,18 +112,12 @@ export class AccountGate extends DurableObject<Env> {
     await this.#commit();
   }
 
-  /** Somebody is about to change this account in D1: should they die before they say so, the alarm looks. */
-  async announce(): Promise<void> {
-    this.ctx.storage.kv.put(ANNOUNCED_AT, Date.now());
-    await this.#arm();
-  }
-
-  /** When this has returned, every verify sees what was in D1 when it was called. */
+  /** Returns once every verify sees the state that D1 had when this was called. */
   async pull(): Promise<void> {
     await this.#pull();
   }
 
-  /** Told by the outbox before it answers for a change of its endpoints. */
+  /** Called by the outbox before it answers for a change of its endpoints. */
   setWantsVerified(wanted: boolean): void {
     this.#wantsVerified = wanted;
     this.ctx.storage.kv.put(WANTS_VERIFIED, wanted);
@@ -133,36 +132,47 @@ export class AccountGate extends DurableObject<Env> {
     };
   }
 
-  /** In the order asked for; null for a key that was never used. */
+  /** Returns times in the order of the ids; null for a key that was never used. */
   keysLastUsedMs(keyIds: string[]): (number | null)[] {
     return keyIds.map((keyId) => this.#ledger.keyLastUsedMs(keyId));
   }
 
-  /** An alarm that throws is retried six times and never again, so it catches and arms itself anew. */
+  /** The platform retries a failing alarm only six times, so this one catches errors and arms itself again. */
   override async alarm(): Promise<void> {
-    this.#armedForEvents = false;
-    // Neither waits for the other: D1 may be down, or the outbox.
-    for (const done of await Promise.allSettled([this.#pull(), this.#relay()])) {
-      if (done.status === 'fulfilled') continue;
-      logError('gate_alarm_failed', done.reason, { account_id: this.#accountId });
+    this.#hasAlarmForEvents = false;
+    // Run independently, because either D1 or the outbox may be unavailable.
+    for (const result of await Promise.allSettled([this.#pull(), this.#relay()])) {
+      if (result.status === 'fulfilled') continue;
+      logError('gate_alarm_failed', result.reason, { account_id: this.#accountId });
       await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
     }
     await this.#arm();
   }
 
-  /** Sets the alarm to what is next, and never later than it was: more to copy, or a look for an announced change. */
+  /** Sets the alarm for the gate's next work, but never later than it is set already. */
   async #arm(): Promise<void> {
-    const nowMs = Date.now();
-    const announcedAtMs = this.ctx.storage.kv.get<number>(ANNOUNCED_AT) ?? 0;
-    const looks = [announcedAtMs + FIRST_LOOK_MS, announcedAtMs + LAST_LOOK_MS];
-    if (!this.#outgoing.isEmpty()) looks.unshift(nowMs + RETRY_MS);
-    const dueMs = this.#copy.progress().complete ? looks.find((lookMs) => lookMs > nowMs) : nowMs + 1;
+    const work = {
+      announcedAtMs: this.ctx.storage.kv.get<number>(ANNOUNCED_AT) ?? 0,
+      hasEvents: !this.#outgoing.isEmpty(),
+      isCopyComplete: this.#copy.progress().complete,
+    };
+    const dueMs = nextAlarmMs(work, Date.now());
     const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
     if (dueMs !== undefined && dueMs < armedMs) await this.ctx.storage.setAlarm(dueMs);
   }
 
+  #charge(call: CountedCall): Charge {
+    const nowMs = Date.now();
+    const { apiUsage, apiLimit, period } = this.#admission.usage(nowMs);
+    if (apiUsage >= apiLimit) {
+      return { refused: 'usage_limit_exceeded', retryAfterSeconds: secondsUntil(period.endMs, nowMs) };
+    }
+    this.#ledger.count(call, period.startMs, nowMs);
+    return { refused: null, receipt: { call, periodStartMs: period.startMs, countedAtMs: nowMs } };
+  }
+
   async #verify(presented: PresentedKey, licenseKey: string): Promise<VerifyReply> {
-    if (!(await this.#knows(presented.keyId, licenseKey))) return { refused: 'unavailable' };
+    if (!(await this.#ensureKnown(presented.keyId, licenseKey))) return { refused: 'unavailable' };
     const nowMs = Date.now();
     const admission = this.#admission.admit(presented, 'verify', nowMs);
     if (admission.refused !== null) return admission;
@@ -183,11 +193,11 @@ export class AccountGate extends DurableObject<Env> {
     return { refused: null, rate: admission.rate, verdict, apiUsage: apiUsage + 1, apiLimit };
   }
 
-  /** Sees to it that a miss in the copy means that there is no such thing. False while D1 can't be asked. */
-  async #knows(keyId: string, licenseKey: string | null): Promise<boolean> {
+  /** While the copy is incomplete, reads missing rows from D1. Returns false if D1 can't be reached. */
+  async #ensureKnown(keyId: string, licenseKey: string | null): Promise<boolean> {
     if (this.#copy.progress().complete) return true;
-    const licenseKnown = licenseKey === null || this.#copy.findLicense(licenseKey) !== null;
-    if (licenseKnown && this.#copy.account() && this.#copy.key(keyId)) return true;
+    const hasLicense = licenseKey === null || this.#copy.findLicense(licenseKey) !== null;
+    if (hasLicense && this.#copy.account() && this.#copy.key(keyId)) return true;
     try {
       if ((await this.ctx.storage.getAlarm()) === null) await this.#arm();
       this.#copy.adopt(await readThrough(this.#db, this.#accountId, keyId, licenseKey));
@@ -198,22 +208,9 @@ export class AccountGate extends DurableObject<Env> {
     }
   }
 
-  async #catchUp(): Promise<void> {
-    await catchUp({
-      storage: this.ctx.storage,
-      db: this.#db,
-      accountId: this.#accountId,
-      copy: this.#copy,
-      outgoing: this.#outgoing,
-      ledger: this.#ledger,
-    });
-    if (!this.#copy.progress().complete) await this.#arm();
-    await this.#relaySoon();
-  }
-
   /**
-   * What the calls of this commit have counted and announced, at once or not at all. The platform holds their
-   * replies back until it is on disk, and starts the object again if it can't be.
+   * Writes the counts and events of this commit's calls in one transaction. The platform holds their replies
+   * back until the transaction is on disk, and restarts the object if it can't be written.
    */
   async #write(): Promise<void> {
     try {
@@ -226,21 +223,21 @@ export class AccountGate extends DurableObject<Env> {
     }
   }
 
-  /** Events leave soon after their commit, and by the alarm whatever happens. */
+  /** Forwards events after the batching delay. The alarm forwards them if that fails. */
   async #relaySoon(): Promise<void> {
     if (this.#outgoing.isEmpty()) return;
-    if (!this.#armedForEvents) {
-      this.#armedForEvents = true;
+    if (!this.#hasAlarmForEvents) {
+      this.#hasAlarmForEvents = true;
       await this.#arm();
     }
-    const relay = this.#gatheredRelay()?.catch((error: unknown) => {
+    const relay = this.#batchedRelay()?.catch((error: unknown) => {
       logError('relay_failed', error, { account_id: this.#accountId });
     });
     if (relay) this.ctx.waitUntil(relay);
   }
 
-  /** Hands events to the outbox, oldest first; a row goes once the outbox has it on disk. */
-  async #handOver(): Promise<void> {
+  /** Forwards events to the outbox, oldest first. A row is deleted once the outbox has stored its events. */
+  async #forward(): Promise<void> {
     for (let next = this.#outgoing.next(); next; next = this.#outgoing.next()) {
       const { wantsVerified } = await this.env.OUTBOX.getByName(this.#accountId).accept(next.events);
       if (this.#wantsVerified === null) this.setWantsVerified(wantsVerified);

@@ -1,18 +1,12 @@
-import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { equalInConstantTime } from '../shared/hash.ts';
-import { effectivePlan, PLANS } from '../shared/rules/plans.ts';
 import { createLru } from '../shared/lru.ts';
+import type { PresentedKey } from '../shared/presented-key.ts';
+import type { KeyScope } from '../shared/rules/api-keys.ts';
+import { effectivePlan, PLANS } from '../shared/rules/plans.ts';
 import type { CopiedKey, Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import { type Period, periodAt } from './period.ts';
 import { currentRate, decideRate, type RateState } from './rate.ts';
-
-/** A key whose tag was good: what the gate needs to decide on it. */
-export interface PresentedKey {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly fingerprint: string;
-}
 
 export interface Usage {
   apiUsage: number;
@@ -31,23 +25,23 @@ export type Refusal =
 
 export type Admission = { refused: null; rate: RateState } | Refusal;
 
-const proves = (presented: PresentedKey, key: CopiedKey | null, nowMs: number): key is CopiedKey =>
+const isValid = (presented: PresentedKey, key: CopiedKey | null, nowMs: number): key is CopiedKey =>
   key !== null &&
   !key.deleted &&
   equalInConstantTime(presented.fingerprint, key.fingerprint) &&
   (key.expiresAt === null || nowMs < key.expiresAt);
 
-/** Beyond this many, a key that was not used for as many others is taken for rested. */
+/** A key that was evicted from memory counts as fully recovered. */
 const KEYS_IN_MEMORY = 5_000;
 
-/** Decides who may call, how fast and how often. The pace of each key is in memory alone. */
+/** Decides which keys may call, how fast and how often. Rates are kept in memory only. */
 export const openAdmission = (copy: Copy, ledger: Ledger) => {
   const recoveredAtMs = createLru<number>(KEYS_IN_MEMORY);
 
   return {
     usage: (nowMs: number): Usage => {
       const account = copy.account();
-      if (!account) throw new Error('The gate has no account to count for.');
+      if (!account) throw new Error('The gate has no copy of its account.');
       const period = periodAt(account, nowMs);
       return {
         apiUsage: ledger.periodUsage(period.startMs),
@@ -56,11 +50,11 @@ export const openAdmission = (copy: Copy, ledger: Ledger) => {
       };
     },
 
-    /** Key, scope and pace. */
+    /** Checks key, scope and rate limit. */
     admit: (presented: PresentedKey, needs: KeyScope, nowMs: number): Admission => {
       const account = copy.account();
       const key = copy.key(presented.keyId);
-      if (!account || !proves(presented, key, nowMs)) return { refused: 'api_key_invalid' };
+      if (!account || !isValid(presented, key, nowMs)) return { refused: 'api_key_invalid' };
       const { callsPerSecond } = PLANS[effectivePlan(account, nowMs)];
       const recovered = recoveredAtMs.get(presented.keyId) ?? 0;
       if (needs === 'full' && key.scope !== 'full') {
@@ -68,13 +62,9 @@ export const openAdmission = (copy: Copy, ledger: Ledger) => {
       }
       const decision = decideRate(recovered, nowMs, callsPerSecond);
       recoveredAtMs.set(presented.keyId, decision.recoveredAtMs);
-      return decision.allowed
-        ? { refused: null, rate: decision.state }
-        : {
-            refused: 'rate_limit_exceeded',
-            rate: decision.state,
-            retryAfterSeconds: decision.retryAfterSeconds,
-          };
+      if (decision.allowed) return { refused: null, rate: decision.state };
+      const { state: rate, retryAfterSeconds } = decision;
+      return { refused: 'rate_limit_exceeded', rate, retryAfterSeconds };
     },
   };
 };

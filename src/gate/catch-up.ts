@@ -15,7 +15,7 @@ interface Parts {
   ledger: Ledger;
 }
 
-/** Counting goes on across an upgrade, though the bigger plan has a period of its own. */
+/** Keeps the usage across an upgrade, although the new plan has a period of its own. */
 const carryUsage = (ledger: Ledger, before: PlanTerms, after: PlanTerms) => {
   const nowMs = Date.now();
   const limitOf = (terms: PlanTerms) => PLANS[effectivePlan(terms, nowMs)].apiLimit;
@@ -24,7 +24,7 @@ const carryUsage = (ledger: Ledger, before: PlanTerms, after: PlanTerms) => {
   ledger.write();
 };
 
-/** The whole feed, and the next page of a copy that is not complete. */
+/** Applies the whole feed, and one more page of the background load while the copy is incomplete. */
 export const catchUp = async ({ storage, db, accountId, copy, outgoing, ledger }: Parts): Promise<void> => {
   for (let more = true; more;) {
     const changes = await readFeed(db, accountId, copy.progress().appliedSeq);
@@ -44,6 +44,6 @@ export const catchUp = async ({ storage, db, accountId, copy, outgoing, ledger }
     const page = await readPage(db, accountId, loadedThrough);
     storage.transactionSync(() => copy.adoptPage(page.rows, page.last));
   }
-  // The next pull deletes in D1 what this one has applied, so that has to be on disk.
+  // The next pull deletes the applied feed rows in D1, so the changes must be on disk by then.
   await storage.sync();
 };

@@ -4,8 +4,8 @@ import { candidateKeys } from '../shared/rules/license-key.ts';
 import type { PlanTerms } from '../shared/rules/plans.ts';
 import { createLru } from '../shared/lru.ts';
 
-// The gate's copy of what D1 says about its account. Only the feed overwrites it; a background load and
-// a read-through add what is missing and never touch what the feed has written.
+// The gate's copy of its account's rows in D1. Only the feed overwrites rows. The background load and read-throughs
+// add missing rows and never replace rows that the feed has written.
 
 export type CopiedAccount = PlanTerms;
 
@@ -13,7 +13,7 @@ export interface CopiedKey {
   fingerprint: string;
   scope: KeyScope;
   expiresAt: number | null;
-  /** Deleted keys stay, so that a load that read them earlier can't bring them back. */
+  /** Deleted keys stay in the copy, so that a load that read them earlier can't bring them back. */
   deleted: boolean;
 }
 
@@ -31,8 +31,12 @@ export interface Rows {
   licenses: CopiedLicense[];
 }
 
+/** Raise it with every change of these tables: each gate then drops its copy and loads it again from D1. */
+const COPY_VERSION = 1;
+
+const FACTS = 'CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID';
+
 const TABLES = `
-  CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS keys (
     id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, scope TEXT NOT NULL, expires_at INTEGER, deleted INTEGER NOT NULL
   ) WITHOUT ROWID;
@@ -42,12 +46,14 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
-/** What is asked for again is answered from memory; half of what may be in it at most . */
+/** Minimum sizes of the in-memory caches; each may grow to twice its size (see `createLru`). */
 const KEYS_IN_MEMORY = 5_000;
 const LICENSES_IN_MEMORY = 5_000;
 
-/** How far the copy has come; `loadedThrough` is the last license that the load has copied. */
+/** State of the copy. `loadedThrough` is the last license that the background load has copied. */
 interface Progress {
+  /** Absent in copies from before versions, which are version 1. */
+  version?: number;
   epoch: string;
   appliedSeq: number;
   loadedThrough: string;
@@ -55,7 +61,7 @@ interface Progress {
 }
 
 export const openCopy = (sql: SqlStorage, epoch: string) => {
-  sql.exec(TABLES);
+  sql.exec(FACTS);
   const keysInMemory = createLru<CopiedKey>(KEYS_IN_MEMORY);
   const licensesInMemory = createLru<CopiedLicense>(LICENSES_IN_MEMORY);
 
@@ -72,13 +78,13 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
 
   let progress = readFact('progress') as Progress | null;
   let account = readFact('account') as CopiedAccount | null;
-  if (progress?.epoch !== epoch) {
-    sql.exec(
-      "DELETE FROM keys; DELETE FROM licenses; DELETE FROM facts WHERE name IN ('progress', 'account')",
-    );
-    progress = { epoch, appliedSeq: 0, loadedThrough: '', complete: false };
+  if (progress?.epoch !== epoch || (progress.version ?? 1) !== COPY_VERSION) {
+    // Tables of another version can't be read, so they are dropped and not just emptied.
+    sql.exec('DROP TABLE IF EXISTS keys; DROP TABLE IF EXISTS licenses; DELETE FROM facts');
+    progress = { version: COPY_VERSION, epoch, appliedSeq: 0, loadedThrough: '', complete: false };
     account = null;
   }
+  sql.exec(TABLES);
   const known: Progress = progress;
   const advance = (step: Partial<Progress>) => {
     Object.assign(known, step);
@@ -168,7 +174,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       return key;
     },
 
-    /** By the key as presented, or as what it must have been before somebody typed it. */
+    /** Looks a license up by its key as presented, then by the generated key that was probably meant. */
     findLicense: (presented: string): CopiedLicense | null => {
       const remembered = licensesInMemory.get(presented);
       if (remembered) return remembered;
@@ -179,16 +185,16 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       return null;
     },
 
-    /** The feed's word: it overwrites. */
+    /** Applies rows from the feed, which overwrite the copy. */
     apply: (rows: Rows, appliedSeq: number) => {
       write(rows, 'UPDATE');
       advance({ appliedSeq });
     },
 
-    /** What a read-through found: it fills gaps. */
+    /** Adds rows from a read-through where the copy has none. */
     adopt: (rows: Rows) => write(rows, 'NOTHING'),
 
-    /** The load's next page; after the last one a miss means that there is no such thing. */
+    /** Adds a page of the background load. After the last page, a row missing here doesn't exist in D1. */
     adoptPage: (rows: Rows, complete: boolean) => {
       write(rows, 'NOTHING');
       advance({ loadedThrough: rows.licenses.at(-1)?.id ?? known.loadedThrough, complete });

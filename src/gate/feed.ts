@@ -1,10 +1,12 @@
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch';
-import type { AccountCtx } from '../db/ctx.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { feed, FEED_KINDS } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { WebhookEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { gateOf } from '../shared/objects.ts';
+import type { CountedCall } from './ledger.ts';
+import type { Receipt } from './replies.ts';
 
 type Statement = BatchItem<'sqlite'>;
 
@@ -24,7 +26,7 @@ export const eventChange = (event: WebhookEvent): Change => ({
 
 const PULL_ATTEMPTS = 3;
 
-const pull = async ({ env, accountId }: AccountCtx): Promise<void> => {
+const pull = async ({ env, accountId }: Ctx): Promise<void> => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await gateOf(env, accountId).pull();
@@ -37,21 +39,44 @@ const pull = async ({ env, accountId }: AccountCtx): Promise<void> => {
   }
 };
 
+/** Arms the gate's alarm, and counts the call if an API key makes it. Throws if the usage limit is reached. */
+const announce = async ({ env, accountId, key }: Ctx, call: CountedCall | null): Promise<Receipt | null> => {
+  const charge = await gateOf(env, accountId).announce(key ? call : null);
+  if (charge.refused === null) return charge.receipt;
+  throw new AppError(charge.refused, { headers: { 'Retry-After': String(charge.retryAfterSeconds) } });
+};
+
+const refund = async ({ env, accountId }: Ctx, receipt: Receipt): Promise<void> => {
+  try {
+    await gateOf(env, accountId).refund(receipt);
+  } catch (error) {
+    logError('refund_failed', error, { account_id: accountId });
+  }
+};
+
 /**
  * The only way to change data that a gate has a copy of: commits the statements together with feed rows that
- * describe the changes, and returns once every verify sees them.
+ * describe the changes, and returns once every verify sees them. A licensing call names itself in `call`, and is
+ * counted if an API key makes it and the commit succeeds.
  */
 export const commit = async <T extends [Statement, ...Statement[]]>(
-  ctx: AccountCtx,
+  ctx: Ctx,
   statements: T,
   changes: Change[],
+  call: CountedCall | null = null,
 ): Promise<BatchResponse<T>> => {
   const createdAt = Date.now();
   const feedInsert = ctx.db
     .insert(feed)
     .values(changes.map((change) => ({ accountId: ctx.accountId, createdAt, ...change })));
-  await gateOf(ctx.env, ctx.accountId).announce();
-  const results = await ctx.db.batch([...statements, feedInsert]);
+  const receipt = await announce(ctx, call);
+  let results;
+  try {
+    results = await ctx.db.batch([...statements, feedInsert]);
+  } catch (error) {
+    if (receipt) await refund(ctx, receipt);
+    throw error;
+  }
   await pull(ctx);
   // Callers expect the results of their own statements only.
   return results.slice(0, -1) as BatchResponse<T>;

@@ -1,13 +1,13 @@
 import { isoDate } from '../shared/rules/dates.ts';
 
-// What the gate counts: an account's calls by period and by day, and each key's use. Counts live in memory
-// and are written, whole, by the commit that the counted call waits for.
+// The gate's counters: an account's calls by period and by day, and when each key was last used. Counters live in
+// memory and are written by the commit that the counted call waits for.
 
 export type CountedCall = 'verify' | 'create';
 
 interface Counter {
   value: number;
-  /** When it last moved. */
+  /** When the value last changed. */
   atMs: number;
   writtenAtMs: number;
 }
@@ -25,13 +25,10 @@ const FIRST_VALID_VERIFY = 'first:valid_verify';
 
 const KEY_USE_EVERY_MS = 1_000;
 
-/** Past this many, counters at rest leave the memory. */
+/** Above this many, written counters are dropped from memory. */
 const MAX_IN_MEMORY = 5_000;
 
 export const openLedger = (sql: SqlStorage) => {
-  sql.exec(
-    'CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID',
-  );
   const inMemory = new Map<string, Counter>();
   const unwritten = new Map<string, Counter>();
 
@@ -63,13 +60,13 @@ export const openLedger = (sql: SqlStorage) => {
       add(dayCounter(nowMs, call), 1, nowMs);
     },
 
-    /** Takes back what was counted at `countedAtMs`. */
+    /** Takes back a call that was counted at `countedAtMs`. */
     refund: (call: CountedCall, periodStartMs: number, countedAtMs: number) => {
       add(periodCounter(periodStartMs), -1, countedAtMs);
       add(dayCounter(countedAtMs, call), -1, countedAtMs);
     },
 
-    /** A bigger plan counts by another period: what this one has used goes along. */
+    /** Carries the usage of one period over to another, for an upgrade in the middle of a period. */
     carry: (fromStartMs: number, toStartMs: number, nowMs: number) => {
       const used = read(periodCounter(fromStartMs)).value;
       if (fromStartMs !== toStartMs && read(periodCounter(toStartMs)).value === 0) {
@@ -77,7 +74,7 @@ export const openLedger = (sql: SqlStorage) => {
       }
     },
 
-    /** Written once a second at most: a row for every call of every key would cost more than the counts do. */
+    /** Written at most once a second per key: a row per call would cost more than the counts themselves. */
     useKey: (keyId: string, nowMs: number) => {
       const counter = read(keyCounter(keyId));
       counter.value = 1;
@@ -95,7 +92,7 @@ export const openLedger = (sql: SqlStorage) => {
       return value > 0 ? atMs : null;
     },
 
-    /** Puts what has changed into the open transaction. */
+    /** Writes the changed counters, as part of the current commit. */
     write: () => {
       for (const [name, counter] of unwritten) {
         const { value, atMs } = counter;
@@ -113,7 +110,7 @@ export const openLedger = (sql: SqlStorage) => {
 
     days: (fromDate: string): DayUsage[] => {
       const days = new Map<string, DayUsage>();
-      // ';' is the character after ':', so the range ends with the last day.
+      // ';' follows ':' in ASCII, so the range ends with the last day.
       for (const { name, value } of sql.exec<{ name: string; value: number }>(
         "SELECT name, value FROM counters WHERE name >= ? AND name < 'day;'",
         `day:${fromDate}`,

@@ -1,18 +1,17 @@
 import type { WebhookEvent } from '../shared/events.ts';
 
-/** A text in storage has at most 2 MB, and so has a parameter. An event has less than a few hundred characters. */
+/** A stored value has at most 2 MB; an event has a few hundred characters. */
 const ROW_EVENTS = 200;
 const BATCH_LENGTH = 256 * 1_024;
-/** Rows handed over at once; each holds the events of one commit, or a part of them. */
+/** Rows forwarded at once. Each row holds the events of one commit, or a part of them. */
 const BATCH_ROWS = 50;
 
-/** The gate's events on their way to the outbox: a row for each commit, gone once the outbox has it. */
+/** Events waiting to be forwarded to the outbox: one row per commit, deleted once the outbox has stored it. */
 export const openOutgoing = (sql: SqlStorage) => {
-  sql.exec('CREATE TABLE IF NOT EXISTS outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL)');
   let unwritten: WebhookEvent[] = [];
   let waiting = sql.exec('SELECT 1 FROM outgoing LIMIT 1').toArray().length > 0;
 
-  /** Into the open transaction. */
+  /** Inserts events as part of the current transaction. */
   const insert = (events: WebhookEvent[]) => {
     for (let from = 0; from < events.length; from += ROW_EVENTS) {
       const row = events.slice(from, from + ROW_EVENTS);
@@ -24,7 +23,7 @@ export const openOutgoing = (sql: SqlStorage) => {
   return {
     insert,
 
-    /** Kept for the commit of the call that made it. */
+    /** Queues an event for the commit of the call that created it. */
     add: (event: WebhookEvent) => {
       unwritten.push(event);
     },
@@ -36,7 +35,7 @@ export const openOutgoing = (sql: SqlStorage) => {
 
     isEmpty: () => !waiting,
 
-    /** As one JSON list, which is how the outbox takes them. */
+    /** Returns the next events as one JSON list, the form in which the outbox accepts them. */
     next: (): { events: string; throughSeq: number } | null => {
       const rows = sql
         .exec<{ seq: number; events: string }>(

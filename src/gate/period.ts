@@ -6,7 +6,7 @@ export interface Period {
   endMs: number;
 }
 
-/** The UTC calendar month around an instant. */
+/** The UTC calendar month that contains a time. */
 export const calendarMonth = (nowMs: number): Period => {
   const now = new Date(nowMs);
   return {
@@ -15,18 +15,20 @@ export const calendarMonth = (nowMs: number): Period => {
   };
 };
 
-/** A subscription's month: the one it is in by its provider's word, or so many later if that is overdue. */
+/** The subscription's current month. If the provider's renewal is late, later months follow from the last one. */
 const subscribedMonth = (startMs: number, endMs: number, nowMs: number): Period => {
   if (nowMs < endMs) return { startMs, endMs };
-  // What began on the 31st and ended with February ends on the 31st of March: its beginning knows the day.
-  const knowsDay = addMonths(startMs, 1) === endMs && addMonths(startMs, 2) > addMonths(endMs, 1);
-  const endAfter = (months: number) => (knowsDay ? addMonths(startMs, months + 1) : addMonths(endMs, months));
+  // A month that began on the 31st and ended on the last of February is followed by one that ends on March 31:
+  // only the start knows the day.
+  const usesStartDay = addMonths(startMs, 1) === endMs && addMonths(startMs, 2) > addMonths(endMs, 1);
+  const endAfter = (months: number) =>
+    usesStartDay ? addMonths(startMs, months + 1) : addMonths(endMs, months);
   let months = 1;
   while (endAfter(months) <= nowMs) months++;
   return { startMs: endAfter(months - 1), endMs: endAfter(months) };
 };
 
-/** The subscription's period, or the calendar month where there is none. */
+/** The subscription's period, or the calendar month on the free plan. */
 export const periodAt = (terms: PlanTerms, nowMs: number): Period => {
   const { periodStart, periodEnd } = terms;
   const hasOwn = effectivePlan(terms, nowMs) !== 'free' && periodStart !== null && periodEnd !== null;

@@ -1,34 +1,31 @@
-// The generic cell rate algorithm: a key's pace in one number, the instant at which it has fully recovered.
+// The generic cell rate algorithm (GCRA): a key's rate is one number, the time at which it has fully recovered.
 
 export const RATE_WINDOW_MS = 2_000;
 
-/** What the RateLimit fields tell the caller. */
+/** The values of the RateLimit headers. */
 export interface RateState {
-  /** Calls that a rested key may make at once. */
+  /** Calls that a fully recovered key may make at once. */
   quota: number;
   windowSeconds: number;
   remaining: number;
-  /** Until the key is fully rested. */
+  /** Time until the key has fully recovered. */
   resetSeconds: number;
 }
 
-export interface RateDecision {
-  allowed: boolean;
-  /** What to remember for the key: unchanged if the call was refused. */
-  recoveredAtMs: number;
-  retryAfterSeconds: number;
-  state: RateState;
-}
+/** `recoveredAtMs` is what to remember for the key. A refused call doesn't change it. */
+export type RateDecision =
+  | { allowed: true; recoveredAtMs: number; state: RateState }
+  | { allowed: false; recoveredAtMs: number; state: RateState; retryAfterSeconds: number };
 
-/** Nobody owes more than the window: more than that means a clock set back, which must not lock a key out. */
-const owed = (recoveredAtMs: number, nowMs: number) => {
+/** Ignores a debt longer than the window: it means that the clock was set back, which must not lock a key out. */
+const debtMs = (recoveredAtMs: number, nowMs: number) => {
   const owedMs = recoveredAtMs - nowMs;
   return owedMs < 0 || owedMs > RATE_WINDOW_MS ? 0 : owedMs;
 };
 
-/** The pace as it stands, with nothing spent. */
+/** Returns the current state without spending anything. */
 export const currentRate = (recoveredAtMs: number, nowMs: number, callsPerSecond: number): RateState => {
-  const owedMs = owed(recoveredAtMs, nowMs);
+  const owedMs = debtMs(recoveredAtMs, nowMs);
   return {
     quota: (callsPerSecond * RATE_WINDOW_MS) / 1_000,
     windowSeconds: RATE_WINDOW_MS / 1_000,
@@ -39,14 +36,12 @@ export const currentRate = (recoveredAtMs: number, nowMs: number, callsPerSecond
 
 export const decideRate = (recoveredAtMs: number, nowMs: number, callsPerSecond: number): RateDecision => {
   const costMs = 1_000 / callsPerSecond;
-  const owedMs = owed(recoveredAtMs, nowMs);
-  const tooMuchMs = owedMs + costMs - RATE_WINDOW_MS;
-  const allowed = tooMuchMs <= 0;
+  const owedMs = debtMs(recoveredAtMs, nowMs);
+  const excessMs = owedMs + costMs - RATE_WINDOW_MS;
+  const allowed = excessMs <= 0;
   const nextMs = nowMs + owedMs + (allowed ? costMs : 0);
-  return {
-    allowed,
-    recoveredAtMs: nextMs,
-    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(tooMuchMs / 1_000)),
-    state: currentRate(nextMs, nowMs, callsPerSecond),
-  };
+  const state = currentRate(nextMs, nowMs, callsPerSecond);
+  return allowed
+    ? { allowed, recoveredAtMs: nextMs, state }
+    : { allowed, recoveredAtMs: nextMs, state, retryAfterSeconds: Math.max(1, Math.ceil(excessMs / 1_000)) };
 };

@@ -3,15 +3,15 @@ import type { CountedCall, DayUsage } from './ledger.ts';
 import type { RateState } from './rate.ts';
 import type { Verdict } from './verdict.ts';
 
-// What a gate answers to its callers.
+// Types of the gate's answers.
 
 export type VerifyReply =
   | { refused: null; rate: RateState; verdict: Verdict; apiUsage: number; apiLimit: number }
   | Refusal;
 
 /**
- * A reply crosses to the Worker as text: an object would come with a disposer of its own, which costs a verify
- * more than to write JSON and to read it.
+ * A verify's reply crosses to the Worker as JSON text. An object would bring a disposer of its own over RPC, which
+ * costs more than writing and parsing the text.
  */
 export type ReplyText = string & { readonly isReply: true };
 
@@ -19,15 +19,16 @@ export const writeReply = (reply: VerifyReply) => JSON.stringify(reply) as Reply
 
 export const readReply = (text: ReplyText) => JSON.parse(text) as VerifyReply;
 
-/** What a charged call took, to give back if the call comes to nothing. */
+/** A counted call, to be refunded if the call fails. */
 export interface Receipt {
   call: CountedCall;
   periodStartMs: number;
   countedAtMs: number;
 }
 
+/** `receipt` is null for a call that isn't counted. */
 export type Charge =
-  | { refused: null; receipt: Receipt }
+  | { refused: null; receipt: Receipt | null }
   | { refused: 'usage_limit_exceeded'; retryAfterSeconds: number };
 
 export interface Statistics extends Usage {

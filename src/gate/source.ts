@@ -4,7 +4,7 @@ import { accounts, apiKeys, feed, type FEED_KINDS, licenses } from '../db/schema
 import { candidateKeys } from '../shared/rules/license-key.ts';
 import type { Rows } from './copy.ts';
 
-// How a gate reads its account in D1. Each of these is one round trip and one consistent snapshot.
+// How a gate reads its account from D1. Each function is one round trip and reads one consistent snapshot.
 
 const FEED_PAGE = 500;
 const LOAD_PAGE = 1_000;
@@ -40,7 +40,7 @@ interface KeyColumns {
 
 const copiedKey = ({ deletedAt, ...key }: KeyColumns) => ({ ...key, deleted: deletedAt !== null });
 
-/** Forgets the feed rows that have been applied and reads the next ones with the rows they name, as they are now. */
+/** Deletes the feed rows that have been applied, and reads the next ones with the current rows they refer to. */
 export const readFeed = async (db: Database, accountId: string, appliedSeq: number) => {
   const unread = (kind: (typeof FEED_KINDS)[number]) =>
     and(eq(feed.accountId, accountId), eq(feed.kind, kind), gt(feed.seq, appliedSeq));
@@ -84,7 +84,7 @@ export const readFeed = async (db: Database, accountId: string, appliedSeq: numb
   };
 };
 
-/** The next page of everything; the keys come with the first one. */
+/** Reads the background load's next page. The first page brings all keys. */
 export const readPage = async (db: Database, accountId: string, afterLicenseId: string) => {
   const [[account], keys, licenseRows] = await db.batch([
     db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
@@ -104,7 +104,7 @@ export const readPage = async (db: Database, accountId: string, afterLicenseId: 
   return { rows, last: licenseRows.length < LOAD_PAGE };
 };
 
-/** Just the rows that one call needs. */
+/** Reads only the rows that one call needs. */
 export const readThrough = async (
   db: Database,
   accountId: string,

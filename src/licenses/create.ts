@@ -3,7 +3,6 @@ import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
-import { charged } from '../gate/charge.ts';
 import { eventChange, commit } from '../gate/feed.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -47,6 +46,7 @@ const insert = async (ctx: Ctx, input: CreateLicenseInput, idempotency: Idempote
       { kind: 'license', ref: license.id },
       eventChange(licenseEvent('license.created', license.createdAt, license)),
     ],
+    'create',
   );
   return license;
 };
@@ -63,7 +63,7 @@ export const createLicense = async (
   const earlier = idempotency && (await licenseOfClaim(ctx, idempotency));
   if (earlier) return findLicense(ctx, earlier);
   try {
-    return await charged(ctx, 'create', () => insert(ctx, input, idempotency));
+    return await insert(ctx, input, idempotency);
   } catch (error) {
     if (idempotency && violatesUnique(error, 'idempotency_keys.')) {
       const first = await licenseOfClaim(ctx, idempotency);

@@ -93,7 +93,7 @@ export const openDeliveries = (sql: SqlStorage) => {
     addEvents: (events: string): Pick<WebhookEvent, 'id' | 'name'>[] =>
       sql
         .exec<Row<Pick<WebhookEvent, 'id' | 'name'>>>(
-          `INSERT OR IGNORE INTO events
+          `INSERT OR IGNORE INTO events (id, name, payload, created_at_ms)
            SELECT value ->> 'id', value ->> 'name', value ->> 'payload', value ->> 'createdAtMs' FROM json_each(?)
            RETURNING id, name`,
           events,
@@ -169,7 +169,8 @@ export const openDeliveries = (sql: SqlStorage) => {
 
     logAttempt: (deliveryId: string, { atMs, statusCode, error, durationMs, response }: Attempt) =>
       sql.exec(
-        'INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)',
+        `INSERT OR REPLACE INTO attempts (delivery_id, at_ms, status_code, error, duration_ms, response)
+         VALUES (?, ?, ?, ?, ?, ?)`,
         deliveryId,
         atMs,
         statusCode,

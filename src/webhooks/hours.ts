@@ -7,7 +7,7 @@ const hourOf = (ms: number) => Math.floor(ms / HOUR_MS);
 export const openHours = (sql: SqlStorage) => ({
   count: (ok: boolean, nowMs: number) => {
     sql.exec(
-      `INSERT INTO hours VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+      `INSERT INTO hours (hour, delivered, failed) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
        SET delivered = delivered + excluded.delivered, failed = failed + excluded.failed`,
       hourOf(nowMs),
       ok ? 1 : 0,

@@ -4,6 +4,7 @@ import { DAY_MS } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { logError } from '../shared/log.ts';
+import { migrateObject } from '../shared/object-migrations.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
 import { coalesce } from '../shared/coalesce.ts';
 import { openDeliveries } from './delivery-store.ts';
@@ -13,13 +14,8 @@ import { openHours } from './hours.ts';
 import type { Job } from './jobs.ts';
 import { openLanes } from './lanes.ts';
 import { type Outcome, settled } from './outcome.ts';
-import {
-  type DeliveryRecord,
-  type DisabledReason,
-  type Endpoint,
-  type Summary,
-  TABLES,
-} from './outbox-tables.ts';
+import { type DeliveryRecord, type DisabledReason, type Endpoint, type Summary } from './outbox-tables.ts';
+import { OUTBOX_STEPS } from './outbox-steps.ts';
 import { openRetention } from './retention.ts';
 
 const TOLD_GATE = 'told_gate';
@@ -41,8 +37,8 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    migrateObject(ctx.storage, OUTBOX_STEPS);
     this.#accountId = storedAccountId(ctx);
-    ctx.storage.sql.exec(TABLES);
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#deliveries = openDeliveries(ctx.storage.sql);
     this.#lanes = openLanes(this.#deliveries);

@@ -42,6 +42,7 @@ test('a background load or read-through never overwrites what the feed wrote', (
       expect(opened.findLicense('L-2')?.status).toBe('active');
       expect(opened.account()).toEqual(terms('pro'));
       expect(opened.progress()).toEqual({
+        version: 1,
         epoch: '1',
         appliedSeq: 7,
         loadedThrough: 'lic_L-2',
@@ -68,5 +69,11 @@ test('a new epoch clears the local copy', () =>
     expect(emptied.account()).toBeNull();
     expect(emptied.key('key_1')).toBeNull();
     expect(emptied.findLicense('L-1')).toBeNull();
-    expect(emptied.progress()).toEqual({ epoch: '2', appliedSeq: 0, loadedThrough: '', complete: false });
+    expect(emptied.progress()).toEqual({
+      version: 1,
+      epoch: '2',
+      appliedSeq: 0,
+      loadedThrough: '',
+      complete: false,
+    });
   }));

@@ -34,7 +34,7 @@ export const readGate = <T extends Record<string, SqlStorageValue>>(accountId: s
 export const setPlan = async (accountId: string, plan: PlanName) => {
   const db = database(env);
   await commit(
-    { env, db, accountId },
+    { env, db, accountId, key: null },
     [db.update(accounts).set({ plan }).where(eq(accounts.id, accountId))],
     [{ kind: 'account', ref: accountId }],
   );

@@ -1,0 +1,10 @@
+// Tables that the gate owns: unlike its copy of D1, they can't be rebuilt.
+
+/** Released steps never change: append a step instead (see `migrateObject`). */
+export const GATE_STEPS: readonly string[] = [
+  // IF NOT EXISTS, because gates from before these steps have the tables already.
+  `CREATE TABLE IF NOT EXISTS counters (
+     name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL
+   ) WITHOUT ROWID;
+   CREATE TABLE IF NOT EXISTS outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
+];
