@@ -37,7 +37,11 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**'],
           setupFiles: ['test/support/setup.ts'],
-          globalSetup: ['test/support/receiver-server.ts', 'test/support/stripe-server.ts'],
+          globalSetup: [
+            'test/support/credentials.ts',
+            'test/support/receiver-server.ts',
+            'test/support/stripe-server.ts',
+          ],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           expect: { poll: { timeout: 10_000 } },

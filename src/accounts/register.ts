@@ -9,15 +9,18 @@ import type { registerInput } from './schemas.ts';
 import { newSession } from '../auth/sessions.ts';
 import { registerLimits, takeAttempts } from './throttle.ts';
 
-/** The account and its first session in one commit; no gate knows the account yet, so none has to be told. */
-export const register = async (ctx: PublicCtx, input: z.infer<typeof registerInput>, ip: string) => {
-  await takeAttempts(ctx, registerLimits(ip));
+interface NewAccount {
+  email: string;
+  name: string | null;
+  passwordHash: string;
+}
+
+/** Inserts an account and its first session in one commit. No gate knows the account yet, so none is notified. */
+export const createAccount = async ({ db }: PublicCtx, fields: NewAccount) => {
   const nowMs = Date.now();
   const account: AccountRow = {
     id: newId('acct'),
-    email: input.email,
-    name: input.name ?? null,
-    passwordHash: await hashPassword(input.password),
+    ...fields,
     plan: 'free',
     periodStart: null,
     periodEnd: null,
@@ -28,9 +31,15 @@ export const register = async (ctx: PublicCtx, input: z.infer<typeof registerInp
   };
   const { session, row } = newSession(account.id, nowMs);
   try {
-    await ctx.db.batch([ctx.db.insert(accounts).values(account), ctx.db.insert(sessions).values(row)]);
+    await db.batch([db.insert(accounts).values(account), db.insert(sessions).values(row)]);
   } catch (error) {
     throw violatesUnique(error, 'accounts.email') ? new AppError('email_taken') : error;
   }
   return { account, session };
+};
+
+export const register = async (ctx: PublicCtx, input: z.infer<typeof registerInput>, ip: string) => {
+  await takeAttempts(ctx, registerLimits(ip));
+  const passwordHash = await hashPassword(input.password);
+  return createAccount(ctx, { email: input.email, name: input.name ?? null, passwordHash });
 };

@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../src/accounts/passwords.ts';
+import { registerLimits, takeAttempts } from '../../src/accounts/throttle.ts';
+import { database } from '../../src/db/client.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
@@ -56,10 +58,13 @@ const expectThrottled = ({ status, body, headers }: Answer, retryAfterSeconds: n
 test('one address may register 60 accounts an hour, and an IPv6 /64 counts as one address', async () => {
   const spellings = ['2001:db8:0:7::', '2001:0DB8:0000:0007:0:0:0:', '2001:db8:0:7:ffff:1:2:'];
   const inNetwork = (i: number) => `${spellings[i % 3]}${(i + 1).toString(16)}`;
+  // The first 50 attempts skip the endpoint, which would hash a password for each.
+  const ctx = { env, db: database(env) };
+  await Promise.all(Array.from({ length: 50 }, () => takeAttempts(ctx, registerLimits('2001:db8:0:7'))));
   const startMs = performance.now();
-  const answers = await runInParallel(70, (i) => register(inNetwork(i)));
-  const hashingMs = (performance.now() - startMs) / 60;
-  expect(countStatuses(answers)).toEqual({ ...NO_STATUSES, 201: 60, 429: 10 });
+  const answers = await runInParallel(20, (i) => register(inNetwork(i)));
+  const hashingMs = (performance.now() - startMs) / 10;
+  expect(countStatuses(answers)).toEqual({ ...NO_STATUSES, 201: 10, 429: 10 });
 
   // The refusal comes before password hashing, so it takes far less time than a hash.
   const refusedFromMs = performance.now();
