@@ -77,6 +77,7 @@ test('a failed create costs no usage, and neither does a create by session', asy
 });
 
 test('rate-limited calls cost no usage', async () => {
+  useFakeClock();
   const ada = await signUp();
   const answers = await runInParallel(30, () => ada.verify('UNKNOWN-KEY'));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
