@@ -1,7 +1,8 @@
-// `npm run dev`: makes what a local run needs where it is missing, then hands over to `wrangler dev`.
+// `npm run dev`: creates the local secrets, migrates the local database and starts `wrangler dev`.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { readConfig } from '../src/shared/config.ts';
 
@@ -11,7 +12,7 @@ const writeFreshSecrets = () =>
   writeFileSync(
     SECRETS,
     [
-      '# Made for this checkout by `npm run dev`. Keep it: stored API keys can’t be read without it.',
+      '# Created by `npm run dev` for this checkout. Without these secrets, stored API keys can’t be read.',
       `API_KEY_SECRET=${randomBytes(32).toString('hex')}`,
       `SEALING_KEYS=k1:${randomBytes(32).toString('base64')}`,
       '',
@@ -21,8 +22,8 @@ const writeFreshSecrets = () =>
 
 const STRIPE_SECRETS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
 
-/** Of .dev.vars wrangler reads the secrets that its configuration requires and no others. */
-const writeConfigWith = (names: string[]): string => {
+/** Wrangler reads only the secrets in .dev.vars that its configuration requires, so this adds names to the list. */
+const writeConfigRequiring = (names: string[]): string => {
   const required = /^required = \[(.*)\]$/m;
   const config = readFileSync('wrangler.toml', 'utf8');
   const list = names.map((name) => `"${name}"`).join(', ');
@@ -37,13 +38,13 @@ const fail = (message: string): never => {
 
 const env = {
   ...process.env,
-  // Two checkouts would otherwise find each other's Workers by name.
+  // By default, wrangler connects Workers of the same name across checkouts.
   WRANGLER_REGISTRY_PATH: `${process.cwd()}/.wrangler/registry`,
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_HIDE_BANNER: 'true',
-  // Fetched from Cloudflare at every start, with a warning where there is no network; nothing here reads it.
+  // Wrangler would fetch `request.cf` at every start and warn when offline. The service doesn't read it.
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  // wrangler would keep a trace of every call, on the thread that serves: under load the most of its time.
+  // Wrangler would store a trace of every request on the serving thread, which takes most of its time under load.
   X_LOCAL_OBSERVABILITY: 'false',
 };
 
@@ -52,7 +53,7 @@ const applyMigrations = () => {
     env: { ...env, CI: 'true' },
     encoding: 'utf8',
   });
-  if (status !== 0) fail(`The database could not be brought up to date:\n${stdout}${stderr}`);
+  if (status !== 0) fail(`Could not apply the migrations to the local database:\n${stdout}${stderr}`);
 };
 
 if (!existsSync(SECRETS)) writeFreshSecrets();
@@ -65,15 +66,40 @@ try {
 applyMigrations();
 
 const args = process.argv.slice(2);
-// Any free port: of two checkouts started at once, both would find the debugger's usual one still free.
+// Picks any free port. Two checkouts that start at the same time would both find the default debugger port free.
 if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspector-port=0');
 
-// A receiver on this machine is what a developer tries webhooks with, and the sandbox is what they pay at.
+// Developers receive webhooks on this machine and pay in the sandbox unless they have Stripe's test keys.
 const isStripe = STRIPE_SECRETS.every((name) => secrets[name]);
 args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true', '--var', `PAYMENTS:${isStripe ? 'stripe' : 'sandbox'}`);
-if (isStripe) args.push('--config', writeConfigWith(STRIPE_SECRETS));
+if (isStripe) args.push('--config', writeConfigRequiring(STRIPE_SECRETS));
 
-const wrangler = spawn('wrangler', ['dev', ...args], { env, stdio: 'inherit' });
+const wrangler = spawn('wrangler', ['dev', ...args], {
+  env,
+  stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+});
+
+const answers = async (origin: string): Promise<boolean> => {
+  try {
+    await fetch(`${origin}/health`);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const printDashboardUrl = async (origin: string) => {
+  while (!(await answers(origin))) await delay(100);
+  // Wrangler logs the request to /health just after it was answered.
+  await delay(200);
+  console.log(`\nDashboard: ${origin}`);
+};
+
+wrangler.on('message', (message) => {
+  const { event, ip, port } = JSON.parse(message as string) as { event: string; ip: string; port: number };
+  if (event !== 'DEV_SERVER_READY') return;
+  void printDashboardUrl(`http://${/^(?:127\.0\.0\.1|0\.0\.0\.0|\*)$/.test(ip) ? 'localhost' : ip}:${port}`);
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => wrangler.kill(signal));
 wrangler.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
