@@ -5,7 +5,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 const DAY_MS = 86_400_000;
 const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-test('the dashboard of a new account shows an empty month', async () => {
+test('the dashboard of a new account shows no usage for the current month', async () => {
   useFakeClock('2028-02-29T23:59:59.999Z');
   const ada = await signUp();
   const { status, body } = await ada.asSession('GET', '/api/dashboard');
@@ -31,10 +31,10 @@ test('the dashboard of a new account shows an empty month', async () => {
   expect(body.usage_by_day.at(-1).date).toBe('2028-02-29');
 });
 
-test('the figures follow what is done, day by day and into the next month', async () => {
+test('the dashboard counts usage per day and month, licenses per status, and API keys', async () => {
   useFakeClock('2027-03-10T12:00:00.000Z');
   const [ada, bob] = [await signUp(), await signUp()];
-  const look = async (): Promise<Json> => (await ada.asSession('GET', '/api/dashboard')).body;
+  const readDashboard = async (): Promise<Json> => (await ada.asSession('GET', '/api/dashboard')).body;
   const busyDays = ({ usage_by_day: days }: Json) =>
     days.filter(({ verify, create }: Json) => verify + create > 0);
 
@@ -44,13 +44,13 @@ test('the figures follow what is done, day by day and into the next month', asyn
   await ada.verify(byKey.license_key);
   await ada.verify(bySession.license_key);
   await ada.verify('NOT-A-LICENSE');
-  // Management costs nothing, nor does what is refused or fails.
+  // Management calls and failed calls don't count as usage.
   await ada.asKey('GET', `/api/v1/licenses/${byKey.id}`);
   await create({ expires_at: '2001-01-01' });
   await create({ license_key: byKey.license_key });
   await ada.verify(byKey.license_key, `${ada.apiKey}x`);
   await bob.verify(byKey.license_key);
-  expect(await look()).toMatchObject({
+  expect(await readDashboard()).toMatchObject({
     usage: { api_usage: 4 },
     licenses: { total: 2, active: 2, expired: 0, suspended: 0, revoked: 0 },
   });
@@ -61,7 +61,7 @@ test('the figures follow what is done, day by day and into the next month', asyn
   await ada.asSession('POST', `/api/v1/licenses/${suspended.id}/suspend`);
   await ada.asSession('POST', `/api/v1/licenses/${revoked.id}/revoke`);
   const { body: second } = await ada.asSession('POST', '/api/create-api-key', {});
-  const later = await look();
+  const later = await readDashboard();
   expect(later).toMatchObject({
     usage: { api_usage: 5 },
     licenses: { total: 4, active: 1, expired: 1, suspended: 1, revoked: 1 },
@@ -75,15 +75,15 @@ test('the figures follow what is done, day by day and into the next month', asyn
   await ada.asSession('POST', `/api/v1/licenses/${byKey.id}/renew`, { duration_days: 30 });
   await ada.asSession('POST', `/api/v1/licenses/${suspended.id}/reinstate`);
   await ada.asSession('DELETE', `/api/api-keys/${second.id}`);
-  expect(await look()).toMatchObject({
+  expect(await readDashboard()).toMatchObject({
     licenses: { total: 4, active: 3, expired: 0, suspended: 0, revoked: 1 },
     api_keys: { total: 1 },
   });
 
-  // Thirty days show: on 8 April the tenth of March is still there, the day after it is not.
+  // The chart covers 30 days: it includes March 10 on April 8, but not on April 9.
   vi.setSystemTime('2027-04-08T23:00:00.000Z');
   await ada.verify(byKey.license_key);
-  const nextMonth = await look();
+  const nextMonth = await readDashboard();
   expect(nextMonth.usage).toEqual({
     api_usage: 1,
     api_limit: 1_000,
@@ -96,9 +96,9 @@ test('the figures follow what is done, day by day and into the next month', asyn
     '2027-04-08',
   ]);
   vi.setSystemTime('2027-04-09T00:00:00.000Z');
-  expect(busyDays(await look()).map(({ date }: Json) => date)).toEqual(['2027-03-13', '2027-04-08']);
+  expect(busyDays(await readDashboard()).map(({ date }: Json) => date)).toEqual(['2027-03-13', '2027-04-08']);
 
-  const { body: bobs } = await bob.asKey('GET', '/api/dashboard');
-  expect([bobs.licenses.total, busyDays(bobs)]).toEqual([0, []]);
-  expect(bobs.account.email).toBe(bob.email);
+  const { body: otherDashboard } = await bob.asKey('GET', '/api/dashboard');
+  expect([otherDashboard.licenses.total, busyDays(otherDashboard)]).toEqual([0, []]);
+  expect(otherDashboard.account.email).toBe(bob.email);
 });

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { call, type Json, ORIGIN, register } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
@@ -6,10 +6,10 @@ import { newReceiver } from '../support/receiver.ts';
 const HOUR_MS = 3_600_000;
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
-test('the first steps are ticked off by being taken, each at its hour, and never untaken', async () => {
+test('each onboarding step records when it was first completed and stays completed', async () => {
   useFakeClock(NOON);
   const ada = await register();
-  const taken: Record<string, string> = {};
+  const completedAt: Record<string, string> = {};
   const expectSteps = async (nextStep: string) => {
     const { body: progress } = await ada.asSession('GET', '/api/developer-progress');
     const ids = progress.steps.map(({ id }: Json) => id);
@@ -22,23 +22,24 @@ test('the first steps are ticked off by being taken, each at its hour, and never
       'choose_plan',
     ]);
     for (const { id, done, done_at: doneAt, title } of progress.steps) {
-      expect([id, done, doneAt]).toEqual([id, id in taken, taken[id] ?? null]);
+      expect([id, done, doneAt]).toEqual([id, id in completedAt, completedAt[id] ?? null]);
       expect(title.length).toBeGreaterThan(5);
     }
-    expect([progress.completed, progress.total]).toEqual([Object.keys(taken).length, 6]);
+    expect([progress.completed, progress.total]).toEqual([Object.keys(completedAt).length, 6]);
     expect((await ada.asSession('GET', '/api/onboarding')).body.next_step).toBe(nextStep);
   };
-  const anHourLater = (step: string) => {
+  /** Advances the clock, so that each step has a time of its own. */
+  const startStep = (step: string) => {
     vi.advanceTimersByTime(HOUR_MS);
-    taken[step] = new Date(Date.now()).toISOString();
+    completedAt[step] = new Date(Date.now()).toISOString();
   };
 
-  taken.create_account = new Date(NOON).toISOString();
+  completedAt.create_account = new Date(NOON).toISOString();
   await expectSteps('create_api_key');
-  anHourLater('create_api_key');
+  startStep('create_api_key');
   const { body: key } = await ada.asSession('POST', '/api/create-api-key', {});
   await expectSteps('create_license');
-  anHourLater('create_license');
+  startStep('create_license');
   const { body: license } = await ada.asSession('POST', '/api/v1/licenses/create', {});
   await expectSteps('verify_license');
 
@@ -47,21 +48,21 @@ test('the first steps are ticked off by being taken, each at its hour, and never
       body: { license_key: licenseKey },
       headers: { 'x-api-key': key.api_key },
     });
-  // A verify that finds nothing is no step.
+  // Verifying an unknown license does not complete the step.
   await verify('NOT-A-LICENSE');
   await expectSteps('verify_license');
-  anHourLater('verify_license');
+  startStep('verify_license');
   expect((await verify(license.license_key)).body.valid).toBe(true);
   await expectSteps('add_webhook');
-  // A webhook that was refused is none.
+  // A rejected webhook does not complete the step.
   await ada.asSession('POST', '/api/webhooks', { url: 'https://192.0.2.1/' });
   await expectSteps('add_webhook');
-  anHourLater('add_webhook');
+  startStep('add_webhook');
   const { url } = await newReceiver();
   const { body: webhook } = await ada.asSession('POST', '/api/webhooks', { url });
   await expectSteps('choose_plan');
 
-  // Facts stay facts: later calls don't move them, and a deleted key was made all the same.
+  // Later calls change neither the steps nor their times, not even deleting the API key.
   vi.advanceTimersByTime(HOUR_MS);
   await verify(license.license_key);
   await ada.asSession('POST', '/api/v1/licenses/create', {});
@@ -73,7 +74,7 @@ test('the first steps are ticked off by being taken, each at its hour, and never
   await expectSteps('choose_plan');
 });
 
-/** The request that a curl command makes. */
+/** Reads the request from a curl command. */
 const readCurl = (command: string) => {
   const [, method = '', url = ''] = /^curl -X (\w+) (\S+) \\\n/.exec(command) ?? [];
   const headers = [...command.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [
@@ -84,56 +85,96 @@ const readCurl = (command: string) => {
   return { method, path: url.replace(ORIGIN, ''), headers: Object.fromEntries(headers), body };
 };
 
-test('the snippets run as they stand once the key is filled in', async () => {
-  const ada = await register();
-  const onboard = async (): Promise<Json> => (await ada.asSession('GET', '/api/onboarding')).body;
-  const fresh = await onboard();
-  expect(fresh).toMatchObject({ base_url: `${ORIGIN}/api/v1/`, api_key: null });
-  expect(Object.keys(fresh)).toEqual([
-    'base_url',
-    'api_key',
-    'next_step',
-    'snippets',
-    'license_key',
-    'key_placeholder',
-    'webhook_events',
-  ]);
-  expect(fresh.key_placeholder).toBe('YOUR_API_KEY');
-  expect(fresh.snippets.curl).toContain(`{"license_key":"${fresh.license_key}"}`);
-  expect(fresh.webhook_events).toEqual([
-    'payment.success',
-    'subscription.cancelled',
-    'license.created',
-    'license.verified',
-  ]);
-
-  const { body: key } = await ada.asSession('POST', '/api/create-api-key', {});
-  const run = ({ snippets }: Json) => {
-    const { method, path, headers, body } = readCurl(snippets.curl.replace('YOUR_API_KEY', key.api_key));
-    return call(method, path, { headers, body });
+const registerForOnboarding = async () => {
+  const { asSession } = await register();
+  return {
+    asSession,
+    onboarding: async (): Promise<Json> => (await asSession('GET', '/api/onboarding')).body,
+    createKey: async (): Promise<Json> => (await asSession('POST', '/api/create-api-key', {})).body,
   };
-  // Before there is a license, the snippet already works: it asks for one that nobody has.
-  const { status, body } = await run(await onboard());
-  expect([status, body.status]).toEqual([200, 'not_found']);
+};
 
-  const { body: license } = await ada.asSession('POST', '/api/v1/licenses/create', {});
-  const ready = await onboard();
-  expect(ready).toMatchObject({ api_key: key.masked_key, license_key: license.license_key });
-  expect((await run(ready)).body).toMatchObject({ valid: true, status: 'active', api_usage: 2 });
-  for (const snippet of Object.values<string>(ready.snippets)) {
-    expect(snippet.split('YOUR_API_KEY')).toHaveLength(2);
-    expect(snippet).toContain(`${ORIGIN}/api/v1/licenses/verify`);
-    expect(snippet).toContain(`{"license_key":"${license.license_key}"}`);
-    expect(snippet).not.toContain(key.api_key);
-  }
-  expect(ready.snippets.javascript).toContain('JSON.stringify({"license_key"');
-  expect(ready.snippets.python).toContain('json.dumps({"license_key"');
+describe('onboarding', () => {
+  test('of a new account shows the base URL and the webhook events, but no API key', async () => {
+    const { onboarding } = await registerForOnboarding();
+    const fresh = await onboarding();
+    expect(fresh).toMatchObject({ base_url: `${ORIGIN}/api/v1/`, api_key: null });
+    expect(Object.keys(fresh)).toEqual([
+      'base_url',
+      'api_key',
+      'next_step',
+      'snippets',
+      'license_key',
+      'key_placeholder',
+      'webhook_events',
+    ]);
+    expect(fresh.key_placeholder).toBe('YOUR_API_KEY');
+    expect(fresh.snippets.curl).toContain(`{"license_key":"${fresh.license_key}"}`);
+    expect(fresh.webhook_events).toEqual([
+      'payment.success',
+      'subscription.cancelled',
+      'license.created',
+      'license.verified',
+    ]);
+  });
 
-  // The newest key is shown; a deleted one is not.
-  const { body: second } = await ada.asSession('POST', '/api/create-api-key', {});
-  expect((await onboard()).api_key).toBe(second.masked_key);
-  await ada.asSession('DELETE', `/api/api-keys/${second.id}`);
-  expect((await onboard()).api_key).toBe(key.masked_key);
-  await ada.asSession('DELETE', `/api/api-keys/${key.id}`);
-  expect((await onboard()).api_key).toBeNull();
+  test('shows the newest API key, masked, that was not deleted', async () => {
+    const { asSession, onboarding, createKey } = await registerForOnboarding();
+    const first = await createKey();
+    expect((await onboarding()).api_key).toBe(first.masked_key);
+    const second = await createKey();
+    expect((await onboarding()).api_key).toBe(second.masked_key);
+    await asSession('DELETE', `/api/api-keys/${second.id}`);
+    expect((await onboarding()).api_key).toBe(first.masked_key);
+    await asSession('DELETE', `/api/api-keys/${first.id}`);
+    expect((await onboarding()).api_key).toBeNull();
+  });
+
+  test('has a curl snippet that works with the API key filled in, with and without a license', async () => {
+    const { asSession, onboarding, createKey } = await registerForOnboarding();
+    const key = await createKey();
+    const run = ({ snippets }: Json) => {
+      const { method, path, headers, body } = readCurl(snippets.curl.replace('YOUR_API_KEY', key.api_key));
+      return call(method, path, { headers, body });
+    };
+    const { status, body } = await run(await onboarding());
+    expect([status, body.status]).toEqual([200, 'not_found']);
+    const { body: license } = await asSession('POST', '/api/v1/licenses/create', {});
+    const ready = await onboarding();
+    expect(ready.license_key).toBe(license.license_key);
+    expect((await run(ready)).body).toMatchObject({
+      valid: true,
+      status: 'active',
+      api_usage: 2,
+    });
+  });
+
+  describe('snippets', () => {
+    let key: Json;
+    let license: Json;
+    let snippets: Json;
+    beforeAll(async () => {
+      const { asSession, onboarding, createKey } = await registerForOnboarding();
+      key = await createKey();
+      license = (await asSession('POST', '/api/v1/licenses/create', {})).body;
+      ({ snippets } = await onboarding());
+    });
+
+    test('exist for curl, JavaScript and Python', () => {
+      expect(Object.keys(snippets)).toEqual(['curl', 'javascript', 'python']);
+      expect(snippets.javascript).toContain('JSON.stringify({"license_key"');
+      expect(snippets.python).toContain('json.dumps({"license_key"');
+    });
+
+    test.for(['curl', 'javascript', 'python'])(
+      'verify the account’s license with a placeholder for the API key in %s',
+      (language) => {
+        const snippet: string = snippets[language];
+        expect(snippet.split('YOUR_API_KEY')).toHaveLength(2);
+        expect(snippet).toContain(`${ORIGIN}/api/v1/licenses/verify`);
+        expect(snippet).toContain(`{"license_key":"${license.license_key}"}`);
+        expect(snippet).not.toContain(key.api_key);
+      },
+    );
+  });
 });

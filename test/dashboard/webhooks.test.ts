@@ -7,34 +7,34 @@ import { newReceiver } from '../support/receiver.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
-const look = async ({ asSession }: Customer): Promise<Json> =>
+const readDashboard = async ({ asSession }: Customer): Promise<Json> =>
   (await asSession('GET', '/api/dashboard')).body;
 
-const figures = async (customer: Customer) => (await look(customer)).webhooks;
+const webhookFigures = async (customer: Customer) => (await readDashboard(customer)).webhooks;
 
-test('the dashboard counts the attempts of the last 24 hours, and endpoints as they come and go', async () => {
+test('the dashboard counts webhooks and the delivery attempts of the last 24 hours', async () => {
   useFakeClock(NOON);
   const ada = await signUp();
   const [good, bad] = [await newReceiver(), await newReceiver({ status: 500 }, { status: 200 })];
   const { body: first } = await ada.asSession('POST', '/api/webhooks', { url: good.url });
   await ada.asSession('POST', '/api/webhooks', { url: bad.url, events: ['license.created'] });
-  expect(await figures(ada)).toEqual({ endpoints: 2, delivered_24h: 0, failed_24h: 0 });
+  expect(await webhookFigures(ada)).toEqual({ endpoints: 2, delivered_24h: 0, failed_24h: 0 });
 
   await ada.createLicense();
-  await expect.poll(() => figures(ada)).toEqual({ endpoints: 2, delivered_24h: 1, failed_24h: 1 });
+  await expect.poll(() => webhookFigures(ada)).toEqual({ endpoints: 2, delivered_24h: 1, failed_24h: 1 });
   vi.advanceTimersByTime(10_000);
   await runDurableObjectAlarm(env.OUTBOX.getByName(ada.accountId));
-  await expect.poll(() => figures(ada)).toEqual({ endpoints: 2, delivered_24h: 2, failed_24h: 1 });
+  await expect.poll(() => webhookFigures(ada)).toEqual({ endpoints: 2, delivered_24h: 2, failed_24h: 1 });
 
   await ada.asSession('DELETE', `/api/webhooks/${first.id}`);
-  expect(await figures(ada)).toEqual({ endpoints: 1, delivered_24h: 2, failed_24h: 1 });
+  expect(await webhookFigures(ada)).toEqual({ endpoints: 1, delivered_24h: 2, failed_24h: 1 });
   vi.setSystemTime(NOON + 86_400_000 - 60_000);
-  expect(await figures(ada)).toEqual({ endpoints: 1, delivered_24h: 2, failed_24h: 1 });
+  expect(await webhookFigures(ada)).toEqual({ endpoints: 1, delivered_24h: 2, failed_24h: 1 });
   vi.setSystemTime(NOON + 86_400_000 + 60_000);
-  expect(await figures(ada)).toEqual({ endpoints: 1, delivered_24h: 0, failed_24h: 0 });
+  expect(await webhookFigures(ada)).toEqual({ endpoints: 1, delivered_24h: 0, failed_24h: 0 });
 });
 
-test('the latest ten events show, newest first, with what the webhooks were told', async () => {
+test('the dashboard lists the latest ten events with their payloads, newest first', async () => {
   useFakeClock(NOON);
   const [ada, bob] = [await signUp(), await signUp()];
   const { url } = await newReceiver();
@@ -43,9 +43,9 @@ test('the latest ten events show, newest first, with what the webhooks were told
     vi.advanceTimersByTime(1_000);
     made.push(await ada.createLicense({ customer_email: `grace-${i}@example.com` }));
   }
-  // Polling moves the clock on.
+  // Read the time now, because expect.poll advances the fake clock.
   const timestamp = new Date(Date.now()).toISOString();
-  const recent = async (): Promise<Json[]> => (await look(ada)).recent_events;
+  const recent = async (): Promise<Json[]> => (await readDashboard(ada)).recent_events;
   const keysOf = (events: Json[]) => events.map(({ payload }) => payload.license_key);
   await expect
     .poll(async () => keysOf(await recent()))
@@ -76,5 +76,5 @@ test('the latest ten events show, newest first, with what the webhooks were told
   await ada.verify(made[0].license_key);
   const names = async () => (await recent()).map(({ event }) => event).slice(0, 3);
   await expect.poll(names).toEqual(['license.verified', 'webhook.test', 'license.created']);
-  expect((await look(bob)).recent_events).toEqual([]);
+  expect((await readDashboard(bob)).recent_events).toEqual([]);
 });

@@ -1,13 +1,11 @@
 import { BILLING_CALLS } from './billing-calls.ts';
-import { documentedRoutes } from '../../scripts/openapi.ts';
-import { app } from '../../src/app.ts';
-import type { Call, CallerName } from './stage.ts';
+import { derivedCalls } from './derived-calls.ts';
+import type { Call } from './fixtures.ts';
 import { WEBHOOK_CALLS } from './webhook-calls.ts';
 
-// Calls that drive every operation for real: into success by hand, into what its access and its input
-// imply by its own description.
+// Calls to every operation. Those listed here succeed or meet an error that is specific to the operation.
 
-const IN_FULL = {
+const ALL_FIELDS = {
   customer_email: 'grace@example.com',
   customer_name: 'Grace',
   product: 'Orrery',
@@ -16,38 +14,38 @@ const IN_FULL = {
 };
 
 const LICENSE = '/api/v1/licenses/{license}';
-const NO_LICENSE = '/api/v1/licenses/lic_none';
+const UNKNOWN = '/api/v1/licenses/lic_none';
 const REVOKED = '/api/v1/licenses/{revoked}';
 const noLicense = { status: 404, code: 'license_not_found' } as const;
-const badMove = { status: 409, code: 'invalid_transition' } as const;
+const invalidTransition = { status: 409, code: 'invalid_transition' } as const;
 const noKey = { status: 404, code: 'api_key_not_found' } as const;
 const session = { as: 'session' } as const;
-const nobody = { as: 'nobody' } as const;
+const anonymous = { as: 'anonymous' } as const;
 
 const CREATE = '/api/v1/licenses/create';
 const VERIFY = '/api/v1/licenses/verify';
 const ADA = { email: '{email}', password: '{password}' };
 
-const BY_HAND: Call[] = [
-  { ...nobody, method: 'GET', path: '/health', when: 'all is well', status: 200 },
+const LISTED_CALLS: Call[] = [
+  { ...anonymous, method: 'GET', path: '/health', when: 'the service is healthy', status: 200 },
   ...[
     {
-      when: 'somebody new comes',
+      when: 'the email address is new',
       body: { email: 'grace@new.example', password: '0123456789', name: 'G' },
       status: 201,
     },
-    { when: 'the e-mail is taken', body: ADA, status: 409, code: 'email_taken' as const },
-  ].map((row) => ({ ...nobody, method: 'POST', path: '/api/register', ...row })),
+    { when: 'the email address is taken', body: ADA, status: 409, code: 'email_taken' as const },
+  ].map((row) => ({ ...anonymous, method: 'POST', path: '/api/register', ...row })),
   ...[
-    { when: 'the password is right', body: ADA, status: 200 },
+    { when: 'the password is correct', body: ADA, status: 200 },
     {
-      when: 'it is wrong',
+      when: 'the password is wrong',
       body: { ...ADA, password: '' },
       status: 401,
       code: 'invalid_credentials' as const,
     },
-  ].map((row) => ({ ...nobody, method: 'POST', path: '/api/login', ...row })),
-  { as: 'key', method: 'POST', path: '/api/logout', when: 'an API key asks', status: 200 },
+  ].map((row) => ({ ...anonymous, method: 'POST', path: '/api/login', ...row })),
+  { as: 'key', method: 'POST', path: '/api/logout', when: 'called with an API key', status: 200 },
   ...[
     '/api/account',
     '/api/dashboard',
@@ -59,17 +57,17 @@ const BY_HAND: Call[] = [
       as,
       method: 'GET',
       path,
-      when: `a ${as} asks`,
+      when: `called with ${as === 'key' ? 'an API key' : 'a session'}`,
       status: 200,
     })),
   ),
   { ...session, method: 'GET', path: '/api/api-keys?limit=1', when: 'more pages follow', status: 200 },
-  { ...session, method: 'POST', path: '/api/create-api-key', when: 'no body is sent', status: 201 },
+  { ...session, method: 'POST', path: '/api/create-api-key', when: 'there is no body', status: 201 },
   {
     ...session,
     method: 'POST',
     path: '/api/create-api-key',
-    when: 'its end is in the year 10000, UTC',
+    when: 'expires_at is in the year 10000 in UTC',
     body: { expires_at: '9999-12-31T23:59:59-01:00' },
     status: 400,
     code: 'invalid_request',
@@ -78,18 +76,30 @@ const BY_HAND: Call[] = [
     ...session,
     method: 'POST',
     path: '/api/create-api-key',
-    when: 'the body names everything',
+    when: 'every field is set',
     body: { name: 'CI', scope: 'verify', expires_at: '2999-01-01T00:00:00+02:00' },
     status: 201,
   },
-  { ...session, method: 'GET', path: '/api/api-keys/{key}', when: 'it is there', status: 200 },
-  { ...session, method: 'GET', path: '/api/api-keys/key_none', when: 'it is not', ...noKey },
-  { ...session, method: 'DELETE', path: '/api/api-keys/{doomed key}', when: 'it is there', status: 200 },
-  { ...session, method: 'DELETE', path: '/api/api-keys/{doomed key}', when: 'it was', ...noKey },
+  { ...session, method: 'GET', path: '/api/api-keys/{key}', when: 'the API key exists', status: 200 },
+  { ...session, method: 'GET', path: '/api/api-keys/key_none', when: 'the API key does not exist', ...noKey },
+  {
+    ...session,
+    method: 'DELETE',
+    path: '/api/api-keys/{key to delete}',
+    when: 'the API key exists',
+    status: 200,
+  },
+  {
+    ...session,
+    method: 'DELETE',
+    path: '/api/api-keys/{key to delete}',
+    when: 'the API key was deleted',
+    ...noKey,
+  },
   ...(
     [
       ['key', 'active', 'TAKEN-KEY'],
-      ['verify-only key', 'unknown', 'NOBODYS-KEY'],
+      ['verify-only key', 'unknown', 'UNKNOWN-KEY'],
     ] as const
   ).map(([as, state, license_key]): Call => ({
     as,
@@ -100,42 +110,42 @@ const BY_HAND: Call[] = [
     status: 200,
   })),
   ...[
-    { when: 'no body is sent', status: 201 },
-    { when: 'the body names everything', body: { ...IN_FULL, license_key: 'MY-OWN-KEY' }, status: 201 },
+    { when: 'there is no body', status: 201 },
+    { when: 'every field is set', body: { ...ALL_FIELDS, license_key: 'MY-OWN-KEY' }, status: 201 },
     {
-      when: 'days are given',
+      when: 'duration_days is set',
       body: { duration_days: 30 },
       headers: { 'idempotency-key': 'fresh' },
       status: 201,
     },
     {
-      when: 'the key exists',
+      when: 'the license key is taken',
       body: { license_key: 'TAKEN-KEY' },
       status: 409,
       code: 'license_key_taken' as const,
     },
     {
-      when: 'the Idempotency-Key had another body',
+      when: 'the Idempotency-Key was used with another body',
       body: { product: 'Other' },
       headers: { 'idempotency-key': 'taken' },
       status: 409,
       code: 'idempotency_conflict' as const,
     },
     {
-      when: 'the content type only looks like JSON',
+      when: 'the content type only resembles JSON',
       body: {},
       headers: { 'content-type': 'application/a+b+json' },
       status: 415,
       code: 'unsupported_media_type' as const,
     },
     {
-      when: 'the Idempotency-Key is none',
+      when: 'the Idempotency-Key is invalid',
       headers: { 'idempotency-key': 'a b' },
       status: 400,
       code: 'invalid_request' as const,
     },
   ].map((row) => ({ ...session, method: 'POST', path: CREATE, ...row })),
-  { as: 'key', method: 'POST', path: CREATE, when: 'an API key asks', body: {}, status: 201 },
+  { as: 'key', method: 'POST', path: CREATE, when: 'called with an API key', body: {}, status: 201 },
   ...['', '?limit=2', '?status=expired', '?status=revoked', '?q=orrery', '?q=o&status=active'].map(
     (query): Call => ({
       ...session,
@@ -145,90 +155,58 @@ const BY_HAND: Call[] = [
       status: 200,
     }),
   ),
-  { ...session, method: 'GET', path: LICENSE, when: 'it is there', status: 200 },
-  { ...session, method: 'GET', path: NO_LICENSE, when: 'it is not', ...noLicense },
+  { ...session, method: 'GET', path: LICENSE, when: 'the license exists', status: 200 },
+  { ...session, method: 'GET', path: UNKNOWN, when: 'the license does not exist', ...noLicense },
   ...[LICENSE, REVOKED].map((license, i): Call => ({
     ...session,
     method: 'GET',
     path: `${license}/history?limit=1`,
-    when: ['it was only created', 'more pages follow'][i] ?? '',
+    when: ['the license was only created', 'more pages follow'][i] ?? '',
     status: 200,
   })),
-  { ...session, method: 'GET', path: `${NO_LICENSE}/history`, when: 'it is not there', ...noLicense },
-  { ...session, method: 'PATCH', path: LICENSE, when: 'everything changes', body: IN_FULL, status: 200 },
-  { ...session, method: 'PATCH', path: NO_LICENSE, when: 'it is not there', body: {}, ...noLicense },
-  { as: 'key', method: 'GET', path: `${LICENSE}/history`, when: 'everything has changed', status: 200 },
+  { ...session, method: 'GET', path: `${UNKNOWN}/history`, when: 'the license does not exist', ...noLicense },
+  { ...session, method: 'PATCH', path: LICENSE, when: 'every field changes', body: ALL_FIELDS, status: 200 },
+  { ...session, method: 'PATCH', path: UNKNOWN, when: 'the license does not exist', body: {}, ...noLicense },
+  { as: 'key', method: 'GET', path: `${LICENSE}/history`, when: 'every field has changed', status: 200 },
   {
     ...session,
     method: 'PATCH',
     path: REVOKED,
-    when: 'it is revoked',
+    when: 'the license is revoked',
     body: { expires_at: null },
-    ...badMove,
+    ...invalidTransition,
   },
-  ...[LICENSE, NO_LICENSE, REVOKED].map((license, i): Call => ({
+  ...[LICENSE, UNKNOWN, REVOKED].map((license, i): Call => ({
     ...session,
     method: 'POST',
     path: `${license}/renew`,
-    when: ['it is there', 'it is not', 'it is revoked'][i] ?? '',
+    when: ['the license exists', 'the license does not exist', 'the license is revoked'][i] ?? '',
     body: { duration_days: 7 },
-    ...([{ status: 200 }, noLicense, badMove][i] ?? { status: 0 }),
+    ...([{ status: 200 }, noLicense, invalidTransition][i] ?? { status: 0 }),
   })),
   ...(
     [
-      ['suspend', '{license}', 'it is active'],
-      ['reinstate', '{suspended}', 'it is suspended'],
-      ['revoke', '{other license}', 'it is active'],
+      ['suspend', '{license}', 'the license is active'],
+      ['reinstate', '{suspended}', 'the license is suspended'],
+      ['revoke', '{other license}', 'the license is active'],
     ] as const
-  ).flatMap(([move, id, when]): Call[] => [
-    { ...session, method: 'POST', path: `/api/v1/licenses/${id}/${move}`, when, status: 200 },
-    { ...session, method: 'POST', path: `${REVOKED}/${move}`, when: 'it is revoked', ...badMove },
-    { ...session, method: 'POST', path: `${NO_LICENSE}/${move}`, when: 'it is not there', ...noLicense },
+  ).flatMap(([action, id, when]): Call[] => [
+    { ...session, method: 'POST', path: `/api/v1/licenses/${id}/${action}`, when, status: 200 },
+    {
+      ...session,
+      method: 'POST',
+      path: `${REVOKED}/${action}`,
+      when: 'the license is revoked',
+      ...invalidTransition,
+    },
+    {
+      ...session,
+      method: 'POST',
+      path: `${UNKNOWN}/${action}`,
+      when: 'the license does not exist',
+      ...noLicense,
+    },
   ]),
 ];
 
-const FORBIDDEN: Omit<Call, 'method' | 'path'>[] = [
-  { as: 'nobody', when: 'nobody asks', status: 401, code: 'api_key_required' },
-  { as: 'forged session', when: 'the session is unknown', status: 401, code: 'invalid_session' },
-  { as: 'forged key', when: 'the key is forged', status: 403, code: 'api_key_invalid' },
-  { as: 'verify-only key', when: 'the key may only verify', status: 403, code: 'insufficient_scope' },
-  { as: 'foreign page', when: 'another site’s page asks', status: 403, code: 'origin_not_allowed' },
-];
-
-const MISSHAPEN: Omit<Call, 'method' | 'path' | 'as'>[] = [
-  { when: 'the body does not parse', body: '{', status: 400, code: 'invalid_json' },
-  { when: 'the body does not fit', body: [], status: 400, code: 'invalid_request' },
-  { when: 'the body is over 64 KiB', body: `"${'x'.repeat(65_536)}"`, status: 413, code: 'body_too_large' },
-  {
-    when: 'the body is no JSON',
-    body: 'a=b',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    status: 415,
-    code: 'unsupported_media_type',
-  },
-];
-
-/** What every route refuses because of who asks or what is sent. */
-const byDescription = (): Call[] =>
-  documentedRoutes(app).flatMap(({ method, path, operation, inputs }) => {
-    const target = { method, path: path.replace(/:[a-z_]+/g, 'none') };
-    const as: CallerName = { public: 'nobody', key: 'key', account: 'session' }[
-      operation.access
-    ] as CallerName;
-    const forbidden = {
-      public: [],
-      key: FORBIDDEN.filter(({ as }) => as === 'nobody' || as === 'forged key'),
-      account: FORBIDDEN,
-    }[operation.access];
-    const calls: Call[] = forbidden.map((row) => ({ ...target, ...row }));
-    for (const input of inputs) {
-      if (input.in === 'body') calls.push(...MISSHAPEN.map((row) => ({ ...target, as, ...row })));
-      if (input.in === 'query') {
-        const bad = { when: 'the query does not fit', status: 400, code: 'invalid_request' } as const;
-        calls.push({ ...target, path: `${target.path}?limit=0&cursor=x`, as, ...bad });
-      }
-    }
-    return calls;
-  });
-
-export const CALLS: Call[] = [...byDescription(), ...BY_HAND, ...WEBHOOK_CALLS, ...BILLING_CALLS];
+export const CALLS: Call[] = [...derivedCalls(), ...LISTED_CALLS, ...WEBHOOK_CALLS, ...BILLING_CALLS];

@@ -1,5 +1,5 @@
 import { env, exports } from 'cloudflare:workers';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
 import { ERRORS } from '../../src/http/errors.ts';
@@ -15,7 +15,7 @@ import {
 } from '../support/openapi.ts';
 import { tamper } from '../support/gate.ts';
 import { CALLS } from './calls.ts';
-import { place, setStage, type Stage } from './stage.ts';
+import { createFixtures, type Fixtures, sendWithinRateLimit } from './fixtures.ts';
 
 const ERROR = { $ref: '#/components/schemas/Error' };
 const isKeyed = (security: Record<string, string[]>[]) => security.some((scheme) => 'apiKey' in scheme);
@@ -23,7 +23,7 @@ const isKeyed = (security: Record<string, string[]>[]) => security.some((scheme)
 const codesAt = (responses: (typeof OPERATIONS)[number]['operation']['responses'], status: number) =>
   Object.keys(responses[status]?.content['application/json']?.examples ?? {});
 
-test('the document describes every mounted route and nothing else', () => {
+test('the OpenAPI document describes every mounted route and nothing else', () => {
   const mounted = app.routes
     .filter(({ method, path }) => method !== 'ALL' && !/^\/(openapi\.json|docs|checkout)/.test(path))
     .map(({ method, path }) => `${method} ${path.replace(/:([a-z_]+)/g, '{$1}')}`);
@@ -32,20 +32,22 @@ test('the document describes every mounted route and nothing else', () => {
   expect(described.length).toBeGreaterThan(15);
 });
 
-test('every operation has an id of its own', () => {
+test('every operation has a unique operationId', () => {
   const ids = OPERATIONS.map(({ operation }) => operation.operationId);
   expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/.test(id))).toEqual([]);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('every parameter in a path is described', () => {
-  for (const { path, operation } of OPERATIONS) {
-    const described = operation.parameters.filter((parameter) => parameter.in === 'path');
-    expect(described.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{[^}]+\}/g) ?? []);
-  }
+const OPERATION_ROWS = OPERATIONS.map(
+  (documented) => [`${documented.method} ${documented.path}`, documented] as const,
+);
+
+test.for(OPERATION_ROWS)('%s documents its path parameters', ([, { path, operation }]) => {
+  const described = operation.parameters.filter((parameter) => parameter.in === 'path');
+  expect(described.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{[^}]+\}/g) ?? []);
 });
 
-test.for(OPERATIONS)('$method $path names its headers and how it fails', ({ operation }) => {
+test.for(OPERATION_ROWS)('%s documents its headers and error codes', ([, { operation }]) => {
   const { responses, security, requestBody } = operation;
   const statuses = Object.keys(responses).map(Number);
   expect(statuses.some((status) => status < 300)).toBe(true);
@@ -69,7 +71,7 @@ test.for(OPERATIONS)('$method $path names its headers and how it fails', ({ oper
   }
 });
 
-test('every error code appears with an operation, or in the overview if no operation gives it', () => {
+test('every error code is documented by an operation or, for codes without an operation, in the overview', () => {
   const shown = OPERATIONS.flatMap(({ operation: { responses } }) =>
     Object.keys(responses).flatMap((status) => codesAt(responses, Number(status))),
   );
@@ -78,146 +80,156 @@ test('every error code appears with an operation, or in the overview if no opera
   for (const code of ['not_found', ...missing]) expect(openApi.info.description).toContain(`\`${code}\``);
 });
 
-let stage: Stage;
+let fixtures: Fixtures;
 
 beforeAll(async () => {
-  stage = await setStage();
+  fixtures = await createFixtures();
 });
 
-/** The stage's own keys keep their pace: a call that came too soon waits and asks again. */
-const placeInTime = async (...[stage, made]: Parameters<typeof place>) => {
-  for (;;) {
-    const placed = await place(stage, made);
-    if (placed.answer.body?.error?.code !== 'rate_limit_exceeded') return placed;
-    await scheduler.wait(Number(placed.answer.headers.get('retry-after')) * 1_000);
-  }
-};
+const CALL_ROWS = CALLS.map(
+  (sent) => [`${sent.method} ${sent.path} answers ${sent.status} when ${sent.when}`, sent] as const,
+);
 
-test.for(CALLS)('$method $path is answered $status as documented when $when', async (made) => {
-  const { path, body, answer } = await placeInTime(stage, made);
+test.for(CALL_ROWS)('%s, as documented', async ([, sent]) => {
+  const { path, body, answer } = await sendWithinRateLimit(fixtures, sent);
   expect({ status: answer.status, code: answer.body.error?.code }).toEqual({
-    status: made.status,
-    code: made.code,
+    status: sent.status,
+    code: sent.code,
   });
-  expectDocumented(made.method, path, answer);
-  const { security, requestBody } = operationAt(made.method, path).operation;
-  const byGoodKey = made.as === 'key' || made.as === 'verify-only key';
-  expect(answer.headers.has('RateLimit')).toBe(byGoodKey && isKeyed(security));
+  expectDocumented(sent.method, path, answer);
+  const { security, requestBody } = operationAt(sent.method, path).operation;
+  const hasValidKey = sent.as === 'key' || sent.as === 'verify-only key';
+  expect(answer.headers.has('RateLimit')).toBe(hasValidKey && isKeyed(security));
   const schema = requestBody?.content['application/json']?.schema;
-  // What a provider tells us is the provider's to describe.
-  const isOurs = !path.startsWith('/api/billing/');
-  const acceptedBody = answer.status < 300 && isOurs ? body : undefined;
+  // The document doesn't describe the bodies of a provider's notifications.
+  const isDescribed = !path.startsWith('/api/billing/');
+  const acceptedBody = answer.status < 300 && isDescribed ? body : undefined;
   const wrong = acceptedBody === undefined ? [] : misfits(schema ?? { not: {} }, JSON.parse(acceptedBody));
   expect(wrong).toEqual([]);
 });
 
-test('every operation was driven to success and, unless it takes nothing, to an error', () => {
-  const driven = CALLS.map(({ method, path, status }) => ({
-    ...operationAt(method, path),
-    good: status < 300,
+test('the calls reach a success and an error of every operation, unless it has none', () => {
+  const covered = CALLS.map(({ method, path, status }) => ({
+    id: operationAt(method, path).operation.operationId,
+    isSuccess: status < 300,
   }));
-  const lacks = (good: boolean) =>
+  const missing = (isSuccess: boolean) =>
     OPERATIONS.map(({ operation }) => operation.operationId).filter(
-      (id) => !driven.some((one) => one.good === good && one.operation.operationId === id),
+      (id) => !covered.some((one) => one.isSuccess === isSuccess && one.id === id),
     );
-  expect({ success: lacks(true), error: lacks(false) }).toEqual({
-    // Driven in test/billing: here Stripe is not set up.
+  expect({ success: missing(true), error: missing(false) }).toEqual({
+    // Stripe is not configured here. test/billing has its tests.
     success: ['stripeNotification'],
     error: ['getHealth'],
   });
 });
 
-test('a key that calls too fast is answered as documented', async () => {
+test.for([
+  ['GET', '/api/account', undefined],
+  ['POST', '/api/v1/licenses/verify', { license_key: 'UNKNOWN-KEY' }],
+] as const)('%s %s over the rate limit of a key answers as documented', async ([method, path, body]) => {
   const { asKey } = await signUp();
-  for (const [method, path, body] of [
-    ['GET', '/api/account', undefined],
-    ['POST', '/api/v1/licenses/verify', { license_key: 'NOBODYS-KEY' }],
-  ] as const) {
-    const seen = new Set([200]);
-    // A slow machine may leave the key time to rest.
-    while (!seen.has(429)) {
-      const burst = Array.from({ length: 40 }, () => asKey(method, path, body));
-      for (const answer of await Promise.all(burst)) {
-        seen.add(answer.status);
-        expectDocumented(method, path, answer);
-      }
+  const statuses = new Set([200]);
+  // On a slow machine a burst can stay within the rate limit.
+  while (!statuses.has(429)) {
+    const burst = Array.from({ length: 40 }, () => asKey(method, path, body));
+    for (const answer of await Promise.all(burst)) {
+      statuses.add(answer.status);
+      expectDocumented(method, path, answer);
     }
-    expect(seen.size).toBe(2);
   }
+  expect(statuses.size).toBe(2);
 });
 
-test('an address that registers or signs in too often is answered as documented', async () => {
-  const body = { email: stage.ada.email, password: 'x'.repeat(10) };
-  const attempt = (path: string) =>
-    call('POST', path, { body, headers: { 'cf-connecting-ip': '192.0.2.60' } });
-  const paths = ['/api/register', '/api/login'];
-  for (const path of paths) await attempt(path);
-  await env.DB.exec('UPDATE throttles SET attempts = 1000');
-  for (const path of paths) {
-    const answer = await attempt(path);
+test.for(['/api/register', '/api/login'])(
+  'POST %s answers as documented after too many attempts from one address',
+  async (path) => {
+    const body = { email: fixtures.ada.email, password: 'x'.repeat(10) };
+    const attempt = () => call('POST', path, { body, headers: { 'cf-connecting-ip': '192.0.2.60' } });
+    await attempt();
+    await env.DB.exec('UPDATE throttles SET attempts = 1000');
+    const answer = await attempt();
     expect(answer.body.error.code).toBe('rate_limit_exceeded');
     expectDocumented('POST', path, answer);
-  }
-  await env.DB.exec('DELETE FROM throttles');
-});
+    await env.DB.exec('DELETE FROM throttles');
+  },
+);
 
-test('an account past its limit is answered as documented', async () => {
+test.for([
+  ['/api/v1/licenses/verify', { license_key: 'UNKNOWN-KEY' }],
+  ['/api/v1/licenses/create', {}],
+] as const)('POST %s over the usage limit of the account answers as documented', async ([path, body]) => {
   const { accountId, asKey, verify } = await signUp();
-  await verify('NOBODYS-KEY');
+  await verify('UNKNOWN-KEY');
   await tamper(accountId, "UPDATE counters SET value = 1000 WHERE name LIKE 'period:%'");
-  for (const [path, answer] of [
-    ['/api/v1/licenses/verify', await verify('NOBODYS-KEY')],
-    ['/api/v1/licenses/create', await asKey('POST', '/api/v1/licenses/create', {})],
-  ] as const) {
-    expect(answer.body.error.code).toBe('usage_limit_exceeded');
-    expectDocumented('POST', path, answer);
-  }
+  const answer = await asKey('POST', path, body);
+  expect(answer.body.error.code).toBe('usage_limit_exceeded');
+  expectDocumented('POST', path, answer);
 });
 
-test('what no operation answers is an error of the documented shape all the same', async () => {
-  for (const [method, path, status] of [
-    ['GET', '/nothing', 404],
-    ['POST', '/api/v1/licenses/a/b/c', 404],
-    ['DELETE', '/api/login', 405],
-    ['GET', '/docs/nothing.js', 404],
-  ] as const) {
-    const answer = await call(method, path);
-    expect(answer.status).toBe(status);
-    expect(misfits(ERROR, answer.body)).toEqual([]);
-    expect(answer.headers.get('x-request-id')).toBe(answer.body.error.request_id);
-  }
+test.for([
+  ['GET', '/nothing', 404],
+  ['POST', '/api/v1/licenses/a/b/c', 404],
+  ['DELETE', '/api/login', 405],
+  ['GET', '/docs/nothing.js', 404],
+] as const)('%s %s answers %i with the documented error schema', async ([method, path, status]) => {
+  const answer = await call(method, path);
+  expect(answer.status).toBe(status);
+  expect(misfits(ERROR, answer.body)).toEqual([]);
+  expect(answer.headers.get('x-request-id')).toBe(answer.body.error.request_id);
 });
 
-test('what is answered to a create is what was stored, also of text that UTF-8 has no words for', async () => {
+test('text with unpaired surrogates is stored and returned with replacement characters', async () => {
   const sent = { product: 'a\ud800b', customer_name: '\udc00', metadata: { 'k\ud800': 'v\udfff' } };
-  const made = await stage.ada.asSession('POST', '/api/v1/licenses/create', sent);
-  expect(made.body.product).toBe('a\ufffdb');
-  const stored = await stage.ada.asSession('GET', `/api/v1/licenses/${made.body.id}`);
-  expect(stored.body).toEqual(made.body);
+  const created = await fixtures.ada.asSession('POST', '/api/v1/licenses/create', sent);
+  expect(created.body.product).toBe('a\ufffdb');
+  const stored = await fixtures.ada.asSession('GET', `/api/v1/licenses/${created.body.id}`);
+  expect(stored.body).toEqual(created.body);
 });
 
-test('an answer that the document does not promise is noticed', async () => {
-  const good = await stage.ada.asSession('GET', '/api/account');
-  const seen = (changed: Partial<typeof good>) =>
-    undocumented('GET', '/api/account', { ...good, ...changed });
-  expect(seen({})).toEqual([]);
-  expect(seen({ status: 201 })).toEqual(['status 201 is not documented']);
-  expect(seen({ body: { ...good.body, secret: 'x' } })).not.toEqual([]);
-  expect(seen({ body: { ...good.body, created_at: 'now' } })).not.toEqual([]);
-  expect(seen({ headers: new Headers({ 'content-type': 'application/json' }) })).toEqual([
-    'header X-Request-Id is missing',
-  ]);
-  const { body } = await call('GET', '/nothing');
-  expect(seen({ status: 403, body })).toEqual(['error not_found is not documented']);
+describe('the check against the document', () => {
+  test('reports no problem for a documented answer', async () => {
+    const answer = await fixtures.ada.asSession('GET', '/api/account');
+    expect(undocumented('GET', '/api/account', answer)).toEqual([]);
+  });
+
+  test.for([
+    { name: 'an undocumented status', changes: { status: 201 }, problems: ['status 201 is not documented'] },
+    {
+      name: 'a missing header',
+      changes: { headers: new Headers({ 'content-type': 'application/json' }) },
+      problems: ['header X-Request-Id is missing'],
+    },
+    {
+      name: 'an undocumented error code',
+      changes: {
+        status: 403,
+        body: { error: { code: 'not_found', message: 'Not Found', request_id: 'req_1' } },
+      },
+      problems: ['error not_found is not documented'],
+    },
+  ])('reports $name', async ({ changes, problems }) => {
+    const answer = await fixtures.ada.asSession('GET', '/api/account');
+    expect(undocumented('GET', '/api/account', { ...answer, ...changes })).toEqual(problems);
+  });
+
+  test.for([
+    { name: 'an undocumented field', changes: { secret: 'x' } },
+    { name: 'a value of another format', changes: { created_at: 'now' } },
+  ])('reports $name', async ({ changes }) => {
+    const answer = await fixtures.ada.asSession('GET', '/api/account');
+    const changed = { ...answer, body: { ...answer.body, ...changes } };
+    expect(undocumented('GET', '/api/account', changed)).not.toEqual([]);
+  });
 });
 
-test('the document that is served is the one that the routes give', async () => {
+test('/openapi.json serves the document that is generated from the routes', async () => {
   const served = await call('GET', '/openapi.json');
   expect(served.status).toBe(200);
   expect(served.body).toEqual(structuredClone(openApiDocument(app, packageJson.version)));
 });
 
-test('the documentation’s page and what it loads are served', async () => {
+test('/docs serves its page and every file that the page loads', async () => {
   const page = await exports.default.fetch(new Request(`${ORIGIN}/docs`));
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toContain('text/html');

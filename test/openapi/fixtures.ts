@@ -4,10 +4,10 @@ import type { ErrorCode } from '../../src/shared/app-error.ts';
 import { type Answer, call, freshAddress, signUp } from '../support/client.ts';
 import { newReceiver } from '../support/receiver.ts';
 
-// Who makes the calls that drive every operation, and what they find.
+// The callers and the data for the calls to every operation.
 
 export type CallerName =
-  | 'nobody'
+  | 'anonymous'
   | 'session'
   | 'key'
   | 'verify-only key'
@@ -17,7 +17,7 @@ export type CallerName =
 
 export interface Call {
   method: string;
-  /** `{license}` and the like stand for what the stage holds; in the body too. */
+  /** Placeholders such as `{license}` in the path, the body and the headers stand for values of the fixtures. */
   path: string;
   when: string;
   as: CallerName;
@@ -27,10 +27,10 @@ export interface Call {
   code?: ErrorCode;
 }
 
-/** An account with something of each kind. */
-export const setStage = async () => {
+/** Creates an account with resources in every state that the calls need. */
+export const createFixtures = async () => {
   const ada = await signUp();
-  const limited = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
+  const verifyOnly = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
   const spareKey = async () => (await ada.asSession('POST', '/api/create-api-key')).body.id as string;
   const license = async (fields = {}) => (await ada.createLicense(fields)).id as string;
   const revoked = await license();
@@ -41,57 +41,67 @@ export const setStage = async () => {
   await license({ license_key: 'TAKEN-KEY' });
   const { url } = await newReceiver();
   const webhook = async () => (await ada.asSession('POST', '/api/webhooks', { url })).body.id as string;
-  const [hook, disabledHook] = [await webhook(), await webhook()];
-  const delivery = await ada.asSession('POST', `/api/webhooks/${hook}/test`);
-  const disabledDelivery = await ada.asSession('POST', `/api/webhooks/${disabledHook}/test`);
-  await ada.asSession('PATCH', `/api/webhooks/${disabledHook}`, { status: 'disabled' });
+  const [enabledWebhook, disabledWebhook] = [await webhook(), await webhook()];
+  const delivery = await ada.asSession('POST', `/api/webhooks/${enabledWebhook}/test`);
+  const disabledDelivery = await ada.asSession('POST', `/api/webhooks/${disabledWebhook}/test`);
+  await ada.asSession('PATCH', `/api/webhooks/${disabledWebhook}`, { status: 'disabled' });
   const payment = await ada.asSession('POST', '/api/init-payment', { plan: 'pro' });
   const notification = sandboxNotification(env, payment.body.payment_id, 'paid');
-  const things: Record<string, string> = {
+  const values: Record<string, string> = {
     notification: notification.body,
     signature: notification.headers.get('sandbox-signature') ?? '',
     email: ada.email,
     password: ada.password,
     key: await spareKey(),
-    'doomed key': await spareKey(),
+    'key to delete': await spareKey(),
     license: await license(),
     'other license': await license(),
     revoked,
     suspended,
     url,
-    webhook: hook,
-    'doomed webhook': await webhook(),
-    'disabled webhook': disabledHook,
+    webhook: enabledWebhook,
+    'webhook to delete': await webhook(),
+    'disabled webhook': disabledWebhook,
     delivery: delivery.body.id,
     'disabled delivery': disabledDelivery.body.id,
   };
   const callers: Record<CallerName, Record<string, string>> = {
-    nobody: {},
+    anonymous: {},
     session: { authorization: `Bearer ${ada.token}` },
     key: { 'x-api-key': ada.apiKey },
-    'verify-only key': { 'x-api-key': limited.body.api_key },
+    'verify-only key': { 'x-api-key': verifyOnly.body.api_key },
     'forged key': { 'x-api-key': `${ada.apiKey.slice(0, -1)}${ada.apiKey.endsWith('x') ? 'y' : 'x'}` },
-    'forged session': { authorization: 'Bearer lks_nobodys' },
+    'forged session': { authorization: 'Bearer lks_unknown' },
     'foreign page': { cookie: `__Host-session=${ada.token}`, origin: 'https://elsewhere.example' },
   };
-  return { ada, things, callers };
+  return { ada, values, callers };
 };
 
-export type Stage = Awaited<ReturnType<typeof setStage>>;
+export type Fixtures = Awaited<ReturnType<typeof createFixtures>>;
 
-const onStage = ({ things }: Stage, text: string) =>
-  text.replace(/\{([a-z ]+)\}/g, (written, name: string) => things[name] ?? written);
+const fillIn = ({ values }: Fixtures, text: string) =>
+  text.replace(/\{([a-z ]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 
-export const place = async (stage: Stage, { method, path, as, body, headers }: Call) => {
+/** Sends a call and returns its path and body as sent, and the answer. */
+const send = async (fixtures: Fixtures, { method, path, as, body, headers }: Call) => {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const sent = onStage(stage, path);
-  const sentBody = text === undefined ? undefined : onStage(stage, text);
+  const sentPath = fillIn(fixtures, path);
+  const sentBody = text === undefined ? undefined : fillIn(fixtures, text);
   const sentHeaders = Object.fromEntries(
-    Object.entries(headers ?? {}).map(([name, value]) => [name, onStage(stage, value)]),
+    Object.entries(headers ?? {}).map(([name, value]) => [name, fillIn(fixtures, value)]),
   );
-  const answer: Answer = await call(method, sent, {
+  const answer: Answer = await call(method, sentPath, {
     body: sentBody,
-    headers: { 'cf-connecting-ip': freshAddress(), ...stage.callers[as], ...sentHeaders },
+    headers: { 'cf-connecting-ip': freshAddress(), ...fixtures.callers[as], ...sentHeaders },
   });
-  return { path: sent, body: sentBody, answer };
+  return { path: sentPath, body: sentBody, answer };
+};
+
+/** Sends a call again for as long as its API key is over the rate limit. */
+export const sendWithinRateLimit = async (fixtures: Fixtures, sent: Call) => {
+  for (;;) {
+    const result = await send(fixtures, sent);
+    if (result.answer.body?.error?.code !== 'rate_limit_exceeded') return result;
+    await scheduler.wait(Number(result.answer.headers.get('retry-after')) * 1_000);
+  }
 };
