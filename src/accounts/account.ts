@@ -7,11 +7,11 @@ import type { patchAccountInput } from './schemas.ts';
 
 export const getAccount = async ({ db, accountId }: Ctx): Promise<AccountRow> => {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
-  if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
+  if (!account) throw new Error(`Account ${accountId} of an accepted credential is not in the database.`);
   return account;
 };
 
-/** Changes fields that the gate has no copy of, so no feed row is needed. */
+/** Updates fields that aren't in the gate's local copy, so no feed row is needed. */
 export const changeAccount = async (
   ctx: Ctx,
   input: z.output<typeof patchAccountInput>,

@@ -4,28 +4,31 @@ import { accounts, sessions } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/hash.ts';
-import { checkPassword, hashPassword, NOBODYS_HASH } from './passwords.ts';
+import { checkPassword, hashPassword, UNKNOWN_ACCOUNT_HASH } from './passwords.ts';
 import type { loginInput } from './schemas.ts';
 import { deleteExpiredSessions, newSession } from '../auth/sessions.ts';
-import { loginLimits, returnAttempts, takeAttempts } from './throttle.ts';
+import { loginLimits, refundAttempts, consumeAttempts } from './throttle.ts';
 
-interface Visitor {
+interface Client {
   ip: string;
-  /** A session that the visitor still holds: the new one replaces it. */
-  oldToken: string | null;
+  /** The token of the client's previous session, which the new session replaces. */
+  previousToken: string | null;
 }
 
-export const login = async (ctx: PublicCtx, input: z.infer<typeof loginInput>, visitor: Visitor) => {
+export const login = async (ctx: PublicCtx, input: z.infer<typeof loginInput>, client: Client) => {
   const { db } = ctx;
-  const limits = loginLimits(visitor.ip, input.email);
-  await takeAttempts(ctx, limits);
+  const limits = loginLimits(client.ip, input.email);
+  await consumeAttempts(ctx, limits);
   const [account] = await db.select().from(accounts).where(eq(accounts.email, input.email));
-  const { matches, outdated } = await checkPassword(input.password, account?.passwordHash ?? NOBODYS_HASH);
+  const { matches, isOutdated } = await checkPassword(
+    input.password,
+    account?.passwordHash ?? UNKNOWN_ACCOUNT_HASH,
+  );
   if (!account || !matches) throw new AppError('invalid_credentials');
 
   const nowMs = Date.now();
   const { session, row } = newSession(account.id, nowMs);
-  const renewal = outdated
+  const rehash = isOutdated
     ? [
         db
           .update(accounts)
@@ -35,10 +38,10 @@ export const login = async (ctx: PublicCtx, input: z.infer<typeof loginInput>, v
     : [];
   await db.batch([
     db.insert(sessions).values(row),
-    db.delete(sessions).where(eq(sessions.tokenHash, sha256(visitor.oldToken ?? ''))),
+    db.delete(sessions).where(eq(sessions.tokenHash, sha256(client.previousToken ?? ''))),
     deleteExpiredSessions(ctx, nowMs),
-    ...returnAttempts(ctx, limits),
-    ...renewal,
+    ...refundAttempts(ctx, limits),
+    ...rehash,
   ]);
   return { account, session };
 };

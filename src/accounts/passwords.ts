@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-// scrypt, with its parameters stored beside each hash: raise them and every login renews its own.
+// Passwords are hashed with scrypt. Each hash is stored with its parameters, so that a login can replace a hash that was
+// made with older parameters.
 
 interface Parameters {
   N: number;
@@ -15,7 +16,7 @@ const SALT_BYTES = 16;
 
 const derive = (password: string, salt: Buffer, { N, r, p }: Parameters, length: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    // Two spellings of one accented letter are one password.
+    // Composed and decomposed forms of an accented letter count as the same password.
     scrypt(password.normalize('NFKC'), salt, length, { N, r, p, maxmem: 256 * N * r }, (error, hash) =>
       error ? reject(error) : resolve(hash),
     );
@@ -26,8 +27,7 @@ const encode = ({ N, r, p }: Parameters, salt: Buffer, hash: Buffer) =>
 
 const decode = (stored: string) => {
   const [scheme, N, r, p, salt, hash] = stored.split('$');
-  if (scheme !== 'scrypt' || !salt || !hash)
-    throw new Error('A stored password hash is not of a known form.');
+  if (scheme !== 'scrypt' || !salt || !hash) throw new Error('A stored password hash has an unknown format.');
   return {
     parameters: { N: Number(N), r: Number(r), p: Number(p) },
     salt: Buffer.from(salt, 'base64url'),
@@ -40,12 +40,12 @@ export const hashPassword = async (password: string, parameters = CURRENT): Prom
   return encode(parameters, salt, await derive(password, salt, parameters, HASH_BYTES));
 };
 
-/** What an unknown e-mail is compared with, so that it takes as long as a wrong password. */
-export const NOBODYS_HASH = encode(CURRENT, Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
+/** Checked when no account has the email address, so that the response takes as long as for a wrong password. */
+export const UNKNOWN_ACCOUNT_HASH = encode(CURRENT, Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
 
 export const checkPassword = async (password: string, stored: string) => {
   const { parameters, salt, hash } = decode(stored);
   const matches = timingSafeEqual(await derive(password, salt, parameters, hash.length), hash);
   const { N, r, p } = parameters;
-  return { matches, outdated: N !== CURRENT.N || r !== CURRENT.r || p !== CURRENT.p };
+  return { matches, isOutdated: N !== CURRENT.N || r !== CURRENT.r || p !== CURRENT.p };
 };

@@ -7,7 +7,7 @@ import { newId } from '../shared/ids.ts';
 import { hashPassword } from './passwords.ts';
 import type { registerInput } from './schemas.ts';
 import { newSession } from '../auth/sessions.ts';
-import { registerLimits, takeAttempts } from './throttle.ts';
+import { consumeAttempts, registerLimits } from './throttle.ts';
 
 interface NewAccount {
   email: string;
@@ -39,7 +39,7 @@ export const createAccount = async ({ db }: PublicCtx, fields: NewAccount) => {
 };
 
 export const register = async (ctx: PublicCtx, input: z.infer<typeof registerInput>, ip: string) => {
-  await takeAttempts(ctx, registerLimits(ip));
+  await consumeAttempts(ctx, registerLimits(ip));
   const passwordHash = await hashPassword(input.password);
   return createAccount(ctx, { email: input.email, name: input.name ?? null, passwordHash });
 };

@@ -51,8 +51,8 @@ export const accountRoutes = new Hono<AppEnv>()
     }),
     body(loginInput),
     async (c) => {
-      const visitor = { ip: clientIp(c), oldToken: readSessionToken(c)?.token ?? null };
-      const { account, session } = await login(publicCtx(c), c.req.valid('json'), visitor);
+      const client = { ip: clientIp(c), previousToken: readSessionToken(c)?.token ?? null };
+      const { account, session } = await login(publicCtx(c), c.req.valid('json'), client);
       setSessionCookie(c, session);
       return c.json(toSignedIn(account, session), 200);
     },

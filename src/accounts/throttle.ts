@@ -5,8 +5,9 @@ import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/hash.ts';
 
 export interface Limit {
-  /** What is throttled, for instance `login-email`, and whose attempts these are. */
+  /** For example `login-email`. */
   name: string;
+  /** The IP address or email address whose attempts are counted. */
   subject: string;
   attempts: number;
   windowMs: number;
@@ -26,30 +27,30 @@ export const loginLimits = (ip: string, email: string): Limit[] => [
 
 const bucketOf = ({ name, subject }: Limit) => sha256(`${name}\n${subject}`);
 
-/** Spends an attempt of each before the costly work starts, so that attempts in parallel can't slip by. */
-export const takeAttempts = async ({ db }: PublicCtx, limits: Limit[]): Promise<void> => {
+/** Counts an attempt against each limit before the expensive work starts, so that parallel attempts can't exceed it. */
+export const consumeAttempts = async ({ db }: PublicCtx, limits: Limit[]): Promise<void> => {
   const nowMs = Date.now();
-  const spend = (limit: Limit) =>
+  const countAttempt = (limit: Limit) =>
     db
       .insert(throttles)
       .values({ bucket: bucketOf(limit), attempts: 1, expiresAt: nowMs + limit.windowMs })
       .onConflictDoUpdate({ target: throttles.bucket, set: { attempts: sql`${throttles.attempts} + 1` } })
       .returning({ attempts: throttles.attempts, expiresAt: throttles.expiresAt });
-  const [, ...spent] = await db.batch([
+  const [, ...counted] = await db.batch([
     db.delete(throttles).where(lt(throttles.expiresAt, nowMs)),
-    ...limits.map(spend),
+    ...limits.map(countAttempt),
   ]);
-  for (const [i, { attempts: allowed }] of limits.entries()) {
-    const row = spent[i]?.[0];
-    if (row && row.attempts > allowed) {
+  for (const [i, { attempts: maxAttempts }] of limits.entries()) {
+    const row = counted[i]?.[0];
+    if (row && row.attempts > maxAttempts) {
       const seconds = Math.max(1, Math.ceil((row.expiresAt - nowMs) / 1_000));
       throw new AppError('rate_limit_exceeded', { headers: { 'Retry-After': String(seconds) } });
     }
   }
 };
 
-/** Gives the attempts back: only failures count. */
-export const returnAttempts = ({ db }: PublicCtx, limits: Limit[]) =>
+/** Statements that refund the attempt of a successful login, because only failures count. */
+export const refundAttempts = ({ db }: PublicCtx, limits: Limit[]) =>
   limits.map((limit) =>
     db
       .update(throttles)

@@ -4,12 +4,12 @@ import { commit } from '../gate/feed.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { findApiKey } from './find.ts';
 
-/** The row stays as a fact of the past; what could verify or reveal the key is gone. */
+/** Marks a key as deleted and erases the fields with which it could be authenticated or revealed. */
 export const deleteApiKey = async (ctx: Ctx, id: string): Promise<void> => {
   await findApiKey(ctx, id);
-  const erase = ctx.db
+  const update = ctx.db
     .update(apiKeys)
     .set({ deletedAt: Date.now(), fingerprint: '', sealed: '' })
     .where(and(eq(apiKeys.accountId, ctx.accountId), eq(apiKeys.id, id)));
-  await commit(ctx, [erase], [{ kind: 'key', ref: id }]);
+  await commit(ctx, [update], [{ kind: 'key', ref: id }]);
 };

@@ -5,13 +5,13 @@ import { text } from '../http/input.ts';
 import { listOf } from '../http/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 
-/** An offset may carry the last day of 9999 into a year that has no YYYY. */
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+/** With an offset, a time in 9999 can be in the year 10000 in UTC, which ISO 8601 can't write with four digits. */
+const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 const future = z.iso
   .datetime({ offset: true })
   .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
-  .refine((time) => Date.parse(time) <= LAST_MS, 'must be before the year 10000');
+  .refine((time) => Date.parse(time) <= MAX_TIME_MS, 'must be before the year 10000');
 
 export const createApiKeyInput = z
   .strictObject({

@@ -11,7 +11,7 @@ import { licenseEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { findLicense } from './find.ts';
-import { claim, type Idempotency, licenseOfClaim } from './idempotency.ts';
+import { findLicenseIdByKey, type Idempotency, storeIdempotencyKey } from './idempotency.ts';
 import { type createLicenseInput, toColumns } from './schemas.ts';
 
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;
@@ -38,10 +38,12 @@ const newLicense = async (ctx: Ctx, input: CreateLicenseInput): Promise<NewLicen
 
 const insert = async (ctx: Ctx, input: CreateLicenseInput, idempotency: Idempotency | null) => {
   const license = await newLicense(ctx, input);
-  const claims: BatchItem<'sqlite'>[] = idempotency ? claim(ctx, idempotency, license.id) : [];
+  const keyStatements: BatchItem<'sqlite'>[] = idempotency
+    ? storeIdempotencyKey(ctx, idempotency, license.id)
+    : [];
   await commit(
     ctx,
-    [ctx.db.insert(licenses).values(license), ...claims],
+    [ctx.db.insert(licenses).values(license), ...keyStatements],
     [
       { kind: 'license', ref: license.id },
       eventChange(licenseEvent('license.created', license.createdAt, license)),
@@ -52,21 +54,21 @@ const insert = async (ctx: Ctx, input: CreateLicenseInput, idempotency: Idempote
 };
 
 /**
- * A retry with the same Idempotency-Key returns the first call's license, even if both run in parallel: the
- * license's own commit claims the key, so the later commit fails as a whole and then finds the first license.
+ * Creates a license. A retry with the same Idempotency-Key returns the first call's license, even if both run in
+ * parallel: the key is stored in the license's commit, so the second commit fails and then finds the first license.
  */
 export const createLicense = async (
   ctx: Ctx,
   input: CreateLicenseInput,
   idempotency: Idempotency | null,
 ): Promise<NewLicense> => {
-  const earlier = idempotency && (await licenseOfClaim(ctx, idempotency));
+  const earlier = idempotency && (await findLicenseIdByKey(ctx, idempotency));
   if (earlier) return findLicense(ctx, earlier);
   try {
     return await insert(ctx, input, idempotency);
   } catch (error) {
     if (idempotency && violatesUnique(error, 'idempotency_keys.')) {
-      const first = await licenseOfClaim(ctx, idempotency);
+      const first = await findLicenseIdByKey(ctx, idempotency);
       if (first) return findLicense(ctx, first);
     }
     throw violatesUnique(error, 'licenses.account_id, licenses.license_key')

@@ -10,11 +10,11 @@ export interface Idempotency {
   requestHash: string;
 }
 
-export const idempotencyOf = (key: string | undefined, input: unknown): Idempotency | null =>
+export const toIdempotency = (key: string | undefined, input: unknown): Idempotency | null =>
   key === undefined ? null : { key, requestHash: sha256(JSON.stringify(input)) };
 
-/** The id of the license that an earlier call with this key made; another body is a conflict. */
-export const licenseOfClaim = async (
+/** Returns the id of the license that an earlier call with this key created. Throws if that call's body differed. */
+export const findLicenseIdByKey = async (
   { db, accountId }: Ctx,
   { key, requestHash }: Idempotency,
 ): Promise<string | null> => {
@@ -32,8 +32,12 @@ export const licenseOfClaim = async (
   return earlier?.licenseId ?? null;
 };
 
-/** Claims the key for a license; goes into the commit that makes it. Yesterday's claims make way. */
-export const claim = ({ db, accountId }: Ctx, { key, requestHash }: Idempotency, licenseId: string) => {
+/** Statements that store the key, for the commit that creates the license, and delete the account's expired keys. */
+export const storeIdempotencyKey = (
+  { db, accountId }: Ctx,
+  { key, requestHash }: Idempotency,
+  licenseId: string,
+) => {
   const createdAt = Date.now();
   return [
     db

@@ -8,7 +8,7 @@ import { patchLicense, renewLicense, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
 import { findLicense } from './find.ts';
 import { listHistory } from './history.ts';
-import { idempotencyOf } from './idempotency.ts';
+import { toIdempotency } from './idempotency.ts';
 import { TRANSITIONS } from '../shared/rules/licenses.ts';
 import { listLicenses } from './list.ts';
 import {
@@ -87,7 +87,7 @@ const verifyAndCreate = new Hono<AppEnv>()
     body(createLicenseInput),
     async (c) => {
       const input = c.req.valid('json');
-      const idempotency = idempotencyOf(c.req.valid('header')['idempotency-key'], input);
+      const idempotency = toIdempotency(c.req.valid('header')['idempotency-key'], input);
       return c.json(toLicense(await createLicense(c.var.ctx, input, idempotency)), 201);
     },
   )

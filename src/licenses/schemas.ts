@@ -94,7 +94,7 @@ export const renewLicenseInput = z
   .refine(oneExpiry, ONE_EXPIRY)
   .refine((input) => input.expires_at !== undefined || input.duration_days !== undefined, {
     path: ['expires_at'],
-    error: 'or duration_days is required',
+    error: 'is required unless duration_days is set',
   })
   .meta({ id: 'RenewLicense' });
 
@@ -105,7 +105,7 @@ export const listLicensesQuery = z.object({
     .string()
     .trim()
     .max(200)
-    // A search expression ends there, in the midst of its quotes.
+    // A NUL character ends an FTS5 query, in the middle of a quoted string.
     .refine((q) => !q.includes('\0'), 'must not contain a NUL character')
     .optional()
     .meta({
@@ -190,7 +190,7 @@ export const toLicense = (row: Omit<LicenseRow, 'seq'>): z.infer<typeof licenseB
   updated_at: isoTime(row.updatedAt),
 });
 
-/** The columns of a create's or a PATCH's fields. Absent fields are left out. */
+/** Maps the input of a create or a PATCH to columns. Absent fields are left out. */
 export const toColumns = (input: z.output<typeof createLicenseInput> | z.output<typeof patchLicenseInput>) =>
   omitUndefined({
     product: input.product,
