@@ -1,7 +1,7 @@
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { Database } from './client.ts';
 
-/** The context of a verb that needs no account. */
+/** The context of a verb that doesn't need an account. */
 export interface PublicCtx {
   env: Env;
   db: Database;
@@ -10,6 +10,6 @@ export interface PublicCtx {
 /** The context of a verb that acts on an account. */
 export interface Ctx extends PublicCtx {
   accountId: string;
-  /** The API key that makes the call. Null for a session, and for the service itself. */
+  /** The caller's API key. Null for a session, and for calls by the service itself. */
   key: PresentedKey | null;
 }

@@ -16,8 +16,8 @@ type Fields = Partial<
 const ATTEMPTS = 5;
 
 /**
- * Decides on the license as read, and writes only if its status and expiry are unchanged since then. If another
- * change came in between, it reads and decides again.
+ * Reads the license, decides, and writes only if its status and expiry haven't changed since they were read. If another
+ * change came first, it reads and decides again.
  */
 const change = async (ctx: Ctx, id: string, decide: (license: LicenseRow) => Fields): Promise<LicenseRow> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -43,7 +43,9 @@ const change = async (ctx: Ctx, id: string, decide: (license: LicenseRow) => Fie
 
 const refuseRevoked = ({ status }: LicenseRow) => {
   if (status === 'revoked') {
-    throw new AppError('invalid_transition', { message: 'A revoked license can’t be changed back.' });
+    throw new AppError('invalid_transition', {
+      message: 'The expiry of a revoked license can’t be changed.',
+    });
   }
 };
 
@@ -63,7 +65,7 @@ export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewL
     if (input.duration_days === undefined) return { expiresAt: input.expires_at ?? null };
     const today = isoDate(Date.now());
     const expiresAt = addDays(laterDate(license.expiresAt ?? today, today), input.duration_days);
-    // A five-digit year is not YYYY-MM-DD and would sort before today.
+    // A year with five digits isn't YYYY-MM-DD and would sort before today.
     if (expiresAt.startsWith('+')) throw invalidField('duration_days', 'must end before the year 10000');
     return { expiresAt };
   });

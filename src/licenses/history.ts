@@ -24,7 +24,7 @@ const actionOf = (changes: Entry['changes'], after: LicenseSnapshot): Entry['act
   return changes.every(({ field }) => field === 'expires_at') ? 'renewed' : 'changed';
 };
 
-/** What a change was, told by what differs, however it came about. */
+/** Derives a history entry from the fields that differ, so it doesn't depend on how the license was changed. */
 export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
   const changes = HISTORY_FIELDS.filter((field) => differ(before[field], after[field])).map((field) => ({
     field,
@@ -34,7 +34,10 @@ export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
   return { action: actionOf(changes, after), at: isoTime(at), changes };
 };
 
-/** The last entry is no row: every license was created, so a full page of rows is never the last one. */
+/**
+ * Returns a page of a license's history, newest first. The last entry, the license's creation, isn't stored, so a full
+ * page of rows is always followed by another page.
+ */
 export const listHistory = async (
   { db, accountId }: Ctx,
   id: string,

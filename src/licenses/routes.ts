@@ -91,7 +91,7 @@ const verifyAndCreate = new Hono<AppEnv>()
       return c.json(toLicense(await createLicense(c.var.ctx, input, idempotency)), 201);
     },
   )
-  // `/:id` below would take these paths for an id.
+  // Otherwise `/:id` below would match these paths.
   .all('/verify', (c) => c.notFound())
   .all('/create', (c) => c.notFound());
 

@@ -1,19 +1,19 @@
-// Versions of the tables that a Durable Object owns. Objects created by older releases still have the older tables,
-// and a wrong `CREATE TABLE IF NOT EXISTS` would leave them so.
+// Migrations of the tables in a Durable Object. An object that an older release created still has the older tables, which
+// `CREATE TABLE IF NOT EXISTS` doesn't change.
 
 const VERSION_TABLE =
   'CREATE TABLE IF NOT EXISTS storage_version (only INTEGER PRIMARY KEY, version INTEGER NOT NULL)';
 
 /**
- * Runs the steps that this object hasn't run yet, in one transaction, and remembers how many have run. Call it
- * in the constructor. Released steps never change: append a step instead.
+ * Runs the steps that this object hasn't run yet, in one transaction, and stores how many have run. Call it in the
+ * constructor. Never change a step that has been released: append a new one.
  */
 export const migrateObject = (storage: DurableObjectStorage, steps: readonly string[]) => {
   const { sql } = storage;
   sql.exec(VERSION_TABLE);
   const [row] = sql.exec<{ version: number }>('SELECT version FROM storage_version');
   const version = row?.version ?? 0;
-  // A rollback may meet tables of a newer release: steps must be compatible with the release before.
+  // After a rollback, the tables may be newer than this list, so a step must be compatible with the previous release.
   if (version >= steps.length) return;
   storage.transactionSync(() => {
     for (const step of steps.slice(version)) sql.exec(step);

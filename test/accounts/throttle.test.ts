@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../src/accounts/passwords.ts';
-import { registerLimits, takeAttempts } from '../../src/accounts/throttle.ts';
+import { consumeAttempts, registerLimits } from '../../src/accounts/throttle.ts';
 import { database } from '../../src/db/client.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
@@ -60,7 +60,7 @@ test('one address may register 60 accounts an hour, and an IPv6 /64 counts as on
   const inNetwork = (i: number) => `${spellings[i % 3]}${(i + 1).toString(16)}`;
   // The first 50 attempts skip the endpoint, which would hash a password for each.
   const ctx = { env, db: database(env) };
-  await Promise.all(Array.from({ length: 50 }, () => takeAttempts(ctx, registerLimits('2001:db8:0:7'))));
+  await Promise.all(Array.from({ length: 50 }, () => consumeAttempts(ctx, registerLimits('2001:db8:0:7'))));
   const startMs = performance.now();
   const answers = await runInParallel(20, (i) => register(inNetwork(i)));
   const hashingMs = (performance.now() - startMs) / 10;
