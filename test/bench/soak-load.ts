@@ -1,7 +1,7 @@
 // What one account does all the time, and what it was told.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Customer, expectOk } from '../crash/customer.ts';
-import type { Answer, Service } from '../e2e/support/service.ts';
+import type { ApiResponse, Service } from '../e2e/support/service.ts';
 
 export interface Told {
   /** Keys of licenses whose creation was answered with 201. */
@@ -26,7 +26,7 @@ const ONE_UNKNOWN_IN = 10;
 type Headers = Record<string, string>;
 
 const account = (service: Service, { apiKey, session }: Customer, told: Told) => {
-  const wonder = (what: string, { status, text }: Answer) => {
+  const wonder = (what: string, { status, text }: ApiResponse) => {
     told.unexpected.push(`${what}: ${status} ${text.slice(0, 200)}`);
   };
   const verify = (licenseKey: string, headers: Headers) =>

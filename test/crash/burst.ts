@@ -2,7 +2,7 @@
 // that takes, against the same calls when there are none to send, in one run.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkOut, runToEnd, type Service, start, tidyUp } from '../e2e/support/service.ts';
+import { checkOut, cleanUp, runCommand, type Service, startService } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, createLicense, type Customer, signUp, verify } from './customer.ts';
 import { openReceiver } from './receiver.ts';
 
@@ -73,12 +73,12 @@ const sample = async (call: () => Promise<number>, goesOn: (count: number) => bo
 const giveScale = async (accountId: string) => {
   const sql = `UPDATE accounts SET plan = 'scale' WHERE id = '${accountId}'`;
   const command = ['npx', 'wrangler', 'd1', 'execute', 'DB', '--local', '--command', sql];
-  const { code, stdout, stderr } = await runToEnd(folder, 'env', 'WRANGLER_SEND_METRICS=false', ...command);
+  const { code, stdout, stderr } = await runCommand(folder, 'env', 'WRANGLER_SEND_METRICS=false', ...command);
   if (code !== 0) throw new Error(`The plan could not be set:\n${stdout}${stderr}`);
 };
 
 const run = async (): Promise<boolean> => {
-  const service = await start(folder);
+  const service = await startService(folder);
   const account = await signUp(service, 'burst@example.com');
   await giveScale(account.accountId);
   const keyed = await addKey(service, account);
@@ -144,6 +144,6 @@ try {
   passed = await run();
 } finally {
   receiver.close();
-  await tidyUp();
+  await cleanUp();
 }
 process.exit(passed ? 0 : 1);

@@ -1,5 +1,5 @@
 // An account with a key and an endpoint, and what it was told had been done.
-import type { Answer, Service } from '../e2e/support/service.ts';
+import type { ApiResponse, Service } from '../e2e/support/service.ts';
 import type { Inbox, Receiver } from './receiver.ts';
 
 export interface Customer {
@@ -11,7 +11,7 @@ export interface Customer {
 }
 
 /** The JSON of an answer that has to be a 2xx. */
-export const expectOk = ({ status, body, text }: Answer): unknown => {
+export const expectOk = ({ status, body, text }: ApiResponse): unknown => {
   if (status < 200 || status > 299) throw new Error(`The service answered ${status}: ${text}`);
   return body;
 };

@@ -1,7 +1,7 @@
 // `npm run test:crash`: loads the service as `npm run dev` starts it, kills its whole process tree again and
 // again, and counts what it had acknowledged against what arrived at the customers' endpoints.
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkOut, type Service, start, tidyUp } from '../e2e/support/service.ts';
+import { checkOut, cleanUp, type Service, startService } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, countPending, signUp } from './customer.ts';
 import { type Acknowledged, load } from './load.ts';
 import { openReceiver } from './receiver.ts';
@@ -28,7 +28,7 @@ let loading = true;
 
 const startAgain = async (): Promise<{ service: Service; tookMs: number }> => {
   const beganMs = Date.now();
-  const started = await start(folder);
+  const started = await startService(folder);
   service = started;
   return { service: started, tookMs: Date.now() - beganMs };
 };
@@ -107,7 +107,7 @@ try {
 } finally {
   loading = false;
   receiver.close();
-  await tidyUp();
+  await cleanUp();
 }
 console.log(passed ? '\n✓ nothing acknowledged was lost' : '\n✗ see above');
 process.exit(passed ? 0 : 1);

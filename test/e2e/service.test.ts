@@ -3,35 +3,35 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkOut, runToEnd, type Service, start, tidyUp } from './support/service.ts';
+import { checkOut, cleanUp, runCommand, type Service, startService } from './support/service.ts';
 
 let folder: string;
 let service: Service;
 
 beforeAll(async () => {
   folder = await checkOut();
-  service = await start(folder);
+  service = await startService(folder);
 });
-afterAll(tidyUp);
+afterAll(cleanUp);
 
-describe('the README’s tour', () => {
+describe('the tour in the README', () => {
   const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
   const [, tour = ''] = /^## A tour in five calls\n(.*?)^## /ms.exec(readme) ?? [];
   const blocks = (language: string) =>
     [...tour.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, code = '']) => code);
   const script = blocks('sh').join('\n');
 
-  test('makes exactly five calls and needs nothing but curl and sed', () => {
+  test('makes exactly five calls and needs only curl and sed', () => {
     expect(script.match(/\bcurl\b/g)).toHaveLength(5);
     expect(script).not.toMatch(/\bjq\b|\bpython/);
   });
 
-  test('runs as written and prints what the README says', async () => {
-    const told = blocks('json').join('').replace(/\s/g, '');
-    // An ellipsis stands for what is different each time.
-    const expected = told.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '[^"{}]+');
+  test('runs as written and prints the documented output', async () => {
+    const documented = blocks('json').join('').replace(/\s/g, '');
+    // An ellipsis stands for a value that differs in each run.
+    const expected = documented.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '[^"{}]+');
     const command = ['env', `LATCHKEY=${service.origin}`, 'bash', '-euo', 'pipefail', '-c', script];
-    const { code, stdout, stderr } = await runToEnd(folder, ...command);
+    const { code, stdout, stderr } = await runCommand(folder, ...command);
     expect(stderr).toBe('');
     expect(stdout.replace(/\s/g, '')).toMatch(new RegExp(`^${expected}$`));
     expect(code).toBe(0);
@@ -47,9 +47,9 @@ describe('the documentation', () => {
     ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
   ] as const;
 
-  test.each(FILES)(
-    '%s comes from us, under a name for the request and a strict policy',
-    async (path, type) => {
+  test.for(FILES)(
+    '%s is served by the Worker with a request id and a strict Content-Security-Policy',
+    async ([path, type]) => {
       const { status, headers, text } = await service.get(path);
       expect(status).toBe(200);
       expect(headers.get('content-type')).toBe(type);
@@ -63,7 +63,7 @@ describe('the documentation', () => {
     },
   );
 
-  test('the page loads nothing from another host', async () => {
+  test('the page loads only files of its own host', async () => {
     for (const path of ['/docs', '/docs/start.js']) {
       expect((await service.get(path)).text).not.toMatch(/https?:|["'`]\/\//);
     }
@@ -72,14 +72,14 @@ describe('the documentation', () => {
     expect(loaded).toEqual(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/start.js']);
   });
 
-  test('/openapi.json describes this version', async () => {
+  test('/openapi.json has the version of package.json', async () => {
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
     const { body } = await service.get('/openapi.json');
     expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Latchkey', version } });
   });
 
-  test.each(['/docs/nope.js', '/docs/nope/deeper', '/docs/%2e%2e%2fopenapi.json', '/docs/..%2fpackage.json'])(
-    '%s, which is no file of ours, gets our own 404',
+  test.for(['/docs/nope.js', '/docs/nope/deeper', '/docs/%2e%2e%2fopenapi.json', '/docs/..%2fpackage.json'])(
+    '%s answers 404 in JSON',
     async (path) => {
       const { status, headers, body } = await service.get(path);
       expect(status).toBe(404);
@@ -90,32 +90,32 @@ describe('the documentation', () => {
   );
 });
 
-describe('a body sent in chunks, with no length given', () => {
+describe('a chunked body without a Content-Length', () => {
   const send = async (bytes: number) => {
-    const sent = request(`${service.origin}/api/register`, {
+    const sentRequest = request(`${service.origin}/api/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
     });
-    const answered = once(sent, 'response');
-    // An answer that comes before the body's end may close the connection on the rest of it.
-    sent.on('error', () => {});
+    const responded = once(sentRequest, 'response');
+    // The service may respond and close the connection before the whole body is sent.
+    sentRequest.on('error', () => {});
     const body = JSON.stringify({ email: 'x'.repeat(bytes - '{"email":""}'.length) });
-    for (let at = 0; at < body.length; at += 4_096) sent.write(body.slice(at, at + 4_096));
-    sent.end();
-    const [response] = (await answered) as [NodeJS.ReadableStream & { statusCode: number }];
+    for (let at = 0; at < body.length; at += 4_096) sentRequest.write(body.slice(at, at + 4_096));
+    sentRequest.end();
+    const [response] = (await responded) as [NodeJS.ReadableStream & { statusCode: number }];
     let text = '';
     for await (const chunk of response) text += chunk.toString();
     return { status: response.statusCode, body: JSON.parse(text) as unknown };
   };
 
-  test('is read up to 64 KiB', async () => {
+  test('is accepted up to 64 KiB', async () => {
     expect(await send(64 * 1024)).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_request' } },
     });
   });
 
-  test.each([64 * 1024 + 1, 1024 * 1024])('is refused at %i bytes', async (bytes) => {
+  test.for([64 * 1024 + 1, 1024 * 1024])('is rejected at %i bytes', async (bytes) => {
     expect(await send(bytes)).toMatchObject({ status: 413, body: { error: { code: 'body_too_large' } } });
   });
 });

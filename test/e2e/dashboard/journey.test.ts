@@ -1,43 +1,42 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type Inbox, type Receiver } from '../../crash/receiver.ts';
-import type { Visit } from '../support/browser.ts';
-import { newEmail, PASSWORD } from '../support/customer.ts';
+import { uniqueEmail, PASSWORD } from '../support/customer.ts';
 import { service, visit } from '../support/dashboard.ts';
 
-// From nothing to a paid plan and back, in one browser, with a real server at the other end of the webhooks that
-// checks their signatures.
+// A new customer, from registration to a canceled subscription, with a webhook receiver that checks signatures.
+// Each test continues the one before.
 
 let receiver: Receiver;
-let ada: Visit;
+let page: Page;
+let consoleErrors: string[];
 
 beforeAll(async () => {
   receiver = await openReceiver({ failFirst: 0 });
-  ada = await visit();
+  ({ page, consoleErrors } = await visit());
 });
 afterAll(() => receiver.close());
 
 const goTo = async (name: string) => {
-  await ada.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();
-  await ada.page.getByRole('heading', { level: 1, name }).waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click();
+  await page.getByRole('heading', { level: 1, name }).waitFor();
 };
-const names = (inbox: Inbox) => [...inbox.events.values()].map(({ name }) => name);
+const eventNames = (inbox: Inbox) => [...inbox.events.values()].map(({ name }) => name);
 
 let apiKey: string;
 let licenseKey: string;
 let inbox: Inbox;
 
-test('she opens an account', async () => {
-  const { page } = ada;
+test('registering opens the home page', async () => {
   await page.goto('/register');
-  await page.getByLabel('E-mail').fill(newEmail('ada'));
+  await page.getByLabel('E-mail').fill(uniqueEmail('ada'));
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'First steps' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/');
 });
 
-test('she makes an API key', async () => {
-  const { page } = ada;
+test('creating an API key shows it', async () => {
   await goTo('API keys');
   await page.getByRole('button', { name: 'Create API key' }).first().click();
   await page.getByLabel('Name').fill('Production');
@@ -47,8 +46,7 @@ test('she makes an API key', async () => {
   await page.getByRole('button', { name: 'Done' }).click();
 });
 
-test('she adds a webhook and gets its secret', async () => {
-  const { page } = ada;
+test('adding a webhook shows its signing secret', async () => {
   await goTo('Webhooks');
   await page.getByRole('button', { name: 'Add webhook' }).first().click();
   const dialog = page.getByRole('dialog');
@@ -61,17 +59,15 @@ test('she adds a webhook and gets its secret', async () => {
   await page.getByRole('heading', { name: receiver.urlOf('/ada') }).waitFor();
 });
 
-test('she sends a test event, which arrives and shows as delivered', async () => {
-  const { page } = ada;
+test('a test event arrives and is shown as delivered', async () => {
   await page.getByRole('button', { name: 'Send test event' }).first().click();
-  await expect.poll(() => names(inbox)).toEqual(['webhook.test']);
+  await expect.poll(() => eventNames(inbox)).toEqual(['webhook.test']);
   await expect
     .poll(() => page.getByRole('region', { name: 'Delivery', exact: true }).textContent())
     .toContain('Delivered');
 });
 
-test('she creates a license for a customer', async () => {
-  const { page } = ada;
+test('creating a license for a customer shows its key', async () => {
   await goTo('Licenses');
   await page.getByRole('button', { name: 'Create license' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Create license' });
@@ -84,52 +80,48 @@ test('she creates a license for a customer', async () => {
   expect(licenseKey).toMatch(/^([0-9A-Z]{5}-){4}[0-9A-Z]{5}$/);
 });
 
-test('she tries to verify it and sees what her application would', async () => {
-  const { page } = ada;
+test('“Try verify” shows the response of the API', async () => {
   await page.getByRole('button', { name: 'Send verify' }).click();
   const response = page.getByRole('region', { name: 'response' });
   await expect.poll(() => response.textContent()).toContain('"valid": true');
   await page.getByRole('status').getByText('200 OK').waitFor();
 });
 
-test('her server has heard of both, signed with the secret that she was shown', async () => {
-  await expect.poll(() => names(inbox)).toEqual(['webhook.test', 'license.created', 'license.verified']);
+test('the receiver gets both license events with valid signatures', async () => {
+  await expect.poll(() => eventNames(inbox)).toEqual(['webhook.test', 'license.created', 'license.verified']);
   expect(new Set([...inbox.events.values()].slice(1).map(({ licenseKey }) => licenseKey))).toEqual(
     new Set([licenseKey]),
   );
   expect(inbox.badSignatures).toBe(0);
 });
 
-test('she takes the plan Pro, pays, and comes back to a page that says so', async () => {
-  const { page } = ada;
+test('paying for Pro returns to the billing page with a confirmation', async () => {
   await goTo('Billing');
   await page.getByRole('button', { name: /Pro$/ }).click();
   await page.getByRole('heading', { name: 'Latchkey pro' }).waitFor();
   await page.getByRole('button', { name: 'Pay' }).click();
   await page.getByRole('status').getByText('You are on Pro').waitFor();
   expect(new URL(page.url()).pathname).toBe('/billing');
-  await expect.poll(() => names(inbox)).toContain('payment.success');
+  await expect.poll(() => eventNames(inbox)).toContain('payment.success');
 });
 
-test('every first step is done, so none is shown any more', async () => {
-  const { page } = ada;
+test('completed first steps disappear from the home page', async () => {
   await goTo('Home');
   await page.getByRole('meter', { name: 'API calls used' }).waitFor();
   await page.getByText('of 100,000 API calls').waitFor();
   expect(await page.getByRole('heading', { name: 'First steps' }).count()).toBe(0);
 });
 
-test('she cancels at the end of the month and keeps the plan until then', async () => {
-  const { page } = ada;
+test('canceling at the end of the period keeps the plan until then', async () => {
   await goTo('Billing');
   await page.getByRole('button', { name: 'Cancel subscription' }).click();
   const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog', { name: /Cancel/ }));
   await dialog.getByRole('button', { name: 'Cancel subscription' }).click();
-  await expect.poll(() => names(inbox)).toContain('subscription.cancelled');
+  await expect.poll(() => eventNames(inbox)).toContain('subscription.cancelled');
   await expect.poll(() => page.getByRole('main').textContent()).toMatch(/[Cc]ancelled/);
   expect((await service.get('/api/account', { 'x-api-key': apiKey })).body).toMatchObject({ plan: 'pro' });
 });
 
-test('in all that the console had nothing to complain of', () => {
-  expect(ada.faults).toEqual([]);
+test('no page logs an error to the console', () => {
+  expect(consoleErrors).toEqual([]);
 });

@@ -1,49 +1,47 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import type { Visit } from '../support/browser.ts';
-import { type Customer, openAccount } from '../support/customer.ts';
+import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
-// One developer's API keys, from the first to the last.
+// The API keys of one account. Each test continues the one before.
 
 let ada: Customer;
-let visit: Visit;
+let page: Page;
+let consoleErrors: string[];
 
 beforeAll(async () => {
-  ada = await openAccount(service, 'ada');
-  visit = await visitAs(ada);
-  await visit.page.goto('/keys');
+  ada = await createAccount(service, 'ada');
+  ({ page, consoleErrors } = await visitAs(ada));
+  await page.goto('/keys');
 });
 
-const clipboard = async (): Promise<string> =>
-  String(await visit.page.evaluate('navigator.clipboard.readText()'));
-const row = (name: string) => visit.page.getByRole('row').filter({ hasText: name });
-const shownKey = () => visit.page.locator('[data-secret]');
+const readClipboard = async (): Promise<string> =>
+  String(await page.evaluate('navigator.clipboard.readText()'));
+const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+const revealedKey = () => page.locator('[data-secret]');
 const verify = (apiKey: string) => ada.verify(apiKey, 'no-such-license');
 
 let production: string;
 
-test('an account without keys is told what they are for', async () => {
-  const { page } = visit;
+test('an account without API keys sees an empty state that offers to create one', async () => {
   await page.getByText('No API keys yet').waitFor();
   expect(await page.getByRole('button', { name: 'Create API key' }).count()).toBe(2);
 });
 
-test('a new key is shown in full with a button that copies it, and works', async () => {
-  const { page } = visit;
+test('a new API key is shown in full, can be copied, and works', async () => {
   await page.getByRole('button', { name: 'Create API key' }).first().click();
   await page.getByLabel('Name').fill('Production');
   await page.getByRole('button', { name: 'Create key' }).click();
-  production = (await shownKey().textContent()) ?? '';
+  production = (await revealedKey().textContent()) ?? '';
   expect(production).toMatch(/^lk_live_[0-9A-Za-z]{40,}$/);
   await page.getByRole('dialog').getByRole('button', { name: 'Copy key' }).click();
-  await expect.poll(clipboard).toBe(production);
+  await expect.poll(readClipboard).toBe(production);
   expect((await verify(production)).status).toBe(200);
   await page.getByRole('button', { name: 'Done' }).click();
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
 });
 
-test('afterwards the list has it masked, with what it may do and when it was last used', async () => {
-  const { page } = visit;
+test('the list shows a masked API key with its scope and last use', async () => {
   await page.reload();
   const text = await row('Production').textContent();
   expect(text).toContain(`${production.slice(0, 12)}********${production.slice(-4)}`);
@@ -51,33 +49,30 @@ test('afterwards the list has it masked, with what it may do and when it was las
   expect(await page.content()).not.toContain(production);
 });
 
-test('it can be copied and revealed again, and is gone from the page when the dialog closes', async () => {
-  const { page } = visit;
+test('an API key can be copied and revealed again, and closing the dialog removes it from the page', async () => {
   await page.evaluate(`navigator.clipboard.writeText('')`);
   await row('Production').getByRole('button', { name: 'Copy key' }).click();
-  await expect.poll(clipboard).toBe(production);
+  await expect.poll(readClipboard).toBe(production);
   await row('Production').getByRole('button', { name: 'Reveal key' }).click();
-  await expect.poll(() => shownKey().textContent()).toBe(production);
+  await expect.poll(() => revealedKey().textContent()).toBe(production);
   await page.keyboard.press('Escape');
   await expect.poll(() => page.content()).not.toContain(production);
 });
 
-test('a key for verifying only is refused elsewhere, and one that ends says when', async () => {
-  const { page } = visit;
+test('a verify-only API key is rejected by other endpoints and shows when it expires', async () => {
   await page.getByRole('button', { name: 'Create API key' }).click();
   await page.getByLabel('Name').fill('In the app');
   await page.getByLabel('Verify licenses only').check();
   await page.getByLabel('Last day').fill('2099-12-31');
   await page.getByRole('button', { name: 'Create key' }).click();
-  const key = (await shownKey().textContent()) ?? '';
+  const key = (await revealedKey().textContent()) ?? '';
   await page.getByRole('button', { name: 'Done' }).click();
   expect((await verify(key)).status).toBe(200);
   expect((await service.get('/api/dashboard', { 'x-api-key': key })).status).toBe(403);
   await expect.poll(() => row('In the app').textContent()).toMatch(/Expires in \d+ years.*Verify only/);
 });
 
-test('a last day in the past is refused at its field', async () => {
-  const { page } = visit;
+test('a last day in the past shows an error at its field', async () => {
   await page.getByRole('button', { name: 'Create API key' }).click();
   await page.getByLabel('Last day').fill('2020-01-01');
   await page.getByRole('button', { name: 'Create key' }).click();
@@ -86,8 +81,7 @@ test('a last day in the past is refused at its field', async () => {
   await page.keyboard.press('Escape');
 });
 
-test('deleting one takes its name, and from then on it is refused', async () => {
-  const { page } = visit;
+test('deleting an API key takes typing its name, and the API then rejects the key', async () => {
   await row('Production').getByRole('button', { name: 'More for Production' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const confirm = page.getByRole('button', { name: 'Delete key' });
@@ -99,12 +93,11 @@ test('deleting one takes its name, and from then on it is refused', async () => 
   await page.getByText('API key deleted').waitFor();
   await expect.poll(() => page.getByRole('alertdialog').count()).toBe(0);
   expect(await row('Production').count()).toBe(0);
-  const refused = await verify(production);
-  expect([refused.status, refused.body]).toMatchObject([403, { error: { code: 'api_key_invalid' } }]);
+  const rejected = await verify(production);
+  expect([rejected.status, rejected.body]).toMatchObject([403, { error: { code: 'api_key_invalid' } }]);
 });
 
-test('if the service can’t be reached the page says so, and trying again mends it', async () => {
-  const { page } = visit;
+test('a failed request shows an error, and “Try again” loads the page', async () => {
   await page.route('**/api/api-keys*', (route) =>
     route.fulfill({
       status: 500,
@@ -120,6 +113,6 @@ test('if the service can’t be reached the page says so, and trying again mends
   await expect.poll(() => row('In the app').count()).toBe(1);
 });
 
-test('nothing of this was against the page’s policy', () => {
-  expect(visit.faults.filter((fault) => !fault.startsWith('Failed to load resource'))).toEqual([]);
+test('the page logs no errors to the console except for failed requests', () => {
+  expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

@@ -1,14 +1,15 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { open, type Visit } from '../support/browser.ts';
-import { openAccount } from '../support/customer.ts';
+import { openPage } from '../support/browser.ts';
+import { createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
-let visit: Visit;
+let page: Page;
 let revokedKey: string;
 
 beforeAll(async () => {
-  const ada = await openAccount(service, 'ada');
-  visit = await visitAs(ada);
+  const ada = await createAccount(service, 'ada');
+  ({ page } = await visitAs(ada));
   const revoked = await ada.addLicense({ product: 'Orrery' });
   revokedKey = revoked.license_key;
   await ada.post(`/api/v1/licenses/${revoked.id}/revoke`, {});
@@ -18,40 +19,38 @@ beforeAll(async () => {
       product: i % 2 ? 'Orrery' : 'Tidewater',
     });
   }
-  await open(visit.page, '/licenses');
+  await openPage(page, '/licenses');
 });
 
-const rows = () => visit.page.getByRole('table', { name: 'Licenses' }).locator('tbody tr');
+const rows = () => page.getByRole('table', { name: 'Licenses' }).locator('tbody tr');
 
-describe('the list of licenses', () => {
+describe('the license list', () => {
   const showRevoked = async () => {
-    await visit.page
+    await page
       .getByRole('group', { name: 'State' })
       .getByRole('button', { name: /^Revoked/ })
       .click();
     await expect.poll(() => rows().count()).toBe(1);
   };
 
-  test('shows a page of fifty, and more when asked', async () => {
+  test('shows 50 licenses, and more on request', async () => {
     await expect.poll(() => rows().count()).toBe(50);
-    await visit.page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByRole('button', { name: 'Show more' }).click();
     await expect.poll(() => rows().count()).toBe(56);
   });
 
-  test('is searched while one types, and the address can be shared', async () => {
-    const { page } = visit;
+  test('filters as the user types and keeps the search in the URL', async () => {
     await page.getByRole('searchbox', { name: 'Search licenses' }).pressSequentially('customer-17@');
     await expect.poll(() => rows().count()).toBe(1);
     expect(new URL(page.url()).searchParams.get('q')).toBe('customer-17@');
     const other = await page.context().newPage();
-    await open(other, page.url());
+    await openPage(other, page.url());
     expect(await other.getByRole('searchbox').inputValue()).toBe('customer-17@');
     await expect.poll(() => other.getByRole('table').textContent()).toContain('customer-17@example.com');
     await other.close();
   });
 
-  test('says so when nothing is found, and how to go on', async () => {
-    const { page } = visit;
+  test('shows an empty state when nothing matches, with a button that clears the search', async () => {
     await page.getByRole('searchbox').fill('nobody at all');
     await page
       .getByRole('main')
@@ -62,24 +61,21 @@ describe('the list of licenses', () => {
     await expect.poll(() => rows().count()).toBeGreaterThan(40);
   });
 
-  test('is filtered by state, and Back undoes that', async () => {
-    const { page } = visit;
+  test('filters by status, and the Back button removes the filter', async () => {
     await showRevoked();
     expect(await rows().textContent()).toContain(revokedKey);
     await page.goBack();
     await expect.poll(() => rows().count()).toBeGreaterThan(40);
   });
 
-  test('gives a key to the clipboard', async () => {
-    const { page } = visit;
+  test('copies a license key to the clipboard', async () => {
     await showRevoked();
     await page.getByRole('button', { name: 'Copy license key' }).click();
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(revokedKey);
   });
 
-  test('is found from anywhere with the palette', async () => {
-    const { page } = visit;
-    await open(page, '/billing');
+  test('the command palette finds a license from any page', async () => {
+    await openPage(page, '/billing');
     await page.keyboard.press('ControlOrMeta+k');
     await page.getByRole('combobox', { name: 'Search or do' }).fill('customer-42@');
     await page.getByRole('option', { name: /customer-42@example\.com/ }).waitFor();

@@ -1,20 +1,22 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { open, type Visit } from '../support/browser.ts';
-import { type Customer, openAccount } from '../support/customer.ts';
+import { openPage } from '../support/browser.ts';
+import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
 let ada: Customer;
-let visit: Visit;
+let page: Page;
+let consoleErrors: string[];
 let licenseKey: string;
 
 beforeAll(async () => {
-  ada = await openAccount(service, 'ada');
-  visit = await visitAs(ada);
-  await open(visit.page, '/licenses');
+  ada = await createAccount(service, 'ada');
+  ({ page, consoleErrors } = await visitAs(ada));
+  await openPage(page, '/licenses');
 });
 
-const toast = (words: string | RegExp) => visit.page.getByText(words).first().waitFor();
-const status = async (key = licenseKey) => {
+const waitForToast = (text: string | RegExp) => page.getByText(text).first().waitFor();
+const verify = async (key = licenseKey) => {
   const { api_key } = await ada.addKey({ scope: 'verify' });
   return (await ada.verify(api_key, key)).body as {
     valid: boolean;
@@ -23,19 +25,19 @@ const status = async (key = licenseKey) => {
   };
 };
 
-describe('with the keyboard alone', () => {
-  const press = (key: string) => visit.page.keyboard.press(key);
-  const type = (text: string) => visit.page.keyboard.type(text);
+describe('with only the keyboard', () => {
+  const press = (key: string) => page.keyboard.press(key);
+  const type = (text: string) => page.keyboard.type(text);
   const focused = () =>
-    visit.page.evaluate(`(({ ariaLabel, labels, textContent }) =>
+    page.evaluate(`(({ ariaLabel, labels, textContent }) =>
       ariaLabel ?? labels?.[0]?.textContent ?? textContent)(document.activeElement)`);
-  /** As often as it takes to get there. */
+  /** Presses Tab until the element with this name has the focus. */
   const tabTo = async (name: string) => {
     for (let i = 0; i < 30 && (await focused()) !== name; i++) await press('Tab');
     expect(await focused()).toBe(name);
   };
 
-  test('a license is created, every field of it', async () => {
+  test('a license can be created with every field', async () => {
     await tabTo('Create license');
     await press('Enter');
     await expect.poll(focused).toBe('Customer e-mail');
@@ -56,95 +58,92 @@ describe('with the keyboard alone', () => {
     await type('5');
     await tabTo('Create license');
     await press('Enter');
-    licenseKey = (await visit.page.locator('[data-secret]').textContent()) ?? '';
-    expect(await status()).toMatchObject({ valid: true });
+    licenseKey = (await page.locator('[data-secret]').textContent()) ?? '';
+    expect(await verify()).toMatchObject({ valid: true });
   });
 
-  test('its page is a Tab and an Enter away', async () => {
+  test('the page of the license can be opened', async () => {
     await tabTo('Open license');
     await press('Enter');
-    await visit.page.getByRole('heading', { level: 1, name: licenseKey }).waitFor();
-    const text = (await visit.page.getByRole('main').textContent()) ?? '';
+    await page.getByRole('heading', { level: 1, name: licenseKey }).waitFor();
+    const text = (await page.getByRole('main').textContent()) ?? '';
     for (const field of ['grace@example.com', 'Grace Hopper', 'Orrery', 'seats'])
       expect(text).toContain(field);
   });
 });
 
-describe('a license’s life', () => {
+describe('the page of a license', () => {
   const dialogButton = (name: string) =>
-    visit.page.getByRole('alertdialog').or(visit.page.getByRole('dialog')).getByRole('button', { name });
-  const action = (name: string) => visit.page.getByRole('main').getByRole('button', { name, exact: true });
+    page.getByRole('alertdialog').or(page.getByRole('dialog')).getByRole('button', { name });
+  const action = (name: string) => page.getByRole('main').getByRole('button', { name, exact: true });
 
-  test('is suspended after a word on what that does, and reinstated', async () => {
+  test('suspends the license after a confirmation that explains the effect, and reinstates it', async () => {
     await action('Suspend').click();
-    expect(await visit.page.getByRole('alertdialog').textContent()).toMatch(/verif/i);
+    expect(await page.getByRole('alertdialog').textContent()).toMatch(/verif/i);
     await dialogButton('Suspend license').click();
-    await toast('License suspended');
-    expect(await status()).toMatchObject({ valid: false, status: 'suspended' });
+    await waitForToast('License suspended');
+    expect(await verify()).toMatchObject({ valid: false, status: 'suspended' });
     await action('Reinstate').click();
-    await toast('License reinstated');
-    expect(await status()).toMatchObject({ valid: true });
+    await waitForToast('License reinstated');
+    expect(await verify()).toMatchObject({ valid: true });
   });
 
-  test('is renewed by days from its last one', async () => {
-    const before = (await status()).expires_at ?? '';
+  test('renews the license by a number of days from its expiration', async () => {
+    const before = (await verify()).expires_at ?? '';
     await action('Renew').click();
-    await visit.page.getByLabel('Days').fill('30');
+    await page.getByLabel('Days').fill('30');
     await dialogButton('Renew license').click();
-    await toast(/License renewed through/);
-    const after = (await status()).expires_at ?? '';
+    await waitForToast(/License renewed through/);
+    const after = (await verify()).expires_at ?? '';
     expect(Date.parse(after) - Date.parse(before)).toBe(30 * 86_400_000);
   });
 
-  test('is edited, with what the service objects to at its field', async () => {
+  test('edits the license and shows a validation error at its field', async () => {
     await action('Edit').click();
-    await visit.page.getByLabel('Customer e-mail').fill('nobody');
+    await page.getByLabel('Customer e-mail').fill('nobody');
     await dialogButton('Save changes').click();
-    await expect
-      .poll(() => visit.page.getByLabel('Customer e-mail').getAttribute('aria-invalid'))
-      .toBe('true');
-    await visit.page.getByLabel('Customer e-mail').fill('hopper@example.com');
+    await expect.poll(() => page.getByLabel('Customer e-mail').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Customer e-mail').fill('hopper@example.com');
     await dialogButton('Save changes').click();
-    await toast('License changed');
-    await expect.poll(() => visit.page.getByRole('main').textContent()).toContain('hopper@example.com');
+    await waitForToast('License changed');
+    await expect.poll(() => page.getByRole('main').textContent()).toContain('hopper@example.com');
   });
 
-  test('is told in its history, the latest first', async () => {
-    const entries = visit.page.getByRole('list', { name: 'History' }).getByRole('listitem');
+  test('lists the history newest first', async () => {
+    const entries = page.getByRole('list', { name: 'History' }).getByRole('listitem');
     await expect.poll(() => entries.count()).toBe(5);
-    const told = await entries.allTextContents();
-    for (const [index, word] of [
+    const texts = await entries.allTextContents();
+    for (const [index, pattern] of [
       /changed|hopper/i,
       /renewed/i,
       /reinstated/i,
       /suspended/i,
       /created/i,
     ].entries()) {
-      expect(told[index]).toMatch(word);
+      expect(texts[index]).toMatch(pattern);
     }
   });
 
-  test('ends for good when it is revoked', async () => {
+  test('revokes the license and removes the actions that no longer apply', async () => {
     await action('Revoke').click();
     await dialogButton('Revoke license').click();
-    await toast('License revoked');
-    expect(await status()).toMatchObject({ valid: false, status: 'revoked' });
+    await waitForToast('License revoked');
+    expect(await verify()).toMatchObject({ valid: false, status: 'revoked' });
     for (const name of ['Suspend', 'Reinstate', 'Renew', 'Revoke'])
       expect(await action(name).count()).toBe(0);
   });
 
-  test('shows every verdict in “Try verify”, with the answer’s headers', async () => {
-    await visit.page.reload();
-    await visit.page.getByRole('button', { name: 'Send verify' }).click();
-    const response = visit.page.getByRole('region', { name: 'response' });
+  test('shows the response and its headers in “Try verify”', async () => {
+    await page.reload();
+    await page.getByRole('button', { name: 'Send verify' }).click();
+    const response = page.getByRole('region', { name: 'response' });
     await expect.poll(() => response.textContent()).toContain('"status": "revoked"');
-    expect(await visit.page.getByRole('main').textContent()).toMatch(/ratelimit/i);
+    expect(await page.getByRole('main').textContent()).toMatch(/ratelimit/i);
   });
 });
 
-test('a create whose answer was lost makes one license when it is sent again', async () => {
-  const { page } = visit;
-  await open(page, '/licenses?create=true');
+test('retrying a create request whose response was lost makes one license', async () => {
+  await openPage(page, '/licenses?create=true');
   await page.getByLabel('Product').fill('Sent twice');
   const send = page.getByRole('dialog').getByRole('button', { name: 'Create license' });
   await page.route(
@@ -165,10 +164,10 @@ test('a create whose answer was lost makes one license when it is sent again', a
   expect((body as { data: unknown[] }).data).toHaveLength(1);
 });
 
-test('an address of no license says so and leads back', async () => {
-  await visit.page.goto('/licenses/lic_00000000000000000000');
-  await visit.page.getByRole('heading', { name: 'License not found' }).waitFor();
-  await visit.page.getByRole('link', { name: 'See all licenses' }).click();
-  await visit.page.getByRole('heading', { level: 1, name: 'Licenses' }).waitFor();
-  expect(visit.faults.filter((fault) => !fault.startsWith('Failed to load resource'))).toEqual([]);
+test('the URL of an unknown license shows “License not found” and a link to the list', async () => {
+  await page.goto('/licenses/lic_00000000000000000000');
+  await page.getByRole('heading', { name: 'License not found' }).waitFor();
+  await page.getByRole('link', { name: 'See all licenses' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Licenses' }).waitFor();
+  expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

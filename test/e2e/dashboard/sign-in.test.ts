@@ -1,35 +1,35 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Visit } from '../support/browser.ts';
-import { newEmail, openAccount, PASSWORD } from '../support/customer.ts';
+import { createAccount, PASSWORD, uniqueEmail } from '../support/customer.ts';
 import { service, visit, visitAs } from '../support/dashboard.ts';
 
-/** What a browser says by itself of an answer that is no 2xx. */
-const isRefusal = (fault: string) => /^Failed to load resource: .* status of 4\d\d/.test(fault);
+/** The message that a browser logs for every response with a 4xx status. */
+const isClientError = (text: string) => /^Failed to load resource: .* status of 4\d\d/.test(text);
 
-const fillIn = async ({ page }: Visit, fields: Record<string, string>) => {
+const fillIn = async (page: Page, fields: Record<string, string>) => {
   for (const [label, text] of Object.entries(fields))
     await page.getByLabel(label, { exact: true }).fill(text);
 };
 
-describe('a new developer', () => {
-  const email = newEmail('ada');
-  let ada: Visit;
+describe('a new account', () => {
+  const email = uniqueEmail('ada');
+  let page: Page;
+  let consoleErrors: string[];
 
   beforeAll(async () => {
-    ada = await visit();
+    ({ page, consoleErrors } = await visit());
   });
 
-  test('who opens the dashboard is asked to sign in, without a request that fails', async () => {
-    await ada.page.goto('/');
-    await ada.page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(ada.faults).toEqual([]);
+  test('a visitor is asked to sign in, without a failed request', async () => {
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(consoleErrors).toEqual([]);
   });
 
-  test('is told at the field what is wrong with it, and the field has the focus', async () => {
-    const { page } = ada;
+  test('an invalid field shows its error and gets the focus', async () => {
     await page.getByRole('link', { name: 'Create one' }).click();
     await page.getByRole('heading', { name: 'Create your account' }).waitFor();
-    await fillIn(ada, { 'E-mail': email, Password: 'short' });
+    await fillIn(page, { 'E-mail': email, Password: 'short' });
     await page.getByRole('button', { name: 'Create account' }).click();
     const password = page.getByLabel('Password');
     await expect.poll(() => password.getAttribute('aria-invalid')).toBe('true');
@@ -38,40 +38,37 @@ describe('a new developer', () => {
     expect(await page.evaluate('document.activeElement.name')).toBe('password');
   });
 
-  test('has forms that a password manager can fill in', async () => {
-    const { page } = ada;
+  test('the form can be filled in by a password manager', async () => {
     expect(await page.getByLabel('E-mail').getAttribute('autocomplete')).toBe('username');
     expect(await page.getByLabel('Password').getAttribute('autocomplete')).toBe('new-password');
   });
 
-  test('is in the dashboard right after registering', async () => {
-    const { page } = ada;
+  test('registering opens the home page', async () => {
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByLabel('Password').press('Enter');
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
     expect(await page.title()).toBe('Home · Latchkey');
-    expect(ada.faults.filter((fault) => !isRefusal(fault))).toEqual([]);
+    expect(consoleErrors.filter((text) => !isClientError(text))).toEqual([]);
   });
 
-  test('keeps no session where a script could read it', async () => {
-    const stored = String(await ada.page.evaluate('JSON.stringify(localStorage) + document.cookie'));
+  test('scripts can’t read the session', async () => {
+    const stored = String(await page.evaluate('JSON.stringify(localStorage) + document.cookie'));
     expect(stored).not.toContain('lks_');
-    const [cookie] = await ada.context.cookies();
+    const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: 'session', httpOnly: true, sameSite: 'Lax' });
   });
 
-  test('can’t register the same address twice, and is told so at the field', async () => {
-    const other = await visit();
-    await other.page.goto('/register');
+  test('registering the same email address again shows an error at its field', async () => {
+    const { context, page: other } = await visit();
+    await other.goto('/register');
     await fillIn(other, { 'E-mail': email, Password: PASSWORD });
-    await other.page.getByRole('button', { name: 'Create account' }).click();
-    await other.page.getByText('There is an account with this e-mail already.').waitFor();
-    expect(await other.page.evaluate('document.activeElement.name')).toBe('email');
-    await other.context.close();
+    await other.getByRole('button', { name: 'Create account' }).click();
+    await other.getByText('There is an account with this e-mail already.').waitFor();
+    expect(await other.evaluate('document.activeElement.name')).toBe('email');
+    await context.close();
   });
 
-  test('signs out, and nothing of the account is left on the page or behind the Back button', async () => {
-    const { page } = ada;
+  test('after signing out, neither the page nor the Back button shows the account', async () => {
     await page.getByRole('button', { name: 'Account menu' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -81,9 +78,8 @@ describe('a new developer', () => {
     expect(await page.evaluate('localStorage.length')).toBe(0);
   });
 
-  test('signs in again; a wrong password is told from a right one by one sentence', async () => {
-    const { page } = ada;
-    await fillIn(ada, { 'E-mail': email, Password: 'not the password' });
+  test('a wrong password shows an error, and the right one signs in', async () => {
+    await fillIn(page, { 'E-mail': email, Password: 'not the password' });
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('Wrong Email or Password').waitFor();
     await page.getByLabel('Password').fill(PASSWORD);
@@ -93,44 +89,44 @@ describe('a new developer', () => {
   });
 });
 
-describe('a session that ends while the page is open', () => {
-  test('leads to signing in, and from there back to where one was', async () => {
-    const customer = await openAccount(service, 'bob');
-    const bob = await visitAs(customer);
-    await bob.page.goto('/licenses?status=expired');
-    await bob.page.getByRole('heading', { name: 'Licenses' }).waitFor();
+describe('returning to the requested page', () => {
+  test('a session that ends while the page is open leads to signing in and back', async () => {
+    const customer = await createAccount(service, 'bob');
+    const { context, page } = await visitAs(customer);
+    await page.goto('/licenses?status=expired');
+    await page.getByRole('heading', { name: 'Licenses' }).waitFor();
     await customer.post('/api/logout');
-    await bob.page.getByRole('link', { name: 'API keys' }).click();
-    await bob.page.getByText('Your session has ended.').waitFor();
-    await fillIn(bob, { 'E-mail': customer.email, Password: PASSWORD });
-    await bob.page.getByRole('button', { name: 'Sign in' }).click();
-    await bob.page.getByRole('heading', { name: 'API keys' }).waitFor();
-    expect(new URL(bob.page.url()).pathname).toBe('/keys');
-    await bob.context.close();
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByText('Your session has ended.').waitFor();
+    await fillIn(page, { 'E-mail': customer.email, Password: PASSWORD });
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/keys');
+    await context.close();
   });
 
-  test('also keeps the filters of the page that was asked for', async () => {
-    const customer = await openAccount(service, 'eve');
-    const eve = await visit();
-    await eve.page.goto('/licenses?status=expired');
-    await fillIn(eve, { 'E-mail': customer.email, Password: PASSWORD });
-    await eve.page.getByRole('button', { name: 'Sign in' }).click();
-    await eve.page.getByRole('heading', { name: 'Licenses' }).waitFor();
-    expect(eve.page.url()).toBe(`${service.origin}/licenses?status=expired`);
-    await eve.context.close();
+  test('signing in keeps the search parameters of the requested page', async () => {
+    const customer = await createAccount(service, 'eve');
+    const { context, page } = await visit();
+    await page.goto('/licenses?status=expired');
+    await fillIn(page, { 'E-mail': customer.email, Password: PASSWORD });
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Licenses' }).waitFor();
+    expect(page.url()).toBe(`${service.origin}/licenses?status=expired`);
+    await context.close();
   });
 
-  test.each(['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example'])(
-    'never leads to another site, as %s would',
+  test.for(['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example'])(
+    'ignores the address %s of another site',
     async (next) => {
-      const customer = await openAccount(service, 'mal');
-      const mal = await visit();
-      await mal.page.goto(`/login?next=${encodeURIComponent(next)}`);
-      await fillIn(mal, { 'E-mail': customer.email, Password: PASSWORD });
-      await mal.page.getByRole('button', { name: 'Sign in' }).click();
-      await mal.page.getByRole('heading', { name: 'Home' }).waitFor();
-      expect(new URL(mal.page.url()).origin).toBe(service.origin);
-      await mal.context.close();
+      const customer = await createAccount(service, 'mal');
+      const { context, page } = await visit();
+      await page.goto(`/login?next=${encodeURIComponent(next)}`);
+      await fillIn(page, { 'E-mail': customer.email, Password: PASSWORD });
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+      expect(new URL(page.url()).origin).toBe(service.origin);
+      await context.close();
     },
   );
 });

@@ -1,34 +1,35 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type Receiver } from '../../crash/receiver.ts';
-import { open, type Visit } from '../support/browser.ts';
-import { type Customer, openAccount } from '../support/customer.ts';
+import { openPage } from '../support/browser.ts';
+import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
-// One webhook, from a URL that is refused to its deletion.
+// One webhook, from its creation to its deletion. Each test continues the one before.
 
 let receiver: Receiver;
 let ada: Customer;
-let visit: Visit;
+let page: Page;
+let consoleErrors: string[];
 
 beforeAll(async () => {
   receiver = await openReceiver({ failFirst: 0 });
-  ada = await openAccount(service, 'ada');
-  visit = await visitAs(ada);
-  await open(visit.page, '/webhooks');
+  ada = await createAccount(service, 'ada');
+  ({ page, consoleErrors } = await visitAs(ada));
+  await openPage(page, '/webhooks');
 });
 afterAll(() => receiver.close());
 
-const details = () => visit.page.getByRole('region', { name: 'Delivery', exact: true });
-const deliveries = () => visit.page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
-const menu = async (item: string) => {
-  await visit.page.getByRole('button', { name: 'More actions' }).click();
-  await visit.page.getByRole('menuitem', { name: item }).click();
+const deliveryDetails = () => page.getByRole('region', { name: 'Delivery', exact: true });
+const deliveries = () => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
+const chooseAction = async (item: string) => {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: item }).click();
 };
 
 let secret: string;
 
-test('a URL where no webhook may go is refused at its field', async () => {
-  const { page } = visit;
+test('a URL with a private address shows an error at its field', async () => {
   await page.getByText('No webhooks yet').waitFor();
   await page.getByRole('button', { name: 'Add webhook' }).first().click();
   await page.getByLabel('URL').fill('https://10.0.0.1/hook');
@@ -36,10 +37,9 @@ test('a URL where no webhook may go is refused at its field', async () => {
   await expect.poll(() => page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true');
 });
 
-test('one that wants two kinds of events is added, and its secret shown', async () => {
-  const { page } = visit;
+test('adding a webhook for two events shows its signing secret', async () => {
   const dialog = page.getByRole('dialog');
-  // Nobody answers there yet: the first events fail.
+  // The receiver responds 404 until the path is opened, so the first events fail.
   await dialog.getByLabel('URL').fill(receiver.urlOf('/later'));
   await dialog.getByLabel('Description').fill('CRM');
   await dialog.getByLabel('Only these').check();
@@ -52,18 +52,17 @@ test('one that wants two kinds of events is added, and its secret shown', async 
   await page.getByRole('heading', { level: 1, name: receiver.urlOf('/later') }).waitFor();
 });
 
-test('a delivery that fails shows its attempt with the answer, and when it is tried next', async () => {
-  const { page } = visit;
+test('a failed delivery shows the response to its attempt and stays pending', async () => {
   await ada.addLicense();
   await deliveries().first().getByRole('link', { name: 'license.created' }).click();
-  await expect.poll(() => details().textContent()).toMatch(/404/);
-  expect(await details().textContent()).toContain('Pending');
+  await expect.poll(() => deliveryDetails().textContent()).toMatch(/404/);
+  expect(await deliveryDetails().textContent()).toContain('Pending');
   expect(new URL(page.url()).searchParams.get('delivery')).toMatch(/^dlv_/);
 });
 
-test('its address can be shared: it opens the same delivery', async () => {
-  const other = await visit.context.newPage();
-  await open(other, visit.page.url());
+test('the URL of a delivery opens it in another tab', async () => {
+  const other = await page.context().newPage();
+  await openPage(other, page.url());
   await other
     .getByRole('region', { name: 'Delivery', exact: true })
     .getByText('license_key')
@@ -73,20 +72,19 @@ test('its address can be shared: it opens the same delivery', async () => {
   await other.close();
 });
 
-test('resent once the receiver is there, it arrives, and the page notices by itself', async () => {
+test('a resent delivery arrives, and the page shows it as delivered', async () => {
   const inbox = receiver.open('/later', secret);
-  await details().getByRole('button', { name: 'Resend' }).click();
+  await deliveryDetails().getByRole('button', { name: 'Resend' }).click();
   await expect.poll(() => inbox.events.size).toBe(1);
-  await expect.poll(() => details().textContent()).toContain('Delivered');
+  await expect.poll(() => deliveryDetails().textContent()).toContain('Delivered');
 });
 
-test('a test event goes to this webhook alone', async () => {
-  await visit.page.getByRole('button', { name: 'Send test event' }).first().click();
+test('a test event is delivered', async () => {
+  await page.getByRole('button', { name: 'Send test event' }).first().click();
   await expect.poll(() => deliveries().first().textContent()).toMatch(/webhook\.test.*Delivered/);
 });
 
-test('its secret is revealed when asked for, and rotated with a word on the day in which both sign', async () => {
-  const { page } = visit;
+test('the signing secret can be revealed and rotated, and the page says how long the old secret also signs', async () => {
   await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click();
   expect(await page.content()).not.toContain(secret);
   await page.getByRole('button', { name: 'Reveal' }).click();
@@ -97,9 +95,8 @@ test('its secret is revealed when asked for, and rotated with a word on the day 
   expect(await page.locator('[data-secret]').textContent()).not.toBe(secret);
 });
 
-test('disabled, it sends nothing; enabled, it does again', async () => {
-  const { page } = visit;
-  await menu('Disable');
+test('a disabled webhook can’t send test events until it is enabled', async () => {
+  await chooseAction('Disable');
   await page.getByRole('alertdialog').getByRole('button', { name: 'Disable webhook' }).click();
   await page.getByRole('button', { name: 'Enable' }).waitFor();
   expect(await page.getByRole('button', { name: 'Send test event' }).count()).toBe(0);
@@ -107,13 +104,12 @@ test('disabled, it sends nothing; enabled, it does again', async () => {
   await page.getByRole('button', { name: 'Send test event' }).first().waitFor();
 });
 
-test('deleting it takes its host’s name', async () => {
-  const { page } = visit;
-  await menu('Delete');
+test('deleting a webhook takes typing its host name', async () => {
+  await chooseAction('Delete');
   const dialog = page.getByRole('alertdialog');
   await dialog.getByLabel('Type 127.0.0.1 to confirm').fill('127.0.0.1');
   await dialog.getByRole('button', { name: 'Delete webhook' }).click();
   await page.getByText('No webhooks yet').waitFor();
   expect(new URL(page.url()).pathname).toBe('/webhooks');
-  expect(visit.faults.filter((fault) => !fault.startsWith('Failed to load resource'))).toEqual([]);
+  expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// A real Chromium that comes with the packages, and what every page of it has to keep to.
+// Chromium, which comes with the npm packages, and checks that apply to every page.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -39,8 +39,8 @@ export const launchBrowserServer = async (): Promise<BrowserServer> =>
 export interface Visit {
   context: BrowserContext;
   page: Page;
-  /** What the console and the page's policy complained of. */
-  faults: string[];
+  /** Errors and warnings on the console, which include violations of the Content-Security-Policy. */
+  consoleErrors: string[];
 }
 
 export interface VisitOptions {
@@ -50,7 +50,7 @@ export interface VisitOptions {
   storageState?: BrowserContextOptions['storageState'];
 }
 
-/** Opens a browser context with a page, and collects the errors and warnings of its console. */
+/** Opens a page in a browser context of its own. */
 export const openVisit = async (
   browser: Browser,
   origin: string,
@@ -67,12 +67,12 @@ export const openVisit = async (
   });
   context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
-  const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
+  const consoleErrors: string[] = [];
+  page.on('pageerror', (error) => consoleErrors.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+    if (message.type() === 'error' || message.type() === 'warning') consoleErrors.push(message.text());
   });
-  return { context, page, faults };
+  return { context, page, consoleErrors };
 };
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -81,9 +81,9 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[];
 }
 
-/** What axe finds wrong with the page as it stands, a line each. */
-export const axe = async (page: Page): Promise<string[]> => {
-  // The page's policy lets no script in from elsewhere; the debugger is not held by it.
+/** Returns the accessibility violations that axe finds on the page. */
+export const axeViolations = async (page: Page): Promise<string[]> => {
+  // The Content-Security-Policy blocks a script tag, but not a script that the debugger evaluates.
   await page.evaluate(`${axeSource}; undefined`);
   const { violations } = (await page.evaluate(
     `axe.run(document, {
@@ -96,16 +96,16 @@ export const axe = async (page: Page): Promise<string[]> => {
   );
 };
 
-const IS_SETTLED = `document.querySelector('h1') && !document.querySelector('[aria-busy="true"], .animate-pulse')`;
-const LOOK_AGAIN_MS = 30;
+const IS_LOADED = `document.querySelector('h1') && !document.querySelector('[aria-busy="true"], .animate-pulse')`;
+const POLL_INTERVAL_MS = 30;
 
-/** Goes to a page and waits until whatever was on its way has arrived. */
-export const open = async (page: Page, path: string) => {
+/** Opens a path and waits until the page has loaded its data. */
+export const openPage = async (page: Page, path: string) => {
   await page.goto(path);
   const deadlineMs = Date.now() + TIMEOUT_MS;
-  while (!(await page.evaluate(IS_SETTLED))) {
+  while (!(await page.evaluate(IS_LOADED))) {
     if (Date.now() > deadlineMs)
-      throw new Error(`${path} is still busy: ${await page.locator('body').innerText()}`);
-    await delay(LOOK_AGAIN_MS);
+      throw new Error(`${path} is still loading: ${await page.locator('body').innerText()}`);
+    await delay(POLL_INTERVAL_MS);
   }
 };

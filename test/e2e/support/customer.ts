@@ -1,4 +1,4 @@
-// Somebody with an account that was made through the API, signed in to the dashboard without its forms.
+// A customer whose account, keys and licenses are created through the API.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { signedInBody } from '../../../src/accounts/schemas.ts';
@@ -10,17 +10,17 @@ import type { Client } from './service.ts';
 
 export const PASSWORD = 'correct horse battery';
 
-export const newEmail = (name: string) => `${name}-${randomUUID().slice(0, 8)}@example.com`;
+export const uniqueEmail = (name: string) => `${name}-${randomUUID().slice(0, 8)}@example.com`;
 
-export const openAccount = async (service: Client, name: string) => {
-  const email = newEmail(name);
+export const createAccount = async (service: Client, name: string) => {
+  const email = uniqueEmail(name);
   const { body } = await service.post('/api/register', { email, password: PASSWORD });
   const { account, session } = signedInBody.parse(body);
-  const bySession = { authorization: `Bearer ${session.token}` };
+  const sessionHeader = { authorization: `Bearer ${session.token}` };
   const post = async (path: string, input: unknown = {}) => {
-    const answer = await service.post(path, input, bySession);
-    expect(answer.status, answer.text).toBeLessThan(300);
-    return answer.body;
+    const response = await service.post(path, input, sessionHeader);
+    expect(response.status, response.text).toBeLessThan(300);
+    return response.body;
   };
   return {
     email,
@@ -35,7 +35,7 @@ export const openAccount = async (service: Client, name: string) => {
   };
 };
 
-export type Customer = Awaited<ReturnType<typeof openAccount>>;
+export type Customer = Awaited<ReturnType<typeof createAccount>>;
 
 /** The browser storage of a signed-in customer. */
 export const storageStateOf = (

@@ -1,7 +1,7 @@
 // Vitest global setup: one service and one Chromium for all test files of the dashboard.
 import type { TestProject } from 'vitest/node';
 import { launchBrowserServer } from './browser.ts';
-import { checkOut, start, tidyUp } from './service.ts';
+import { checkOut, cleanUp, startService } from './service.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,16 +16,16 @@ export default async ({ provide }: TestProject) => {
   process.once('SIGHUP', exitOnHangup);
   try {
     const [service, browserServer] = await Promise.all([
-      checkOut().then((folder) => start(folder)),
+      checkOut().then((folder) => startService(folder)),
       launchBrowserServer(),
     ]);
     provide('dashboard', { origin: service.origin, browserEndpoint: browserServer.wsEndpoint() });
     return async () => {
-      await Promise.all([browserServer.close(), tidyUp()]);
+      await Promise.all([browserServer.close(), cleanUp()]);
       process.off('SIGHUP', exitOnHangup);
     };
   } catch (error) {
-    await tidyUp();
+    await cleanUp();
     throw error;
   }
 };

@@ -1,8 +1,8 @@
-// The service as a newcomer starts it: `npm run dev` in a checkout of its own, on a free port of this machine.
+// Starts the service as the README describes: `npm run dev` in a fresh checkout, on a free port.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,34 +11,34 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const START_PATIENCE_MS = 60_000;
-const STOP_PATIENCE_MS = 10_000;
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 10_000;
 
-/** What the test runner and this machine's npm would add is not what a newcomer has. */
-const NOT_A_NEWCOMERS = /^(npm_|VITEST|NODE_ENV$|NODE_OPTIONS$|CI$|WRANGLER_|CLOUDFLARE_|FORCE_COLOR$)/i;
+/** Variables that the test runner, npm and CI set, and that a new user does not have. */
+const INHERITED_VARIABLES = /^(npm_|VITEST|NODE_ENV$|NODE_OPTIONS$|CI$|WRANGLER_|CLOUDFLARE_|FORCE_COLOR$)/i;
 
 const environment = { ...process.env };
 for (const name of Object.keys(environment)) {
-  if (NOT_A_NEWCOMERS.test(name)) delete environment[name];
+  if (INHERITED_VARIABLES.test(name)) delete environment[name];
 }
 Object.assign(environment, { npm_config_userconfig: '/dev/null', npm_config_update_notifier: 'false' });
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Headers;
   text: string;
-  /** Null unless the answer is JSON. */
+  /** Null unless the response is JSON. */
   body: unknown;
 }
 
 export interface Client {
   origin: string;
-  get: (path: string, headers?: Record<string, string>) => Promise<Answer>;
-  post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  get: (path: string, headers?: Record<string, string>) => Promise<ApiResponse>;
+  post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<ApiResponse>;
 }
 
 export interface Service extends Client {
-  /** Everything that it has printed so far. */
+  /** Returns everything the service has printed so far. */
   output: () => string;
   stop: (signal?: NodeJS.Signals) => Promise<void>;
 }
@@ -46,14 +46,14 @@ export interface Service extends Client {
 const folders: string[] = [];
 const stops = new Map<number, Service['stop']>();
 
-/** A fresh checkout: every file that git keeps or would keep, and the packages that are installed here. */
+/** Copies every tracked or untracked file that git does not ignore, and links node_modules. */
 export const checkOut = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-e2e-'));
   folders.push(folder);
   const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT });
   for (const file of listed.toString().split('\0')) {
     const source = join(ROOT, file);
-    // One that was deleted and not yet committed is still listed.
+    // git also lists files that are deleted in the working tree.
     if (file !== '' && existsSync(source)) await cp(source, join(folder, file));
   }
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
@@ -62,7 +62,7 @@ export const checkOut = async (): Promise<string> => {
 
 export const secretsOf = (folder: string) => parseEnv(readFileSync(join(folder, '.dev.vars'), 'utf8'));
 
-/** Below those that systems give to whoever asks for any port, so that nobody gets it in the meantime. */
+/** Returns a port below the ephemeral range, so that no other process is assigned it in the meantime. */
 const freePort = async (): Promise<number> => {
   for (;;) {
     const port = randomInt(20_000, 30_000);
@@ -74,7 +74,7 @@ const freePort = async (): Promise<number> => {
       await once(server, 'close');
       return port;
     } catch {
-      // Taken: another one, then.
+      // The port is taken.
     }
   }
 };
@@ -83,11 +83,11 @@ const signalGroup = (pid: number, signal: NodeJS.Signals) => {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has ended already.
+    // The process has already exited.
   }
 };
 
-/** Runs a command to its end, at the head of a process group of its own. */
+/** Starts a command in a process group of its own. */
 const launch = (folder: string, [command = '', ...args]: string[]) => {
   const child = spawn(command, args, {
     cwd: folder,
@@ -105,7 +105,8 @@ const launch = (folder: string, [command = '', ...args]: string[]) => {
   return { child, printed, exited };
 };
 
-export const runToEnd = async (folder: string, ...command: string[]) => {
+/** Runs a command and returns its exit code and output. */
+export const runCommand = async (folder: string, ...command: string[]) => {
   const { child, printed, exited } = launch(folder, command);
   const { pid = 0 } = child;
   stops.set(pid, async () => signalGroup(pid, 'SIGKILL'));
@@ -114,7 +115,7 @@ export const runToEnd = async (folder: string, ...command: string[]) => {
   return { code, ...printed };
 };
 
-const request = async (url: string, init: RequestInit): Promise<Answer> => {
+const request = async (url: string, init: RequestInit): Promise<ApiResponse> => {
   const response = await fetch(url, init);
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
@@ -137,7 +138,7 @@ export const clientOf = (origin: string): Client => ({
     }),
 });
 
-const answers = async (origin: string): Promise<boolean> => {
+const isListening = async (origin: string): Promise<boolean> => {
   try {
     await fetch(`${origin}/health`);
     return true;
@@ -146,8 +147,11 @@ const answers = async (origin: string): Promise<boolean> => {
   }
 };
 
-/** Starts the service in a checkout and waits until it answers; each start takes another port. */
-export const start = async (folder: string, command = ['npm', 'run', 'dev', '--']): Promise<Service> => {
+/** Starts the service in a checkout, on a new port, and waits until it responds. */
+export const startService = async (
+  folder: string,
+  command = ['npm', 'run', 'dev', '--'],
+): Promise<Service> => {
   const port = await freePort();
   const origin = `http://localhost:${port}`;
   const { child, printed, exited } = launch(folder, [...command, '--port', String(port)]);
@@ -156,15 +160,15 @@ export const start = async (folder: string, command = ['npm', 'run', 'dev', '--'
 
   const stop: Service['stop'] = async (signal = 'SIGINT') => {
     signalGroup(pid, signal);
-    await Promise.race([exited, delay(STOP_PATIENCE_MS, undefined, { ref: false })]);
+    await Promise.race([exited, delay(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     signalGroup(pid, 'SIGKILL');
     await exited;
     stops.delete(pid);
   };
   stops.set(pid, stop);
 
-  const deadlineMs = Date.now() + START_PATIENCE_MS;
-  while (!(await answers(origin))) {
+  const deadlineMs = Date.now() + START_TIMEOUT_MS;
+  while (!(await isListening(origin))) {
     if (child.exitCode !== null || Date.now() > deadlineMs) {
       await stop();
       throw new Error(`The service did not start in ${folder}:\n${output()}`);
@@ -175,12 +179,14 @@ export const start = async (folder: string, command = ['npm', 'run', 'dev', '--'
   return { ...clientOf(origin), output, stop };
 };
 
-/** For `afterAll`: nothing that a test file started or wrote is left behind. */
-export const tidyUp = async () => {
+/** Stops everything that was started and deletes every checkout. */
+export const cleanUp = async () => {
   await Promise.all([...stops.values()].map((stop) => stop()));
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
 };
 
+// For a run that is interrupted before cleanUp().
 process.on('exit', () => {
   for (const pid of stops.keys()) signalGroup(pid, 'SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });

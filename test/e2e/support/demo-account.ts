@@ -1,10 +1,10 @@
-// An account in the midst of its life: something of everything that the dashboard can show.
+// An account with data on every page of the dashboard.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startedPaymentBody } from '../../../src/billing/schemas.ts';
-import { type Customer, openAccount } from './customer.ts';
+import { type Customer, createAccount } from './customer.ts';
 import type { Client } from './service.ts';
 
 const CUSTOMERS = [
@@ -19,21 +19,38 @@ const CUSTOMERS = [
 ] as const;
 
 const LICENSES = 24;
+const DELIVERY_TIMEOUT_MS = 30_000;
 
-/** Answers each path with the status that it names, such as /500. */
+/** Opens a server that responds with the status at the end of the path, for instance 500 to `/hooks/500`. */
 const openReceiver = async () => {
+  const received = new Set<string>();
   const server = createServer((request, response) => {
-    request.resume();
-    const [, status = '200'] = /\/(\d{3})$/.exec(request.url ?? '') ?? [];
-    response
-      .writeHead(Number(status), { 'content-type': 'text/plain' })
-      .end(status === '500' ? 'The queue behind this endpoint is full.' : 'ok');
+    const path = request.url ?? '';
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    request.on('end', () => {
+      received.add(path).add(`${path} ${(JSON.parse(body) as { event: string }).event}`);
+      const [, status = '200'] = /\/(\d{3})$/.exec(path) ?? [];
+      response
+        .writeHead(Number(status), { 'content-type': 'text/plain' })
+        .end(status === '500' ? 'The queue behind this endpoint is full.' : 'ok');
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     urlOf: (path: string) => `http://127.0.0.1:${port}${path}`,
+    /** Waits for a request to a path, or for an event at a path. */
+    waitFor: async (...expected: string[]) => {
+      const deadlineMs = Date.now() + DELIVERY_TIMEOUT_MS;
+      while (!expected.every((entry) => received.has(entry))) {
+        if (Date.now() > deadlineMs) throw new Error(`The receiver got only ${[...received].join(', ')}.`);
+        await delay(50);
+      }
+    },
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -41,8 +58,8 @@ const openReceiver = async () => {
   };
 };
 
-/** Through the sandbox's checkout, as a browser would. */
-export const pay = async (service: Client, customer: Customer, plan: 'pro' | 'scale') => {
+/** Pays for a plan through the sandbox's checkout form. */
+const pay = async (service: Client, customer: Customer, plan: 'pro' | 'scale') => {
   const payment = startedPaymentBody.parse(await customer.post('/api/init-payment', { plan }));
   await fetch(payment.checkout_url, {
     method: 'POST',
@@ -69,14 +86,14 @@ const addLicenses = async (customer: Customer) => {
   return licenses;
 };
 
-export const setStage = async (service: Client) => {
+export const createDemoAccount = async (service: Client) => {
   const receiver = await openReceiver();
-  const customer = await openAccount(service, 'ada');
+  const customer = await createAccount(service, 'ada');
   const production = await customer.addKey({ name: 'Production server' });
   await customer.addKey({ name: 'Desktop application', scope: 'verify' });
   await customer.addKey({ name: 'Conference demo', expires_at: '2099-01-01T00:00:00Z' });
   const healthy = await customer.addWebhook({ url: receiver.urlOf('/hooks/200'), description: 'CRM' });
-  const failing = await customer.addWebhook({
+  await customer.addWebhook({
     url: receiver.urlOf('/hooks/500'),
     description: 'Data warehouse',
     events: ['license.created', 'license.verified'],
@@ -85,21 +102,22 @@ export const setStage = async (service: Client) => {
 
   const licenses = await addLicenses(customer);
   const [first, second, third, fourth] = licenses;
-  if (!first || !second || !third || !fourth) throw new Error('There are fewer licenses than expected.');
+  if (!first || !second || !third || !fourth)
+    throw new Error('The demo account needs at least four licenses.');
   for (const { license_key } of licenses.slice(0, 12)) await customer.verify(production.api_key, license_key);
   await customer.post(`/api/v1/licenses/${second.id}/suspend`);
   await customer.post(`/api/v1/licenses/${third.id}/revoke`);
   for (const step of ['suspend', 'reinstate']) await customer.post(`/api/v1/licenses/${fourth.id}/${step}`);
   await customer.post(`/api/v1/licenses/${fourth.id}/renew`, { duration_days: 365 });
   await pay(service, customer, 'pro');
-  await delay(2_000);
-  return { customer, licenses, activeLicense: fourth, healthy, failing, closeReceiver: receiver.close };
+  await receiver.waitFor('/hooks/200 payment.success', '/hooks/500', '/hooks/410');
+  return { customer, licenses, activeLicense: fourth, healthy, closeReceiver: receiver.close };
 };
 
-export type Stage = Awaited<ReturnType<typeof setStage>>;
+export type DemoAccount = Awaited<ReturnType<typeof createDemoAccount>>;
 
-/** Every page, by a name that a file may have. */
-export const pagesOf = ({ activeLicense, healthy }: Stage) =>
+/** The path of every page, by a name that is valid as a file name. */
+export const pagesOf = ({ activeLicense, healthy }: DemoAccount) =>
   ({
     home: '/',
     licenses: '/licenses',
@@ -112,5 +130,20 @@ export const pagesOf = ({ activeLicense, healthy }: Stage) =>
     webhook: `/webhooks/${healthy.id}`,
     'webhook-settings': `/webhooks/${healthy.id}?tab=settings`,
     billing: '/billing',
-    nothing: '/no/such/page',
+    'not-found': '/no/such/page',
   }) as const;
+
+export const PAGES = [
+  'home',
+  'licenses',
+  'license-new',
+  'license',
+  'keys',
+  'key-new',
+  'webhooks',
+  'webhook-new',
+  'webhook',
+  'webhook-settings',
+  'billing',
+  'not-found',
+] as const satisfies (keyof ReturnType<typeof pagesOf>)[];

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { axeViolations, openPage } from '../support/browser.ts';
+import { createAccount } from '../support/customer.ts';
+import { service, visit, visitAs } from '../support/dashboard.ts';
+
+test('an unknown address shows a 404 page inside the shell, with a link home', async () => {
+  const { page, consoleErrors } = await visitAs(await createAccount(service, 'ada'));
+  await openPage(page, '/no/such/page?tab=x');
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
+  expect(await page.title()).toBe('Page not found · Latchkey');
+  expect(await axeViolations(page)).toEqual([]);
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Licenses' }).waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Go to home' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/');
+  expect(consoleErrors).toEqual([]);
+});
+
+test('an unknown address asks signed-out visitors to sign in', async () => {
+  const { page, consoleErrors } = await visit();
+  await openPage(page, '/no/such/page');
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+  expect(consoleErrors).toEqual([]);
+});
