@@ -34,14 +34,14 @@ test('the page shows three plans and marks the current one', async () => {
   expect(await page.getByRole('article').count()).toBe(3);
   expect(await planCard('Free').getAttribute('aria-current')).not.toBeNull();
   expect(await planCard('Scale').textContent()).toMatch(
-    /\$199.*5,000,000 licensing calls.*1,000 calls a second/,
+    /\$199.*5,000,000 API calls per month.*1,000 calls per second/,
   );
 });
 
 test('a declined payment shows a notice and leaves the plan unchanged', async () => {
   await page.getByRole('button', { name: 'Upgrade to Pro' }).click();
   await submitCheckout('Decline');
-  await waitForNotice('The checkout was not completed');
+  await waitForNotice('Checkout not completed');
   expect(await planCard('Free').getAttribute('aria-current')).not.toBeNull();
   expect(await apiLimit()).toBe(1_000);
 });
@@ -49,7 +49,7 @@ test('a declined payment shows a notice and leaves the plan unchanged', async ()
 test('a payment changes the plan and its limits', async () => {
   await page.getByRole('button', { name: 'Upgrade to Pro' }).click();
   await submitCheckout('Pay');
-  await waitForNotice('You are on Pro');
+  await waitForNotice('You’re on Pro');
   expect(await apiLimit()).toBe(100_000);
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await expect.poll(() => page.url()).toBe(`${service.origin}/billing`);
@@ -65,21 +65,21 @@ test('payments are listed newest first', async () => {
 test('switching to a higher plan takes another payment', async () => {
   await page.getByRole('button', { name: 'Switch to Scale' }).click();
   await submitCheckout('Pay');
-  await waitForNotice('You are on Scale');
+  await waitForNotice('You’re on Scale');
   expect(await apiLimit()).toBe(5_000_000);
 });
 
 test('a subscription canceled at the end of its period keeps its limits until then', async () => {
   await cancelSubscription(/At the end of the period/);
-  await expect.poll(() => page.getByRole('main').textContent()).toMatch(/cancelled/i);
+  await expect.poll(() => page.getByRole('main').textContent()).toMatch(/Canceled on/);
   expect(await apiLimit()).toBe(5_000_000);
-  await page.getByRole('button', { name: 'Subscribe to Scale again' }).waitFor();
+  await page.getByRole('button', { name: 'Resubscribe to Scale' }).waitFor();
 });
 
 test('a subscription that is renewed and then canceled now returns to Free at once', async () => {
-  await page.getByRole('button', { name: 'Subscribe to Scale again' }).click();
+  await page.getByRole('button', { name: 'Resubscribe to Scale' }).click();
   await submitCheckout('Pay');
-  await waitForNotice('You are on Scale');
+  await waitForNotice('You’re on Scale');
   await cancelSubscription(/^Now/);
   await expect.poll(() => planCard('Free').getAttribute('aria-current')).not.toBeNull();
   expect(await apiLimit()).toBe(1_000);

@@ -42,7 +42,7 @@ test('adding a webhook for two events shows its signing secret', async () => {
   // The receiver responds 404 until the path is opened, so the first events fail.
   await dialog.getByLabel('URL').fill(receiver.urlOf('/later'));
   await dialog.getByLabel('Description').fill('CRM');
-  await dialog.getByLabel('Only these').check();
+  await dialog.getByLabel('Selected events').check();
   await dialog.getByLabel('license.created').check();
   await dialog.getByLabel('license.verified').check();
   await dialog.getByRole('button', { name: 'Add webhook' }).click();

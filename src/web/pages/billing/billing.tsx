@@ -15,14 +15,14 @@ const route = getRouteApi('/shell/billing');
 
 const focusHeading = () => document.querySelector('h1')?.focus();
 
-/** The button that had the focus goes away with the subscription. */
+/** Focuses the heading when the subscription ends, because the button that had the focus disappears. */
 const useFocusAfterEnd = (isSubscribed: boolean) => {
-  const before = useRef(isSubscribed);
+  const wasSubscribed = useRef(isSubscribed);
   useEffect(() => {
-    const hasEnded = before.current && !isSubscribed;
-    before.current = isSubscribed;
+    const hasEnded = wasSubscribed.current && !isSubscribed;
+    wasSubscribed.current = isSubscribed;
     if (!hasEnded) return undefined;
-    // After the dialog has given back the focus to what may not be there any more.
+    // The closing dialog first returns the focus to that button.
     const timer = setTimeout(() => {
       if (document.activeElement === document.body) focusHeading();
     }, 50);
@@ -34,20 +34,20 @@ export const BillingPage = () => {
   const { checkout } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: billing, error, refetch } = useQuery(billingQuery);
-  const [isCancelling, setCancelling] = useState(false);
+  const [isCanceling, setCanceling] = useState(false);
   const subscription = billing?.subscription ?? null;
   useFocusAfterEnd(subscription !== null);
-  const forgetCheckout = () => void navigate({ search: {}, replace: true });
-  const askToCancel = () => setCancelling(true);
+  const clearCheckout = () => void navigate({ search: {}, replace: true });
+  const openCancelDialog = () => setCanceling(true);
 
   return (
-    <Page title="Billing" hint="Your plan, its limits and your payments.">
+    <Page title="Billing" hint="Manage your plan and view your payments.">
       {checkout && (
         <CheckoutNotice
           checkout={checkout}
           onDismiss={() => {
             focusHeading();
-            forgetCheckout();
+            clearCheckout();
           }}
         />
       )}
@@ -57,8 +57,8 @@ export const BillingPage = () => {
         </Card>
       ) : (
         <>
-          <CurrentPlan billing={billing} onCancel={askToCancel} />
-          <Plans billing={billing} onCancel={askToCancel} />
+          <CurrentPlan billing={billing} onCancel={openCancelDialog} />
+          <Plans billing={billing} onCancel={openCancelDialog} />
           <Payments payments={billing?.payments} />
         </>
       )}
@@ -66,11 +66,11 @@ export const BillingPage = () => {
         <CancelSubscription
           billing={billing}
           subscription={subscription}
-          isOpen={isCancelling}
-          onClose={() => setCancelling(false)}
+          isOpen={isCanceling}
+          onClose={() => setCanceling(false)}
           onCancelled={() => {
-            setCancelling(false);
-            forgetCheckout();
+            setCanceling(false);
+            clearCheckout();
           }}
         />
       )}

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form } from '../../ui/form.tsx';
 import { tell } from '../../ui/toast.tsx';
-import { limitWords, PLAN_NAMES, planOf, type Subscription } from './plan-words.ts';
+import { limitText, PLAN_NAMES, planOf, type Subscription } from './plan-words.ts';
 
 const AtPeriodEnd = ({ subscription }: { subscription: Subscription }) => {
   const name = PLAN_NAMES[subscription.plan];
@@ -42,7 +42,7 @@ const CancelForm = ({
 }) => {
   const isCancelled = subscription.status === 'cancelled';
   const free = planOf(billing, 'free');
-  const atOnce = `The limits of Free hold at once${free ? `: ${limitWords(free)}` : ''}.`;
+  const atOnce = `The limits of Free hold at once${free ? `: ${limitText(free)}` : ''}.`;
   const cancel = useMutation({
     ...cancelSubscription,
     onSuccess: (_, at) => {

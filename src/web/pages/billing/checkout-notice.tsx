@@ -9,60 +9,60 @@ import {
 } from '../../data/queries.ts';
 import { formatMoney } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
-import { Notice, type NoticeWords } from './notice.tsx';
-import { limitWords, PLAN_NAMES, planOf } from './plan-words.ts';
+import { Notice, type NoticeContent } from './notice.tsx';
+import { limitText, PLAN_NAMES, planOf } from './plan-words.ts';
 
 const POLL_MS = 1_000;
-const PATIENCE_MS = 20_000;
+const CONFIRMATION_TIMEOUT_MS = 20_000;
 
-const CONFIRMING: NoticeWords = {
+const CONFIRMING: NoticeContent = {
   kind: 'waiting',
   title: 'Confirming your payment',
   text: 'This usually takes a few seconds.',
 };
 
-const LATE: NoticeWords = {
+const DELAYED: NoticeContent = {
   kind: 'waiting',
   title: 'Your payment is still being confirmed',
-  text: 'Your plan changes by itself as soon as it is. You need not stay on this page.',
+  text: 'Your plan changes as soon as the payment is confirmed. You can leave this page.',
 };
 
-const NOT_COMPLETED: NoticeWords = {
+const NOT_COMPLETED: NoticeContent = {
   kind: 'plain',
-  title: 'The checkout was not completed',
-  text: 'Nothing was charged, and your plan is as before.',
+  title: 'Checkout not completed',
+  text: 'You were not charged, and your plan has not changed.',
 };
 
-const DECLINED: NoticeWords = { ...NOT_COMPLETED, kind: 'bad', title: 'The payment was declined' };
+const DECLINED: NoticeContent = { ...NOT_COMPLETED, kind: 'bad', title: 'Payment declined' };
 
-const paidWords = (
+const paidNotice = (
   billing: Billing,
   { plan, amount, currency }: Billing['payments'][number],
-): NoticeWords => {
+): NoticeContent => {
   const limits = planOf(billing, plan);
-  const isOn = billing.plan === plan;
+  const isCurrent = billing.plan === plan;
   return {
     kind: 'good',
-    title: isOn ? `You are on ${PLAN_NAMES[plan]}` : `Your payment for ${PLAN_NAMES[plan]} is confirmed`,
-    text: `${formatMoney(amount, currency)} paid.${isOn && limits ? ` It gives ${limitWords(limits)}.` : ''}`,
+    title: isCurrent ? `You’re on ${PLAN_NAMES[plan]}` : `Your payment for ${PLAN_NAMES[plan]} is confirmed`,
+    text: `You paid ${formatMoney(amount, currency)}.${isCurrent && limits ? ` Your plan includes ${limitText(limits)}.` : ''}`,
   };
 };
 
-const newest = (billing: Billing | undefined) => billing?.payments[0];
+const newestPayment = (billing: Billing | undefined) => billing?.payments[0];
 
-/** True from `PATIENCE_MS` after it was first asked. */
-const useIsLate = (): boolean => {
-  const [isLate, setLate] = useState(false);
+/** Returns true once `CONFIRMATION_TIMEOUT_MS` have passed since the first render. */
+const useIsDelayed = (): boolean => {
+  const [isDelayed, setDelayed] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setLate(true), PATIENCE_MS);
+    const timer = setTimeout(() => setDelayed(true), CONFIRMATION_TIMEOUT_MS);
     return () => clearTimeout(timer);
   }, []);
-  return isLate;
+  return isDelayed;
 };
 
 const Confirmation = ({ onDismiss }: { onDismiss: () => void }) => {
   const queryClient = useQueryClient();
-  const isLate = useIsLate();
+  const isDelayed = useIsDelayed();
   const {
     data: billing,
     isFetching,
@@ -70,11 +70,11 @@ const Confirmation = ({ onDismiss }: { onDismiss: () => void }) => {
   } = useQuery({
     ...billingQuery,
     refetchInterval: ({ state }) => {
-      const isOpen = state.data === undefined || newest(state.data)?.status === 'pending';
-      return isOpen && !isLate && POLL_MS;
+      const isUnsettled = state.data === undefined || newestPayment(state.data)?.status === 'pending';
+      return isUnsettled && !isDelayed && POLL_MS;
     },
   });
-  const payment = newest(billing);
+  const payment = newestPayment(billing);
   const isPaid = payment?.status === 'paid';
 
   useEffect(() => {
@@ -83,14 +83,15 @@ const Confirmation = ({ onDismiss }: { onDismiss: () => void }) => {
       void queryClient.invalidateQueries({ queryKey });
   }, [isPaid, queryClient]);
 
-  if (billing && isPaid) return <Notice words={paidWords(billing, payment)} onDismiss={onDismiss} />;
-  if (payment?.status === 'declined') return <Notice words={DECLINED} onDismiss={onDismiss} />;
-  if (billing && payment?.status !== 'pending') return <Notice words={NOT_COMPLETED} onDismiss={onDismiss} />;
+  if (billing && isPaid) return <Notice content={paidNotice(billing, payment)} onDismiss={onDismiss} />;
+  if (payment?.status === 'declined') return <Notice content={DECLINED} onDismiss={onDismiss} />;
+  if (billing && payment?.status !== 'pending')
+    return <Notice content={NOT_COMPLETED} onDismiss={onDismiss} />;
   return (
     <Notice
-      words={isLate ? LATE : CONFIRMING}
+      content={isDelayed ? DELAYED : CONFIRMING}
       action={
-        isLate && (
+        isDelayed && (
           <Button size="sm" isBusy={isFetching} onClick={() => void refetch()}>
             Check again
           </Button>
@@ -101,7 +102,7 @@ const Confirmation = ({ onDismiss }: { onDismiss: () => void }) => {
   );
 };
 
-/** Whoever comes back from paying is told what has come of it. */
+/** Shows the result after the checkout redirects back to this page. */
 export const CheckoutNotice = ({
   checkout,
   onDismiss,
@@ -112,5 +113,5 @@ export const CheckoutNotice = ({
   checkout === 'done' ? (
     <Confirmation onDismiss={onDismiss} />
   ) : (
-    <Notice words={NOT_COMPLETED} onDismiss={onDismiss} />
+    <Notice content={NOT_COMPLETED} onDismiss={onDismiss} />
   );

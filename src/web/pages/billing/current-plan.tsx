@@ -4,27 +4,27 @@ import { StateBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { PLAN_NAMES, planOf, priceWords, type Subscription } from './plan-words.ts';
-import { Standing } from './standing.tsx';
+import { PLAN_NAMES, planOf, priceText, type Subscription } from './plan-words.ts';
+import { SubscriptionNotice } from './subscription-notice.tsx';
 import { PlanUsage } from './plan-usage.tsx';
 
 const BADGES = {
-  active: { tone: 'good', words: 'active' },
-  past_due: { tone: 'warn', words: 'payment failed' },
-  cancelled: { tone: 'plain', words: 'cancelled' },
+  active: { tone: 'good', label: 'Active' },
+  past_due: { tone: 'warn', label: 'Payment failed' },
+  cancelled: { tone: 'plain', label: 'Canceled' },
 } as const;
 
-/** What comes next, and when. */
-const next = ({ status, period_end, ends_at }: Subscription): string | null => {
-  if (status === 'active') return `renews on ${formatDate(period_end)}`;
-  return status === 'cancelled' ? `ends on ${formatDate(ends_at ?? period_end)}` : null;
+/** Returns when the subscription renews or ends. */
+const nextDateText = ({ status, period_end, ends_at }: Subscription): string | null => {
+  if (status === 'active') return `Renews on ${formatDate(period_end)}`;
+  return status === 'cancelled' ? `Ends on ${formatDate(ends_at ?? period_end)}` : null;
 };
 
 const Head = ({ billing, onCancel }: { billing: Billing; onCancel: () => void }) => {
   const { plan: name, subscription } = billing;
   const plan = planOf(billing, name);
   const badge = subscription && BADGES[subscription.status];
-  const facts = [plan && priceWords(plan), subscription && next(subscription)];
+  const facts = [plan && priceText(plan), subscription && nextDateText(subscription)];
   return (
     <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
       <div className="min-w-0">
@@ -32,7 +32,7 @@ const Head = ({ billing, onCancel }: { billing: Billing; onCancel: () => void })
           {PLAN_NAMES[name]}
           {badge && (
             <span className="flex text-xs tracking-normal">
-              <StateBadge tone={badge.tone}>{badge.words}</StateBadge>
+              <StateBadge tone={badge.tone}>{badge.label}</StateBadge>
             </span>
           )}
         </p>
@@ -40,7 +40,7 @@ const Head = ({ billing, onCancel }: { billing: Billing; onCancel: () => void })
       </div>
       {subscription && (
         <Button onClick={onCancel}>
-          {subscription.status === 'cancelled' ? 'End it now' : 'Cancel subscription'}
+          {subscription.status === 'cancelled' ? 'End now' : 'Cancel subscription'}
         </Button>
       )}
     </div>
@@ -61,7 +61,7 @@ export const CurrentPlan = ({
     {billing ? (
       <>
         <Head billing={billing} onCancel={onCancel} />
-        <Standing billing={billing} />
+        <SubscriptionNotice billing={billing} />
       </>
     ) : (
       <div className="grid h-14 content-start gap-2 pt-1">

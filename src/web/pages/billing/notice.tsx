@@ -10,19 +10,19 @@ const KINDS = {
   plain: { icon: CircleMinus, look: 'border-line bg-surface', color: 'text-muted' },
 };
 
-export interface NoticeWords {
+export interface NoticeContent {
   kind: keyof typeof KINDS;
   title: string;
   text: string;
 }
 
-/** Says what has come of something; read out when its words change. */
+/** A status message that screen readers announce when its text changes. */
 export const Notice = ({
-  words: { kind, title, text },
+  content: { kind, title, text },
   action,
   onDismiss,
 }: {
-  words: NoticeWords;
+  content: NoticeContent;
   action?: ReactNode;
   onDismiss: () => void;
 }) => {

@@ -13,14 +13,14 @@ import { PLAN_NAMES } from './plan-words.ts';
 
 type Payment = Billing['payments'][number];
 
-/** As many as the service tells of. */
+/** The number of payments that the API returns. */
 const LATEST = 50;
 
 const STATES = {
-  paid: { tone: 'good', words: 'paid' },
-  pending: { tone: 'warn', words: 'pending' },
-  declined: { tone: 'bad', words: 'declined' },
-  replaced: { tone: 'plain', words: 'replaced' },
+  paid: { tone: 'good', label: 'Paid' },
+  pending: { tone: 'warn', label: 'Pending' },
+  declined: { tone: 'bad', label: 'Declined' },
+  replaced: { tone: 'plain', label: 'Replaced' },
 } as const;
 
 const NARROW = 'max-sm:px-2';
@@ -31,14 +31,14 @@ const HEAD = (
     <Th className={NARROW}>Plan</Th>
     <Th className={`text-right ${NARROW}`}>Amount</Th>
     <Th>Status</Th>
-    <Th className="max-md:hidden">Payment</Th>
+    <Th className="max-md:hidden">Payment ID</Th>
   </>
 );
 
 const Row = ({ payment }: { payment: Payment }) => {
   const { payment_id, plan, amount, currency, status, paid_at, created_at } = payment;
   const at = paid_at ?? created_at;
-  const { tone, words } = STATES[status];
+  const { tone, label } = STATES[status];
   return (
     <Tr>
       <Td className="whitespace-nowrap">
@@ -53,12 +53,12 @@ const Row = ({ payment }: { payment: Payment }) => {
         {formatMoney(amount, currency)}
       </Td>
       <Td>
-        <StateBadge tone={tone}>{words}</StateBadge>
+        <StateBadge tone={tone}>{label}</StateBadge>
       </Td>
       <Td className="max-md:hidden">
         <span className="flex items-center gap-1">
           <code className="text-xs whitespace-nowrap">{payment_id}</code>
-          <CopyIcon text={payment_id} what="payment id" />
+          <CopyIcon text={payment_id} what="payment ID" />
         </span>
       </Td>
     </Tr>
@@ -70,7 +70,7 @@ export const Payments = ({ payments }: { payments: Payment[] | undefined }) => (
     <CardHeader title="Payments" />
     {payments?.length === 0 ? (
       <Empty icon={<ReceiptText />} title="No payments yet">
-        Once you pay for a plan, each payment is listed here.
+        Payments for your plan are listed here.
       </Empty>
     ) : (
       <Table label="Payments" head={HEAD}>
@@ -82,7 +82,9 @@ export const Payments = ({ payments }: { payments: Payment[] | undefined }) => (
       </Table>
     )}
     {payments?.length === LATEST && (
-      <p className="border-t border-line px-5 py-3 text-sm text-muted">The latest {LATEST} payments.</p>
+      <p className="border-t border-line px-5 py-3 text-sm text-muted">
+        Showing the latest {LATEST} payments.
+      </p>
     )}
   </Card>
 );

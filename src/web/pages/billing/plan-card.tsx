@@ -6,28 +6,28 @@ import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { PLAN_NAMES, type Plan } from './plan-words.ts';
 
-// The buttons of all cards stand on one line, whatever is above or below them.
+// A subgrid aligns the buttons of all cards.
 const CARD =
   'grid min-w-0 rounded-xl border bg-surface p-5 shadow-card md:row-span-3 md:grid-rows-subgrid md:gap-y-0';
 
-const Gives = ({ children }: { children: ReactNode }) => (
+const Feature = ({ children }: { children: ReactNode }) => (
   <li className="flex gap-2">
     <Check aria-hidden className="mt-0.5 size-4 shrink-0 text-brass" />
     <span className="nums min-w-0">{children}</span>
   </li>
 );
 
-/** One plan to choose; `children` is how to get there. */
+/** A plan with its limits; `children` is its button or state. */
 export const PlanCard = ({
   plan,
   isCurrent,
-  isTold,
+  hasOwnLabel,
   children,
 }: {
   plan: Plan;
   isCurrent: boolean;
-  /** `children` say that it is the current one. */
-  isTold: boolean;
+  /** Whether `children` already say that this is the current plan. */
+  hasOwnLabel: boolean;
   children: ReactNode;
 }) => {
   const id = useId();
@@ -43,15 +43,15 @@ export const PlanCard = ({
           <h3 id={id} className="font-medium">
             {PLAN_NAMES[plan.plan]}
           </h3>
-          {isCurrent && !isTold && <Badge tone="brass">Current plan</Badge>}
+          {isCurrent && !hasOwnLabel && <Badge tone="brass">Current plan</Badge>}
         </div>
         <p className="mt-1 flex items-baseline gap-1.5">
           <span className="nums text-2xl font-semibold tracking-tight">{formatMoney(amount, currency)}</span>
-          <span className="text-muted">a month</span>
+          <span className="text-muted">per month</span>
         </p>
         <ul className="mt-4 mb-5 grid gap-2 text-sm">
-          <Gives>{formatCount(api_limit)} licensing calls a month</Gives>
-          <Gives>{formatCount(calls_per_second)} calls a second for each API key</Gives>
+          <Feature>{formatCount(api_limit)} API calls per month</Feature>
+          <Feature>{formatCount(calls_per_second)} calls per second per API key</Feature>
         </ul>
       </div>
       {children}

@@ -10,7 +10,7 @@ export const PlanUsage = () => {
   if (!data) {
     return isError ? (
       <p role="alert" className="flex h-8 items-center gap-3 text-sm text-muted">
-        Usage could not be loaded.
+        Couldn’t load usage.
         <Button size="sm" onClick={() => void refetch()}>
           Try again
         </Button>
@@ -28,16 +28,16 @@ export const PlanUsage = () => {
       <p className="nums flex flex-wrap justify-between gap-x-4 text-sm">
         <span>
           <span className="font-medium">{formatCount(used)}</span>{' '}
-          <span className="text-muted">of {formatCount(limit)} licensing calls used</span>
+          <span className="text-muted">of {formatCount(limit)} API calls used</span>
         </span>
         <span className="text-muted">
           {formatDate(period_start)} to {formatDate(period_end)}
         </span>
       </p>
-      <Meter label="Licensing calls used" used={used} limit={limit} />
+      <Meter label="API calls used" used={used} limit={limit} />
       {used >= limit && (
         <p className="text-sm text-bad">
-          The limit is reached: calls are refused until the period ends or the plan is a bigger one.
+          You’ve reached your limit. API calls are rejected until the period ends or you upgrade.
         </p>
       )}
     </div>

@@ -11,7 +11,7 @@ export const PLAN_NAMES: Record<PlanName, string> = { free: 'Free', pro: 'Pro', 
 export const planOf = ({ plans }: Billing, name: PlanName): Plan | undefined =>
   plans.find(({ plan }) => plan === name);
 
-export const priceWords = ({ amount, currency }: Plan): string => `${formatMoney(amount, currency)} a month`;
+export const priceText = ({ amount, currency }: Plan): string => `${formatMoney(amount, currency)} per month`;
 
-export const limitWords = ({ api_limit, calls_per_second }: Plan): string =>
-  `${formatCount(api_limit)} licensing calls a month, ${formatCount(calls_per_second)} a second for each API key`;
+export const limitText = ({ api_limit, calls_per_second }: Plan): string =>
+  `${formatCount(api_limit)} API calls per month and ${formatCount(calls_per_second)} calls per second per API key`;

@@ -10,39 +10,39 @@ import { PlanCard, PlanCardSkeleton } from './plan-card.tsx';
 import { PLAN_NAMES, type PlanName } from './plan-words.ts';
 import { useCheckout } from './use-checkout.ts';
 
-const Standing = ({ children }: { children: ReactNode }) => (
+const State = ({ children }: { children: ReactNode }) => (
   <p className="flex h-9 items-center justify-center gap-2 rounded-lg bg-sunken text-muted">{children}</p>
 );
 
-const Refused = ({ error }: { error: unknown }) => (
+const CheckoutError = ({ error }: { error: unknown }) => (
   <div role="alert" className="mt-3 rounded-lg bg-bad-soft px-3 py-2 text-sm">
     <p className="text-bad">{errorWords(error)}</p>
-    <p className="text-muted">Nothing was charged, and your plan is as before.</p>
+    <p className="text-muted">You were not charged, and your plan has not changed.</p>
     <RequestId error={error} />
   </div>
 );
 
 const hintOf = ({ subscription }: Billing): string =>
   subscription
-    ? `Paying for a plan starts a new month at its full price, in place of ${PLAN_NAMES[subscription.plan]}.`
-    : 'Paid by the month, until you cancel.';
+    ? `Changing plans ends ${PLAN_NAMES[subscription.plan]} and starts a new month at the full price.`
+    : 'Billed monthly. Cancel anytime.';
 
-const payWords = ({ plan: current, subscription }: Billing, name: PlanName): string => {
+const checkoutLabel = ({ plan: current, subscription }: Billing, name: PlanName): string => {
   if (subscription?.plan !== name)
     return `${current === 'free' ? 'Upgrade' : 'Switch'} to ${PLAN_NAMES[name]}`;
   return subscription.status === 'past_due'
     ? `Pay for ${PLAN_NAMES[name]}`
-    : `Subscribe to ${PLAN_NAMES[name]} again`;
+    : `Resubscribe to ${PLAN_NAMES[name]}`;
 };
 
-/** The step that most people take from here. */
-const likely = ({ subscription }: Billing): PlanName | null => {
+/** Returns the plan whose button is highlighted. */
+const suggestedPlan = ({ subscription }: Billing): PlanName | null => {
   if (!subscription) return 'pro';
   if (subscription.status !== 'active') return subscription.plan;
   return subscription.plan === 'pro' ? 'scale' : null;
 };
 
-const isSettledOn = ({ plan, subscription }: Billing, name: PlanName): boolean =>
+const isActivePlan = ({ plan, subscription }: Billing, name: PlanName): boolean =>
   subscription ? subscription.status === 'active' && subscription.plan === name : plan === name;
 
 const Action = ({
@@ -57,30 +57,30 @@ const Action = ({
   onCancel: () => void;
 }) => {
   const { subscription } = billing;
-  if (isSettledOn(billing, name)) {
+  if (isActivePlan(billing, name)) {
     return (
-      <Standing>
+      <State>
         <Check aria-hidden className="size-4 text-brass" />
         Current plan
-      </Standing>
+      </State>
     );
   }
   if (name === 'free') {
     if (subscription?.status === 'cancelled')
-      return <Standing>From {formatDate(subscription.ends_at ?? subscription.period_end)}</Standing>;
-    return <Button onClick={onCancel}>Return to Free</Button>;
+      return <State>Starts on {formatDate(subscription.ends_at ?? subscription.period_end)}</State>;
+    return <Button onClick={onCancel}>Downgrade to Free</Button>;
   }
   return (
     <>
       <Button
-        variant={name === likely(billing) ? 'solid' : 'outline'}
+        variant={name === suggestedPlan(billing) ? 'solid' : 'outline'}
         isBusy={checkout.leavingFor === name}
         disabled={checkout.leavingFor !== null && checkout.leavingFor !== name}
         onClick={() => checkout.start(name)}
       >
-        {payWords(billing, name)}
+        {checkoutLabel(billing, name)}
       </Button>
-      {checkout.failedFor === name && <Refused error={checkout.error} />}
+      {checkout.failedFor === name && <CheckoutError error={checkout.error} />}
     </>
   );
 };
@@ -108,7 +108,7 @@ export const Plans = ({ billing, onCancel }: { billing: Billing | undefined; onC
                 key={plan.plan}
                 plan={plan}
                 isCurrent={plan.plan === billing.plan}
-                isTold={isSettledOn(billing, plan.plan)}
+                hasOwnLabel={isActivePlan(billing, plan.plan)}
               >
                 <Action billing={billing} name={plan.plan} checkout={checkout} onCancel={onCancel} />
               </PlanCard>

@@ -6,11 +6,11 @@ import { Time } from '../../ui/time.tsx';
 
 type Attempt = Delivery['attempts'][number];
 
-const duration = (ms: number) => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`);
+const durationText = (ms: number) => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`);
 
 const Response = ({ attempt, number }: { attempt: Attempt; number: number }) => {
   if (attempt.response === null) return null;
-  if (attempt.response === '') return <p className="text-muted">The answer had no body.</p>;
+  if (attempt.response === '') return <p className="text-muted">The response had no body.</p>;
   return (
     <pre
       tabIndex={0}
@@ -32,8 +32,8 @@ const Item = ({ attempt, number, isOpen }: { attempt: Attempt; number: number; i
           className="size-4 shrink-0 text-muted transition-transform group-open:rotate-90"
         />
         <span className="nums text-muted">Attempt {number}</span>
-        <Badge tone={attempt.error === null ? 'good' : 'bad'}>{attempt.status_code ?? 'No answer'}</Badge>
-        <span className="nums text-muted">{duration(attempt.duration_ms)}</span>
+        <Badge tone={attempt.error === null ? 'good' : 'bad'}>{attempt.status_code ?? 'No response'}</Badge>
+        <span className="nums text-muted">{durationText(attempt.duration_ms)}</span>
         <span className="ml-auto text-muted">
           <Time at={attempt.time} />
         </span>
@@ -47,14 +47,14 @@ const Item = ({ attempt, number, isOpen }: { attempt: Attempt; number: number; i
   </li>
 );
 
-/** The last one first, since it is what one looks for. */
+/** A delivery's attempts, newest first. */
 export const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) => (
   <>
     <h3 className="px-5 pt-4 pb-2 text-sm font-medium">
       Attempts <span className="nums text-muted">{formatCount(attempts.length)}</span>
     </h3>
     {attempts.length === 0 ? (
-      <p className="px-5 pb-4 text-sm text-muted">None yet.</p>
+      <p className="px-5 pb-4 text-sm text-muted">No attempts yet.</p>
     ) : (
       <ol reversed className="divide-y divide-line border-y border-line">
         {attempts

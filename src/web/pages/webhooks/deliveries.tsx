@@ -20,7 +20,7 @@ const NoDeliveries = ({ webhook }: { webhook: Webhook }) => (
     title="No deliveries yet"
     action={webhook.status === 'enabled' && <SendTest id={webhook.id} />}
   >
-    Events that happen from now on show up here, with each attempt and what your endpoint answered.
+    New events show up here, with each delivery attempt and your endpoint’s response.
   </Empty>
 );
 

@@ -17,7 +17,7 @@ interface FrameProps {
   children: ReactNode;
 }
 
-/** Whoever opens a delivery goes on from here. */
+/** Moves the focus to the element when it mounts. */
 const useFocus = <T extends HTMLElement>() => {
   const ref = useRef<T>(null);
   useEffect(() => ref.current?.focus({ preventScroll: true }), []);
@@ -40,8 +40,8 @@ const DialogBody = ({ children }: { children: ReactNode }) => (
   </div>
 );
 
-/** Beside the list, and as high as the window at most. */
-const Side = ({ id, title, onClose, children }: FrameProps) => (
+/** A panel next to the list, at most as high as the window. */
+const SidePanel = ({ id, title, onClose, children }: FrameProps) => (
   <Card
     aria-label="Delivery"
     className="sticky top-5 flex max-h-[calc(100dvh-2.5rem)] flex-col overflow-hidden"
@@ -83,18 +83,18 @@ export const DeliveryPanel = ({ webhook, id, list, onClose }: DeliveryPanelProps
     <LoadError error={error} onRetry={retry} />
   ) : delivery === null ? (
     <p className="px-5 pb-5 text-muted">
-      It isn’t there any more, or never was. Deliveries are kept for 30 days, and fewer if there are very
-      many.
+      This delivery was deleted or never existed. Deliveries are kept for up to 30 days, or less on busy
+      webhooks.
     </p>
   ) : (
     <Loading />
   );
-  const title = delivery?.event ?? (delivery === null ? 'No such delivery' : 'Delivery');
+  const title = delivery?.event ?? (delivery === null ? 'Delivery not found' : 'Delivery');
   if (isWide) {
     return (
-      <Side id={id} title={title} onClose={onClose}>
+      <SidePanel id={id} title={title} onClose={onClose}>
         {content}
-      </Side>
+      </SidePanel>
     );
   }
   return (

@@ -20,19 +20,19 @@ export const DeliveryBadge = ({ status }: Pick<Delivery, 'status'>) => (
 
 const MIDDLE = 'max-md:hidden';
 const WIDE = 'max-xl:hidden';
-// On a phone the first column holds what the others do.
+// On a phone the first column also shows the content of the other columns.
 const FIRST = 'max-md:w-full max-md:max-w-0';
 
-/** Of a list that has something open beside it, only the first columns are left. */
+/** Shows fewer columns while a delivery is open next to the list. */
 export const DeliveryHead = ({ isNarrow }: { isNarrow: boolean }) => (
   <>
     <Th>Event</Th>
     <Th className={MIDDLE}>Status</Th>
     {!isNarrow && (
       <>
-        <Th className={WIDE}>Event id</Th>
+        <Th className={WIDE}>Event ID</Th>
         <Th className={cx('text-right', MIDDLE)}>Attempts</Th>
-        <Th className={MIDDLE}>Last answer</Th>
+        <Th className={MIDDLE}>Last response</Th>
         <Th className={MIDDLE}>Next attempt</Th>
       </>
     )}
@@ -40,11 +40,11 @@ export const DeliveryHead = ({ isNarrow }: { isNarrow: boolean }) => (
   </>
 );
 
-const LastAnswer = ({ attempts }: Pick<Delivery, 'attempts'>) => {
+const LastResponse = ({ attempts }: Pick<Delivery, 'attempts'>) => {
   const last = attempts.at(-1);
   if (!last) return <span className="text-muted">None yet</span>;
   return last.status_code === null ? (
-    <span className="text-bad">No answer</span>
+    <span className="text-bad">No response</span>
   ) : (
     <span className={cx('nums', last.error !== null && 'text-bad')}>{last.status_code}</span>
   );
@@ -73,7 +73,7 @@ export const DeliveryRow = ({ delivery, isNarrow, isOpen }: DeliveryRowProps) =>
       </Link>
       <span className="flex items-center gap-2 py-1 text-muted md:hidden">
         <DeliveryBadge status={delivery.status} />
-        <LastAnswer attempts={delivery.attempts} />
+        <LastResponse attempts={delivery.attempts} />
         {delivery.attempts.length > 1 && (
           <span className="nums text-xs">{plural(delivery.attempts.length, 'attempt')}</span>
         )}
@@ -89,7 +89,7 @@ export const DeliveryRow = ({ delivery, isNarrow, isOpen }: DeliveryRowProps) =>
         </Td>
         <Td className={cx('nums text-right', MIDDLE)}>{delivery.attempts.length}</Td>
         <Td className={cx('whitespace-nowrap', MIDDLE)}>
-          <LastAnswer attempts={delivery.attempts} />
+          <LastResponse attempts={delivery.attempts} />
         </Td>
         <Td className={cx('min-w-36 whitespace-nowrap text-muted', MIDDLE)}>
           {delivery.status === 'pending' && <NextAttempt at={delivery.next_attempt_at} />}

@@ -5,13 +5,13 @@ import { Choice, ChoiceGroup, useFieldError } from '../../ui/form.tsx';
 
 type EventName = Webhook['events'][number];
 
-const EVENTS: Record<EventName, string> = {
-  'payment.success': 'A payment was confirmed.',
-  'subscription.cancelled': 'A subscription was cancelled.',
-  'license.created': 'A license was created.',
-  'license.verified': 'A license was verified and found valid, each time anew.',
+const EVENT_DESCRIPTIONS: Record<EventName, string> = {
+  'payment.success': 'A payment is confirmed',
+  'subscription.cancelled': 'A subscription is canceled',
+  'license.created': 'A license is created',
+  'license.verified': 'Each time a license is verified as valid',
 };
-const NAMES = Object.keys(EVENTS) as EventName[];
+const NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
 
 const isAll = (events: EventName[]) => events.length === NAMES.length;
 
@@ -26,12 +26,12 @@ export const EventNames = ({ events }: Pick<Webhook, 'events'>) =>
     </span>
   );
 
-/** What a form with an `EventChoice` holds: null is all of them, those to come included. */
+/** Returns the events chosen in an `EventChoice`, or null for all events, including future ones. */
 export const chosenEvents = (form: FormData): EventName[] | null =>
   form.get('which') === 'all' ? null : NAMES.filter((name) => form.getAll('events').includes(name));
 
 export const EventChoice = ({ events = NAMES }: Partial<Pick<Webhook, 'events'>>) => {
-  const [isChoosing, setChoosing] = useState(!isAll(events));
+  const [isSelecting, setSelecting] = useState(!isAll(events));
   const error = useFieldError('events');
   return (
     <ChoiceGroup label="Events">
@@ -39,20 +39,20 @@ export const EventChoice = ({ events = NAMES }: Partial<Pick<Webhook, 'events'>>
         type="radio"
         name="which"
         value="all"
-        checked={!isChoosing}
-        onChange={() => setChoosing(false)}
+        checked={!isSelecting}
+        onChange={() => setSelecting(false)}
         label="All events"
-        hint="Those that are added later, too."
+        hint="Includes events that are added in the future"
       />
       <Choice
         type="radio"
         name="which"
         value="some"
-        checked={isChoosing}
-        onChange={() => setChoosing(true)}
-        label="Only these"
+        checked={isSelecting}
+        onChange={() => setSelecting(true)}
+        label="Selected events"
       />
-      {isChoosing && (
+      {isSelecting && (
         <div className="ml-6.5 grid gap-2.5 border-l border-line pl-4">
           {NAMES.map((name) => (
             <Choice
@@ -62,12 +62,12 @@ export const EventChoice = ({ events = NAMES }: Partial<Pick<Webhook, 'events'>>
               defaultChecked={!isAll(events) && events.includes(name)}
               aria-invalid={error ? true : undefined}
               label={name}
-              hint={EVENTS[name]}
+              hint={EVENT_DESCRIPTIONS[name]}
             />
           ))}
           {error && (
             <p role="alert" className="text-sm text-bad">
-              Choose at least one event
+              Select at least one event
             </p>
           )}
         </div>

@@ -7,7 +7,7 @@ export const UrlField = ({ value }: { value?: string }) => (
     type="url"
     defaultValue={value}
     placeholder="https://example.com/hooks/latchkey"
-    hint="A public https address that takes a POST."
+    hint="A public HTTPS URL that accepts POST requests"
     autoComplete="off"
     spellCheck={false}
     maxLength={2_048}
@@ -19,7 +19,7 @@ export const DescriptionField = ({ value }: { value?: string | null }) => (
     label="Description"
     name="description"
     defaultValue={value ?? ''}
-    placeholder="What it is for"
+    placeholder="What this webhook is for"
     autoComplete="off"
     maxLength={200}
   />

@@ -6,7 +6,7 @@ import { StateBadge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Time, useNow } from '../../ui/time.tsx';
 
-const GIVEN_UP_AFTER_MS = 5 * 86_400_000;
+const DISABLED_AFTER_MS = 5 * 86_400_000;
 
 type Health = Pick<Webhook, 'disabled_reason' | 'failing_since'>;
 
@@ -15,14 +15,14 @@ export const HealthBadge = ({ disabled_reason: reason, failing_since: since }: H
   return since ? <StateBadge tone="warn">Failing</StateBadge> : <StateBadge tone="good">Enabled</StateBadge>;
 };
 
-const REASONS = { by_you: 'By you', gone: 'It answered 410, gone', failing: 'It failed for five days' };
+const REASONS = { by_you: 'By you', gone: 'Responded 410 Gone', failing: 'Failed for 5 days' };
 
-/** A few words, for a row. */
+/** The short reason for a table row. */
 export const HealthReason = ({ disabled_reason: reason, failing_since: since }: Health) => {
   if (reason) return REASONS[reason];
   return since ? (
     <>
-      First failure <Time at={since} />
+      Failing since <Time at={since} />
     </>
   ) : null;
 };
@@ -48,37 +48,37 @@ const Notice = ({ isBad, title, children }: { isBad: boolean; title: string; chi
 
 const Failing = ({ since }: { since: string }) => {
   const nowMs = useNow();
-  const endMs = Date.parse(since) + GIVEN_UP_AFTER_MS;
+  const endMs = Date.parse(since) + DISABLED_AFTER_MS;
   const end = new Date(endMs).toISOString();
   return (
-    <Notice isBad title="Attempts are failing">
-      The first failed {formatRelative(since, nowMs)}, and none has succeeded since. They are retried; if that
-      goes on until {formatExact(end)}, the webhook is disabled.
+    <Notice isBad title="Deliveries are failing">
+      The first attempt failed {formatRelative(since, nowMs)}, and none has succeeded since. If attempts keep
+      failing until {formatExact(end)}, the webhook is disabled.
     </Notice>
   );
 };
 
-const AFTERWARDS =
-  'What was pending has been given up. Once it is enabled again, you can resend what you want.';
+const CANCELED_DELIVERIES =
+  'Pending deliveries were canceled. You can resend them after you enable the webhook.';
 const NOTICES = {
-  by_you: { title: 'You disabled this webhook', words: `Nothing is sent to it. ${AFTERWARDS}` },
+  by_you: { title: 'You disabled this webhook', text: `It receives no events. ${CANCELED_DELIVERIES}` },
   gone: {
-    title: 'Disabled, since it answered 410',
-    words: `An endpoint that answers 410 (gone) wants no more events. ${AFTERWARDS}`,
+    title: 'Disabled because it responded 410 Gone',
+    text: `Your endpoint responds 410 to stop receiving events. ${CANCELED_DELIVERIES}`,
   },
   failing: {
-    title: 'Disabled, since it failed for five days',
-    words: `Not one delivery succeeded. ${AFTERWARDS}`,
+    title: 'Disabled because it failed for 5 days',
+    text: `No delivery succeeded during that time. ${CANCELED_DELIVERIES}`,
   },
 };
 
-/** What is the matter and what comes of it, where it is not well. */
+/** Explains why the webhook is failing or disabled, and what happens next. */
 export const HealthNotice = ({ disabled_reason: reason, failing_since: since }: Health) => {
   if (!reason) return since ? <Failing since={since} /> : null;
-  const { title, words } = NOTICES[reason];
+  const { title, text } = NOTICES[reason];
   return (
     <Notice isBad={reason !== 'by_you'} title={title}>
-      {words}
+      {text}
     </Notice>
   );
 };

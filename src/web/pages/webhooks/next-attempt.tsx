@@ -2,20 +2,20 @@ import { formatExact, formatRelative } from '../../lib/format.ts';
 import { Tip } from '../../ui/tip.tsx';
 import { useNow } from '../../ui/time.tsx';
 
-const words = (at: string, nowMs: number) => {
+const timeLeftText = (at: string, nowMs: number) => {
   const leftMs = Date.parse(at) - nowMs;
-  if (leftMs <= 10_000) return 'in seconds';
+  if (leftMs <= 10_000) return 'in a few seconds';
   return leftMs < 60_000 ? 'in under a minute' : formatRelative(at, nowMs);
 };
 
-/** Of a pending delivery; null is one that is being sent. */
+/** The time of a pending delivery's next attempt; null while an attempt is in progress. */
 export const NextAttempt = ({ at }: { at: string | null }) => {
   const nowMs = useNow();
-  if (at === null) return 'being sent';
+  if (at === null) return 'sending now';
   return (
     <Tip text={formatExact(at)}>
       <time dateTime={at} className="nums whitespace-nowrap">
-        {words(at, nowMs)}
+        {timeLeftText(at, nowMs)}
       </time>
     </Tip>
   );

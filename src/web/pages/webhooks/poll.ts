@@ -1,13 +1,16 @@
 import type { Delivery } from '../../data/queries.ts';
 
-const SOON_MS = 2_500;
-const LATER_MS = 5_000;
+const FAST_POLL_MS = 2_500;
+const SLOW_POLL_MS = 5_000;
 
-const waitMs = ({ status, next_attempt_at: next }: Delivery, nowMs: number): number => {
-  if (status !== 'pending') return LATER_MS;
+const msToNextAttempt = ({ status, next_attempt_at: next }: Delivery, nowMs: number): number => {
+  if (status !== 'pending') return SLOW_POLL_MS;
   return next === null ? 0 : Date.parse(next) - nowMs;
 };
 
-/** In how long to ask again: soon while something is sent or about to be, at leisure otherwise. */
+/** Returns the polling interval, which is shorter while an attempt is in progress or due. */
 export const pollMs = (deliveries: Delivery[], nowMs: number): number =>
-  Math.max(SOON_MS, Math.min(LATER_MS, ...deliveries.map((delivery) => waitMs(delivery, nowMs))));
+  Math.max(
+    FAST_POLL_MS,
+    Math.min(SLOW_POLL_MS, ...deliveries.map((delivery) => msToNextAttempt(delivery, nowMs))),
+  );

@@ -1,2 +1,2 @@
-/** The name by which an endpoint goes where its whole address is too long. */
+/** The short name of an endpoint, where its URL would be too long. */
 export const hostOf = (url: string): string => new URL(url).hostname;

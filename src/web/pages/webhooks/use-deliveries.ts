@@ -8,7 +8,7 @@ export const useDeliveries = (id: string) => {
     ...deliveriesQuery(id),
     refetchInterval: ({ state: { data } }) => {
       const pages = data?.pages ?? [];
-      // All that is shown is asked again, so the more it is the less often.
+      // A refetch loads every page, so the interval grows with the number of pages.
       return (
         pages.length *
           pollMs(
@@ -19,37 +19,37 @@ export const useDeliveries = (id: string) => {
     },
   });
   const deliveries = query.data?.pages.flatMap(({ data }) => data);
-  useFollowedHealth(deliveries?.reduce((sum, { attempts }) => sum + attempts.length, 0));
+  useHealthRefresh(deliveries?.reduce((sum, { attempts }) => sum + attempts.length, 0));
   return { query, deliveries };
 };
 
-/** What comes of an attempt may change the endpoint's health as well. */
-const useFollowedHealth = (attempts: number | undefined) => {
+/** Refetches the webhooks after an attempt, because it may have changed their health. */
+const useHealthRefresh = (attempts: number | undefined) => {
   const queryClient = useQueryClient();
-  const before = useRef(attempts);
+  const previous = useRef(attempts);
   useEffect(() => {
-    const isNew = before.current !== undefined && before.current !== attempts;
-    before.current = attempts;
+    const isNew = previous.current !== undefined && previous.current !== attempts;
+    previous.current = attempts;
     if (isNew) void queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
   }, [attempts, queryClient]);
 };
 
-/** The delivery that is open: one of the list, or one that has to be looked for beyond it; null if it is gone. */
+/** Returns the open delivery, which is fetched if the list doesn't have it. It is null if it doesn't exist. */
 export const useOpenDelivery = (
   id: string,
   deliveryId: string,
   { query, deliveries }: ReturnType<typeof useDeliveries>,
 ) => {
   const listed = deliveries?.find((delivery) => delivery.id === deliveryId);
-  const sought = useQuery({
+  const fetched = useQuery({
     ...deliveryQuery(id, deliveryId),
     enabled: deliveries !== undefined && !listed,
     refetchInterval: ({ state: { data } }) => (data ? pollMs([data], Date.now()) : false),
   });
-  const failed = deliveries ? sought : query;
+  const failed = deliveries ? fetched : query;
   return {
-    delivery: listed ?? sought.data,
-    error: listed || sought.data ? null : failed.error,
+    delivery: listed ?? fetched.data,
+    error: listed || fetched.data ? null : failed.error,
     retry: () => void failed.refetch(),
   };
 };

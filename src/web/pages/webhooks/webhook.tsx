@@ -70,14 +70,14 @@ const NotFound = () => (
     <Card>
       <Empty
         icon={<WebhookIcon />}
-        title="There is no such webhook"
+        title="This webhook doesn’t exist"
         action={
           <ButtonLink to="/webhooks" variant="solid">
-            See all webhooks
+            View all webhooks
           </ButtonLink>
         }
       >
-        It has been deleted, or it belongs to another account.
+        It was deleted, or it belongs to another account.
       </Empty>
     </Card>
   </Page>
@@ -114,7 +114,7 @@ const Found = ({ webhook }: { webhook: Webhook }) => {
 export const WebhookPage = () => {
   const { id } = route.useParams();
   const query = useQuery(webhooksQuery);
-  const webhook = query.data?.data.find((known) => known.id === id);
+  const webhook = query.data?.data.find((listed) => listed.id === id);
   if (webhook) return <Found key={id} webhook={webhook} />;
   if (query.isError && !query.data) {
     return (
@@ -125,6 +125,6 @@ export const WebhookPage = () => {
       </Page>
     );
   }
-  // It may be newer than the list.
+  // The cached list may be older than the webhook.
   return query.isFetching ? <Loading /> : <NotFound />;
 };

@@ -30,7 +30,7 @@ export const Webhooks = () => {
   return (
     <Page
       title="Webhooks"
-      hint="Tell your own servers about licenses and payments as they happen."
+      hint="Notify your servers about licenses and payments as they happen."
       actions={addButton}
     >
       <Card>
@@ -38,8 +38,8 @@ export const Webhooks = () => {
           <LoadError error={query.error} onRetry={() => void query.refetch()} />
         ) : webhooks?.length === 0 ? (
           <Empty icon={<WebhookIcon />} title="No webhooks yet" action={addButton}>
-            Give the address of an endpoint of yours, and it gets a request for every license that is created
-            or verified, every payment and every cancellation. What fails is retried for days.
+            Add the URL of your endpoint to receive a request whenever a license is created or verified, a
+            payment succeeds, or a subscription is canceled. Failed deliveries are retried for days.
           </Empty>
         ) : (
           <>

@@ -5,7 +5,7 @@ import { formatDate } from '../../lib/format.ts';
 import { cx } from '../../ui/cx.ts';
 import { PLAN_NAMES } from './plan-words.ts';
 
-const Words = ({
+const Message = ({
   isBad = false,
   title,
   children,
@@ -26,30 +26,30 @@ const Words = ({
   );
 };
 
-/** Where a subscription does not simply go on: what holds, and until when. */
-export const Standing = ({ billing }: { billing: Billing }) => {
+/** Explains which limits apply after a failed payment or a cancellation, and until when. */
+export const SubscriptionNotice = ({ billing }: { billing: Billing }) => {
   const { plan, subscription } = billing;
   if (!subscription || subscription.status === 'active') return null;
   const name = PLAN_NAMES[subscription.plan];
   if (subscription.status === 'cancelled') {
     const end = formatDate(subscription.ends_at ?? subscription.period_end);
     return (
-      <Words
-        title={`Cancelled${subscription.cancelled_at ? ` on ${formatDate(subscription.cancelled_at)}` : ''}`}
+      <Message
+        title={`Canceled${subscription.cancelled_at ? ` on ${formatDate(subscription.cancelled_at)}` : ''}`}
       >
-        The limits of {name} hold until {end}. After that you are on Free, and nothing more is charged.
-      </Words>
+        You keep the limits of {name} until {end}. After that you move to Free and won’t be charged again.
+      </Message>
     );
   }
   return plan === 'free' ? (
-    <Words isBad title={`The last payment for ${name} failed`}>
-      The 7 days that its limits held after that are over, so those of Free apply. Pay for {name} below to
-      have them back at once.
-    </Words>
+    <Message isBad title={`The last payment for ${name} failed`}>
+      The 7-day grace period is over, so the limits of Free apply. Pay for {name} below to get its limits back
+      right away.
+    </Message>
   ) : (
-    <Words isBad title={`The last payment for ${name} failed`}>
-      Its limits hold for 7 days from then; after that those of Free apply until a payment succeeds. You can
-      pay for {name} below.
-    </Words>
+    <Message isBad title={`The last payment for ${name} failed`}>
+      You keep the limits of {name} for 7 days after the failed payment. After that the limits of Free apply
+      until a payment succeeds. You can pay for {name} below.
+    </Message>
   );
 };
