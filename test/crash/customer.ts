@@ -1,4 +1,4 @@
-// An account with a key and an endpoint, and what it was told had been done.
+// An account with an API key and a webhook, and its calls to the service.
 import type { ApiResponse, Service } from '../e2e/support/service.ts';
 import type { Inbox, Receiver } from './receiver.ts';
 
@@ -10,9 +10,9 @@ export interface Customer {
   inbox: Inbox;
 }
 
-/** The JSON of an answer that has to be a 2xx. */
+/** Returns the JSON of a 2xx response, and throws for any other status. */
 export const expectOk = ({ status, body, text }: ApiResponse): unknown => {
-  if (status < 200 || status > 299) throw new Error(`The service answered ${status}: ${text}`);
+  if (status < 200 || status > 299) throw new Error(`The service responded ${status}: ${text}`);
   return body;
 };
 
@@ -32,7 +32,7 @@ export const addKey = async (service: Service, account: Account) => {
   return { ...account, apiKey: { 'x-api-key': key.api_key } };
 };
 
-/** For every event, at a path of its own. */
+/** Adds a webhook for all events, at a path of its own on the receiver. */
 export const addEndpoint = async (
   service: Service,
   account: Account & Pick<Customer, 'apiKey'>,
@@ -45,7 +45,7 @@ export const addEndpoint = async (
   return { ...account, endpointId: id, inbox: receiver.open(path, secret) };
 };
 
-/** The key of a new license, or null if the service refused. Made by session, a license costs no usage. */
+/** Returns the key of a new license, or null for an error response. Uses the session, which costs no usage. */
 export const createLicense = async (service: Service, { session }: Account): Promise<string | null> => {
   const { status, body } = await service.post(
     '/api/v1/licenses/create',
@@ -55,13 +55,13 @@ export const createLicense = async (service: Service, { session }: Account): Pro
   return status === 201 ? (body as { license_key: string }).license_key : null;
 };
 
-/** True if the service said, with a 2xx, that the license is valid. */
+/** Returns whether the service answered that the license is valid. */
 export const verify = async (service: Service, { apiKey }: Pick<Customer, 'apiKey'>, licenseKey: string) => {
   const { status, body } = await service.post('/api/v1/licenses/verify', { license_key: licenseKey }, apiKey);
   return status === 200 && (body as { valid: boolean }).valid;
 };
 
-/** Deliveries that are not settled yet. */
+/** Counts the pending deliveries of the webhook. */
 export const countPending = async (service: Service, { endpointId, session }: Customer): Promise<number> => {
   let pending = 0;
   for (let cursor: string | null = ''; cursor !== null;) {

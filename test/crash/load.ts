@@ -1,57 +1,61 @@
-// Creates and verifies without end, whatever happens to the service, and a record of what it acknowledged.
+// Creates and verifies licenses, through restarts of the service, and records what the service acknowledged.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from '../e2e/support/service.ts';
 import { createLicense, type Customer, verify } from './customer.ts';
 
-/** The plan `free` lets a key make 10 calls a second. */
+/** Keeps to the rate limit of the free plan, 10 calls per second per API key. */
 const VERIFY_EVERY_MS = 110;
 const CREATE_EVERY_MS = 200;
-/** While the service is away. */
-const WAIT_MS = 50;
+/** Delay before the next call while the service is down. */
+const DOWN_DELAY_MS = 50;
 
 export interface Acknowledged {
   created: string[];
-  /** How many verifies of a license were answered with `valid: true`. */
+  /** The number of verify calls per license key that answered `valid: true`. */
   verified: Map<string, number>;
-  refused: number;
+  rejected: number;
 }
 
-interface Reach {
-  /** Null while it is away. */
+interface Target {
+  /** Returns null while the service is down. */
   service: () => Service | null;
-  goesOn: () => boolean;
+  isRunning: () => boolean;
 }
 
-const again = async ({ service, goesOn }: Reach, everyMs: number, call: (to: Service) => Promise<void>) => {
-  while (goesOn()) {
+const repeat = async (
+  { service, isRunning }: Target,
+  everyMs: number,
+  call: (to: Service) => Promise<void>,
+) => {
+  while (isRunning()) {
     const to = service();
     try {
       if (to) await Promise.all([call(to), delay(everyMs)]);
-      else await delay(WAIT_MS);
+      else await delay(DOWN_DELAY_MS);
     } catch {
-      // Killed before it had answered: whatever it did, it acknowledged nothing.
-      await delay(WAIT_MS);
+      // The service was killed before it responded, so it acknowledged nothing.
+      await delay(DOWN_DELAY_MS);
     }
   }
 };
 
-/** Ends when `goesOn` says so; two verifies are under way at a time. */
-export const load = async (customer: Customer, told: Acknowledged, reach: Reach): Promise<void> => {
+/** Runs until `isRunning` returns false, with two verify calls at a time. */
+export const load = async (customer: Customer, acknowledged: Acknowledged, target: Target): Promise<void> => {
   const create = async (to: Service) => {
     const licenseKey = await createLicense(to, customer);
-    if (licenseKey) told.created.push(licenseKey);
-    else told.refused++;
+    if (licenseKey) acknowledged.created.push(licenseKey);
+    else acknowledged.rejected++;
   };
   const verifyOne = async (to: Service) => {
-    const licenseKey = told.created[Math.floor(Math.random() * told.created.length)];
+    const licenseKey = acknowledged.created[Math.floor(Math.random() * acknowledged.created.length)];
     if (!licenseKey) return;
     if (await verify(to, customer, licenseKey)) {
-      told.verified.set(licenseKey, (told.verified.get(licenseKey) ?? 0) + 1);
-    } else told.refused++;
+      acknowledged.verified.set(licenseKey, (acknowledged.verified.get(licenseKey) ?? 0) + 1);
+    } else acknowledged.rejected++;
   };
   await Promise.all([
-    again(reach, CREATE_EVERY_MS, create),
-    again(reach, 2 * VERIFY_EVERY_MS, verifyOne),
-    again(reach, 2 * VERIFY_EVERY_MS, verifyOne),
+    repeat(target, CREATE_EVERY_MS, create),
+    repeat(target, 2 * VERIFY_EVERY_MS, verifyOne),
+    repeat(target, 2 * VERIFY_EVERY_MS, verifyOne),
   ]);
 };

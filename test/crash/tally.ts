@@ -1,4 +1,4 @@
-// What was acknowledged against what arrived.
+// Compares the acknowledged events with those that arrived.
 import type { Acknowledged } from './load.ts';
 import type { Inbox } from './receiver.ts';
 
@@ -14,7 +14,7 @@ export interface Tally {
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
 
-/** Distinct events of that name, by license. */
+/** Counts the distinct events with this name by license key. */
 const byLicense = ({ events }: Inbox, name: string): Map<string, number> => {
   const counts = new Map<string, number>();
   for (const event of events.values()) {
@@ -23,10 +23,10 @@ const byLicense = ({ events }: Inbox, name: string): Map<string, number> => {
   return counts;
 };
 
-/** An event too many, whose call was never acknowledged, makes up for no other license's. */
-const compare = (told: Map<string, number>, arrived: Map<string, number>): Count => ({
-  acknowledged: sum(told.values()),
-  arrived: sum([...told].map(([licenseKey, times]) => Math.min(times, arrived.get(licenseKey) ?? 0))),
+/** An unacknowledged event of one license does not make up for a lost event of another. */
+const compare = (acknowledged: Map<string, number>, arrived: Map<string, number>): Count => ({
+  acknowledged: sum(acknowledged.values()),
+  arrived: sum([...acknowledged].map(([licenseKey, times]) => Math.min(times, arrived.get(licenseKey) ?? 0))),
 });
 
 const add = (a: Count, b: Count): Count => ({
@@ -34,18 +34,18 @@ const add = (a: Count, b: Count): Count => ({
   arrived: a.arrived + b.arrived,
 });
 
-export const tally = (parts: { told: Acknowledged; inbox: Inbox }[]): Tally => {
+export const tally = (parts: { acknowledged: Acknowledged; inbox: Inbox }[]): Tally => {
   let created: Count = { acknowledged: 0, arrived: 0 };
   let verified = created;
-  for (const { told, inbox } of parts) {
-    const once = new Map(told.created.map((licenseKey) => [licenseKey, 1]));
+  for (const { acknowledged, inbox } of parts) {
+    const once = new Map(acknowledged.created.map((licenseKey) => [licenseKey, 1]));
     created = add(created, compare(once, byLicense(inbox, 'license.created')));
-    verified = add(verified, compare(told.verified, byLicense(inbox, 'license.verified')));
+    verified = add(verified, compare(acknowledged.verified, byLicense(inbox, 'license.verified')));
   }
   return { created, verified };
 };
 
-export const lost = ({ created, verified }: Tally): number =>
+export const countLost = ({ created, verified }: Tally): number =>
   created.acknowledged - created.arrived + (verified.acknowledged - verified.arrived);
 
 const row = (title: string, ...cells: (number | string)[]) =>
@@ -53,8 +53,8 @@ const row = (title: string, ...cells: (number | string)[]) =>
 
 export const table = (counts: Tally): string => {
   const { created, verified } = counts;
-  const line = (title: string, of: (count: Count) => number) =>
-    row(title, of(created), of(verified), of(created) + of(verified));
+  const line = (title: string, valueOf: (count: Count) => number) =>
+    row(title, valueOf(created), valueOf(verified), valueOf(created) + valueOf(verified));
   return [
     row('', 'license.created', 'license.verified', 'both'),
     line('acknowledged', ({ acknowledged }) => acknowledged),
