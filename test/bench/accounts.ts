@@ -1,4 +1,4 @@
-// Accounts as customers make them: registered, paid for in the sandbox, with keys, licenses and a webhook endpoint.
+// Creates accounts through the API: with a paid plan, API keys, licenses and a webhook.
 import { addKey, expectOk, signUp } from '../crash/customer.ts';
 import type { Service } from '../e2e/support/service.ts';
 import { type Values, sharedValues } from './load/plan.ts';
@@ -9,23 +9,23 @@ export interface Account {
   apiKeys: Values;
 }
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
-/** So many of the same, a few of them under way at a time. */
+/** Calls `make` `times` times, with up to eight calls at a time. */
 export const repeated = async <T>(times: number, make: (index: number) => Promise<T>): Promise<T[]> => {
   const made: T[] = [];
-  let begun = 0;
+  let started = 0;
   const lane = async () => {
-    while (begun < times) {
-      const index = begun++;
+    while (started < times) {
+      const index = started++;
       made[index] = await make(index);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: CONCURRENCY }, lane));
   return made;
 };
 
-/** 1,000 calls a second for each key and 5,000,000 a month. */
+/** The plan allows 1,000 calls per second per API key and 5,000,000 per month. */
 const payForScale = async (service: Service, { session }: Pick<Account, 'session'>) => {
   const { checkout_url } = expectOk(await service.post('/api/init-payment', { plan: 'scale' }, session)) as {
     checkout_url: string;
@@ -35,7 +35,7 @@ const payForScale = async (service: Service, { session }: Pick<Account, 'session
     redirect: 'manual',
     body: new URLSearchParams({ outcome: 'paid' }),
   });
-  if (status !== 303) throw new Error(`The checkout answered ${status}.`);
+  if (status !== 303) throw new Error(`The checkout responded ${status}.`);
 };
 
 export const openAccount = async (service: Service, email: string, keys: number): Promise<Account> => {

@@ -1,4 +1,4 @@
-// All measurements of one run, in the order that disturbs them least.
+// All measurements of one run, in the order in which they affect each other least.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildWorker, fixturePath, SERVICE_CONFIG } from './build.ts';
@@ -17,9 +17,9 @@ import { openPlace, start } from './service.ts';
 import { measureStart } from './start-stage.ts';
 import { measureVerify } from './verify-stage.ts';
 
-const NOTES = `Every Worker has a runtime and a direct socket of its own; the router of static files is left out. The
-service writes its log, and nobody reads it. The webhook endpoint's receiver keeps its answers back:
-events are written and handed to the outbox while verify is measured, and six posts at a time wait for an answer.`;
+const NOTES = `Every Worker has its own runtime and direct socket, without the static assets router. The service
+writes its log to /dev/null. The webhook receiver never responds: while verify is measured, events are written and
+forwarded to the outbox, and six requests at a time wait for a response.`;
 
 export const bench = async (folder: string, load: Load, options: Options): Promise<void> => {
   const step = (what: string) => console.log(`… ${Math.round(performance.now() / 1_000)} s: ${what}`);

@@ -1,4 +1,4 @@
-// Bundles a Worker as `wrangler deploy` does, without deploying it.
+// Bundles a Worker with `wrangler deploy --dry-run`.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -20,11 +20,11 @@ export interface Bundle {
   script: string;
   bytes: number;
   gzippedBytes: number;
-  /** What is evaluated only when it is first needed: bytes of the bundle by package or file. */
+  /** Bytes of modules that are evaluated on first use, by package or file. */
   lazyBytes: Record<string, number>;
 }
 
-/** What the entry reaches without a dynamic import runs at start-up. */
+/** Returns the modules that run at start-up, because the entry reaches them without a dynamic import. */
 const eagerInputs = ({ inputs }: Metafile, entry: string) => {
   const eager = new Set([entry]);
   for (const path of eager) {
@@ -40,7 +40,7 @@ const originOf = (path: string) =>
 
 const lazyBytes = (metafile: Metafile): Record<string, number> => {
   const output = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint !== undefined);
-  if (!output?.entryPoint) throw new Error('The bundle names no entry.');
+  if (!output?.entryPoint) throw new Error('The bundle has no entry point.');
   const eager = eagerInputs(metafile, output.entryPoint);
   const bytes: Record<string, number> = {};
   for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
@@ -51,7 +51,7 @@ const lazyBytes = (metafile: Metafile): Record<string, number> => {
   return bytes;
 };
 
-/** `entry` takes the place of the one that the configuration names. */
+/** `entry` replaces the entry point of the configuration. */
 export const buildWorker = (config: string, folder: string, entry?: string): Bundle => {
   const args = ['deploy', ...(entry === undefined ? [] : [entry]), '--config', config];
   execFileSync(
@@ -75,7 +75,7 @@ export const buildWorker = (config: string, folder: string, entry?: string): Bun
   };
 };
 
-/** A Worker of our own, which runs with the service's compatibility date and flags. */
+/** Builds a fixture Worker with the compatibility date and flags of the service. */
 export const buildFixture = (name: string, folder: string, bindings: object = {}): Bundle => {
   const { compatibility_date, compatibility_flags } = unstable_readConfig({ config: SERVICE_CONFIG });
   const config = join(folder, 'wrangler.json');

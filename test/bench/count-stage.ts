@@ -1,4 +1,4 @@
-// What a verify writes and whether it reads D1, counted by a copy of the service that has counters in it.
+// Counts the rows that verify writes and its D1 queries, with a build of the service that has counters.
 import type { Probe } from './fixtures/probe.ts';
 import type { Load } from './load/load.ts';
 import { planOf } from './rounds.ts';
@@ -13,13 +13,13 @@ const CONNECTIONS = { one: 1, many: 64 };
 export interface Counted {
   calls: number;
   callsPerSecond: number;
-  /** All of them per verify. */
+  /** Commits and rows are per verify. */
   commits: number;
   gateRows: number;
   outboxRows: number;
-  /** Hand-overs to the outbox, and alarms of both. */
+  /** Calls of the outbox, and alarms of the gate and the outbox, per verify. */
   otherObjectRequests: number;
-  /** In all, not per verify. */
+  /** The total, not per verify. */
   d1Queries: number;
 }
 
@@ -27,7 +27,7 @@ export interface CountFigures {
   one: Counted;
   many: Counted;
   unheardMany: Counted;
-  /** By the verifies that came first after an eviction. */
+  /** Queries of the first verify after each eviction. */
   d1QueriesAfterEviction: number;
   evictions: number;
 }
@@ -70,7 +70,7 @@ const afterEvictions = async (load: Load, service: Running, name: string, accoun
   return (await queries()) - before;
 };
 
-/** The service has to be the one with the counters. `name` is its Worker's. */
+/** Takes the service with the counters, and the name of its Worker. */
 export const measureCounts = async (
   load: Load,
   service: Running,

@@ -1,4 +1,4 @@
-// The JavaScript heap of a Worker that was started with its inspector on.
+// Reads the JavaScript heap of a Worker that was started with an inspector.
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Runtime } from './runtime.ts';
@@ -12,9 +12,9 @@ interface Reply {
 export const openInspector = async ({ miniflare, origin }: Runtime) => {
   const { host } = await miniflare.getInspectorURL();
   const targets = (await (await fetch(`http://${host}/json`)).json()) as { webSocketDebuggerUrl: string }[];
-  // It turns away who names no page; that Node's client takes headers is more than the types know.
-  const asPage = { headers: { origin: 'http://localhost' } } as unknown as string[];
-  const socket = new WebSocket(targets[0]?.webSocketDebuggerUrl ?? '', asPage);
+  // The inspector requires an Origin header. Node's WebSocket accepts headers, although its types don't.
+  const options = { headers: { origin: 'http://localhost' } } as unknown as string[];
+  const socket = new WebSocket(targets[0]?.webSocketDebuggerUrl ?? '', options);
   await once(socket, 'open');
   let lastId = 0;
   const waiting = new Map<number, (reply: Reply) => void>();
@@ -24,7 +24,7 @@ export const openInspector = async ({ miniflare, origin }: Runtime) => {
     waiting.delete(reply.id);
   });
   const ask = async (method: string, params: object = {}): Promise<unknown> => {
-    if (socket.readyState !== WebSocket.OPEN) throw new Error('The inspector has hung up.');
+    if (socket.readyState !== WebSocket.OPEN) throw new Error('The inspector closed the connection.');
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const id = ++lastId;
     waiting.set(id, resolve);
@@ -35,10 +35,10 @@ export const openInspector = async ({ miniflare, origin }: Runtime) => {
   };
   return {
     ask,
-    /** After a collection of garbage: what is really held. */
+    /** Returns the heap size after a garbage collection. */
     heapBytes: async (): Promise<number> => {
       const collected = ask('HeapProfiler.collectGarbage').then(() => true);
-      // A runtime at rest does not get to it before the next requests.
+      // An idle runtime collects garbage only when the next request arrives.
       const call = async () => {
         await (await fetch(`${origin}/api/nothing-here`)).text();
         await delay(50);

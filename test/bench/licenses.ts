@@ -1,12 +1,12 @@
-// Rows of licenses as a grown account has them, put into D1 by the thousand; its triggers run as they always do.
+// Inserts the licenses of a big account into D1 in batches, with the triggers of the schema enabled.
 import type { Miniflare } from 'miniflare';
 import { generateLicenseKey } from '../../src/shared/rules/license-key.ts';
 import { addDays, isoDate } from '../../src/shared/rules/dates.ts';
 import { randomBase62, sortableBase62 } from '../../src/shared/random.ts';
 import { sharedValues, type Values } from './load/plan.ts';
 
-const ROWS_AT_ONCE = 2_000;
-/** Of so many rows one is not active: suspended, revoked or expired by turns. */
+const BATCH_ROWS = 2_000;
+/** One row in this many is suspended, revoked or expired, in turn. */
 const ONE_INACTIVE_IN = 16;
 
 const PRODUCTS = ['Orrery', 'Sextant Pro', 'Astrolabe', 'Chronometer', 'Theodolite Studio', 'Planisphere'];
@@ -69,20 +69,20 @@ const INSERT = `INSERT INTO licenses
   FROM json_each(?2)`;
 
 export interface Inserted {
-  /** The keys of the active ones, in the order of creation. */
+  /** The keys of the active licenses, oldest first. */
   active: Values;
-  /** Of customers, those that are as long as most. */
+  /** Customer email addresses of the most frequent length. */
   emails: Values;
   rows: number;
   seconds: number;
 }
 
-const asLongAsMost = (texts: string[]): string[] => {
+const mostFrequentLength = (texts: string[]): string[] => {
   const byLength = Object.values(Object.groupBy(texts, ({ length }) => length)).map((group = []) => group);
   return byLength.reduce((most, group) => (group.length > most.length ? group : most), []);
 };
 
-/** Until so many active ones are there. */
+/** Inserts rows until the account has `activeCount` active licenses. */
 export const insertLicenses = async (
   miniflare: Miniflare,
   accountId: string,
@@ -90,15 +90,15 @@ export const insertLicenses = async (
 ): Promise<Inserted> => {
   const database = await miniflare.getD1Database('DB');
   const statement = database.prepare(INSERT);
-  const beganMs = performance.now();
+  const startMs = performance.now();
   const today = isoDate(Date.now());
   const rows = Math.ceil((activeCount * ONE_INACTIVE_IN) / (ONE_INACTIVE_IN - 1)) + 1;
-  // One a second, the last one just now.
+  // One license per second, ending now.
   const firstMs = Date.now() - rows * 1_000;
   const active: string[] = [];
   const emails: string[] = [];
-  for (let from = 0; from < rows; from += ROWS_AT_ONCE) {
-    const batch = Array.from({ length: Math.min(ROWS_AT_ONCE, rows - from) }, (_, i) =>
+  for (let from = 0; from < rows; from += BATCH_ROWS) {
+    const batch = Array.from({ length: Math.min(BATCH_ROWS, rows - from) }, (_, i) =>
       rowOf(from + i, firstMs + (from + i) * 1_000, today),
     );
     await statement.bind(accountId, JSON.stringify(batch)).run();
@@ -107,10 +107,10 @@ export const insertLicenses = async (
       if ((from + i) % ONE_INACTIVE_IN !== 0) active.push(row[1]);
     });
   }
-  const seconds = (performance.now() - beganMs) / 1_000;
+  const seconds = (performance.now() - startMs) / 1_000;
   return {
     active: sharedValues(active.slice(0, activeCount)),
-    emails: sharedValues(asLongAsMost(emails)),
+    emails: sharedValues(mostFrequentLength(emails)),
     rows,
     seconds,
   };

@@ -16,12 +16,13 @@ interface Page {
 const pageOf = async (service: Running, { apiKeys }: Grown, query: string): Promise<Page> =>
   expectOk(await service.get(`${PATH}?${query}`, { 'x-api-key': valueAt(apiKeys, 0) })) as Page;
 
-/** Name and query; `{license}` is another key each time, `{email}` another address. */
+/** Names and queries. `{license}` and `{email}` are replaced with a different value in each call. */
 const queriesOf = async (service: Running, account: Grown): Promise<[string, string][]> => {
   const middle = valueAt(account.licenses, account.licenses.count >> 1);
   const { data } = await pageOf(service, account, `q=${middle}`);
   const [license] = data;
-  if (!license || data.length > 1) throw new Error('A license key finds its license and no other.');
+  if (!license || data.length > 1)
+    throw new Error('The search for a license key must return exactly one license.');
   return [
     ['list', ''],
     ['list, a page in the middle', `cursor=${license.id}`],
@@ -40,7 +41,7 @@ const queriesOf = async (service: Running, account: Grown): Promise<[string, str
   ];
 };
 
-/** A page that the small account can't fill would be cheaper for that alone. */
+/** Limits both pages to the rows that the small account has, so that both return equally many. */
 const fullPage = async (small: Side, query: string): Promise<string> => {
   const { data } = await pageOf(small.service, small.account, query);
   return data.length > 0 ? `&limit=${data.length}` : '';

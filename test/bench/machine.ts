@@ -1,9 +1,9 @@
-// What the figures were measured on.
+// Describes the machine of a run.
 import { statfsSync } from 'node:fs';
 import { availableParallelism, cpus, release, tmpdir, totalmem, type } from 'node:os';
 import { workerdVersion } from './runtime.ts';
 
-/** By this number Linux knows a file system that is in memory. */
+/** The file system type of tmpfs on Linux. */
 const TMPFS = 0x0102_1994;
 
 export const machine = () => ({

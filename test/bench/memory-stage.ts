@@ -1,4 +1,4 @@
-// Verifies every license of the big account once, and watches what the runtime's memory does.
+// Measures the memory of the runtime while every license of the big account is verified once.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expectOk } from '../crash/customer.ts';
@@ -13,20 +13,20 @@ import { verifyTarget } from './targets.ts';
 
 const STEPS = 10;
 const CONNECTIONS = 64;
-/** By which the heap may grow while the second half is verified. */
+/** Limit for the growth of the heap while the second half of the licenses is verified. */
 export const MAX_GROWTH_BYTES = 8 * 2 ** 20;
 
 export interface MemoryFigures {
   licenses: number;
   callsPerSecond: number;
-  /** The process, and the JavaScript heap after a collection: before, and after each tenth. */
+  /** Process memory, and heap after a garbage collection: at the start, and after each tenth. */
   rssBytes: number[];
   heapBytes: number[];
   growthBytes: number;
   diskBytes: number;
 }
 
-/** The gate's database with its journal. */
+/** Returns the size of the gate's database, including its journal. */
 const gateBytes = ({ name, folder }: Place): number => {
   const gates = join(folder, 'data/do', `${name}-AccountGate`);
   return readdirSync(gates)
@@ -34,7 +34,7 @@ const gateBytes = ({ name, folder }: Place): number => {
     .reduce((sum, file) => sum + statSync(join(gates, file)).size, 0);
 };
 
-/** Nobody listens meanwhile: what a million waiting webhooks take is the outbox's, on disk. */
+/** Deletes the webhooks, because a million pending deliveries would take up space in the outbox. */
 const unsubscribe = async (service: Running, { session }: Grown) => {
   const { data } = expectOk(await service.get('/api/webhooks', session)) as { data: { id: string }[] };
   for (const { id } of data) {
@@ -42,13 +42,13 @@ const unsubscribe = async (service: Running, { session }: Grown) => {
   }
 };
 
-const part = ({ width, bytes }: Values, from: number, to: number): Values => ({
+const subset = ({ width, bytes }: Values, from: number, to: number): Values => ({
   width,
   count: to - from,
   bytes: bytes.subarray(from * width, to * width),
 });
 
-/** The service has to have been started with its inspector on. */
+/** Takes a service that was started with an inspector. */
 export const measureMemory = async (
   load: Load,
   service: Running,
@@ -60,17 +60,17 @@ export const measureMemory = async (
   const inspector = await openInspector(runtime);
   const rssBytes: number[] = [];
   const heapBytes: number[] = [];
-  const look = async () => {
+  const takeSample = async () => {
     await untilIdle([runtime]);
     heapBytes.push(await inspector.heapBytes());
     rssBytes.push(runtime.rssBytes());
   };
-  await look();
+  await takeSample();
   const { count } = account.licenses;
   let seconds = 0;
   for (let step = 0; step < STEPS; step++) {
     const from = Math.floor((count * step) / STEPS);
-    const licenses = part(account.licenses, from, Math.floor((count * (step + 1)) / STEPS));
+    const licenses = subset(account.licenses, from, Math.floor((count * (step + 1)) / STEPS));
     const target = verifyTarget('all', runtime, { ...account, licenses });
     for (const place of target.request.places) {
       if (place.values === licenses) place.draw = 'in turn';
@@ -78,7 +78,7 @@ export const measureMemory = async (
     const slice = { connections: CONNECTIONS, calls: licenses.count, durationMs: Infinity };
     const { callsPerSecond, calls } = await load.run(planOf(target, slice));
     seconds += calls / callsPerSecond;
-    await look();
+    await takeSample();
   }
   inspector.close();
   return {

@@ -1,13 +1,13 @@
-// Whether a runtime's memory comes to a rest: looked at after collections of garbage, so that what is seen is held.
+// Checks that the memory of a runtime is bounded, with samples that are taken after a garbage collection.
 import { setTimeout as delay } from 'node:timers/promises';
 import { openInspector } from './inspector.ts';
 import { median } from './rounds.ts';
 import type { Runtime } from './runtime.ts';
 
-const LOOKS = 30;
-/** Caches fill up in the first third; the second is compared with the last. */
-const THIRD = LOOKS / 3;
-/** Between medians: the process alone goes up and down by more than that with what its allocator keeps. */
+const SAMPLES = 30;
+/** Caches fill in the first third. The second third is compared with the last one. */
+const THIRD = SAMPLES / 3;
+/** Limits for the growth between medians. The process varies more, because its allocator keeps free memory. */
 const MAX_GROWTH_BYTES = { heap: 4 * 2 ** 20, process: 32 * 2 ** 20 };
 
 const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
@@ -18,18 +18,18 @@ const judge = (what: keyof typeof MAX_GROWTH_BYTES, samples: number[]) => {
   const most = MAX_GROWTH_BYTES[what];
   const isBounded = after - before <= most;
   const line =
-    `${isBounded ? '✓' : '✗'} memory of the ${what.padEnd(8)} ${mib(samples[0] ?? Number.NaN)} at first, ` +
-    `${mib(before)} in the second third, ${mib(after)} in the last, which may be ${mib(most)} more`;
+    `${isBounded ? '✓' : '✗'} memory of the ${what.padEnd(8)} ${mib(samples[0] ?? Number.NaN)} at the start, ` +
+    `${mib(before)} in the second third, ${mib(after)} in the last third, limit ${mib(most)} more`;
   return { isBounded, line };
 };
 
-/** Looks as often as it takes to be done after so long. The runtime has to have its inspector on. */
+/** Takes samples over `durationMs`. The runtime must have an inspector. */
 export const watchMemory = async (runtime: Runtime, durationMs: number) => {
   const inspector = await openInspector(runtime);
   const samples = { heap: [] as number[], process: [] as number[] };
-  const beganMs = performance.now();
-  for (let look = 1; look <= LOOKS; look++) {
-    await delay(Math.max(0, beganMs + (durationMs * look) / LOOKS - performance.now()));
+  const startMs = performance.now();
+  for (let sample = 1; sample <= SAMPLES; sample++) {
+    await delay(Math.max(0, startMs + (durationMs * sample) / SAMPLES - performance.now()));
     samples.heap.push(await inspector.heapBytes());
     samples.process.push(runtime.rssBytes());
   }

@@ -1,13 +1,13 @@
-// What the command line asks for.
+// The command line options.
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** Of the big account. */
+  /** Licenses of the big account. */
   licenses: number;
   keys: number;
   rounds: number;
   sliceMs: number;
-  /** Per round and query. */
+  /** Calls per round and query. */
   listCalls: number;
   json: string | null;
   soak: boolean;
@@ -16,7 +16,7 @@ export interface Options {
 
 const positive = (name: string, text: string): number => {
   const value = Number(text);
-  if (!(value > 0)) throw new Error(`--${name} takes a number above 0.`);
+  if (!(value > 0)) throw new Error(`--${name} must be a number greater than 0.`);
   return value;
 };
 

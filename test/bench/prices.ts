@@ -1,29 +1,29 @@
-// Cloudflare's published prices on the paid plan, beyond what is included, as of November 2026. From
+// Cloudflare's prices on the paid plan, beyond the included usage, as of November 2026. From
 // developers.cloudflare.com: "Workers › Platform › Pricing" and "Durable Objects › Platform › Pricing".
 
-/** US dollars for a million. */
+/** US dollars per million. */
 const REQUESTS = 0.3;
 const CPU_MS = 0.02;
 const OBJECT_REQUESTS = 0.15;
-/** An alarm that is set and a value put are a row each; so is every index that a row is in. */
+/** Setting an alarm and putting a value count as one row each, and so does every index entry of a row. */
 const ROWS_WRITTEN = 1;
 const GB_SECONDS = 12.5;
 
-/** What an object is billed for while it is in memory. */
+/** The memory that is billed while an object is active. */
 const OBJECT_GB = 0.128;
 
-/** What one verify takes, on average. */
+/** The average consumption of one verify. */
 export interface Consumption {
-  /** Calls of the gate, of the outbox, and alarms. */
+  /** Calls of the gate and the outbox, and alarms. */
   objectRequests: number;
   gateRows: number;
   outboxRows: number;
   cpuMs: number;
-  /** That an object is awake for it. */
+  /** Time for which an object is active. */
   objectSeconds: number;
 }
 
-/** US dollars for a million verifies, by what they are paid for. */
+/** Returns the cost of a million verifies in US dollars, by item. */
 export const costOf = ({ objectRequests, gateRows, outboxRows, cpuMs, objectSeconds }: Consumption) => {
   const parts = {
     requests: REQUESTS,

@@ -1,4 +1,4 @@
-// The Workers that the service is measured against, each in a runtime of its own.
+// The Workers that the service is compared with, each in a runtime of its own.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,8 +43,8 @@ const TABLES = [
   )`,
 ];
 
-/** The three-statement way knows the same keys and licenses as the service that it is compared with. */
-const fill = async ({ miniflare }: Runtime, { accountId, apiKeys, licenses }: Licensed) => {
+/** Inserts the API keys and licenses of the service into the database of the three-statement Worker. */
+const insertRows = async ({ miniflare }: Runtime, { accountId, apiKeys, licenses }: Licensed) => {
   const database = await miniflare.getD1Database('DB');
   for (const table of TABLES) await database.prepare(table).run();
   const hashes = all(apiKeys).map((key) => createHash('sha256').update(key).digest('hex'));
@@ -65,7 +65,7 @@ export const startFixtures = async (under: string, account: Licensed) => {
   const stored = await startFixture(under, 'stored');
   const d1 = await startFixture(under, 'd1');
   const echo = await startFixture(under, 'echo');
-  await fill(d1, account);
+  await insertRows(d1, account);
   return { floor, framed, stored, d1, echo };
 };
 

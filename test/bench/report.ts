@@ -1,4 +1,4 @@
-// The figures as a table: what, both sides, their ratio, and what it has to be.
+// Prints the results as a table with each ratio and its limit.
 import type { CountFigures } from './count-stage.ts';
 import type { ListFigures } from './list-stage.ts';
 import { MAX_GROWTH_BYTES, type MemoryFigures } from './memory-stage.ts';

@@ -1,4 +1,4 @@
-// Measures several targets in turn, several times over, so that what the machine does meanwhile meets them all.
+// Measures targets in turn over several rounds, so that other work on the machine affects all of them.
 import type { Load } from './load/load.ts';
 import type { Outcome, Plan, Request } from './load/plan.ts';
 import { type Runtime, untilIdle } from './runtime.ts';
@@ -14,9 +14,9 @@ export interface Figure {
   callsPerSecond: number;
   p50Ms: number;
   p95Ms: number;
-  /** Of the runtime's processor, everything included that it does on the side. */
+  /** CPU time of the runtime, including its background work. */
   cpuMsPerCall: number;
-  /** How long the runtime went on working after the last answer. */
+  /** Time until the runtime was idle after the last response. */
   restMs: number;
   rounds: { callsPerSecond: number; p50Ms: number; p95Ms: number }[];
 }
@@ -64,7 +64,7 @@ const toFigure = (slices: Measured[]): Figure => {
   };
 };
 
-/** By the targets' names. A first round, which nobody counts, warms everything up. */
+/** Returns a figure by target name. The first round is a warm-up and is not counted. */
 export const measure = async (
   load: Load,
   targets: Target[],

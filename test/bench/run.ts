@@ -1,5 +1,5 @@
-// `npm run bench`: verify against the platform's floor and against D1, at a thousand licenses and at a million.
-// With `--soak`: mixed load for ten minutes, after which everything that was acknowledged has to be there.
+// `npm run bench`: compares verify with the floor of the platform and with D1, at 1,000 and at 1,000,000 licenses.
+// With `--soak`: runs mixed load for ten minutes and then checks that every acknowledged call is stored.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { readOptions } from './options.ts';
 import { silenceWorkerd, stopAll } from './runtime.ts';
 import { soak } from './soak.ts';
 
-// Wrangler would say where it read which secrets; these are replaced anyway.
+// Wrangler would print where it reads secrets, and the benchmark replaces them anyway.
 process.env['WRANGLER_LOG'] = 'none';
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
@@ -22,7 +22,7 @@ const runBench = async (): Promise<boolean> => {
   const load = startLoad();
   try {
     await bench(folder, load, options);
-    for (const wrong of load.wrong()) console.error(`✗ wrong answers: ${wrong}`);
+    for (const wrong of load.wrong()) console.error(`✗ unexpected responses: ${wrong}`);
     return load.wrong().length === 0;
   } finally {
     await load.stop();

@@ -1,4 +1,4 @@
-// A Worker under Miniflare on a socket of its own, so that no development proxy stands before it.
+// Runs a Worker in Miniflare on a direct socket, without the development proxy.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ export { workerdVersion };
 
 const TICK_MS = 10;
 
-/** The service's log: written, as deployed, and read by nobody. */
+/** Redirects the log of the service to /dev/null. It is written, as in production. */
 export const silenceWorkerd = (folder: string) => {
   const launcher = join(folder, 'workerd.sh');
   writeFileSync(launcher, `#!/bin/sh\necho $$ > "$BENCH_PID_FILE"\nexec "${workerd}" "$@" > /dev/null\n`, {
@@ -27,7 +27,7 @@ export const silenceWorkerd = (folder: string) => {
 
 export interface Settings {
   name: string;
-  /** Where the data stays between two starts. */
+  /** Holds the data between two starts. */
   folder: string;
   bindings?: Record<string, string>;
   inspect?: boolean;
@@ -38,13 +38,13 @@ export interface Runtime {
   origin: string;
   port: number;
   rssBytes: () => number;
-  /** Processor time that the runtime has used so far. */
+  /** CPU time that the runtime has used so far. */
   cpuMs: () => number;
   stop: () => Promise<void>;
 }
 
 const optionsOf = ({ config, script }: Bundle, { name, folder, bindings, inspect }: Settings) => {
-  // The router of static files would be a second Worker in front of the one that is measured.
+  // The static assets router would be a second Worker in front of the measured one.
   const {
     assets: _,
     modulesRules: _r,
@@ -70,7 +70,7 @@ const optionsOf = ({ config, script }: Bundle, { name, folder, bindings, inspect
 
 const started = new Set<Miniflare>();
 
-/** Nothing that a run has started outlives it, however it ends. */
+/** Stops every runtime that was started. */
 export const stopAll = async () => {
   await Promise.all([...started].map((miniflare) => miniflare.dispose()));
   started.clear();
@@ -88,7 +88,7 @@ export const startWorker = async (bundle: Bundle, settings: Settings): Promise<R
     port: Number(port),
     rssBytes: () => Number(/^VmRSS:\s+(\d+)/m.exec(read('status'))?.[1]) * 1_024,
     cpuMs: () => {
-      // The process's name, in parentheses, may hold spaces.
+      // The process name, in parentheses, may contain spaces.
       const fields = read('stat').split(') ')[1]?.split(' ') ?? [];
       return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
     },
@@ -99,19 +99,19 @@ export const startWorker = async (bundle: Bundle, settings: Settings): Promise<R
   };
 };
 
-const LOOK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 const IDLE_SHARE = 0.1;
 
-/** Waits until no runtime is at work any more, so that none is measured while another tidies up. */
-export const untilIdle = async (runtimes: Runtime[], patienceMs = 120_000): Promise<number> => {
+/** Waits until every runtime is idle, so that background work does not affect the next measurement. */
+export const untilIdle = async (runtimes: Runtime[], timeoutMs = 120_000): Promise<number> => {
   const total = () => runtimes.reduce((sum, { cpuMs }) => sum + cpuMs(), 0);
-  const beganMs = performance.now();
+  const startMs = performance.now();
   for (let before = total(); ;) {
-    await delay(LOOK_EVERY_MS);
+    await delay(POLL_INTERVAL_MS);
     const now = total();
-    const waitedMs = performance.now() - beganMs;
-    if (now - before <= IDLE_SHARE * LOOK_EVERY_MS) return waitedMs - LOOK_EVERY_MS;
-    if (waitedMs > patienceMs) throw new Error('A runtime does not come to rest.');
+    const waitedMs = performance.now() - startMs;
+    if (now - before <= IDLE_SHARE * POLL_INTERVAL_MS) return waitedMs - POLL_INTERVAL_MS;
+    if (waitedMs > timeoutMs) throw new Error('A runtime did not become idle.');
     before = now;
   }
 };

@@ -1,4 +1,4 @@
-// The data of a run: a service of ordinary size and one with a grown account, each in a database of its own.
+// Creates the data of a run: a service of ordinary size and a service with a big account, in separate databases.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Account, createLicenses, openAccount, subscribe } from './accounts.ts';
 import type { Bundle } from './build.ts';
@@ -15,27 +15,27 @@ export interface Grown extends Licensed {
   emails: Values;
   rows: number;
   insertSeconds: number;
-  /** How long its gate took to copy it all. */
+  /** Time that the gate took to load everything. */
   loadSeconds: number;
 }
 
 export const probe = async (service: Running, accountId: string): Promise<Probe> => {
   const { status, body, text } = await service.get(`/probe/${accountId}`);
-  if (status !== 200) throw new Error(`The probe answered ${status}: ${text}`);
+  if (status !== 200) throw new Error(`The probe responded ${status}: ${text}`);
   return body as Probe;
 };
 
-/** A verify wakes the gate, whose load then goes on by itself. */
+/** Starts the background load with a verify and waits until it is complete. */
 const untilLoaded = async (service: Running, account: Licensed): Promise<number> => {
-  const beganMs = performance.now();
+  const startMs = performance.now();
   const verdict = await service.post(
     '/api/v1/licenses/verify',
     { license_key: valueAt(account.licenses, account.licenses.count - 1) },
     { 'x-api-key': valueAt(account.apiKeys, 0) },
   );
-  if (!verdict.text.includes('"valid":true')) throw new Error(`The first verify got ${verdict.text}`);
+  if (!verdict.text.includes('"valid":true')) throw new Error(`The first verify answered ${verdict.text}`);
   while (!(await probe(service, account.accountId)).loaded) await delay(50);
-  return (performance.now() - beganMs) / 1_000;
+  return (performance.now() - startMs) / 1_000;
 };
 
 const toGrown = (account: Account, inserted: Inserted): Omit<Grown, 'loadSeconds'> => ({
@@ -51,7 +51,7 @@ interface Sizes {
   keys: number;
 }
 
-/** An account whose licenses go straight into D1, as a restored database would hold them, and into its gate from there. */
+/** Inserts an account's licenses directly into D1, as after a restore, from where its gate loads them. */
 const grow = async (bundle: Bundle, place: Place, service: Running, sizes: Sizes, url: string) => {
   const account = await openAccount(service, 'grown@example.com', sizes.keys);
   await subscribe(service, account, url);
@@ -66,7 +66,7 @@ const grow = async (bundle: Bundle, place: Place, service: Running, sizes: Sizes
   return { service: again, account: { ...grown, loadSeconds } };
 };
 
-/** Keys enough for the rate of the whole service, since each has a limit of its own. */
+/** Enough API keys for the full rate of the service, because each key has a rate limit. */
 const MANY_KEYS = 16;
 const FEW_LICENSES = 1_000;
 

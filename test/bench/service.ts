@@ -1,4 +1,4 @@
-// The service under Miniflare, with a database that has its tables, and a client for what is set up through its API.
+// Runs the service in Miniflare with a migrated database, and provides a client for its API.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { clientOf, type Service } from '../e2e/support/service.ts';
 import { type Bundle, ROOT } from './build.ts';
 import { type Runtime, startWorker } from './runtime.ts';
 
-/** Everything that a start needs to find what the start before has left. */
+/** Everything that a start needs to reuse the data of the previous start. */
 export interface Place {
   name: string;
   folder: string;
   secrets: { API_KEY_SECRET: string; SEALING_KEYS: string };
-  /** Raised where rows were put into D1 behind the gates' backs, so that they copy everything anew. */
+  /** Raised after rows were inserted directly into D1, so that the gates reload everything. */
   gateEpoch: number;
 }
 

@@ -1,4 +1,4 @@
-// How long a start takes, to the first answer, against a Worker that is empty.
+// Compares the time from start to first response with that of an empty Worker.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bundle } from './build.ts';
@@ -14,12 +14,12 @@ export interface StartFigures {
 }
 
 const timed = async (starts: () => Promise<{ origin: string; stop: () => Promise<void> }>) => {
-  const beganMs = performance.now();
+  const startMs = performance.now();
   const { origin, stop } = await starts();
   await (await fetch(`${origin}/api/nothing-here`)).text();
-  const tookMs = performance.now() - beganMs;
+  const durationMs = performance.now() - startMs;
   await stop();
-  return tookMs;
+  return durationMs;
 };
 
 export const measureStart = async (under: string, service: Bundle, empty: Bundle): Promise<StartFigures> => {

@@ -1,4 +1,4 @@
-// What is called, and what each call has to be answered.
+// The requests that are measured, and their expected responses.
 import { mintApiKey } from '../../src/auth/api-key.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { randomBase62 } from '../../src/shared/random.ts';
@@ -11,7 +11,7 @@ const PATH = '/api/v1/licenses/verify';
 const BODY = '{"license_key":"{license}"}';
 const VALID = { status: 200, text: '"valid":true,"status":"active"' };
 
-/** `outOf`: the working set, of all licenses. */
+/** `outOf` limits the calls to the first licenses, as a working set. */
 export const verifyTarget = (
   name: string,
   runtime: Runtime,
@@ -29,11 +29,11 @@ export const verifyTarget = (
 
 const FORGED_KEYS = 1_000;
 
-/** In the form of a key, with a tag that another secret made. */
+/** API keys in the correct format, with a tag from another secret. */
 const wellFormed = () =>
   Array.from({ length: FORGED_KEYS }, () => mintApiKey(randomBase62(32), newId('acct'), newId('key')).apiKey);
 
-/** As long as a key and nothing like one. */
+/** Random strings with the length of an API key. */
 const nonsense = () => Array.from({ length: FORGED_KEYS }, () => randomBase62(81));
 
 const forgedTarget = (name: string, runtime: Runtime, keys: string[], licenses: Values): Target => ({

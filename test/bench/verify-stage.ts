@@ -1,4 +1,4 @@
-// Verify against what the platform allows, and against what most projects do.
+// Compares verify with the floor of the platform, and with an implementation on D1.
 import type { Load } from './load/load.ts';
 import type { Options } from './options.ts';
 import type { Fixtures } from './references.ts';
@@ -8,16 +8,16 @@ import type { Running } from './service.ts';
 import { echoTarget, forgedTargets, verifyTarget } from './targets.ts';
 
 const CONNECTIONS = 64;
-/** Few enough for what one rested key may do at once, however fast they are: a burst of 2,000. */
+/** Stays below the burst of 2,000 calls that the rate limit allows one idle API key. */
 const CALLS_OF_ONE_KEY = 1_500;
 const HOT = 1_000;
 
 export interface VerifyFigures {
-  /** At 64 connections. */
+  /** With 64 connections. */
   many: Record<string, Figure>;
-  /** At one. */
+  /** With one connection. */
   one: Record<string, Figure>;
-  /** At one, by the size of the account. */
+  /** With one connection, by the size of the account. */
   bySize: Record<string, Figure>;
 }
 

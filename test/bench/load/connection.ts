@@ -1,4 +1,4 @@
-// One kept-alive HTTP/1.1 connection, with as little between the caller and the socket as there can be.
+// A keep-alive HTTP/1.1 connection with minimal overhead.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -21,7 +21,7 @@ const unchunked = (text: string): string => {
   }
 };
 
-/** The answer at the beginning of what has arrived, or null while it is not complete. */
+/** Returns the response, or null while it is incomplete. */
 const readAnswer = (received: string): Answer | null => {
   const headEnd = received.indexOf(HEAD_END);
   if (headEnd < 0) return null;
@@ -32,12 +32,12 @@ const readAnswer = (received: string): Answer | null => {
     const end = bodyAt + Number(length);
     return received.length < end ? null : { status, body: received.slice(bodyAt, end) };
   }
-  // The empty body's last chunk is its first, which no line precedes.
-  const isWhole = received.endsWith(LAST_CHUNK) || received.endsWith(`${HEAD_END}0${HEAD_END}`);
-  return isWhole ? { status, body: unchunked(received.slice(bodyAt)) } : null;
+  // In an empty body the last chunk directly follows the headers.
+  const isComplete = received.endsWith(LAST_CHUNK) || received.endsWith(`${HEAD_END}0${HEAD_END}`);
+  return isComplete ? { status, body: unchunked(received.slice(bodyAt)) } : null;
 };
 
-/** One call at a time: what arrives belongs to the last one sent. */
+/** Opens a connection for one call at a time. */
 export const openConnection = async (
   port: number,
   onAnswer: (answer: Answer) => void,
@@ -47,7 +47,7 @@ export const openConnection = async (
   await once(socket, 'connect');
   let received = '';
   let isOpen = true;
-  // Latin-1, so that a character is a byte and lengths agree.
+  // In Latin-1 the number of characters equals the number of bytes.
   socket.setEncoding('latin1');
   socket.on('data', (chunk: string) => {
     received = received === '' ? chunk : received + chunk;

@@ -1,4 +1,4 @@
-// Runs plans in the load's thread, one at a time, and notes every answer that was wrong.
+// Runs plans in a worker thread, one at a time, and collects unexpected responses.
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -6,7 +6,7 @@ import type { Outcome, Plan } from './plan.ts';
 
 export interface Load {
   run: (plan: Plan) => Promise<Outcome>;
-  /** What went wrong so far. */
+  /** Returns a summary of the unexpected responses so far. */
   wrong: () => string[];
   stop: () => Promise<void>;
 }
@@ -19,10 +19,12 @@ export const startLoad = (): Load => {
       const answer = once(thread, 'message') as Promise<[{ outcome?: Outcome; error?: string }]>;
       thread.postMessage(plan, []);
       const [{ outcome, error }] = await answer;
-      if (!outcome) throw new Error(error ?? 'The load gave no outcome.');
+      if (!outcome) throw new Error(error ?? 'The load thread returned no outcome.');
       if (outcome.wrong > 0) {
         const line = new TextDecoder().decode(plan.request.template).split('\r\n')[0];
-        wrong.push(`${line}: ${outcome.wrong} of ${outcome.calls} answers, the first: ${outcome.firstWrong}`);
+        wrong.push(
+          `${line}: ${outcome.wrong} of ${outcome.calls} responses, the first: ${outcome.firstWrong}`,
+        );
       }
       return outcome;
     },

@@ -1,6 +1,6 @@
-// What is sent: one request, built beforehand, with places in it that every call fills in.
+// A load plan: a prebuilt request with places that every call fills in.
 
-/** Values of one width, end to end, in memory that the load's thread shares. */
+/** Concatenated values of the same length, in memory that is shared with the load thread. */
 export interface Values {
   width: number;
   count: number;
@@ -10,7 +10,7 @@ export interface Values {
 export interface Place {
   offset: number;
   values: Values;
-  /** Of the first so many. */
+  /** Draws from the first `outOf` values. */
   outOf: number;
   draw: 'random' | 'in turn';
 }
@@ -25,7 +25,7 @@ export interface Plan {
   request: Request;
   expect: { status: number; text: string };
   connections: number;
-  /** Whichever is reached first. */
+  /** The plan ends at `calls` or `durationMs`, whichever is reached first. */
   calls: number;
   durationMs: number;
 }
@@ -35,7 +35,7 @@ export interface Outcome {
   callsPerSecond: number;
   p50Ms: number;
   p95Ms: number;
-  /** Answers that were not what they had to be, and the first of them. */
+  /** The number of unexpected responses, and the first of them. */
   wrong: number;
   firstWrong: string | null;
 }
@@ -45,7 +45,7 @@ export const sharedValues = (texts: string[]): Values => {
   const bytes = new Uint8Array(new SharedArrayBuffer(width * texts.length));
   const encoder = new TextEncoder();
   texts.forEach((text, index) => {
-    if (text.length !== width) throw new Error('Values that fill the same place are equally long.');
+    if (text.length !== width) throw new Error('Values for the same place must have the same length.');
     bytes.set(encoder.encode(text), index * width);
   });
   return { width, count: texts.length, bytes };
@@ -54,14 +54,14 @@ export const sharedValues = (texts: string[]): Values => {
 export const valueAt = ({ width, bytes }: Values, index: number): string =>
   Buffer.from(bytes.slice(index * width, (index + 1) * width)).toString('latin1');
 
-/** What a call fills in. */
+/** The values that calls fill in. */
 export interface Drawn {
   values: Values;
   outOf?: number;
   draw?: Place['draw'];
 }
 
-/** A request as text in which `{name}` is a place. */
+/** Builds a request from text in which `{name}` is a place. */
 export const requestOf = (
   method: 'GET' | 'POST',
   path: string,

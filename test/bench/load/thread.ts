@@ -1,11 +1,11 @@
-// The load's own thread: the process that started it has webhooks to receive and runtimes to watch.
+// The load thread. It is separate because the main thread receives webhooks and watches runtimes.
 import { parentPort } from 'node:worker_threads';
 import { type Answer, openConnection } from './connection.ts';
 import type { Outcome, Plan, Request } from './plan.ts';
 
-const FIRST_ROOM = 65_536;
+const INITIAL_CAPACITY = 65_536;
 
-/** Fills the places of a request that belongs to one connection. */
+/** Returns a function that fills the places in the request of one connection. */
 const filler = (places: Request['places']) => {
   const turns = places.map(() => 0);
   return (request: Uint8Array) => {
@@ -24,20 +24,20 @@ const quantile = (sorted: Float64Array, share: number): number =>
 const run = async ({ port, request, expect, connections, calls, durationMs }: Plan): Promise<Outcome> => {
   const { promise: done, resolve: finish, reject: fail } = Promise.withResolvers<void>();
   const fill = filler(request.places);
-  let latenciesMs = new Float64Array(Math.min(calls, FIRST_ROOM));
-  let begun = 0;
+  let latenciesMs = new Float64Array(Math.min(calls, INITIAL_CAPACITY));
+  let started = 0;
   let answered = 0;
   let wrong = 0;
   let firstWrong: string | null = null;
-  let beganMs = 0;
+  let startMs = 0;
 
-  const note = (tookMs: number, { status, body }: Answer) => {
+  const note = (latencyMs: number, { status, body }: Answer) => {
     if (answered === latenciesMs.length) {
       const larger = new Float64Array(latenciesMs.length * 2);
       larger.set(latenciesMs);
       latenciesMs = larger;
     }
-    latenciesMs[answered++] = tookMs;
+    latenciesMs[answered++] = latencyMs;
     if (status === expect.status && body.includes(expect.text)) return;
     wrong++;
     firstWrong ??= `${status} ${body.slice(0, 300)}`;
@@ -47,11 +47,11 @@ const run = async ({ port, request, expect, connections, calls, durationMs }: Pl
     const bytes = new Uint8Array(request.template);
     let sentMs = 0;
     const next = () => {
-      if (begun >= calls || performance.now() - beganMs >= durationMs) {
-        if (answered === begun) finish();
+      if (started >= calls || performance.now() - startMs >= durationMs) {
+        if (answered === started) finish();
         return;
       }
-      begun++;
+      started++;
       fill(bytes);
       sentMs = performance.now();
       connection.send(bytes);
@@ -65,10 +65,10 @@ const run = async ({ port, request, expect, connections, calls, durationMs }: Pl
   };
 
   const opened = await Promise.all(Array.from({ length: connections }, open));
-  beganMs = performance.now();
+  startMs = performance.now();
   for (const { next } of opened) next();
   await done;
-  const seconds = (performance.now() - beganMs) / 1_000;
+  const seconds = (performance.now() - startMs) / 1_000;
   for (const { close } of opened) close();
   const sorted = latenciesMs.subarray(0, answered).toSorted();
   return {
