@@ -1,11 +1,11 @@
-// What an account was told against what the service says and what arrived.
+// Compares the acknowledged calls with the figures of the service and with the events that arrived.
 import { type Customer, countPending, expectOk } from '../crash/customer.ts';
 import type { Service } from '../e2e/support/service.ts';
-import type { Told } from './soak-load.ts';
+import type { Acknowledged } from './soak-load.ts';
 
 export interface Part {
   customer: Customer;
-  told: Told;
+  acknowledged: Acknowledged;
 }
 
 interface Dashboard {
@@ -26,63 +26,65 @@ const arrived = ({ inbox }: Customer, name: string): Map<string, number> => {
   return byLicense;
 };
 
-/** Licenses whose events are not as many as the calls that were answered. */
-const disagreeing = (told: Map<string, number>, events: Map<string, number>): number =>
-  [...new Set([...told.keys(), ...events.keys()])].filter(
-    (license) => (told.get(license) ?? 0) !== (events.get(license) ?? 0),
+/** Counts the licenses whose number of events differs from the number of acknowledged calls. */
+const countMismatches = (acknowledged: Map<string, number>, events: Map<string, number>): number =>
+  [...new Set([...acknowledged.keys(), ...events.keys()])].filter(
+    (license) => (acknowledged.get(license) ?? 0) !== (events.get(license) ?? 0),
   ).length;
 
-const eventsOf = ({ created, verified }: Told) => created.length + sum(verified.values());
+const eventsOf = ({ created, verified }: Acknowledged) => created.length + sum(verified.values());
 
-export const isSettled = ({ customer, told }: Part) => customer.inbox.events.size >= eventsOf(told);
+export const isSettled = ({ customer, acknowledged }: Part) =>
+  customer.inbox.events.size >= eventsOf(acknowledged);
 
-export const audit = async (service: Service, { customer, told }: Part) => {
+export const audit = async (service: Service, { customer, acknowledged }: Part) => {
   const dashboard = expectOk(await service.get('/api/dashboard', customer.session)) as Dashboard;
   const { inbox } = customer;
-  const createdOnce = new Map(told.created.map((licenseKey) => [licenseKey, 1]));
-  const checks: [what: string, is: number, mustBe: number][] = [
-    ['calls in api_usage, as answered', dashboard.usage.api_usage, told.counted],
+  const createdOnce = new Map(acknowledged.created.map((licenseKey) => [licenseKey, 1]));
+  const checks: [what: string, actual: number, expected: number][] = [
+    ['calls in api_usage, of acknowledged calls', dashboard.usage.api_usage, acknowledged.counted],
     [
-      'calls in usage_by_day, as answered',
+      'calls in usage_by_day, of acknowledged calls',
       sum(dashboard.usage_by_day.map(({ verify, create }) => verify + create)),
-      told.counted,
+      acknowledged.counted,
     ],
-    ['licenses, as created', dashboard.licenses.total, told.created.length],
-    ['API keys left of those that came and went', dashboard.api_keys.total, 1],
-    ['events arrived, as calls were answered', inbox.events.size, eventsOf(told)],
+    ['licenses, of created licenses', dashboard.licenses.total, acknowledged.created.length],
+    ['API keys left after the deletions', dashboard.api_keys.total, 1],
+    ['events arrived, of acknowledged calls', inbox.events.size, eventsOf(acknowledged)],
     [
-      'licenses whose license.created disagrees',
-      disagreeing(createdOnce, arrived(customer, 'license.created')),
+      'licenses with missing or extra license.created',
+      countMismatches(createdOnce, arrived(customer, 'license.created')),
       0,
     ],
     [
-      'licenses whose license.verified disagrees',
-      disagreeing(told.verified, arrived(customer, 'license.verified')),
+      'licenses with missing or extra license.verified',
+      countMismatches(acknowledged.verified, arrived(customer, 'license.verified')),
       0,
     ],
     [
-      'attempts delivered, as the receiver took them',
+      'delivered attempts, of those received',
       dashboard.webhooks.delivered_24h,
       inbox.events.size + inbox.duplicated,
     ],
     [
-      'attempts failed, as the receiver refused them',
+      'failed attempts, of those rejected',
       dashboard.webhooks.failed_24h,
       inbox.failed.size + inbox.badSignatures,
     ],
-    ['deliveries not settled', await countPending(service, customer), 0],
+    ['pending deliveries', await countPending(service, customer), 0],
     ['bad signatures', inbox.badSignatures, 0],
-    ['answers that nobody wanted', told.unexpected.length, 0],
+    ['unexpected responses', acknowledged.unexpected.length, 0],
   ];
   const lines = checks.map(
-    ([what, is, mustBe]) => `${is === mustBe ? '✓' : '✗'} ${what.padEnd(48)}${is} of ${mustBe}`,
+    ([what, actual, expected]) =>
+      `${actual === expected ? '✓' : '✗'} ${what.padEnd(48)}${actual} of ${expected}`,
   );
   return {
-    agrees: checks.every(([, is, mustBe]) => is === mustBe),
+    agrees: checks.every(([, actual, expected]) => actual === expected),
     lines: [
-      `${customer.accountId}: ${told.keys} keys came and went, ${inbox.duplicated} posts arrived twice`,
+      `${customer.accountId}: ${acknowledged.keys} API keys created and deleted, ${inbox.duplicated} duplicate requests`,
       ...lines,
-      ...told.unexpected.slice(0, 3),
+      ...acknowledged.unexpected.slice(0, 3),
     ],
   };
 };

@@ -1,18 +1,18 @@
-// What one account does all the time, and what it was told.
+// Makes the calls of one account and records the responses.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Customer, expectOk } from '../crash/customer.ts';
 import type { ApiResponse, Service } from '../e2e/support/service.ts';
 
-export interface Told {
-  /** Keys of licenses whose creation was answered with 201. */
+export interface Acknowledged {
+  /** Keys of the licenses that were created. */
   created: string[];
-  /** By license: verifies that were answered with `valid: true`. */
+  /** The number of verify calls per license key that answered `valid: true`. */
   verified: Map<string, number>;
-  /** Calls that count as usage and were answered with a 2xx. */
+  /** Successful calls that count toward the usage. */
   counted: number;
-  /** API keys that were made, used and deleted. */
+  /** The number of API keys that were created, used and deleted. */
   keys: number;
-  /** Answers that nobody wanted. */
+  /** Responses with an unexpected status or body. */
   unexpected: string[];
 }
 
@@ -20,24 +20,24 @@ const VERIFIERS = 4;
 const VERIFY_EVERY_MS = 100;
 const CREATE_EVERY_MS = 500;
 const CHURN_EVERY_MS = 1_000;
-/** One verify in so many is for a license that there is not. */
+/** One verify call in this many is for an unknown license. */
 const ONE_UNKNOWN_IN = 10;
 
 type Headers = Record<string, string>;
 
-const account = (service: Service, { apiKey, session }: Customer, told: Told) => {
-  const wonder = (what: string, { status, text }: ApiResponse) => {
-    told.unexpected.push(`${what}: ${status} ${text.slice(0, 200)}`);
+const account = (service: Service, { apiKey, session }: Customer, acknowledged: Acknowledged) => {
+  const reportUnexpected = (what: string, { status, text }: ApiResponse) => {
+    acknowledged.unexpected.push(`${what}: ${status} ${text.slice(0, 200)}`);
   };
   const verify = (licenseKey: string, headers: Headers) =>
     service.post('/api/v1/licenses/verify', { license_key: licenseKey }, headers);
-  const anyLicense = () => told.created[Math.floor(Math.random() * told.created.length)];
+  const anyLicense = () => acknowledged.created[Math.floor(Math.random() * acknowledged.created.length)];
 
   const verifyKnown = async (licenseKey: string, headers: Headers) => {
-    const answer = await verify(licenseKey, headers);
-    if (answer.status === 200) told.counted++;
-    if (!answer.text.startsWith('{"valid":true')) return wonder('verify', answer);
-    told.verified.set(licenseKey, (told.verified.get(licenseKey) ?? 0) + 1);
+    const response = await verify(licenseKey, headers);
+    if (response.status === 200) acknowledged.counted++;
+    if (!response.text.startsWith('{"valid":true')) return reportUnexpected('verify', response);
+    acknowledged.verified.set(licenseKey, (acknowledged.verified.get(licenseKey) ?? 0) + 1);
   };
 
   return {
@@ -45,23 +45,23 @@ const account = (service: Service, { apiKey, session }: Customer, told: Told) =>
       const licenseKey = anyLicense();
       if (!licenseKey) return;
       if (Math.random() * ONE_UNKNOWN_IN > 1) return verifyKnown(licenseKey, apiKey);
-      const answer = await verify('NOBODYS-KEY', apiKey);
-      if (answer.status === 200) told.counted++;
-      if (!answer.text.includes('"not_found"')) wonder('verify of nothing', answer);
+      const response = await verify('UNKNOWN-KEY', apiKey);
+      if (response.status === 200) acknowledged.counted++;
+      if (!response.text.includes('"not_found"')) reportUnexpected('verify of an unknown license', response);
     },
 
     create: async () => {
       const license = { product: 'Orrery', customer_email: 'grace@example.com' };
-      const answer = await service.post('/api/v1/licenses/create', license, apiKey);
-      if (answer.status !== 201) return wonder('create', answer);
-      told.counted++;
-      told.created.push((answer.body as { license_key: string }).license_key);
+      const response = await service.post('/api/v1/licenses/create', license, apiKey);
+      if (response.status !== 201) return reportUnexpected('create', response);
+      acknowledged.counted++;
+      acknowledged.created.push((response.body as { license_key: string }).license_key);
     },
 
-    /** A key that is made, serves, is deleted, and from then on is refused. */
+    /** Creates an API key, uses it, deletes it, and checks that it is rejected afterwards. */
     churn: async () => {
-      const made = await service.post('/api/create-api-key', { name: 'for a moment' }, session);
-      const { id, api_key } = expectOk(made) as { id: string; api_key: string };
+      const created = await service.post('/api/create-api-key', { name: 'Temporary' }, session);
+      const { id, api_key } = expectOk(created) as { id: string; api_key: string };
       const headers = { 'x-api-key': api_key };
       const licenseKey = anyLicense();
       if (licenseKey) await verifyKnown(licenseKey, headers);
@@ -70,9 +70,10 @@ const account = (service: Service, { apiKey, session }: Customer, told: Told) =>
         headers: session,
       });
       await deleted.text();
-      const refused = await verify(licenseKey ?? 'ANY-KEY', headers);
-      if (deleted.status !== 200 || refused.status !== 403) wonder('verify with a deleted key', refused);
-      told.keys++;
+      const rejected = await verify(licenseKey ?? 'ANY-KEY', headers);
+      if (deleted.status !== 200 || rejected.status !== 403)
+        reportUnexpected('verify with a deleted key', rejected);
+      acknowledged.keys++;
     },
   };
 };
@@ -80,16 +81,16 @@ const account = (service: Service, { apiKey, session }: Customer, told: Told) =>
 export const soakLoad = async (
   service: Service,
   customer: Customer,
-  told: Told,
-  goesOn: () => boolean,
+  acknowledged: Acknowledged,
+  isRunning: () => boolean,
 ): Promise<void> => {
-  const { verifyOne, create, churn } = account(service, customer, told);
-  const again = async (everyMs: number, call: () => Promise<void>) => {
-    while (goesOn()) await Promise.all([call(), delay(everyMs)]);
+  const { verifyOne, create, churn } = account(service, customer, acknowledged);
+  const repeat = async (everyMs: number, call: () => Promise<void>) => {
+    while (isRunning()) await Promise.all([call(), delay(everyMs)]);
   };
   await Promise.all([
-    ...Array.from({ length: VERIFIERS }, () => again(VERIFY_EVERY_MS, verifyOne)),
-    again(CREATE_EVERY_MS, create),
-    again(CHURN_EVERY_MS, churn),
+    ...Array.from({ length: VERIFIERS }, () => repeat(VERIFY_EVERY_MS, verifyOne)),
+    repeat(CREATE_EVERY_MS, create),
+    repeat(CHURN_EVERY_MS, churn),
   ]);
 };

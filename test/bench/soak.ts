@@ -1,4 +1,4 @@
-// `npm run bench -- --soak`: ten minutes of everything at once, after which the books have to agree to the last call.
+// `npm run bench -- --soak`: ten minutes of mixed load, after which all figures must match the acknowledged calls.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,29 +11,35 @@ import { watchMemory } from './memory-watch.ts';
 import type { Options } from './options.ts';
 import { migrate, openPlace, type Running, start } from './service.ts';
 import { audit, isSettled, type Part } from './soak-audit.ts';
-import { soakLoad, type Told } from './soak-load.ts';
+import { soakLoad, type Acknowledged } from './soak-load.ts';
 
 const ACCOUNTS = 4;
 const FAIL_FIRST = 0.1;
-/** A first retry is due after up to 6 s, and each endpoint takes 80 posts a second. */
-const DRAIN_PATIENCE_MS = 180_000;
+/** The first retry is due after up to 6 s, and each endpoint receives 80 requests per second. */
+const DRAIN_TIMEOUT_MS = 180_000;
 const PROGRESS_EVERY_MS = 60_000;
 
-const nothing = (): Told => ({ created: [], verified: new Map(), counted: 0, keys: 0, unexpected: [] });
+const newRecord = (): Acknowledged => ({
+  created: [],
+  verified: new Map(),
+  counted: 0,
+  keys: 0,
+  unexpected: [],
+});
 
 const openPart = async (service: Running, receiver: Receiver, index: number): Promise<Part> => {
   const account = await openAccount(service, `soak-${index}@example.com`, 0);
   const customer = await addEndpoint(service, await addKey(service, account), receiver);
-  return { customer, told: nothing() };
+  return { customer, acknowledged: newRecord() };
 };
 
-/** Milliseconds that it took, or null if not everything has come. */
-const drained = async (service: Running, parts: Part[]): Promise<number | null> => {
-  const beganMs = performance.now();
-  while (performance.now() - beganMs < DRAIN_PATIENCE_MS) {
+/** Returns the duration of the drain in milliseconds, or null on a timeout. */
+const waitForDrain = async (service: Running, parts: Part[]): Promise<number | null> => {
+  const startMs = performance.now();
+  while (performance.now() - startMs < DRAIN_TIMEOUT_MS) {
     if (parts.every(isSettled)) {
       const pending = await Promise.all(parts.map(({ customer }) => countPending(service, customer)));
-      if (pending.every((count) => count === 0)) return performance.now() - beganMs;
+      if (pending.every((count) => count === 0)) return performance.now() - startMs;
     }
     await delay(500);
   }
@@ -46,14 +52,16 @@ const run = async (service: Running, receiver: Receiver, { minutes, json }: Opti
   );
   const durationMs = minutes * 60_000;
   const memory = watchMemory(service.runtime, durationMs);
-  const beganMs = performance.now();
-  const goesOn = () => performance.now() - beganMs < durationMs;
-  const counted = () => parts.reduce((sum, { told }) => sum + told.counted, 0);
+  const startMs = performance.now();
+  const isRunning = () => performance.now() - startMs < durationMs;
+  const counted = () => parts.reduce((sum, { acknowledged }) => sum + acknowledged.counted, 0);
   const progress = setInterval(() => console.log(`… ${counted()} calls counted`), PROGRESS_EVERY_MS);
-  await Promise.all(parts.map(({ customer, told }) => soakLoad(service, customer, told, goesOn)));
+  await Promise.all(
+    parts.map(({ customer, acknowledged }) => soakLoad(service, customer, acknowledged, isRunning)),
+  );
   clearInterval(progress);
   const grown = await memory;
-  const drainMs = await drained(service, parts);
+  const drainMs = await waitForDrain(service, parts);
   const audits = await Promise.all(parts.map((part) => audit(service, part)));
 
   console.log(`\n${machineLine(machine())}\n${minutes} minutes, ${ACCOUNTS} accounts, ${counted()} calls\n`);
@@ -76,7 +84,7 @@ export const soak = async (folder: string, options: Options): Promise<boolean> =
   try {
     await migrate(service.runtime);
     const passed = await run(service, receiver, options);
-    console.log(passed ? '\n✓ everything agrees' : '\n✗ see above');
+    console.log(passed ? '\n✓ All figures match' : '\n✗ Failed, see above');
     return passed;
   } finally {
     receiver.close();
