@@ -116,34 +116,24 @@ export const createDemoAccount = async (service: Client) => {
 
 export type DemoAccount = Awaited<ReturnType<typeof createDemoAccount>>;
 
-/** The path of every page, by a name that is valid as a file name. */
-export const pagesOf = ({ activeLicense, healthy }: DemoAccount) =>
+const pathsWith = (licenseId: string, webhookId: string) =>
   ({
     home: '/',
     licenses: '/licenses',
     'license-new': '/licenses?create=true',
-    license: `/licenses/${activeLicense.id}`,
+    license: `/licenses/${licenseId}`,
     keys: '/keys',
     'key-new': '/keys?create=true',
     webhooks: '/webhooks',
     'webhook-new': '/webhooks?create=true',
-    webhook: `/webhooks/${healthy.id}`,
-    'webhook-settings': `/webhooks/${healthy.id}?tab=settings`,
+    webhook: `/webhooks/${webhookId}`,
+    'webhook-settings': `/webhooks/${webhookId}?tab=settings`,
     billing: '/billing',
     'not-found': '/no/such/page',
   }) as const;
 
-export const PAGES = [
-  'home',
-  'licenses',
-  'license-new',
-  'license',
-  'keys',
-  'key-new',
-  'webhooks',
-  'webhook-new',
-  'webhook',
-  'webhook-settings',
-  'billing',
-  'not-found',
-] as const satisfies (keyof ReturnType<typeof pagesOf>)[];
+/** The names of all pages, which are valid as file names. */
+export const PAGES = Object.keys(pathsWith('', '')) as (keyof ReturnType<typeof pathsWith>)[];
+
+/** Returns the path of every page by name. */
+export const pagesOf = ({ activeLicense, healthy }: DemoAccount) => pathsWith(activeLicense.id, healthy.id);
