@@ -26,7 +26,7 @@ const apiLimit = async () => ((await ada.verify(apiKey, 'none')).body as { api_l
 const cancelSubscription = async (when: RegExp) => {
   await page.getByRole('button', { name: 'Cancel subscription' }).click();
   await page.getByRole('radio', { name: when }).check();
-  const confirm = page.getByRole('button', { name: /^(Cancel subscription|End it now)$/ });
+  const confirm = page.getByRole('button', { name: /^(Cancel subscription|End now)$/ });
   await confirm.last().click();
 };
 

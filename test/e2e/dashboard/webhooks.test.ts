@@ -91,7 +91,7 @@ test('the signing secret can be revealed and rotated, and the page says how long
   await expect.poll(() => page.locator('[data-secret]').textContent()).toBe(secret);
   await page.getByRole('button', { name: 'Rotate secret' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate secret' }).click();
-  await page.getByText('The secret before this one signs, too, until').waitFor();
+  await page.getByText('The previous secret also signs requests until').waitFor();
   expect(await page.locator('[data-secret]').textContent()).not.toBe(secret);
 });
 

@@ -68,7 +68,7 @@ export const BillingPage = () => {
           subscription={subscription}
           isOpen={isCanceling}
           onClose={() => setCanceling(false)}
-          onCancelled={() => {
+          onCanceled={() => {
             setCanceling(false);
             clearCheckout();
           }}

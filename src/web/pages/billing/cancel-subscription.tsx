@@ -18,12 +18,14 @@ const AtPeriodEnd = ({ subscription }: { subscription: Subscription }) => {
       value="period_end"
       defaultChecked
       label={
-        isPaid ? `At the end of the period, on ${formatDate(subscription.period_end)}` : 'When its limits end'
+        isPaid
+          ? `At the end of the period, on ${formatDate(subscription.period_end)}`
+          : 'When the grace period ends'
       }
       hint={
         isPaid
-          ? `The limits of ${name} hold until then. After that you are on Free.`
-          : `The payment failed: the limits of ${name} hold for 7 days from then. After that you are on Free.`
+          ? `You keep the limits of ${name} until then and move to Free afterwards.`
+          : `You keep the limits of ${name} for 7 days after the failed payment and move to Free afterwards.`
       }
     />
   );
@@ -32,38 +34,38 @@ const AtPeriodEnd = ({ subscription }: { subscription: Subscription }) => {
 const CancelForm = ({
   billing,
   subscription,
-  onCancelled,
+  onCanceled,
   onClose,
 }: {
   billing: Billing;
   subscription: Subscription;
-  onCancelled: () => void;
+  onCanceled: () => void;
   onClose: () => void;
 }) => {
-  const isCancelled = subscription.status === 'cancelled';
+  const isCanceled = subscription.status === 'cancelled';
   const free = planOf(billing, 'free');
-  const atOnce = `The limits of Free hold at once${free ? `: ${limitText(free)}` : ''}.`;
+  const immediateEffect = `The limits of Free apply immediately${free ? `: ${limitText(free)}` : ''}.`;
   const cancel = useMutation({
     ...cancelSubscription,
     onSuccess: (_, at) => {
-      tell(at === 'period_end' ? 'Subscription cancelled' : 'You are on Free');
-      onCancelled();
+      tell(at === 'period_end' ? 'Subscription canceled' : 'You’re on Free');
+      onCanceled();
     },
   });
   return (
     <Form write={cancel} onSend={({ at }) => cancel.mutate(at === 'period_end' ? 'period_end' : 'now')}>
-      {isCancelled ? (
-        <p>{atOnce}</p>
+      {isCanceled ? (
+        <p>{immediateEffect}</p>
       ) : (
-        <ChoiceGroup label="When">
+        <ChoiceGroup label="When to cancel">
           <AtPeriodEnd subscription={subscription} />
-          <Choice type="radio" name="at" value="now" label="Now" hint={atOnce} />
+          <Choice type="radio" name="at" value="now" label="Now" hint={immediateEffect} />
         </ChoiceGroup>
       )}
       <DialogActions>
-        <Button onClick={onClose}>Keep it</Button>
+        <Button onClick={onClose}>Keep subscription</Button>
         <Button type="submit" variant="danger" isBusy={cancel.isPending}>
-          {isCancelled ? 'End it now' : 'Cancel subscription'}
+          {isCanceled ? 'End now' : 'Cancel subscription'}
         </Button>
       </DialogActions>
     </Form>
@@ -74,25 +76,25 @@ export const CancelSubscription = ({
   billing,
   subscription,
   isOpen,
-  onCancelled,
+  onCanceled,
   onClose,
 }: {
   billing: Billing;
   subscription: Subscription;
   isOpen: boolean;
-  onCancelled: () => void;
+  onCanceled: () => void;
   onClose: () => void;
 }) => {
   const name = PLAN_NAMES[subscription.plan];
-  const isCancelled = subscription.status === 'cancelled';
+  const isCanceled = subscription.status === 'cancelled';
   return (
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
-      title={isCancelled ? `End ${name} now?` : `Cancel ${name}?`}
-      hint="Licenses, API keys and webhooks stay. Only the limits change."
+      title={isCanceled ? `End ${name} now?` : `Cancel ${name}?`}
+      hint="Your licenses, API keys and webhooks are kept. Only your limits change."
     >
-      <CancelForm billing={billing} subscription={subscription} onCancelled={onCancelled} onClose={onClose} />
+      <CancelForm billing={billing} subscription={subscription} onCanceled={onCanceled} onClose={onClose} />
     </Dialog>
   );
 };

@@ -74,8 +74,8 @@ const Action = ({
     <>
       <Button
         variant={name === suggestedPlan(billing) ? 'solid' : 'outline'}
-        isBusy={checkout.leavingFor === name}
-        disabled={checkout.leavingFor !== null && checkout.leavingFor !== name}
+        isBusy={checkout.redirectingFor === name}
+        disabled={checkout.redirectingFor !== null && checkout.redirectingFor !== name}
         onClick={() => checkout.start(name)}
       >
         {checkoutLabel(billing, name)}

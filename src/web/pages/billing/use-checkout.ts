@@ -4,7 +4,7 @@ import { startCheckout } from '../../data/mutations.ts';
 import { billingQuery } from '../../data/queries.ts';
 import type { PaidPlan } from './plan-words.ts';
 
-/** Off to where the plan is paid for. */
+/** Starts a checkout and redirects the browser to it. */
 export const useCheckout = () => {
   const queryClient = useQueryClient();
   const { mutate, reset, status, variables, error } = useMutation({
@@ -12,7 +12,7 @@ export const useCheckout = () => {
     onSuccess: ({ checkout_url }) => location.assign(checkout_url),
   });
 
-  // Whoever steps back from there may find this page as it was left.
+  // The Back button may restore this page from the back/forward cache, still busy.
   useEffect(() => {
     const onShow = ({ persisted }: PageTransitionEvent) => {
       if (!persisted) return;
@@ -23,10 +23,10 @@ export const useCheckout = () => {
     return () => removeEventListener('pageshow', onShow);
   }, [queryClient, reset]);
 
-  const isLeaving = status === 'pending' || status === 'success';
+  const isRedirecting = status === 'pending' || status === 'success';
   return {
     start: (plan: PaidPlan) => mutate(plan),
-    leavingFor: isLeaving ? variables : null,
+    redirectingFor: isRedirecting ? variables : null,
     failedFor: status === 'error' ? variables : null,
     error,
   };

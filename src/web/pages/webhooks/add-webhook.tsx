@@ -57,9 +57,7 @@ export const AddWebhook = ({ isOpen, onClose }: { isOpen: boolean; onClose: () =
       isOpen={isOpen}
       onClose={close}
       title={added ? 'Webhook added' : 'Add webhook'}
-      hint={
-        added && 'This is its signing secret. Give it to your endpoint; you can reveal it again at any time.'
-      }
+      hint={added && 'Use this signing secret to verify requests. You can reveal it again at any time.'}
     >
       {added ? <Added webhook={added} onClose={close} /> : <AddForm onAdded={setAdded} onClose={close} />}
     </Dialog>

@@ -12,7 +12,7 @@ import { Attempts } from './attempts.tsx';
 import { DeliveryBadge } from './delivery-row.tsx';
 import { NextAttempt } from './next-attempt.tsx';
 
-const pretty = (payload: string): string => {
+const formatPayload = (payload: string): string => {
   try {
     return JSON.stringify(JSON.parse(payload), null, 2);
   } catch {
@@ -23,7 +23,7 @@ const pretty = (payload: string): string => {
 const Resend = ({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) => {
   const resend = useMutation({
     ...resendDelivery(webhook.id, delivery.id),
-    onSuccess: () => tell('Sending again'),
+    onSuccess: () => tell('Delivery queued'),
     onError: tellError,
   });
   return (
@@ -54,7 +54,7 @@ export const DeliveryDetails = ({ webhook, delivery }: { webhook: Webhook; deliv
       <Resend webhook={webhook} delivery={delivery} />
     </div>
     {webhook.status === 'disabled' && (
-      <p className="px-5 pb-3 text-sm text-muted">Enable the webhook to send this again.</p>
+      <p className="px-5 pb-3 text-sm text-muted">Enable the webhook to resend this delivery.</p>
     )}
     <div className="border-t border-line">
       <Facts>
@@ -63,12 +63,12 @@ export const DeliveryDetails = ({ webhook, delivery }: { webhook: Webhook; deliv
             {formatExact(delivery.created_at)}
           </time>
         </Fact>
-        <Fact name="Event id">
+        <Fact name="Event ID">
           <span className="-my-1.5 flex items-center gap-1">
             <code className="min-w-0 text-xs break-all">{delivery.event_id}</code>
-            <CopyIcon text={delivery.event_id} what="event id" />
+            <CopyIcon text={delivery.event_id} what="event ID" />
           </span>
-          <span className="text-xs text-muted">The same in every attempt, as webhook-id</span>
+          <span className="text-xs text-muted">Sent in the webhook-id header of every attempt</span>
         </Fact>
       </Facts>
     </div>
@@ -77,8 +77,8 @@ export const DeliveryDetails = ({ webhook, delivery }: { webhook: Webhook; deliv
     </div>
     <div className="grid grid-cols-[minmax(0,1fr)] gap-2 px-5 pt-4 pb-5">
       <h3 className="text-sm font-medium">Payload</h3>
-      <Code text={pretty(delivery.payload)} what="payload" copyText={delivery.payload} />
-      <p className="text-xs text-muted">Copied as it was sent, byte for byte.</p>
+      <Code text={formatPayload(delivery.payload)} what="payload" copyText={delivery.payload} />
+      <p className="text-xs text-muted">Copies the exact payload that was sent.</p>
     </div>
   </>
 );

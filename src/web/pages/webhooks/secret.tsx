@@ -13,7 +13,7 @@ import { tell } from '../../ui/toast.tsx';
 
 export const VerifyHint = () => (
   <p className="text-sm text-muted">
-    Every request is signed as{' '}
+    Requests are signed according to{' '}
     <a
       href="https://www.standardwebhooks.com"
       target="_blank"
@@ -21,8 +21,8 @@ export const VerifyHint = () => (
       className="whitespace-nowrap text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink"
     >
       Standard Webhooks
-    </a>{' '}
-    has it: give this secret, the headers and the unparsed body to one of its libraries. More in the{' '}
+    </a>
+    . Pass this secret, the headers and the raw body to one of its libraries. Learn more in the{' '}
     <a
       href="/docs"
       target="_blank"
@@ -61,21 +61,21 @@ const Rotate = ({ id, isOpen, onClose, onRotated }: RotateProps) => {
     <Confirm
       isOpen={isOpen}
       onClose={onClose}
-      title="Rotate the signing secret?"
+      title="Rotate signing secret?"
       action="Rotate secret"
       write={rotateSecret(id)}
       onDone={show}
     >
       <p>
-        A new secret is made. For 24 hours each request is signed with both, so that your endpoint can change
-        over; after that with the new one alone.
+        For 24 hours, requests are signed with both the old and the new secret, so that you have time to
+        update your endpoint. After that only the new secret is used.
       </p>
-      <p>If the secret was rotated within the last 24 hours, the one from before that ends now.</p>
+      <p>If you already rotated the secret in the last 24 hours, the oldest secret stops working now.</p>
     </Confirm>
   );
 };
 
-/** Shown on request, and kept nowhere but in this card for as long as it is on the page. */
+/** The secret is fetched on request and kept only in the state of this card. */
 export const SecretCard = ({ id }: { id: string }) => {
   const [shown, setShown] = useState<RevealedWebhook | null>(null);
   const [isRotating, setRotating] = useState(false);
@@ -86,7 +86,7 @@ export const SecretCard = ({ id }: { id: string }) => {
     <Card aria-label="Signing secret">
       <CardHeader
         title="Signing secret"
-        hint="Proves that a request is from here."
+        hint="Use it to verify that a request comes from Latchkey."
         actions={
           <>
             <Button
@@ -108,7 +108,7 @@ export const SecretCard = ({ id }: { id: string }) => {
         {shown ? <Secret value={shown.secret} what="signing secret" /> : <Hidden id={id} />}
         {shown?.old_secret_expires_at && (
           <p className="text-sm">
-            The secret before this one signs, too, until{' '}
+            The previous secret also signs requests until{' '}
             <time dateTime={shown.old_secret_expires_at} className="nums font-medium">
               {formatExact(shown.old_secret_expires_at)}
             </time>

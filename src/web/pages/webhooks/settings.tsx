@@ -15,10 +15,7 @@ const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
     edit.mutate({ url: url.trim(), description: description.trim() || null, events: chosenEvents(form) });
   return (
     <Card aria-label="Endpoint">
-      <CardHeader
-        title="Endpoint"
-        hint="What changes here holds for what is sent from then on, retries included."
-      />
+      <CardHeader title="Endpoint" hint="Changes apply to all future attempts, including retries." />
       <Form write={edit} onSend={send} className="px-5 pt-1 pb-5">
         <UrlField value={webhook.url} />
         <DescriptionField value={webhook.description} />

@@ -26,10 +26,10 @@ const Disable = ({ webhook, ...props }: DialogProps) => (
     onDone={() => tell('Webhook disabled')}
   >
     <p>
-      Nothing is sent to it from now on, and its pending deliveries are given up. Events that happen while it
-      is disabled are not kept for it.
+      It stops receiving events, and its pending deliveries are canceled. Events that happen while it is
+      disabled are not delivered later.
     </p>
-    <p>You can enable it again at any time, and resend the deliveries that you want.</p>
+    <p>You can enable it again at any time and resend canceled deliveries.</p>
   </Confirm>
 );
 
@@ -50,8 +50,8 @@ const Delete = ({ webhook, ...props }: DialogProps) => {
       onDone={leave}
     >
       <p>
-        Nothing is sent to <span className="break-all text-ink">{webhook.url}</span> any more. Its deliveries
-        go with it, those that are pending and the log of those before. This can’t be undone.
+        <span className="break-all text-ink">{webhook.url}</span> stops receiving events. Its pending
+        deliveries are canceled and its delivery log is deleted. This can’t be undone.
       </p>
     </Confirm>
   );
