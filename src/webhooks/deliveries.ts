@@ -17,14 +17,16 @@ export const listDeliveries = async (
   return toPage(rows, limit, toDeliveryBody);
 };
 
-const findEnabled = async (ctx: Ctx, endpointId: string) => {
+const assertEnabled = async (ctx: Ctx, endpointId: string) => {
   const { disabledReason } = await findEndpoint(ctx, endpointId);
   if (disabledReason)
-    throw new AppError('invalid_transition', { message: 'This webhook is disabled: enable it first.' });
+    throw new AppError('invalid_transition', {
+      message: 'This webhook is disabled: enable it before you send events to it.',
+    });
 };
 
 export const sendTest = async (ctx: Ctx, endpointId: string): Promise<DeliveryRecord> => {
-  await findEnabled(ctx, endpointId);
+  await assertEnabled(ctx, endpointId);
   const { email } = await getAccount(ctx);
   const delivery = await outboxOf(ctx.env, ctx.accountId).sendTest(endpointId, email);
   if (!delivery) throw new AppError('webhook_not_found');
@@ -32,7 +34,7 @@ export const sendTest = async (ctx: Ctx, endpointId: string): Promise<DeliveryRe
 };
 
 export const resend = async (ctx: Ctx, endpointId: string, deliveryId: string): Promise<DeliveryRecord> => {
-  await findEnabled(ctx, endpointId);
+  await assertEnabled(ctx, endpointId);
   const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId);
   if (!delivery) throw new AppError('not_found', { message: 'Delivery Not Found' });
   return delivery;

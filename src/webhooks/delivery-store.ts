@@ -35,15 +35,15 @@ const toEvent = (row: EventRow): WebhookEvent => ({
   createdAtMs: row.created_at_ms,
 });
 
-/** Events, their deliveries and each attempt, in the outbox's own storage. */
+/** Stores events, deliveries and attempts in the outbox's SQLite database. */
 export const openDeliveries = (sql: SqlStorage) => {
-  const eventOf = (id: string): WebhookEvent => {
+  const getEvent = (id: string): WebhookEvent => {
     const [row] = sql.exec<EventRow>('SELECT * FROM events WHERE id = ?', id);
-    if (!row) throw new Error(`The event ${id} of a delivery is gone.`);
+    if (!row) throw new Error(`The event ${id} of a delivery is missing.`);
     return toEvent(row);
   };
 
-  const attemptsOf = (deliveryId: string): Attempt[] =>
+  const listAttempts = (deliveryId: string): Attempt[] =>
     sql
       .exec<
         Row<{
@@ -65,8 +65,8 @@ export const openDeliveries = (sql: SqlStorage) => {
 
   const toRecord = (row: DeliveryRow): DeliveryRecord => ({
     ...toDelivery(row),
-    event: eventOf(row.event_id),
-    attempts: attemptsOf(row.id),
+    event: getEvent(row.event_id),
+    attempts: listAttempts(row.id),
   });
 
   const update = (delivery: Delivery) =>
@@ -80,17 +80,17 @@ export const openDeliveries = (sql: SqlStorage) => {
       delivery.id,
     );
 
-  const row = (endpointId: string, id: string): DeliveryRow | undefined =>
+  const findRow = (endpointId: string, id: string): DeliveryRow | undefined =>
     sql
       .exec<DeliveryRow>('SELECT * FROM deliveries WHERE endpoint_id = ? AND id = ?', endpointId, id)
       .toArray()[0];
 
   return {
-    eventOf,
+    getEvent,
     update,
 
-    /** Of a JSON list of events those that were not here before. One statement for them all. */
-    addEvents: (events: string): Pick<WebhookEvent, 'id' | 'name'>[] =>
+    /** Inserts the new events of a JSON array and returns them. */
+    insertEvents: (events: string): Pick<WebhookEvent, 'id' | 'name'>[] =>
       sql
         .exec<Row<Pick<WebhookEvent, 'id' | 'name'>>>(
           `INSERT OR IGNORE INTO events (id, name, payload, created_at_ms)
@@ -100,9 +100,9 @@ export const openDeliveries = (sql: SqlStorage) => {
         )
         .toArray(),
 
-    /** Their ids, in the same order. */
-    add: (wanted: Pick<Delivery, 'endpointId' | 'eventId'>[], nowMs: number): string[] => {
-      const rows = wanted.map(({ endpointId, eventId }) => [endpointId, newId('dlv'), eventId]);
+    /** Inserts deliveries that are due now and returns their ids in the same order. */
+    enqueue: (deliveries: Pick<Delivery, 'endpointId' | 'eventId'>[], nowMs: number): string[] => {
+      const rows = deliveries.map(({ endpointId, eventId }) => [endpointId, newId('dlv'), eventId]);
       if (rows.length > 0) {
         sql.exec(
           `INSERT INTO deliveries (endpoint_id, id, event_id, status, failures, due_at_ms, lease, created_at_ms)
@@ -115,17 +115,17 @@ export const openDeliveries = (sql: SqlStorage) => {
     },
 
     get: (endpointId: string, id: string): Delivery | null => {
-      const found = row(endpointId, id);
-      return found ? toDelivery(found) : null;
+      const row = findRow(endpointId, id);
+      return row ? toDelivery(row) : null;
     },
 
-    record: (endpointId: string, id: string): DeliveryRecord | null => {
-      const found = row(endpointId, id);
-      return found ? toRecord(found) : null;
+    getRecord: (endpointId: string, id: string): DeliveryRecord | null => {
+      const row = findRow(endpointId, id);
+      return row ? toRecord(row) : null;
     },
 
-    /** Newest first. */
-    page: (endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] =>
+    /** Returns a page of deliveries, newest first. */
+    listPage: (endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] =>
       sql
         .exec<DeliveryRow>(
           'SELECT * FROM deliveries WHERE endpoint_id = ? AND id < ? ORDER BY id DESC LIMIT ?',
@@ -136,8 +136,8 @@ export const openDeliveries = (sql: SqlStorage) => {
         .toArray()
         .map(toRecord),
 
-    /** Those that are due, longest waiting first. An expired lease is due like any other. */
-    due: (endpointId: string, nowMs: number, limit: number): Delivery[] =>
+    /** Returns the deliveries that are due, longest waiting first. A delivery whose lease has expired is due. */
+    listDue: (endpointId: string, nowMs: number, limit: number): Delivery[] =>
       sql
         .exec<DeliveryRow>(
           "SELECT * FROM deliveries WHERE status = 'pending' AND endpoint_id = ? AND due_at_ms <= ? ORDER BY due_at_ms LIMIT ?",
@@ -148,8 +148,8 @@ export const openDeliveries = (sql: SqlStorage) => {
         .toArray()
         .map(toDelivery),
 
-    /** How many are being tried now. */
-    inFlight: (endpointId: string, nowMs: number): number =>
+    /** Counts the deliveries with an unexpired lease. */
+    countInFlight: (endpointId: string, nowMs: number): number =>
       sql
         .exec<{ n: number }>(
           "SELECT count(*) AS n FROM deliveries WHERE lease IS NOT NULL AND status = 'pending' AND endpoint_id = ? AND due_at_ms > ?",
@@ -158,7 +158,7 @@ export const openDeliveries = (sql: SqlStorage) => {
         )
         .one().n,
 
-    /** When the endpoint's next delivery is due, or null. */
+    /** Returns when the endpoint's next delivery is due, or null if none is pending. */
     nextDueMs: (endpointId: string): number | null =>
       sql
         .exec<{ due: number | null }>(
@@ -167,7 +167,7 @@ export const openDeliveries = (sql: SqlStorage) => {
         )
         .one().due,
 
-    logAttempt: (deliveryId: string, { atMs, statusCode, error, durationMs, response }: Attempt) =>
+    insertAttempt: (deliveryId: string, { atMs, statusCode, error, durationMs, response }: Attempt) =>
       sql.exec(
         `INSERT OR REPLACE INTO attempts (delivery_id, at_ms, status_code, error, duration_ms, response)
          VALUES (?, ?, ?, ?, ?, ?)`,
@@ -179,14 +179,14 @@ export const openDeliveries = (sql: SqlStorage) => {
         response,
       ),
 
-    /** Nothing more is sent to this endpoint. */
-    giveUp: (endpointId: string) =>
+    /** Cancels the endpoint's pending deliveries. */
+    cancelPending: (endpointId: string) =>
       sql.exec(
         "UPDATE deliveries SET status = 'failed', lease = NULL WHERE status = 'pending' AND endpoint_id = ?",
         endpointId,
       ),
 
-    removeEndpoint: (endpointId: string) => {
+    deleteByEndpoint: (endpointId: string) => {
       sql.exec(
         'DELETE FROM attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE endpoint_id = ?)',
         endpointId,

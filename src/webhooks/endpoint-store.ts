@@ -1,23 +1,23 @@
 import type { EventName } from '../shared/rules/events.ts';
 import type { Endpoint } from './outbox-tables.ts';
 
-/** The few endpoints of an account, in memory and on disk. */
+/** Stores an account's webhook endpoints. There are few, so all of them are also in memory. */
 export const openEndpoints = (sql: SqlStorage) => {
   const endpoints = new Map<string, Endpoint>();
   for (const { value } of sql.exec<{ value: string }>('SELECT value FROM endpoints ORDER BY id')) {
     const endpoint = JSON.parse(value) as Endpoint;
     endpoints.set(endpoint.id, endpoint);
   }
-  const enabled = () => [...endpoints.values()].filter(({ disabledReason }) => disabledReason === null);
+  const listEnabled = () => [...endpoints.values()].filter(({ disabledReason }) => disabledReason === null);
 
   return {
     get: (id: string): Endpoint | null => endpoints.get(id) ?? null,
-    newestFirst: (): Endpoint[] => [...endpoints.values()].toReversed(),
-    enabled,
+    listNewestFirst: (): Endpoint[] => [...endpoints.values()].toReversed(),
+    listEnabled,
     count: () => endpoints.size,
 
-    subscribedTo: (name: EventName): Endpoint[] =>
-      enabled().filter(({ events }) => events === null || events.includes(name)),
+    listSubscribedTo: (name: EventName): Endpoint[] =>
+      listEnabled().filter(({ events }) => events === null || events.includes(name)),
 
     save: (endpoint: Endpoint) => {
       endpoints.set(endpoint.id, endpoint);

@@ -14,14 +14,14 @@ import { type createWebhookInput, type patchWebhookInput, toWebhook } from './sc
 import { newWebhookSecret } from './signing.ts';
 import { webhookUrlProblem } from './url-rules.ts';
 
-// What an account does with its endpoints. They live in its outbox; secrets leave and enter it sealed.
+// Webhook endpoints, which the account's outbox stores. The outbox only ever sees sealed secrets.
 
 const checkUrl = ({ env }: Ctx, url: string, serviceHost: string) => {
   const problem = webhookUrlProblem(url, urlRules(env, serviceHost));
   if (problem) throw invalidField('url', problem);
 };
 
-const sealFor = ({ env, accountId }: Ctx, endpointId: string, secret: string) =>
+const sealSecret = ({ env, accountId }: Ctx, endpointId: string, secret: string) =>
   seal(readConfig(env).sealing, secret, [accountId, endpointId]);
 
 export const findEndpoint = async ({ env, accountId }: Ctx, id: string): Promise<Endpoint> => {
@@ -32,8 +32,8 @@ export const findEndpoint = async ({ env, accountId }: Ctx, id: string): Promise
 
 export const listEndpoints = async ({ env, accountId }: Ctx, { limit, cursor }: PageInput) => {
   const endpoints = await outboxOf(env, accountId).listEndpoints();
-  const rest = endpoints.filter(({ id }) => cursor === undefined || id < cursor);
-  return toPage(rest, limit, toWebhook);
+  const remaining = endpoints.filter(({ id }) => cursor === undefined || id < cursor);
+  return toPage(remaining, limit, toWebhook);
 };
 
 export const createEndpoint = async (
@@ -50,7 +50,7 @@ export const createEndpoint = async (
     url: input.url,
     description: input.description ?? null,
     events: input.events ?? null,
-    sealedSecret: await sealFor(ctx, id, secret),
+    sealedSecret: await sealSecret(ctx, id, secret),
     oldSealedSecret: null,
     oldSecretUntilMs: null,
     disabledReason: null,
@@ -60,10 +60,7 @@ export const createEndpoint = async (
     updatedAtMs: nowMs,
   };
   if (!(await outboxOf(ctx.env, ctx.accountId).addEndpoint(endpoint, MAX_ENDPOINTS))) {
-    throw invalidField(
-      'url',
-      `would be one more than the ${MAX_ENDPOINTS} endpoints that an account may have`,
-    );
+    throw invalidField('url', `exceeds the limit of ${MAX_ENDPOINTS} webhooks: delete a webhook first`);
   }
   return { endpoint, secret };
 };
@@ -74,16 +71,16 @@ export const revealEndpoint = async (ctx: Ctx, id: string) => {
   return { endpoint, secret };
 };
 
-const changeEndpoint = async (ctx: Ctx, id: string, fields: Partial<Endpoint>): Promise<Endpoint> => {
-  const changed = await outboxOf(ctx.env, ctx.accountId).changeEndpoint(id, {
+const updateEndpoint = async (ctx: Ctx, id: string, fields: Partial<Endpoint>): Promise<Endpoint> => {
+  const endpoint = await outboxOf(ctx.env, ctx.accountId).updateEndpoint(id, {
     ...fields,
     updatedAtMs: Date.now(),
   });
-  if (!changed) throw new AppError('webhook_not_found');
-  return changed;
+  if (!endpoint) throw new AppError('webhook_not_found');
+  return endpoint;
 };
 
-/** Enabling an endpoint forgives it its past. */
+/** Returns the fields that a status change sets. Enabling an endpoint resets its failure history. */
 const statusFields = (status: 'enabled' | 'disabled' | undefined): Partial<Endpoint> => {
   if (status === undefined) return {};
   return status === 'enabled' ? { disabledReason: null, failingSinceMs: null } : { disabledReason: 'by_you' };
@@ -96,19 +93,19 @@ export const patchEndpoint = async (
   serviceHost: string,
 ): Promise<Endpoint> => {
   if (input.url !== undefined) checkUrl(ctx, input.url, serviceHost);
-  return changeEndpoint(ctx, id, {
+  return updateEndpoint(ctx, id, {
     ...omitUndefined({ url: input.url, events: input.events, description: input.description }),
     ...(input.url !== undefined && { serviceHost }),
     ...statusFields(input.status),
   });
 };
 
-/** The old secret goes on signing for a day, beside the new one. */
+/** Replaces the secret. The old secret also keeps signing for a day. */
 export const rotateSecret = async (ctx: Ctx, id: string) => {
   const { sealedSecret } = await findEndpoint(ctx, id);
   const secret = newWebhookSecret();
-  const endpoint = await changeEndpoint(ctx, id, {
-    sealedSecret: await sealFor(ctx, id, secret),
+  const endpoint = await updateEndpoint(ctx, id, {
+    sealedSecret: await sealSecret(ctx, id, secret),
     oldSealedSecret: sealedSecret,
     oldSecretUntilMs: Date.now() + OLD_SECRET_MS,
   });

@@ -1,23 +1,23 @@
 import { logError } from '../shared/log.ts';
 import type { Hint } from './jobs.ts';
 
-/** A hint that nobody has followed by then was lost. */
-export const HINT_PATIENCE_MS = 5_000;
+/** A hint that no consumer has processed after this delay counts as lost. */
+export const HINT_TIMEOUT_MS = 5_000;
 
-/** Hints under way, by endpoint. Forgotten on eviction, which costs a hint too many. */
+/** Hints in flight, by endpoint. They are only in memory, so an eviction can cause a duplicate hint. */
 export const openHints = (queue: Queue<Hint>, accountId: string) => {
   const sentAtMs = new Map<string, number>();
   return {
-    followed: (endpointId: string) => sentAtMs.delete(endpointId),
+    markReceived: (endpointId: string) => sentAtMs.delete(endpointId),
 
     send: async (endpointId: string, nowMs: number): Promise<void> => {
-      if ((sentAtMs.get(endpointId) ?? 0) > nowMs - HINT_PATIENCE_MS) return;
+      if ((sentAtMs.get(endpointId) ?? 0) > nowMs - HINT_TIMEOUT_MS) return;
       sentAtMs.set(endpointId, nowMs);
       try {
         await queue.send({ account_id: accountId, endpoint_id: endpointId });
       } catch (error) {
-        // The alarm hints again.
-        logError('hint_failed', error, { account_id: accountId });
+        // The alarm sends another hint.
+        logError('hint_not_sent', error, { account_id: accountId });
       }
     },
   };

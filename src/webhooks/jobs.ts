@@ -1,15 +1,15 @@
 import type { WebhookEvent } from '../shared/events.ts';
 import type { Delivery, Endpoint } from './outbox-tables.ts';
 
-// What passes between the outbox, the queue and its consumer.
+// Messages between the outbox, the queue and the queue consumer.
 
-/** Says that an endpoint has something due; what that is, the claim decides. */
+/** A queue message hinting that an endpoint has deliveries due. The consumer claims them from the outbox. */
 export interface Hint {
   account_id: string;
   endpoint_id: string;
 }
 
-/** What a consumer needs to try a delivery. */
+/** A leased delivery with everything that an attempt needs. */
 export interface Job {
   deliveryId: string;
   lease: string;
@@ -17,7 +17,7 @@ export interface Job {
   payload: string;
   url: string;
   serviceHost: string;
-  /** Sealed for the endpoint; all of them sign. */
+  /** The current secret and, for a day after a rotation, the old secret. Each of them signs. */
   sealedSecrets: string[];
 }
 

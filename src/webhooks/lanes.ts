@@ -3,34 +3,34 @@ import type { Deliveries } from './delivery-store.ts';
 import { type Job, toJob } from './jobs.ts';
 import type { Delivery, Endpoint } from './outbox-tables.ts';
 
-/** Twice what an attempt may take. Until then a dead consumer's lease keeps its lane from the others. */
+/** Twice the attempt timeout. The lease of a consumer that died occupies its lane until it expires. */
 const LEASE_MS = 30_000;
-/** A consumer has six outgoing connections. */
-const LANES = 6;
-/** An endpoint that fails for longer than this is tried one delivery at a time. */
-const ONE_LANE_AFTER_MS = 60_000;
+/** Workers allow six simultaneous outgoing connections. */
+const MAX_LANES = 6;
+/** An endpoint that has only failed for longer than this gets a single lane. */
+const SINGLE_LANE_AFTER_MS = 60_000;
 
-/** How many of an endpoint's deliveries are tried at once; each is leased to who tries it. */
+/** Limits the concurrent attempts per endpoint. Each attempt holds a lease on its delivery. */
 export const openLanes = (deliveries: Deliveries) => {
-  const free = (endpoint: Endpoint, nowMs: number): number => {
-    const failsForMs = nowMs - (endpoint.failingSinceMs ?? nowMs);
-    const lanes = failsForMs > ONE_LANE_AFTER_MS ? 1 : LANES;
-    return Math.max(0, lanes - deliveries.inFlight(endpoint.id, nowMs));
+  const countFree = (endpoint: Endpoint, nowMs: number): number => {
+    const failingForMs = nowMs - (endpoint.failingSinceMs ?? nowMs);
+    const lanes = failingForMs > SINGLE_LANE_AFTER_MS ? 1 : MAX_LANES;
+    return Math.max(0, lanes - deliveries.countInFlight(endpoint.id, nowMs));
   };
 
   const lease = (delivery: Delivery, endpoint: Endpoint, nowMs: number): Job => {
-    const mark = randomBase62(16);
-    deliveries.update({ ...delivery, lease: mark, dueAtMs: nowMs + LEASE_MS });
-    return toJob(delivery, mark, endpoint, deliveries.eventOf(delivery.eventId), nowMs);
+    const leaseId = randomBase62(16);
+    deliveries.update({ ...delivery, lease: leaseId, dueAtMs: nowMs + LEASE_MS });
+    return toJob(delivery, leaseId, endpoint, deliveries.getEvent(delivery.eventId), nowMs);
   };
 
   return {
-    free,
+    countFree,
 
-    /** What is due and has a lane, leased to the caller. */
-    take: (endpoint: Endpoint, nowMs: number, mostOf: number = LANES): Job[] =>
+    /** Leases the deliveries that are due, as many as there are free lanes. */
+    take: (endpoint: Endpoint, nowMs: number, limit: number = MAX_LANES): Job[] =>
       deliveries
-        .due(endpoint.id, nowMs, Math.min(mostOf, free(endpoint, nowMs)))
+        .listDue(endpoint.id, nowMs, Math.min(limit, countFree(endpoint, nowMs)))
         .map((delivery) => lease(delivery, endpoint, nowMs)),
   };
 };

@@ -9,16 +9,16 @@ export interface Endpoint {
   id: string;
   url: string;
   description: string | null;
-  /** Null: all, also those that are yet to come. */
+  /** Null subscribes to all events, including events that are added later. */
   events: EventName[] | null;
   sealedSecret: string;
-  /** The one before, which signs as well until then. */
+  /** The previous secret also signs until `oldSecretUntilMs`. */
   oldSealedSecret: string | null;
   oldSecretUntilMs: number | null;
   disabledReason: DisabledReason | null;
-  /** The first of an unbroken row of failures. */
+  /** When the first failure since the last success happened. */
   failingSinceMs: number | null;
-  /** The service's own host as the account knows it, where a webhook must not lead. */
+  /** The service's own hostname, which a webhook must not point to. */
   serviceHost: string;
   createdAtMs: number;
   updatedAtMs: number;
@@ -29,9 +29,9 @@ export interface Delivery {
   endpointId: string;
   eventId: string;
   status: DeliveryStatus;
-  /** Failed attempts since it was last asked for; the schedule goes by them. */
+  /** Failed attempts since the delivery was enqueued or resent. They determine the next delay. */
   failures: number;
-  /** When it is to be tried, or, while somebody tries it, when they are given up. */
+  /** When the next attempt is due or, during an attempt, when its lease expires. */
   dueAtMs: number;
   lease: string | null;
   createdAtMs: number;
@@ -42,11 +42,11 @@ export interface Attempt {
   statusCode: number | null;
   error: string | null;
   durationMs: number;
-  /** At most 2 KiB of what the receiver said. */
+  /** The first 2 KiB of the response body. */
   response: string | null;
 }
 
-/** What was sent and what became of it. */
+/** A delivery with its event and its attempts. */
 export interface DeliveryRecord extends Delivery {
   event: WebhookEvent;
   attempts: Attempt[];

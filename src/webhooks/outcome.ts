@@ -8,8 +8,8 @@ export interface Outcome extends Attempt {
 
 const GONE = 410;
 
-/** Decides what an attempt changes about its delivery and its endpoint. Pure: time and randomness are inputs. */
-export const settled = (
+/** Returns how an attempt changes its delivery and endpoint. Pure: the time and the random number are inputs. */
+export const applyOutcome = (
   delivery: Delivery,
   lease: string,
   endpoint: Endpoint,
@@ -25,8 +25,8 @@ export const settled = (
     };
   }
   const failingSinceMs = endpoint.failingSinceMs ?? outcome.atMs;
-  const hasFailed = hasFailedTooLong(failingSinceMs, nowMs);
-  const disable = outcome.statusCode === GONE ? 'gone' : hasFailed ? 'failing' : null;
+  const isFailing = hasFailedTooLong(failingSinceMs, nowMs);
+  const disable = outcome.statusCode === GONE ? 'gone' : isFailing ? 'failing' : null;
   // The lease expired and another consumer retries the delivery: its attempt decides.
   if (delivery.lease !== lease) {
     return { delivery: null, failingSinceMs: endpoint.failingSinceMs, disable };

@@ -8,38 +8,40 @@ import { webhookUrlProblem } from './url-rules.ts';
 import type { Job } from './jobs.ts';
 
 export const ATTEMPT_TIMEOUT_MS = 15_000;
-const KEEP_BYTES = 2_048;
+const MAX_RESPONSE_BYTES = 2_048;
 const USER_AGENT = `Latchkey-Webhooks/${packageJson.version}`;
 
-/** The beginning of what the receiver said. The rest is not waited for, and its status stands without it. */
-const readStart = async (response: Response): Promise<string> => {
+/** Reads the start of the response body. A body that breaks off or times out doesn't change the outcome. */
+const readResponseStart = async (response: Response): Promise<string> => {
   const reader = response.body?.getReader();
   if (!reader) return '';
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
   try {
-    while (size < KEEP_BYTES) {
+    while (size < MAX_RESPONSE_BYTES) {
       const { done, value } = await reader.read();
       if (done) return text + decoder.decode();
-      text += decoder.decode(value.subarray(0, KEEP_BYTES - size), { stream: true });
+      text += decoder.decode(value.subarray(0, MAX_RESPONSE_BYTES - size), { stream: true });
       size += value.byteLength;
     }
     await reader.cancel();
   } catch {
-    // It broke off, or went on for longer than an attempt may take.
+    // The connection broke or the attempt timed out.
   }
   return text;
 };
 
-const explain = (error: unknown): string =>
+const connectionError = (error: unknown): string =>
   error instanceof DOMException && error.name === 'TimeoutError'
-    ? `no answer within ${ATTEMPT_TIMEOUT_MS / 1_000} s`
+    ? `no response within ${ATTEMPT_TIMEOUT_MS / 1_000} s`
     : 'the connection failed';
 
-const explainStatus = (status: number): string | null => {
+const statusError = (status: number): string | null => {
   if (status >= 200 && status < 300) return null;
-  return status >= 300 && status < 400 ? 'redirects are not followed' : `the receiver answered ${status}`;
+  return status >= 300 && status < 400
+    ? 'redirects are not followed'
+    : `the receiver responded with status ${status}`;
 };
 
 export const urlRules = (env: Env, serviceHost: string) => ({
@@ -67,10 +69,10 @@ const send = (job: Job, secrets: string[]): Promise<Response> => {
   });
 };
 
-/** One attempt, whatever comes of it. A secret that can't be opened is our fault and no attempt: it throws. */
+/** Makes one attempt and returns its outcome. Throws only if a secret can't be unsealed, which isn't an attempt. */
 export const post = async (env: Env, accountId: string, endpointId: string, job: Job): Promise<Outcome> => {
   const atMs = Date.now();
-  const failed = (error: string, response: Response | null = null): Outcome => ({
+  const failure = (error: string, response: Response | null = null): Outcome => ({
     ok: false,
     atMs,
     statusCode: response?.status ?? null,
@@ -80,21 +82,21 @@ export const post = async (env: Env, accountId: string, endpointId: string, job:
     retryAfterMs: null,
   });
   const problem = webhookUrlProblem(job.url, urlRules(env, job.serviceHost));
-  if (problem) return failed(`the URL ${problem}`);
+  if (problem) return failure(`the URL ${problem}`);
   const secrets = await unsealAll(env, accountId, endpointId, job);
   let response: Response | null = null;
   try {
     response = await send(job, secrets);
-    const body = await readStart(response);
-    const error = explainStatus(response.status);
+    const body = await readResponseStart(response);
+    const error = statusError(response.status);
     return {
-      ...failed(error ?? '', response),
+      ...failure(error ?? '', response),
       ok: error === null,
       error,
       response: body,
       retryAfterMs: readRetryAfter(response.headers.get('retry-after'), Date.now()),
     };
   } catch (error) {
-    return failed(explain(error), response);
+    return failure(connectionError(error), response);
   }
 };

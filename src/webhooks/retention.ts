@@ -1,32 +1,32 @@
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { firstIdAt } from '../shared/ids.ts';
-import { openHours } from './hours.ts';
+import { openHourlyCounts } from './hours.ts';
 
-const KEEP_MS = 30 * DAY_MS;
-/** However many come, this many events are kept, besides those that still have to be delivered. */
-const KEEP_EVENTS = 50_000;
-/** Looked at in one go; the rest has a turn of its own, so that nobody waits for all of it. */
-const PART = 1_000;
-/** A backlog of an endpoint that is down would be gone through in vain with every alarm. */
-const EVERY_MS = 10 * 60_000;
+const RETENTION_MS = 30 * DAY_MS;
+/** Older events are deleted beyond this number, unless they have a pending delivery. */
+const MAX_EVENTS = 50_000;
+/** Events scanned per alarm. A sweep spans several alarms, so that it doesn't block other calls. */
+const BATCH_SIZE = 1_000;
+/** While an endpoint is down its backlog can't be deleted, so scanning it on every alarm would be wasteful. */
+const SWEEP_INTERVAL_MS = 10 * 60_000;
 
-/** The id before which settled events are forgotten. */
-const horizon = (sql: SqlStorage, nowMs: number): string => {
-  const [beyond] = sql.exec<{ id: string }>(
+/** Returns the id of the oldest event to keep. */
+const oldestKeptId = (sql: SqlStorage, nowMs: number): string => {
+  const [oldestByCount] = sql.exec<{ id: string }>(
     'SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?',
-    KEEP_EVENTS - 1,
+    MAX_EVENTS - 1,
   );
-  const tooOld = firstIdAt('evt', nowMs - KEEP_MS);
-  return beyond && beyond.id > tooOld ? beyond.id : tooOld;
+  const oldestByAge = firstIdAt('evt', nowMs - RETENTION_MS);
+  return oldestByCount && oldestByCount.id > oldestByAge ? oldestByCount.id : oldestByAge;
 };
 
 export const openRetention = (sql: SqlStorage) => {
-  const hours = openHours(sql);
-  let nextMs = 0;
-  /** What the sweep under way has still to look at. */
-  let rest: { after: string; before: string } | null = null;
+  const hourlyCounts = openHourlyCounts(sql);
+  let nextSweepMs = 0;
+  /** The id range that the current sweep has not scanned yet. */
+  let remaining: { after: string; before: string } | null = null;
 
-  const forget = (eventId: string) => {
+  const deleteEvent = (eventId: string) => {
     sql.exec(
       'DELETE FROM attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE event_id = ?)',
       eventId,
@@ -36,25 +36,25 @@ export const openRetention = (sql: SqlStorage) => {
   };
 
   return {
-    /** Forgets old events with all that became of them, unless they are still to be delivered. True if there is more. */
+    /** Deletes old events with their deliveries and attempts, unless one is pending. Returns true if there are more. */
     sweep: (nowMs: number): boolean => {
-      if (nowMs < nextMs) return false;
-      const { after, before } = rest ?? { after: '', before: horizon(sql, nowMs) };
+      if (nowMs < nextSweepMs) return false;
+      const { after, before } = remaining ?? { after: '', before: oldestKeptId(sql, nowMs) };
       const old = sql
         .exec<{ id: string; isPending: number }>(
           `SELECT id, EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND status = 'pending') AS isPending
            FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
           after,
           before,
-          PART,
+          BATCH_SIZE,
         )
         .toArray();
-      for (const { id, isPending } of old) if (!isPending) forget(id);
-      hours.forgetBefore(nowMs - KEEP_MS);
-      const last = old.length === PART ? old.at(-1) : undefined;
-      rest = last ? { after: last.id, before } : null;
-      if (!rest) nextMs = nowMs + EVERY_MS;
-      return rest !== null;
+      for (const { id, isPending } of old) if (!isPending) deleteEvent(id);
+      hourlyCounts.deleteBefore(nowMs - RETENTION_MS);
+      const last = old.length === BATCH_SIZE ? old.at(-1) : undefined;
+      remaining = last ? { after: last.id, before } : null;
+      if (!remaining) nextSweepMs = nowMs + SWEEP_INTERVAL_MS;
+      return remaining !== null;
     },
   };
 };

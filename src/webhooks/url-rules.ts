@@ -1,15 +1,15 @@
-// Where a webhook may go: https, to a public host, by name. What a name resolves to can't be seen here.
+// Rules for webhook URLs: https and a public hostname. A Worker can't see what a hostname resolves to.
 
 export interface UrlRules {
-  /** The service's own host names: a webhook to them would call itself. */
+  /** The service's own hostnames. A webhook to them would make the service call itself. */
   ownHosts: string[];
-  /** Local runs only. */
+  /** Only true for local runs. */
   allowLoopback: boolean;
 }
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Names that never lead to a public host. */
+/** Domains that are never public. */
 const PRIVATE_SUFFIXES = [
   'localhost',
   'local',
@@ -23,32 +23,32 @@ const PRIVATE_SUFFIXES = [
   'onion',
 ];
 
-/** Labels with dots between, the last of which is no number; parsing has made other letters into these. */
-const PUBLIC_NAME = /^([a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]*$/;
+/** Labels separated by dots. The last label isn't a number. URL parsing has already applied Punycode. */
+const PUBLIC_HOSTNAME = /^([a-z0-9_-]{1,63}\.)+[a-z][a-z0-9-]*$/;
 
-const endsWithName = (host: string, name: string) => host === name || host.endsWith(`.${name}`);
+const isWithinDomain = (host: string, domain: string) => host === domain || host.endsWith(`.${domain}`);
 
-/** URL parsing has made every spelling of an IPv4 address (octal, hex, one number) into four numbers. */
+/** URL parsing normalizes every notation of an IPv4 address (octal, hex, a single number) to four numbers. */
 const isIpLiteral = (host: string) => host.startsWith('[') || /^\d+(\.\d+){3}$/.test(host);
 
 const hostProblem = (host: string, { ownHosts }: UrlRules): string | null => {
-  if (isIpLiteral(host)) return 'must name its host: an IP address is not accepted';
-  if (host.endsWith('.')) return 'must not end its host with a dot';
-  if (!PUBLIC_NAME.test(host)) return 'must have a public host';
-  if (PRIVATE_SUFFIXES.some((suffix) => endsWithName(host, suffix))) return 'must have a public host';
-  if (ownHosts.some((own) => endsWithName(host, own))) return 'must not lead back to this service';
+  if (isIpLiteral(host)) return 'must have a hostname: IP addresses are not allowed';
+  if (host.endsWith('.')) return 'must not have a hostname that ends with a dot';
+  if (!PUBLIC_HOSTNAME.test(host)) return 'must have a public hostname';
+  if (PRIVATE_SUFFIXES.some((suffix) => isWithinDomain(host, suffix))) return 'must have a public hostname';
+  if (ownHosts.some((own) => isWithinDomain(host, own))) return 'must not point to this service';
   return null;
 };
 
-/** What is wrong with a URL, or null if a webhook may go there. */
+/** Returns what is wrong with a webhook URL, or null if it is allowed. */
 export const webhookUrlProblem = (text: string, rules: UrlRules): string | null => {
   const url = URL.parse(text);
   if (!url) return 'must be a URL';
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (url.username !== '' || url.password !== '') return 'must not contain a username or password';
   if (url.hash !== '') return 'must not have a fragment';
   const isLoopback = LOOPBACK_HOSTS.has(url.hostname);
   if (rules.allowLoopback && isLoopback && /^https?:$/.test(url.protocol)) return null;
-  if (url.protocol !== 'https:') return 'must begin with https://';
-  if (url.port !== '') return 'must use the standard port, 443';
+  if (url.protocol !== 'https:') return 'must start with https://';
+  if (url.port !== '') return 'must use port 443';
   return hostProblem(url.hostname, rules);
 };

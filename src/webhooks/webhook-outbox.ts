@@ -9,31 +9,32 @@ import { storedAccountId } from '../shared/stored-account-id.ts';
 import { coalesce } from '../shared/coalesce.ts';
 import { openDeliveries } from './delivery-store.ts';
 import { openEndpoints } from './endpoint-store.ts';
-import { HINT_PATIENCE_MS, openHints } from './hints.ts';
-import { openHours } from './hours.ts';
+import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
+import { openHourlyCounts } from './hours.ts';
 import type { Job } from './jobs.ts';
 import { openLanes } from './lanes.ts';
-import { type Outcome, settled } from './outcome.ts';
+import { applyOutcome, type Outcome } from './outcome.ts';
 import { type DeliveryRecord, type DisabledReason, type Endpoint, type Summary } from './outbox-tables.ts';
 import { OUTBOX_STEPS } from './outbox-steps.ts';
 import { openRetention } from './retention.ts';
 
-const TOLD_GATE = 'told_gate';
+/** Stores the last `wantsVerified` value that the gate has confirmed. */
+const CONFIRMED_BY_GATE = 'told_gate';
 const FIRST_ENDPOINT_AT = 'first_endpoint_at';
 
 /**
- * One per account: endpoints, events, deliveries and their attempts. What is to be sent is a row here until
- * it is settled; a queue message is only a hint that an endpoint has something due.
+ * Stores an account's webhook endpoints, events, deliveries and attempts. A pending delivery is a row here, and
+ * a queue message is only a hint that an endpoint has deliveries due.
  */
 export class WebhookOutbox extends DurableObject<Env> {
   readonly #accountId: string;
   readonly #endpoints;
   readonly #deliveries;
-  readonly #hours;
+  readonly #hourlyCounts;
   readonly #lanes;
   readonly #hints;
   readonly #retention;
-  readonly #tellGate;
+  readonly #updateGate;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -42,38 +43,38 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#deliveries = openDeliveries(ctx.storage.sql);
     this.#lanes = openLanes(this.#deliveries);
-    this.#hours = openHours(ctx.storage.sql);
+    this.#hourlyCounts = openHourlyCounts(ctx.storage.sql);
     this.#hints = openHints(env.WEBHOOKS, this.#accountId);
     this.#retention = openRetention(ctx.storage.sql);
-    // One after the other: told out of turn, the gate would be left with the older word.
-    this.#tellGate = coalesce(() => this.#tellGateNow());
+    // One update at a time, because an older value that arrives late would overwrite the newer value.
+    this.#updateGate = coalesce(() => this.#sendToGate());
   }
 
-  /** Takes over the gate's events, a JSON list. Each is known by its id, so that a second hand-over changes nothing. */
+  /** Inserts events from the gate, a JSON array, and enqueues deliveries. Ignores events that it already has. */
   async accept(events: string): Promise<{ wantsVerified: boolean }> {
     const nowMs = Date.now();
-    // Both or neither: an event without its deliveries would pass for done when it is handed over again.
+    // In one transaction: an event without its deliveries would be ignored when the gate sends it again.
     this.ctx.storage.transactionSync(() => {
-      const wanted = this.#deliveries.addEvents(events).flatMap(({ id: eventId, name }) => {
+      const deliveries = this.#deliveries.insertEvents(events).flatMap(({ id: eventId, name }) => {
         if (name === TEST_EVENT) return [];
-        return this.#endpoints.subscribedTo(name).map(({ id }) => ({ endpointId: id, eventId }));
+        return this.#endpoints.listSubscribedTo(name).map(({ id }) => ({ endpointId: id, eventId }));
       });
-      this.#deliveries.add(wanted, nowMs);
+      this.#deliveries.enqueue(deliveries, nowMs);
     });
-    await this.#workOn(nowMs);
+    await this.#scheduleWork(nowMs);
     return { wantsVerified: this.#wantsVerified() };
   }
 
-  /** Up to as many deliveries as may be tried at once, leased to the caller. */
+  /** Leases the deliveries that are due to the caller, as many as there are free lanes. */
   claim(endpointId: string): Job[] {
     const nowMs = Date.now();
-    this.#hints.followed(endpointId);
+    this.#hints.markReceived(endpointId);
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint || endpoint.disabledReason) return [];
     return this.#lanes.take(endpoint, nowMs);
   }
 
-  /** What became of an attempt. Gives the next delivery of this endpoint to the caller who wants one. */
+  /** Records an attempt. Leases the endpoint's next delivery to the caller if `wantsMore` is true. */
   async settle(
     endpointId: string,
     { deliveryId, lease }: Pick<Job, 'deliveryId' | 'lease'>,
@@ -84,16 +85,16 @@ export class WebhookOutbox extends DurableObject<Env> {
     const endpoint = this.#endpoints.get(endpointId);
     const delivery = this.#deliveries.get(endpointId, deliveryId);
     if (!delivery || !endpoint) return null;
-    this.#deliveries.logAttempt(deliveryId, outcome);
-    this.#hours.count(outcome.ok, nowMs);
-    const after = settled(delivery, lease, endpoint, outcome, { nowMs, random: Math.random() });
-    if (after.delivery) this.#deliveries.update(after.delivery);
-    if (after.failingSinceMs !== endpoint.failingSinceMs) {
-      this.#endpoints.save({ ...endpoint, failingSinceMs: after.failingSinceMs });
+    this.#deliveries.insertAttempt(deliveryId, outcome);
+    this.#hourlyCounts.add(outcome.ok, nowMs);
+    const change = applyOutcome(delivery, lease, endpoint, outcome, { nowMs, random: Math.random() });
+    if (change.delivery) this.#deliveries.update(change.delivery);
+    if (change.failingSinceMs !== endpoint.failingSinceMs) {
+      this.#endpoints.save({ ...endpoint, failingSinceMs: change.failingSinceMs });
     }
-    if (after.disable) await this.#disable(endpoint.id, after.disable);
-    const [job = null] = wantsMore && !after.disable ? this.#lanes.take(endpoint, nowMs, 1) : [];
-    await this.#workOn(nowMs);
+    if (change.disable) await this.#disable(endpoint.id, change.disable);
+    const [job = null] = wantsMore && !change.disable ? this.#lanes.take(endpoint, nowMs, 1) : [];
+    await this.#scheduleWork(nowMs);
     return job;
   }
 
@@ -102,65 +103,65 @@ export class WebhookOutbox extends DurableObject<Env> {
   }
 
   listEndpoints(): Endpoint[] {
-    return this.#endpoints.newestFirst();
+    return this.#endpoints.listNewestFirst();
   }
 
-  /** False if there are enough. Returns when the gate knows what is wanted, so that no verify is missed. */
-  async addEndpoint(endpoint: Endpoint, mostOf: number): Promise<boolean> {
-    if (this.#endpoints.count() >= mostOf) return false;
+  /** Returns false at the limit. Waits until the gate knows the subscriptions, so that no verify is missed. */
+  async addEndpoint(endpoint: Endpoint, limit: number): Promise<boolean> {
+    if (this.#endpoints.count() >= limit) return false;
     this.#endpoints.save(endpoint);
     const { kv } = this.ctx.storage;
     if (!kv.get(FIRST_ENDPOINT_AT)) kv.put(FIRST_ENDPOINT_AT, endpoint.createdAtMs);
-    await this.#tellGate();
+    await this.#updateGate();
     return true;
   }
 
-  async changeEndpoint(id: string, fields: Partial<Endpoint>): Promise<Endpoint | null> {
-    const before = this.#endpoints.get(id);
-    if (!before) return null;
-    const endpoint = { ...before, ...fields };
+  async updateEndpoint(id: string, fields: Partial<Endpoint>): Promise<Endpoint | null> {
+    const current = this.#endpoints.get(id);
+    if (!current) return null;
+    const endpoint = { ...current, ...fields };
     this.#endpoints.save(endpoint);
-    if (endpoint.disabledReason) this.#deliveries.giveUp(id);
-    await this.#tellGate();
+    if (endpoint.disabledReason) this.#deliveries.cancelPending(id);
+    await this.#updateGate();
     return endpoint;
   }
 
   async deleteEndpoint(id: string): Promise<boolean> {
     if (!this.#endpoints.get(id)) return false;
     this.#endpoints.remove(id);
-    this.#deliveries.removeEndpoint(id);
-    await this.#tellGate();
+    this.#deliveries.deleteByEndpoint(id);
+    await this.#updateGate();
     return true;
   }
 
-  /** An event that goes to this endpoint alone. */
+  /** Creates a test event and delivers it to this endpoint only. */
   async sendTest(endpointId: string, customerEmail: string): Promise<DeliveryRecord | null> {
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint) return null;
     const nowMs = Date.now();
     const event = newEvent(TEST_EVENT, nowMs, { customer_email: customerEmail });
-    this.#deliveries.addEvents(JSON.stringify([event]));
-    const [id = ''] = this.#deliveries.add([{ endpointId, eventId: event.id }], nowMs);
-    await this.#workOn(nowMs);
-    return this.#deliveries.record(endpointId, id);
+    this.#deliveries.insertEvents(JSON.stringify([event]));
+    const [id = ''] = this.#deliveries.enqueue([{ endpointId, eventId: event.id }], nowMs);
+    await this.#scheduleWork(nowMs);
+    return this.#deliveries.getRecord(endpointId, id);
   }
 
   listDeliveries(endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] | null {
-    return this.#endpoints.get(endpointId) ? this.#deliveries.page(endpointId, limit, beforeId) : null;
+    return this.#endpoints.get(endpointId) ? this.#deliveries.listPage(endpointId, limit, beforeId) : null;
   }
 
-  /** Due at once and with all its retries anew; the event's id stays what it was. */
+  /** Makes a delivery due now with all of its retries. The event's id stays the same. */
   async resend(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
     const delivery = this.#deliveries.get(endpointId, deliveryId);
     if (!delivery) return null;
     const nowMs = Date.now();
     this.#deliveries.update({ ...delivery, status: 'pending', failures: 0, dueAtMs: nowMs, lease: null });
-    await this.#workOn(nowMs);
-    return this.#deliveries.record(endpointId, deliveryId);
+    await this.#scheduleWork(nowMs);
+    return this.#deliveries.getRecord(endpointId, deliveryId);
   }
 
   summary(): Summary {
-    const { delivered, failed } = this.#hours.lastDay(Date.now());
+    const { delivered, failed } = this.#hourlyCounts.sumLastDay(Date.now());
     return {
       endpoints: this.#endpoints.count(),
       delivered24h: delivered,
@@ -170,16 +171,16 @@ export class WebhookOutbox extends DurableObject<Env> {
     };
   }
 
-  /** An alarm that throws is retried six times and never again, so it catches and arms itself anew. */
+  /** Catches errors and sets the next alarm itself, because the runtime retries a failed alarm only six times. */
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     try {
-      await this.#tellGate();
-      if (this.#retention.sweep(nowMs)) await this.#wakeBy(nowMs + 1);
-      await this.#workOn(nowMs);
+      await this.#updateGate();
+      if (this.#retention.sweep(nowMs)) await this.#setAlarmBy(nowMs + 1);
+      await this.#scheduleWork(nowMs);
     } catch (error) {
       logError('outbox_alarm_failed', error, { account_id: this.#accountId });
-      await this.ctx.storage.setAlarm(nowMs + HINT_PATIENCE_MS);
+      await this.ctx.storage.setAlarm(nowMs + HINT_TIMEOUT_MS);
     }
   }
 
@@ -187,41 +188,42 @@ export class WebhookOutbox extends DurableObject<Env> {
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint) return;
     this.#endpoints.save({ ...endpoint, disabledReason });
-    this.#deliveries.giveUp(endpointId);
-    await this.#tellGate();
+    this.#deliveries.cancelPending(endpointId);
+    await this.#updateGate();
   }
 
   #wantsVerified(): boolean {
-    return this.#endpoints.subscribedTo('license.verified').length > 0;
+    return this.#endpoints.listSubscribedTo('license.verified').length > 0;
   }
 
-  /** The gate makes `license.verified` only while somebody wants it. */
-  async #tellGateNow(): Promise<void> {
-    const wanted = this.#wantsVerified();
-    if (this.ctx.storage.kv.get<boolean>(TOLD_GATE) === wanted) return;
-    // Until the gate has heard it, a restart must not take it for told.
-    this.ctx.storage.kv.delete(TOLD_GATE);
-    await this.#wakeBy(Date.now() + HINT_PATIENCE_MS);
-    await gateOf(this.env, this.#accountId).setWantsVerified(wanted);
-    this.ctx.storage.kv.put(TOLD_GATE, wanted);
+  /** Tells the gate whether to create `license.verified` events, if that has changed. */
+  async #sendToGate(): Promise<void> {
+    const wantsVerified = this.#wantsVerified();
+    if (this.ctx.storage.kv.get<boolean>(CONFIRMED_BY_GATE) === wantsVerified) return;
+    // Deleted first, so that after a restart during the call the value is sent again.
+    this.ctx.storage.kv.delete(CONFIRMED_BY_GATE);
+    await this.#setAlarmBy(Date.now() + HINT_TIMEOUT_MS);
+    await gateOf(this.env, this.#accountId).setWantsVerified(wantsVerified);
+    this.ctx.storage.kv.put(CONFIRMED_BY_GATE, wantsVerified);
   }
 
-  /** Hints at each endpoint that has something due, and sets the alarm to when to look again. */
-  async #workOn(nowMs: number): Promise<void> {
-    let lookMs = this.#deliveries.isEmpty() ? Infinity : nowMs + DAY_MS;
-    for (const endpoint of this.#endpoints.enabled()) {
+  /** Sends a hint for each endpoint that has deliveries due, and sets the alarm for the next check. */
+  async #scheduleWork(nowMs: number): Promise<void> {
+    let nextCheckMs = this.#deliveries.isEmpty() ? Infinity : nowMs + DAY_MS;
+    for (const endpoint of this.#endpoints.listEnabled()) {
       const dueMs = this.#deliveries.nextDueMs(endpoint.id);
       if (dueMs === null) continue;
-      // Where every lane is taken, each goes on with what is due when it settles.
-      if (dueMs <= nowMs && this.#lanes.free(endpoint, nowMs) > 0) await this.#hints.send(endpoint.id, nowMs);
-      lookMs = Math.min(lookMs, dueMs <= nowMs ? nowMs + HINT_PATIENCE_MS : dueMs);
+      // If every lane is busy, the lanes themselves take what is due as they finish.
+      if (dueMs <= nowMs && this.#lanes.countFree(endpoint, nowMs) > 0)
+        await this.#hints.send(endpoint.id, nowMs);
+      nextCheckMs = Math.min(nextCheckMs, dueMs <= nowMs ? nowMs + HINT_TIMEOUT_MS : dueMs);
     }
-    await this.#wakeBy(lookMs);
+    await this.#setAlarmBy(nextCheckMs);
   }
 
-  /** Never later than it was. */
-  async #wakeBy(ms: number): Promise<void> {
-    const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
-    if (ms < armedMs) await this.ctx.storage.setAlarm(ms);
+  /** Sets the alarm, unless an earlier alarm is set. */
+  async #setAlarmBy(ms: number): Promise<void> {
+    const currentMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
+    if (ms < currentMs) await this.ctx.storage.setAlarm(ms);
   }
 }

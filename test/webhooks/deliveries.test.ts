@@ -80,7 +80,7 @@ test('a 500 response is retried after five seconds with the same id and body and
   const failed = await after(1);
   expect(failed).toMatchObject({
     status: 'pending',
-    attempts: [{ status_code: 500, error: 'the receiver answered 500', response: 'ok' }],
+    attempts: [{ status_code: 500, error: 'the receiver responded with status 500', response: 'ok' }],
   });
   expectDueInMs(failed, 5 * SECOND_MS);
   expect((await endpoint.look()).failing_since).toBe(new Date(NOON).toISOString());
@@ -200,7 +200,9 @@ test('an event that one endpoint accepts is retried only at the endpoint that re
     Promise.all([accepting, rejecting].map(async (endpoint) => (await endpoint.deliveries())[0]));
   await until(logs, (all) => all.every((delivery) => delivery?.attempts.length === 1));
   const [delivered, failed] = await logs();
-  expect(failed.attempts).toMatchObject([{ status_code: 404, error: 'the receiver answered 404' }]);
+  expect(failed.attempts).toMatchObject([
+    { status_code: 404, error: 'the receiver responded with status 404' },
+  ]);
   expect([delivered.status, failed.status]).toEqual(['delivered', 'pending']);
   expect(failed.event_id).toBe(delivered.event_id);
   expectDueInMs(failed, 5 * SECOND_MS);

@@ -196,7 +196,7 @@ test('a hint that fails is retried by the queue and logged by the dead-letter qu
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
   const deadLetter = await consume(endpoint.hint, broken, 'latchkey-webhooks-dead');
   expect(deadLetter.retryMessages).toEqual([]);
-  expect(logged.mock.calls.join()).toContain('hint_dead');
+  expect(logged.mock.calls.join()).toContain('hint_dead_lettered');
   await consume(endpoint.hint);
   expect(await receiver.received()).toHaveLength(1);
 });

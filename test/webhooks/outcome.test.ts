@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Outcome, settled } from '../../src/webhooks/outcome.ts';
+import { type Outcome, applyOutcome } from '../../src/webhooks/outcome.ts';
 import type { Delivery, Endpoint } from '../../src/webhooks/outbox-tables.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
@@ -45,7 +45,7 @@ const outcome = (statusCode: number | null, retryAfterMs: number | null = null):
 const FAILING = { ...ENDPOINT, failingSinceMs: NOON - DAY_MS };
 
 test('a success marks the delivery as delivered and resets failing_since', () => {
-  expect(settled(DELIVERY, 'own-lease', FAILING, outcome(200), AT)).toEqual({
+  expect(applyOutcome(DELIVERY, 'own-lease', FAILING, outcome(200), AT)).toEqual({
     delivery: { ...DELIVERY, status: 'delivered', lease: null },
     failingSinceMs: null,
     disable: null,
@@ -59,12 +59,12 @@ test.for([
     changes: { status: 'failed' as const, lease: null, failures: 10 },
   },
 ])('a success counts even $name', ({ changes }) => {
-  const { delivery } = settled({ ...DELIVERY, ...changes }, 'own-lease', ENDPOINT, outcome(200), AT);
+  const { delivery } = applyOutcome({ ...DELIVERY, ...changes }, 'own-lease', ENDPOINT, outcome(200), AT);
   expect(delivery).toMatchObject({ status: 'delivered', lease: null });
 });
 
 test('a first failure schedules a retry and sets failing_since to the time of the attempt', () => {
-  expect(settled(DELIVERY, 'own-lease', ENDPOINT, outcome(null), AT)).toEqual({
+  expect(applyOutcome(DELIVERY, 'own-lease', ENDPOINT, outcome(null), AT)).toEqual({
     delivery: { ...DELIVERY, failures: 1, lease: null, dueAtMs: NOON + 5_000 },
     failingSinceMs: NOON - 100,
     disable: null,
@@ -72,12 +72,12 @@ test('a first failure schedules a retry and sets failing_since to the time of th
 });
 
 test('a later failure keeps failing_since and honors Retry-After', () => {
-  const limited = settled(DELIVERY, 'own-lease', FAILING, outcome(429, 60_000), AT);
+  const limited = applyOutcome(DELIVERY, 'own-lease', FAILING, outcome(429, 60_000), AT);
   expect([limited.delivery?.dueAtMs, limited.failingSinceMs]).toEqual([NOON + 60_000, NOON - DAY_MS]);
 });
 
 test('the tenth failure fails the delivery permanently', () => {
-  const last = settled({ ...DELIVERY, failures: 9 }, 'own-lease', ENDPOINT, outcome(500), AT);
+  const last = applyOutcome({ ...DELIVERY, failures: 9 }, 'own-lease', ENDPOINT, outcome(500), AT);
   expect(last.delivery).toMatchObject({ status: 'failed', failures: 10, lease: null });
 });
 
@@ -85,7 +85,7 @@ test.for([
   { name: 'another consumer holds the lease', lease: 'other-lease' },
   { name: 'the lease has expired', lease: null },
 ])('a failure leaves the delivery unchanged when $name', ({ lease }) => {
-  const late = settled({ ...DELIVERY, lease }, 'own-lease', ENDPOINT, outcome(500), AT);
+  const late = applyOutcome({ ...DELIVERY, lease }, 'own-lease', ENDPOINT, outcome(500), AT);
   expect(late.delivery).toBeNull();
 });
 
@@ -107,6 +107,12 @@ test.for([
   { name: 'a success after five days of failures', failingForMs: 5 * DAY_MS, statusCode: 200, disable: null },
 ])('the disabled reason after $name is $disable', ({ failingForMs, statusCode, disable }) => {
   const failingSinceMs = failingForMs === null ? null : NOON - failingForMs;
-  const result = settled(DELIVERY, 'own-lease', { ...ENDPOINT, failingSinceMs }, outcome(statusCode), AT);
+  const result = applyOutcome(
+    DELIVERY,
+    'own-lease',
+    { ...ENDPOINT, failingSinceMs },
+    outcome(statusCode),
+    AT,
+  );
   expect(result.disable).toBe(disable);
 });

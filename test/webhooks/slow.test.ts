@@ -44,7 +44,7 @@ test('a receiver has 15 s to answer, and a hanging receiver does not delay other
   // The status arrived in time, so an incomplete body doesn't matter.
   expect(stalled).toMatchObject({ status: 'delivered', attempts: [{ status_code: 200, error: null }] });
   const [attempt] = timedOut.attempts;
-  expect(attempt.error).toBe('no answer within 15 s');
+  expect(attempt.error).toBe('no response within 15 s');
   expect(attempt.duration_ms).toBeGreaterThanOrEqual(14_900);
   expect(attempt.duration_ms).toBeLessThan(17_000);
   expect(dueAfterMs(timedOut)).toBeGreaterThanOrEqual(3_990);
