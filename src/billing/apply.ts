@@ -4,13 +4,13 @@ import { violatesUnique } from '../db/errors.ts';
 import { appliedFacts } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
 import { logLine } from '../shared/log.ts';
-import { effectOf } from './effects.ts';
+import { computeEffect } from './effects.ts';
 import type { Fact, Provider, ProviderName } from './provider.ts';
 
-// A fact is committed with its own name as a primary key, so that it happens once however often and in
-// whatever order it is told.
+// Each fact has a unique name, which is inserted in the same commit as the fact's effect. A fact is therefore
+// applied exactly once, even if notifications repeat or arrive out of order.
 
-const nameOf = (provider: ProviderName, fact: Fact): string => {
+const toFactName = (provider: ProviderName, fact: Fact): string => {
   switch (fact.kind) {
     case 'paid':
       return `${provider}:paid:${fact.paymentId}`;
@@ -24,35 +24,35 @@ const nameOf = (provider: ProviderName, fact: Fact): string => {
   }
 };
 
-/** Somebody else has changed what this was decided on. */
-const isOvertaken = (error: unknown) =>
+/** Whether a concurrent commit has changed the state that the effect was computed from. */
+const isConflict = (error: unknown) =>
   violatesUnique(error, 'applied_facts.name') || violatesUnique(error, 'subscriptions.account_id');
 
-const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
-/** Applies a fact unless it has been; true if it changed anything. */
+/** Applies a fact that hasn't been applied yet. Returns whether it changed anything. */
 export const applyFact = async (ctx: PublicCtx, provider: Provider, fact: Fact): Promise<boolean> => {
-  const name = nameOf(provider.name, fact);
+  const name = toFactName(provider.name, fact);
   for (let attempt = 1; ; attempt++) {
-    const [known] = await ctx.db.select().from(appliedFacts).where(eq(appliedFacts.name, name));
-    if (known) return false;
-    const effect = await effectOf(ctx, provider, fact);
+    const [applied] = await ctx.db.select().from(appliedFacts).where(eq(appliedFacts.name, name));
+    if (applied) return false;
+    const effect = await computeEffect(ctx, provider, fact);
     if (!effect) {
-      logLine('info', { event: 'fact_of_nothing_here', fact: name });
+      logLine('info', { event: 'payment_fact_ignored', fact: name });
       return false;
     }
     const { accountId, statements, changes } = effect;
-    await effect.before?.();
-    const claim = ctx.db.insert(appliedFacts).values({ name, appliedAt: Date.now() });
+    await effect.beforeCommit?.();
+    const insertName = ctx.db.insert(appliedFacts).values({ name, appliedAt: Date.now() });
     try {
       await commit(
         { ...ctx, accountId, key: null },
-        [claim, ...statements],
+        [insertName, ...statements],
         [{ kind: 'account', ref: accountId }, ...changes],
       );
       return true;
     } catch (error) {
-      if (!isOvertaken(error) || attempt === ATTEMPTS) throw error;
+      if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 };

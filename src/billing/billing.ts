@@ -5,20 +5,20 @@ import type { Ctx } from '../db/ctx.ts';
 
 const RECENT_PAYMENTS = 50;
 
-/** The one subscription that is not over, if there is one. */
-export const liveSubscription = async ({ db, accountId }: Ctx): Promise<SubscriptionRow | null> => {
+/** Returns the account's subscription, or null if it has none or the subscription has ended. */
+export const findLiveSubscription = async ({ db, accountId }: Ctx): Promise<SubscriptionRow | null> => {
   const [row] = await db
     .select()
     .from(subscriptions)
     .where(and(eq(subscriptions.accountId, accountId), isLive));
-  const isOver = row !== undefined && row.endsAt !== null && row.endsAt <= Date.now();
-  return row && !isOver ? row : null;
+  const hasEnded = row !== undefined && row.endsAt !== null && row.endsAt <= Date.now();
+  return row && !hasEnded ? row : null;
 };
 
 export const getBilling = async (ctx: Ctx) => {
   const [account, subscription, recent] = await Promise.all([
     getAccount(ctx),
-    liveSubscription(ctx),
+    findLiveSubscription(ctx),
     ctx.db
       .select()
       .from(payments)

@@ -8,28 +8,30 @@ import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/events.ts';
-import { liveSubscription } from './billing.ts';
-import { claimEnd, livesOn } from './guards.ts';
-import { providerNamed } from './providers.ts';
+import { findLiveSubscription } from './billing.ts';
+import { endMarker, accountWhileLive } from './guards.ts';
+import { findProvider } from './providers.ts';
 
-/** The paid limits hold until it ends, which the gate sees from the clock. */
+/** Cancels the subscription. The gate applies the paid limits until the subscription ends. */
 export const cancelSubscription = async (
   ctx: Ctx,
   at: 'period_end' | 'now',
   origin: string,
 ): Promise<SubscriptionRow> => {
   const { db, accountId } = ctx;
-  const subscription = await liveSubscription(ctx);
+  const subscription = await findLiveSubscription(ctx);
   const isCancelled = subscription?.status === 'cancelled';
   if (!subscription || (isCancelled && at === 'period_end')) throw new AppError('no_active_subscription');
   const { email, planUntil } = await getAccount(ctx);
-  const provider = await providerNamed(ctx.env, subscription.provider, origin);
+  const provider = await findProvider(ctx.env, subscription.provider, origin);
   if (!provider)
-    throw new AppError('unavailable', { message: 'This subscription’s provider is not set up.' });
+    throw new AppError('unavailable', {
+      message: 'The payment provider of this subscription is not configured on this service.',
+    });
   await provider.cancel(subscription.providerRef, at);
 
   const nowMs = Date.now();
-  // A period that was not paid for holds no longer than it would have.
+  // Canceling must not extend an unpaid period beyond its grace period.
   const paidUntil = Math.min(subscription.periodEnd, planUntil ?? Infinity);
   const endsAt = at === 'now' ? nowMs : Math.max(nowMs, paidUntil);
   const cancelled = { status: 'cancelled' as const, cancelledAt: nowMs, endsAt, updatedAt: nowMs };
@@ -51,15 +53,15 @@ export const cancelSubscription = async (
         db
           .update(accounts)
           .set({ planUntil: endsAt })
-          .where(livesOn(ctx, accountId, subscription.id)),
-        ...claimEnd(ctx, subscription),
+          .where(accountWhileLive(ctx, accountId, subscription.id)),
+        ...endMarker(ctx, subscription),
       ],
       [{ kind: 'account', ref: accountId }, ...(isCancelled ? [] : [eventChange(event)])],
     );
     if (rows[0]) return rows[0];
   } catch (error) {
     if (!violatesUnique(error, 'applied_facts.name')) throw error;
-    // The provider was quicker to say that it is over, or an upgrade has replaced it.
+    // A provider's notification has ended the subscription meanwhile, or an upgrade has replaced it.
     const [row] = await db.select().from(subscriptions).where(eq(subscriptions.id, subscription.id));
     if (row && row.endsAt !== null) return row;
   }

@@ -1,7 +1,7 @@
 import type { PaymentRow } from '../db/schema.ts';
 import { PLANS } from '../shared/rules/plans.ts';
 
-// The sandbox's checkout page: plain HTML without scripts. Its texts are constants and numbers, so nothing is escaped.
+// The sandbox's checkout page: plain HTML without scripts. All values are constants or numbers, so nothing is escaped.
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

@@ -6,15 +6,15 @@ import type { Provider } from './provider.ts';
 import { receiveNotification } from './receive.ts';
 import { sandboxNotification } from './sandbox.ts';
 
-/** Who knows a payment's id may see its checkout, as with every provider. */
+/** Finds a payment by its id. The id is the only credential, as on any provider's checkout page. */
 export const findCheckout = async ({ db }: PublicCtx, paymentId: string): Promise<PaymentRow> => {
   const [payment] = await db.select().from(payments).where(eq(payments.id, paymentId));
   if (!payment) throw new AppError('not_found');
   return payment;
 };
 
-/** Pays or declines by the road that a real provider's notification takes. Gives where the browser goes next. */
-export const settleCheckout = async (
+/** Pays or declines through a signed notification, as a real provider does. Returns the URL to redirect to. */
+export const completeCheckout = async (
   ctx: PublicCtx,
   provider: Provider,
   payment: PaymentRow,

@@ -7,23 +7,23 @@ import { eventChange, type Change } from '../gate/feed.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
-import { claimEnd, livesOn } from './guards.ts';
+import { endMarker, accountWhileLive } from './guards.ts';
 import type { Fact, Provider, ProviderName } from './provider.ts';
 
-// What a fact changes, decided on how things stand. Nothing is written here.
+// Computes what a fact changes, given the current state. Nothing is written here.
 
-/** How long the paid limits hold after a payment has failed. */
-const GRACE_MS = 7 * DAY_MS;
+/** How long the paid limits remain after a payment has failed. */
+const GRACE_PERIOD_MS = 7 * DAY_MS;
 
 export interface Effect {
   accountId: string;
-  /** At the provider, and before the commit: if it fails, the notification comes again. */
-  before?: () => Promise<void>;
+  /** A call to the provider. It runs before the commit, so that on failure the notification is sent again. */
+  beforeCommit?: () => Promise<void>;
   statements: BatchItem<'sqlite'>[];
   changes: Change[];
 }
 
-const emailOf = async ({ db }: PublicCtx, accountId: string): Promise<string> => {
+const getEmail = async ({ db }: PublicCtx, accountId: string): Promise<string> => {
   const [account] = await db
     .select({ email: accounts.email })
     .from(accounts)
@@ -31,7 +31,7 @@ const emailOf = async ({ db }: PublicCtx, accountId: string): Promise<string> =>
   return account?.email ?? '';
 };
 
-const subscriptionOf = async ({ db }: PublicCtx, provider: ProviderName, ref: string) => {
+const findSubscription = async ({ db }: PublicCtx, provider: ProviderName, ref: string) => {
   const [row] = await db
     .select()
     .from(subscriptions)
@@ -39,37 +39,38 @@ const subscriptionOf = async ({ db }: PublicCtx, provider: ProviderName, ref: st
   return row ?? null;
 };
 
-const paid = async (
+const paidEffect = async (
   ctx: PublicCtx,
   provider: Provider,
   fact: Extract<Fact, { kind: 'paid' }>,
 ): Promise<Effect | null> => {
   const { db } = ctx;
   const [payment] = await db.select().from(payments).where(eq(payments.id, fact.paymentId));
-  // Without it: a payment of another service at the same provider.
+  // The payment can belong to another service that uses the same provider.
   if (!payment || payment.provider !== provider.name) return null;
   const { accountId, plan } = payment;
-  const [before] = await db
+  const [current] = await db
     .select()
     .from(subscriptions)
     .where(and(eq(subscriptions.accountId, accountId), isLive));
   const nowMs = Date.now();
-  const { startMs: periodStart, endMs: periodEnd } = fact.term;
+  const { startMs: periodStart, endMs: periodEnd } = fact.period;
   return {
     accountId,
-    // An upgrade: nobody pays for two plans. Its own subscription is there if the same fact is told twice at once.
-    ...(before?.provider === provider.name &&
-      before.providerRef !== fact.subscriptionRef && {
-        before: () => provider.cancel(before.providerRef, 'now'),
+    // Upgrades cancel the current subscription. If the same fact is applied twice in parallel, `current` is
+    // already the new subscription.
+    ...(current?.provider === provider.name &&
+      current.providerRef !== fact.subscriptionRef && {
+        beforeCommit: () => provider.cancel(current.providerRef, 'now'),
       }),
     statements: [
       db.update(payments).set({ status: 'paid', paidAt: nowMs }).where(eq(payments.id, payment.id)),
       db
         .update(subscriptions)
         .set({ status: 'ended', updatedAt: nowMs })
-        // One that came in between is not in this list, so that the insert fails and all is done again.
-        .where(eq(subscriptions.id, before?.id ?? '')),
-      ...(before ? claimEnd(ctx, before) : []),
+        // If another subscription has begun since the read above, the insert fails and the fact is retried.
+        .where(eq(subscriptions.id, current?.id ?? '')),
+      ...(current ? endMarker(ctx, current) : []),
       db.insert(subscriptions).values({
         id: newId('sub'),
         accountId,
@@ -100,24 +101,24 @@ const paid = async (
           plan,
           amount: payment.amount,
           currency: payment.currency,
-          customer_email: await emailOf(ctx, accountId),
+          customer_email: await getEmail(ctx, accountId),
         }),
       ),
     ],
   };
 };
 
-const renewed = async (
+const renewedEffect = async (
   ctx: PublicCtx,
   provider: ProviderName,
   fact: Extract<Fact, { kind: 'renewed' }>,
 ): Promise<Effect | null> => {
   const { db } = ctx;
-  const subscription = await subscriptionOf(ctx, provider, fact.subscriptionRef);
+  const subscription = await findSubscription(ctx, provider, fact.subscriptionRef);
   if (!subscription) return null;
   const { accountId, plan, id } = subscription;
   const nowMs = Date.now();
-  const { startMs: periodStart, endMs: periodEnd } = fact.term;
+  const { startMs: periodStart, endMs: periodEnd } = fact.period;
   const payment = {
     id: newId('pay'),
     accountId,
@@ -137,7 +138,7 @@ const renewed = async (
       db
         .update(subscriptions)
         .set({
-          // Cancelled meanwhile: what has been paid for holds.
+          // A cancelled subscription stays cancelled, but it lasts until the end of the paid period.
           status: sql`CASE ${subscriptions.status} WHEN 'cancelled' THEN 'cancelled' ELSE 'active' END`,
           endsAt: sql`CASE ${subscriptions.status} WHEN 'cancelled' THEN ${periodEnd} END`,
           periodStart,
@@ -152,7 +153,7 @@ const renewed = async (
           periodEnd,
           planUntil: sql`(SELECT ends_at FROM subscriptions WHERE id = ${id})`,
         })
-        .where(livesOn(ctx, accountId, id)),
+        .where(accountWhileLive(ctx, accountId, id)),
     ],
     changes: [
       eventChange(
@@ -161,31 +162,31 @@ const renewed = async (
           plan,
           amount: fact.amount,
           currency: fact.currency,
-          customer_email: await emailOf(ctx, accountId),
+          customer_email: await getEmail(ctx, accountId),
         }),
       ),
     ],
   };
 };
 
-const paymentFailed = async (
+const paymentFailedEffect = async (
   ctx: PublicCtx,
   provider: ProviderName,
   fact: Extract<Fact, { kind: 'payment_failed' }>,
 ): Promise<Effect | null> => {
   const { db } = ctx;
-  const subscription = await subscriptionOf(ctx, provider, fact.subscriptionRef);
+  const subscription = await findSubscription(ctx, provider, fact.subscriptionRef);
   if (subscription?.status !== 'active') return null;
   const { accountId, id } = subscription;
-  const { startMs: periodStart, endMs: periodEnd } = fact.term;
+  const { startMs: periodStart, endMs: periodEnd } = fact.period;
   const isActive = eq(subscriptions.status, 'active');
   return {
     accountId,
     statements: [
       db
         .update(accounts)
-        .set({ periodStart, periodEnd, planUntil: fact.atMs + GRACE_MS })
-        .where(livesOn(ctx, accountId, id, isActive)),
+        .set({ periodStart, periodEnd, planUntil: fact.atMs + GRACE_PERIOD_MS })
+        .where(accountWhileLive(ctx, accountId, id, isActive)),
       db
         .update(subscriptions)
         .set({ status: 'past_due', periodStart, periodEnd, updatedAt: Date.now() })
@@ -195,13 +196,13 @@ const paymentFailed = async (
   };
 };
 
-const ended = async (
+const endedEffect = async (
   ctx: PublicCtx,
   provider: ProviderName,
   fact: Extract<Fact, { kind: 'ended' }>,
 ): Promise<Effect | null> => {
   const { db } = ctx;
-  const subscription = await subscriptionOf(ctx, provider, fact.subscriptionRef);
+  const subscription = await findSubscription(ctx, provider, fact.subscriptionRef);
   if (!subscription || subscription.status === 'ended') return null;
   const { accountId, id, plan, cancelledAt } = subscription;
   const nowMs = Date.now();
@@ -209,7 +210,7 @@ const ended = async (
     subscription_id: id,
     plan,
     ends_at: new Date(fact.atMs).toISOString(),
-    customer_email: await emailOf(ctx, accountId),
+    customer_email: await getEmail(ctx, accountId),
   });
   return {
     accountId,
@@ -217,29 +218,29 @@ const ended = async (
       db
         .update(accounts)
         .set({ planUntil: fact.atMs })
-        .where(livesOn(ctx, accountId, id)),
+        .where(accountWhileLive(ctx, accountId, id)),
       db
         .update(subscriptions)
         .set({ status: 'ended', endsAt: fact.atMs, cancelledAt: cancelledAt ?? nowMs, updatedAt: nowMs })
         .where(and(eq(subscriptions.id, id), isLive)),
-      ...claimEnd(ctx, subscription),
+      ...endMarker(ctx, subscription),
     ],
-    // Who cancelled here has been told already.
+    // A cancellation through this service has already sent the event.
     changes: cancelledAt === null ? [eventChange(event)] : [],
   };
 };
 
-/** What is to be done about a fact, or null if nothing here is concerned. */
-export const effectOf = (ctx: PublicCtx, provider: Provider, fact: Fact): Promise<Effect | null> => {
+/** Returns what a fact changes, or null if it changes nothing. */
+export const computeEffect = (ctx: PublicCtx, provider: Provider, fact: Fact): Promise<Effect | null> => {
   switch (fact.kind) {
     case 'paid':
-      return paid(ctx, provider, fact);
+      return paidEffect(ctx, provider, fact);
     case 'renewed':
-      return renewed(ctx, provider.name, fact);
+      return renewedEffect(ctx, provider.name, fact);
     case 'payment_failed':
-      return paymentFailed(ctx, provider.name, fact);
+      return paymentFailedEffect(ctx, provider.name, fact);
     case 'ended':
     default:
-      return ended(ctx, provider.name, fact);
+      return endedEffect(ctx, provider.name, fact);
   }
 };

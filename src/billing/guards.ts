@@ -3,20 +3,25 @@ import type { PublicCtx } from '../db/ctx.ts';
 import { appliedFacts, isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
 
-// What keeps two that change one subscription at the same time from undoing each other's work.
+// Guards against concurrent changes of the same subscription.
 
-/** The account, for as long as this subscription is the one that it lives on: another may have replaced it. */
-export const livesOn = ({ db }: PublicCtx, accountId: string, id: string, condition = isLive) =>
+/** Matches the account only while the subscription is live, because another one may have replaced it. */
+export const accountWhileLive = (
+  { db }: PublicCtx,
+  accountId: string,
+  subscriptionId: string,
+  condition = isLive,
+) =>
   and(
     eq(accounts.id, accountId),
     exists(
       db
         .select({ id: subscriptions.id })
         .from(subscriptions)
-        .where(and(eq(subscriptions.id, id), condition)),
+        .where(and(eq(subscriptions.id, subscriptionId), condition)),
     ),
   );
 
-/** Whoever commits this alone says what becomes of a subscription: it is cancelled, replaced or at its end once. */
-export const claimEnd = ({ db }: PublicCtx, { id, cancelledAt }: SubscriptionRow) =>
+/** Inserts a unique marker, so that only one commit can cancel, replace or end a subscription. */
+export const endMarker = ({ db }: PublicCtx, { id, cancelledAt }: SubscriptionRow) =>
   cancelledAt === null ? [db.insert(appliedFacts).values({ name: `over:${id}`, appliedAt: Date.now() })] : [];

@@ -1,7 +1,7 @@
 import type { PROVIDERS } from '../db/schema.ts';
 import type { PAID_PLANS } from '../shared/rules/plans.ts';
 
-// What a payment provider does for us. Everything behind it is common and knows no provider.
+// The interface of a payment provider. The rest of the billing code works with any provider.
 
 export type ProviderName = (typeof PROVIDERS)[number];
 
@@ -11,7 +11,7 @@ export interface Checkout {
   paymentId: string;
   accountId: string;
   email: string;
-  /** The provider's own name of this customer, if it has met them before. */
+  /** The provider's id for this customer, or null for a new customer. */
   customerRef: string | null;
   plan: PaidPlan;
   amount: number;
@@ -21,23 +21,23 @@ export interface Checkout {
   origin: string;
 }
 
-interface Term {
+interface Period {
   startMs: number;
   endMs: number;
 }
 
-/** What can happen to a subscription, whoever says so. Each is known by what it is about, and happens once. */
+/** A change to a payment or subscription, as reported by any provider. Each fact is applied once. */
 export type Fact =
-  | { kind: 'paid'; paymentId: string; subscriptionRef: string; customerRef: string | null; term: Term }
+  | { kind: 'paid'; paymentId: string; subscriptionRef: string; customerRef: string | null; period: Period }
   | {
       kind: 'renewed';
       subscriptionRef: string;
       invoiceRef: string;
       amount: number;
       currency: string;
-      term: Term;
+      period: Period;
     }
-  | { kind: 'payment_failed'; subscriptionRef: string; invoiceRef: string; atMs: number; term: Term }
+  | { kind: 'payment_failed'; subscriptionRef: string; invoiceRef: string; atMs: number; period: Period }
   | { kind: 'ended'; subscriptionRef: string; atMs: number };
 
 export interface Notification {
@@ -48,11 +48,11 @@ export interface Notification {
 
 export interface Provider {
   name: ProviderName;
-  /** A page where the customer pays. */
+  /** Creates a page where the customer pays. */
   startCheckout: (checkout: Checkout) => Promise<{ checkoutUrl: string; checkoutRef: string }>;
-  /** A checkout that another one has replaced can't be paid any more. */
+  /** Expires a checkout that a newer checkout has replaced, so that it can't be paid anymore. */
   expireCheckout: (checkoutRef: string) => Promise<void>;
   cancel: (subscriptionRef: string, at: 'period_end' | 'now') => Promise<void>;
-  /** What a signed notification says, or null if the signature is wrong. */
+  /** Returns the content of a signed notification, or null if the signature is invalid. */
   readNotification: (body: string, headers: Headers) => Promise<Notification | null>;
 }

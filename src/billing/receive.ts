@@ -4,7 +4,7 @@ import { logLine } from '../shared/log.ts';
 import { applyFact } from './apply.ts';
 import type { Provider } from './provider.ts';
 
-/** The one entry of every provider's notifications. Repeated, late and unknown ones are answered 200. */
+/** Handles a notification from any provider. Repeated, late and unknown notifications succeed. */
 export const receiveNotification = async (
   ctx: PublicCtx,
   provider: Provider,
@@ -13,10 +13,10 @@ export const receiveNotification = async (
 ): Promise<void> => {
   const notification = await provider.readNotification(body, headers);
   if (!notification) {
-    throw new AppError('invalid_request', { details: [{ path: 'signature', message: 'is not right' }] });
+    throw new AppError('invalid_request', { details: [{ path: 'signature', message: 'is invalid' }] });
   }
   const { id, type, facts } = notification;
   logLine('info', { event: 'payment_notification', provider: provider.name, id, type, facts: facts.length });
-  // In their order: a subscription has to begin before it can be renewed or end.
+  // In order, because a subscription must begin before it can be renewed or end.
   for (const fact of facts) await applyFact(ctx, provider, fact);
 };

@@ -6,11 +6,11 @@ import { AppError, invalidField } from '../shared/app-error.ts';
 import { effectivePlan } from '../shared/rules/plans.ts';
 import { getBilling } from './billing.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
-import { findCheckout, settleCheckout } from './checkout.ts';
+import { findCheckout, completeCheckout } from './checkout.ts';
 import { checkoutPage, paymentStatusPage } from './checkout-page.ts';
 import { initPayment } from './init-payment.ts';
 import type { ProviderName } from './provider.ts';
-import { providerNamed } from './providers.ts';
+import { findProvider } from './providers.ts';
 import { receiveNotification } from './receive.ts';
 import {
   billingBody,
@@ -26,19 +26,19 @@ import {
 
 const originOf = (c: Context<AppEnv>) => new URL(c.req.url).origin;
 
-const providerFor = async (c: Context<AppEnv>, name: ProviderName) => {
-  const provider = await providerNamed(c.env, name, originOf(c));
+const getProvider = async (c: Context<AppEnv>, name: ProviderName) => {
+  const provider = await findProvider(c.env, name, originOf(c));
   if (!provider) throw new AppError('not_found');
   return provider;
 };
 
-const notifications = (name: ProviderName) => async (c: Context<AppEnv>) => {
-  const provider = await providerFor(c, name);
+const notificationHandler = (name: ProviderName) => async (c: Context<AppEnv>) => {
+  const provider = await getProvider(c, name);
   await receiveNotification(publicCtx(c), provider, await readText(c.req.raw), c.req.raw.headers);
   return c.json({ received: true as const }, 200);
 };
 
-const notificationOperation = (name: ProviderName) =>
+const notificationEndpoint = (name: ProviderName) =>
   endpoint({
     id: `${name}Notification`,
     tag: 'Billing',
@@ -113,23 +113,23 @@ export const billingRoutes = new Hono<AppEnv>()
       return c.json(toCancelled(await cancelSubscription(c.var.ctx, at, originOf(c))), 200);
     },
   )
-  .post('/billing/stripe', notificationOperation('stripe'), notifications('stripe'))
-  .post('/billing/sandbox', notificationOperation('sandbox'), notifications('sandbox'));
+  .post('/billing/stripe', notificationEndpoint('stripe'), notificationHandler('stripe'))
+  .post('/billing/sandbox', notificationEndpoint('sandbox'), notificationHandler('sandbox'));
 
-/** For browsers: the sandbox's checkout, and where every provider's customers may come back to. */
+/** Pages for browsers: the sandbox's checkout, and the default page to return to after any checkout. */
 export const checkoutRoutes = new Hono<AppEnv>()
   .get('/checkout/:payment_id', async (c) => {
     const payment = await findCheckout(publicCtx(c), c.req.param('payment_id'));
-    const mayPay = payment.status === 'pending' && payment.provider === 'sandbox';
-    return c.html(mayPay ? checkoutPage(payment) : paymentStatusPage(payment.status));
+    const canPay = payment.status === 'pending' && payment.provider === 'sandbox';
+    return c.html(canPay ? checkoutPage(payment) : paymentStatusPage(payment.status));
   })
   .post('/checkout/:payment_id', async (c) => {
-    const provider = await providerFor(c, 'sandbox');
+    const provider = await getProvider(c, 'sandbox');
     const payment = await findCheckout(publicCtx(c), c.req.param('payment_id'));
     const outcome = new URLSearchParams(await readText(c.req.raw)).get('outcome');
     if (outcome !== 'paid' && outcome !== 'declined')
       throw invalidField('outcome', 'must be paid or declined');
     if (payment.provider !== 'sandbox') throw new AppError('not_found');
     if (payment.status !== 'pending') return c.html(paymentStatusPage(payment.status), 409);
-    return c.redirect(await settleCheckout(publicCtx(c), provider, payment, outcome), 303);
+    return c.redirect(await completeCheckout(publicCtx(c), provider, payment, outcome), 303);
   });

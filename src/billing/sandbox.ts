@@ -6,9 +6,9 @@ import { newId } from '../shared/ids.ts';
 import { addMonths } from '../shared/rules/dates.ts';
 import type { Fact, Provider } from './provider.ts';
 
-// Walks the whole road of a payment without any money. Its checkout is a page of this Worker.
+// Simulates a payment provider without moving money. Its checkout is a page of this Worker.
 
-const SIGNATURE = 'sandbox-signature';
+const SIGNATURE_HEADER = 'sandbox-signature';
 
 const notificationBody = z.object({
   id: z.string(),
@@ -22,7 +22,7 @@ const sign = (env: Env, body: string) =>
     .update(body)
     .digest('base64url');
 
-/** What the sandbox's page says to us, as a provider says it. */
+/** Returns the signed notification that the sandbox sends when a checkout completes. */
 export const sandboxNotification = (env: Env, paymentId: string, outcome: 'paid' | 'declined') => {
   const body = JSON.stringify({
     id: newId('evt'),
@@ -30,7 +30,7 @@ export const sandboxNotification = (env: Env, paymentId: string, outcome: 'paid'
     payment_id: paymentId,
     at_ms: Date.now(),
   } satisfies z.infer<typeof notificationBody>);
-  return { body, headers: new Headers({ [SIGNATURE]: sign(env, body) }) };
+  return { body, headers: new Headers({ [SIGNATURE_HEADER]: sign(env, body) }) };
 };
 
 export const sandbox = (env: Env): Provider => ({
@@ -40,14 +40,15 @@ export const sandbox = (env: Env): Provider => ({
   expireCheckout: () => Promise.resolve(),
   cancel: () => Promise.resolve(),
   readNotification: (body, headers) => {
-    if (!equalInConstantTime(sign(env, body), headers.get(SIGNATURE) ?? '')) return Promise.resolve(null);
+    if (!equalInConstantTime(sign(env, body), headers.get(SIGNATURE_HEADER) ?? ''))
+      return Promise.resolve(null);
     const { id, type, payment_id, at_ms } = notificationBody.parse(JSON.parse(body));
     const paid: Fact = {
       kind: 'paid',
       paymentId: payment_id,
       subscriptionRef: `sandbox_${payment_id}`,
       customerRef: null,
-      term: { startMs: at_ms, endMs: addMonths(at_ms, 1) },
+      period: { startMs: at_ms, endMs: addMonths(at_ms, 1) },
     };
     return Promise.resolve({ id, type, facts: type === 'checkout.paid' ? [paid] : [] });
   },

@@ -2,8 +2,8 @@ import { Stripe } from 'stripe';
 import type { Checkout, Fact, Notification, Provider } from './provider.ts';
 
 const API_VERSION = '2026-10-28.endive';
-/** Our names for what a checkout is for, on Stripe's subscription. */
-const PAYMENT_ID = 'latchkey_payment_id';
+/** The metadata key for our payment id on Stripe's checkouts and subscriptions. */
+const PAYMENT_ID_KEY = 'latchkey_payment_id';
 
 const client = (env: Env) => {
   const base = env.STRIPE_API_BASE ? new URL(env.STRIPE_API_BASE) : null;
@@ -22,57 +22,63 @@ const client = (env: Env) => {
 const isMissing = (error: unknown) =>
   error instanceof Stripe.errors.StripeError && error.code === 'resource_missing';
 
-const refOf = (object: string | { id: string } | null | undefined): string | null =>
+const toId = (object: string | { id: string } | null | undefined): string | null =>
   typeof object === 'string' ? object : (object?.id ?? null);
 
-const ms = (seconds: number) => seconds * 1_000;
+const toMs = (seconds: number) => seconds * 1_000;
 
-const termOf = (subscription: Stripe.Subscription) => {
+const toPeriod = (subscription: Stripe.Subscription) => {
   const [item] = subscription.items.data;
-  if (!item) throw new Error(`Stripe's subscription ${subscription.id} has no item.`);
-  return { startMs: ms(item.current_period_start), endMs: ms(item.current_period_end) };
+  if (!item) throw new Error(`Stripe subscription ${subscription.id} has no items.`);
+  return { startMs: toMs(item.current_period_start), endMs: toMs(item.current_period_end) };
 };
 
-const FAILING = new Set<Stripe.Subscription.Status>(['past_due', 'unpaid']);
-const BEGUN = new Set<Stripe.Subscription.Status>(['active', 'trialing', 'past_due', 'unpaid', 'canceled']);
+const FAILING_STATUSES = new Set<Stripe.Subscription.Status>(['past_due', 'unpaid']);
+const STARTED_STATUSES = new Set<Stripe.Subscription.Status>([
+  'active',
+  'trialing',
+  'past_due',
+  'unpaid',
+  'canceled',
+]);
 
-/** All that a subscription's present state says. Notifications in any order end with the same facts. */
-export const factsOf = (subscription: Stripe.Subscription): Fact[] => {
-  const paymentId = subscription.metadata[PAYMENT_ID];
+/** Derives facts from a subscription's current state, so that the order of notifications doesn't matter. */
+const toFacts = (subscription: Stripe.Subscription): Fact[] => {
+  const paymentId = subscription.metadata[PAYMENT_ID_KEY];
   const subscriptionRef = subscription.id;
-  if (!paymentId || !BEGUN.has(subscription.status)) return [];
-  const term = termOf(subscription);
+  if (!paymentId || !STARTED_STATUSES.has(subscription.status)) return [];
+  const period = toPeriod(subscription);
   const facts: Fact[] = [
-    { kind: 'paid', paymentId, subscriptionRef, customerRef: refOf(subscription.customer), term },
+    { kind: 'paid', paymentId, subscriptionRef, customerRef: toId(subscription.customer), period },
   ];
   const invoice = typeof subscription.latest_invoice === 'object' ? subscription.latest_invoice : null;
   if (invoice?.id && invoice.billing_reason === 'subscription_cycle' && invoice.status === 'paid') {
     const { amount_paid: amount, currency } = invoice;
-    facts.push({ kind: 'renewed', subscriptionRef, invoiceRef: invoice.id, amount, currency, term });
+    facts.push({ kind: 'renewed', subscriptionRef, invoiceRef: invoice.id, amount, currency, period });
   }
-  if (invoice?.id && FAILING.has(subscription.status)) {
+  if (invoice?.id && FAILING_STATUSES.has(subscription.status)) {
     facts.push({
       kind: 'payment_failed',
       subscriptionRef,
       invoiceRef: invoice.id,
-      atMs: ms(invoice.created),
-      term,
+      atMs: toMs(invoice.created),
+      period,
     });
   }
   if (subscription.status === 'canceled') {
-    facts.push({ kind: 'ended', subscriptionRef, atMs: ms(subscription.ended_at ?? subscription.created) });
+    facts.push({ kind: 'ended', subscriptionRef, atMs: toMs(subscription.ended_at ?? subscription.created) });
   }
   return facts;
 };
 
-/** The subscription that a notification is about. */
-const subscriptionRefOf = (event: Stripe.Event): string | null => {
+/** Returns the id of the subscription that an event is about. */
+const getSubscriptionId = (event: Stripe.Event): string | null => {
   switch (event.type) {
     case 'checkout.session.completed':
-      return refOf(event.data.object.subscription);
+      return toId(event.data.object.subscription);
     case 'invoice.paid':
     case 'invoice.payment_failed':
-      return refOf(event.data.object.parent?.subscription_details?.subscription);
+      return toId(event.data.object.parent?.subscription_details?.subscription);
     case 'customer.subscription.updated':
     case 'customer.subscription.deleted':
       return event.data.object.id;
@@ -96,8 +102,8 @@ const sessionParams = (checkout: Checkout): Stripe.Checkout.SessionCreateParams 
       },
     },
   ],
-  metadata: { [PAYMENT_ID]: checkout.paymentId },
-  subscription_data: { metadata: { [PAYMENT_ID]: checkout.paymentId } },
+  metadata: { [PAYMENT_ID_KEY]: checkout.paymentId },
+  subscription_data: { metadata: { [PAYMENT_ID_KEY]: checkout.paymentId } },
   success_url: checkout.successUrl,
   cancel_url: checkout.cancelUrl,
 });
@@ -108,14 +114,14 @@ export const stripe = (env: Env): Provider => {
     name: 'stripe',
 
     startCheckout: async (checkout) => {
-      const start = (asked: Checkout, idempotencyKey: string) =>
-        api.checkout.sessions.create(sessionParams(asked), { idempotencyKey });
-      const session = await start(checkout, checkout.paymentId).catch((error: unknown) => {
-        // A customer that Stripe has forgotten, or knew by another key, is met anew.
+      const createSession = (params: Checkout, idempotencyKey: string) =>
+        api.checkout.sessions.create(sessionParams(params), { idempotencyKey });
+      const session = await createSession(checkout, checkout.paymentId).catch((error: unknown) => {
+        // Stripe doesn't know the customer, for example after a switch of Stripe accounts: create a new one.
         if (!isMissing(error) || checkout.customerRef === null) throw error;
-        return start({ ...checkout, customerRef: null }, `${checkout.paymentId}-anew`);
+        return createSession({ ...checkout, customerRef: null }, `${checkout.paymentId}-new-customer`);
       });
-      if (!session.url) throw new Error(`Stripe's checkout ${session.id} has no page.`);
+      if (!session.url) throw new Error(`Stripe checkout ${session.id} has no URL.`);
       return { checkoutUrl: session.url, checkoutRef: session.id };
     },
 
@@ -128,7 +134,7 @@ export const stripe = (env: Env): Provider => {
         if (at === 'now') await api.subscriptions.cancel(subscriptionRef);
         else await api.subscriptions.update(subscriptionRef, { cancel_at_period_end: true });
       } catch (error) {
-        // It is over already, which is what was asked for.
+        // The subscription has already ended.
         if (!isMissing(error)) throw error;
       }
     },
@@ -144,11 +150,11 @@ export const stripe = (env: Env): Provider => {
       } catch {
         return null;
       }
-      const subscriptionRef = subscriptionRefOf(event);
+      const subscriptionRef = getSubscriptionId(event);
       if (!subscriptionRef) return { id: event.id, type: event.type, facts: [] };
-      // Notifications come late and in any order: what counts is the subscription as it is now.
+      // Notifications can be late or out of order, so read the subscription's current state.
       const subscription = await api.subscriptions.retrieve(subscriptionRef, { expand: ['latest_invoice'] });
-      return { id: event.id, type: event.type, facts: factsOf(subscription) };
+      return { id: event.id, type: event.type, facts: toFacts(subscription) };
     },
   };
 };
