@@ -12,8 +12,9 @@ import { type dashboardBody, toRecentEvent } from './schemas.ts';
 
 const DAYS = 30;
 
-const everyDay = (fromDate: string, counted: DayUsage[]): DayUsage[] => {
-  const byDate = new Map(counted.map((day) => [day.date, day]));
+/** Returns one entry per day, with zeros for days without usage. */
+const fillDays = (fromDate: string, days: DayUsage[]): DayUsage[] => {
+  const byDate = new Map(days.map((day) => [day.date, day]));
   return Array.from({ length: DAYS }, (_, i) => {
     const date = addDays(fromDate, i);
     return byDate.get(date) ?? { date, verify: 0, create: 0 };
@@ -66,7 +67,7 @@ export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer
       period_start: isoTime(statistics.period.startMs),
       period_end: isoTime(statistics.period.endMs),
     },
-    usage_by_day: everyDay(fromDate, statistics.days),
+    usage_by_day: fillDays(fromDate, statistics.days),
     licenses: countByState(counts, today),
     api_keys: { total: keys?.total ?? 0 },
     webhooks: {

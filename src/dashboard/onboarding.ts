@@ -7,7 +7,7 @@ import { getProgress } from './progress.ts';
 import type { onboardingBody } from './schemas.ts';
 import { EXAMPLE_LICENSE_KEY, KEY_PLACEHOLDER, snippets } from './snippets.ts';
 
-const newest = async ({ db, accountId }: Ctx) => {
+const findNewest = async ({ db, accountId }: Ctx) => {
   const [[key], [license]] = await db.batch([
     db
       .select({ masked: apiKeys.maskedKey })
@@ -26,7 +26,7 @@ const newest = async ({ db, accountId }: Ctx) => {
 };
 
 export const getOnboarding = async (ctx: Ctx, origin: string): Promise<z.infer<typeof onboardingBody>> => {
-  const [{ maskedKey, licenseKey }, progress] = await Promise.all([newest(ctx), getProgress(ctx)]);
+  const [{ maskedKey, licenseKey }, progress] = await Promise.all([findNewest(ctx), getProgress(ctx)]);
   const baseUrl = `${origin}/api/v1/`;
   return {
     base_url: baseUrl,

@@ -8,8 +8,8 @@ import { isoDate, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { outboxOf } from '../shared/objects.ts';
 import { type progressBody, type StepId, STEPS } from './schemas.ts';
 
-/** Each step is a fact with its date, read where it happened; nobody ticks anything off. */
-const readFacts = async ({ env, db, accountId }: Ctx): Promise<Record<StepId, number | null>> => {
+/** Returns when each step was completed, derived from the data itself rather than from flags. */
+const readCompletionTimes = async ({ env, db, accountId }: Ctx): Promise<Record<StepId, number | null>> => {
   const [statistics, outbox, [[account], [key], [license], [payment]]] = await Promise.all([
     gateOf(env, accountId).statistics(isoDate(Date.now())),
     outboxOf(env, accountId).summary(),
@@ -46,9 +46,9 @@ const readFacts = async ({ env, db, accountId }: Ctx): Promise<Record<StepId, nu
 };
 
 export const getProgress = async (ctx: Ctx): Promise<z.infer<typeof progressBody>> => {
-  const facts = await readFacts(ctx);
+  const completedAtMs = await readCompletionTimes(ctx);
   const steps = STEPS.map(([id, title]) => {
-    const atMs = facts[id];
+    const atMs = completedAtMs[id];
     return { id, title, done: atMs !== null, done_at: isoTimeOrNull(atMs) };
   });
   return { steps, completed: steps.filter(({ done }) => done).length, total: steps.length };

@@ -6,7 +6,7 @@ import { ConfigError, readConfig } from '../shared/config.ts';
 import { logError } from '../shared/log.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
-const DATABASE_PATIENCE_MS = 3_000;
+const DATABASE_TIMEOUT_MS = 3_000;
 
 export const healthBody = z
   .object({
@@ -20,15 +20,15 @@ export const healthBody = z
   .meta({ id: 'Health' });
 
 const checkDatabase = async ({ db }: PublicCtx): Promise<string> => {
-  const patience = AbortSignal.timeout(DATABASE_PATIENCE_MS);
-  const tooSlow = new Promise<never>((_resolve, reject) => {
-    patience.addEventListener('abort', () => reject(new Error('The database did not answer in time.')));
+  const timeout = AbortSignal.timeout(DATABASE_TIMEOUT_MS);
+  const timedOut = new Promise<never>((_resolve, reject) => {
+    timeout.addEventListener('abort', () => reject(new Error('The database did not respond in time.')));
   });
   try {
-    await Promise.race([db.run(sql`SELECT 1 FROM accounts LIMIT 1`), tooSlow]);
+    await Promise.race([db.run(sql`SELECT 1 FROM accounts LIMIT 1`), timedOut]);
     return 'ok';
   } catch (error) {
-    logError('health_database', error);
+    logError('health_database_failed', error);
     return 'unavailable';
   }
 };

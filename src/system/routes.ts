@@ -24,33 +24,33 @@ export const systemRoutes = new Hono<AppEnv>().get(
   },
 );
 
-/** A file that the build made; its headers are copied, since ours are added to them. */
-const asset = async (c: Context<AppEnv>, path = c.req.path) => {
+/** Fetches a static asset. Copies the response to make its headers mutable. */
+const fetchAsset = async (c: Context<AppEnv>, path = c.req.path) => {
   const response = await c.env.ASSETS.fetch(new Request(new URL(path, c.req.url), c.req.raw));
   return new Response(response.body, response);
 };
 
-/** Beside these a browser finds the dashboard everywhere. */
+/** Paths that the Worker serves itself. Browsers get the dashboard at every other path. */
 const WORKER_PATHS = /^\/(?:api\/|health$|openapi\.json$|docs(?:\/|$)|checkout\/)/;
 
-const isForBrowsers = (c: Context<AppEnv>) =>
+const isPageRequest = (c: Context<AppEnv>) =>
   c.req.method === 'GET' &&
   (c.req.header('sec-fetch-mode') === 'navigate' || (c.req.header('accept') ?? '').includes('text/html')) &&
   !WORKER_PATHS.test(c.req.path);
 
-/** Whatever page of it a browser goes to, the dashboard is one file. Null for those who are no browsers. */
+/** Serves the single-page dashboard at any path. Returns null if the request isn't a browser navigation. */
 export const dashboardPage = (c: Context<AppEnv>) => {
-  if (!isForBrowsers(c)) return null;
+  if (!isPageRequest(c)) return null;
   c.set('isDashboard', true);
-  return asset(c, '/');
+  return fetchAsset(c, '/');
 };
 
 export const documentationRoutes = new Hono<AppEnv>()
-  .get('/openapi.json', (c) => asset(c))
+  .get('/openapi.json', (c) => fetchAsset(c))
   .get('/docs/', (c) => c.redirect('/docs', 301))
-  .get('/docs', (c) => asset(c, '/docs/'))
+  .get('/docs', (c) => fetchAsset(c, '/docs/'))
   .get('/docs/:file', async (c) => {
-    const response = await asset(c);
+    const response = await fetchAsset(c);
     if (response.status === 404) throw new AppError('not_found');
     return response;
   });
