@@ -89,14 +89,17 @@ describe('decideVerdict', () => {
   const today = '2026-11-21';
 
   test.for([
-    [{ status: 'active', expiresAt: null }, true, 'active'],
-    [{ status: 'active', expiresAt: '2026-11-21' }, true, 'active'],
-    [{ status: 'active', expiresAt: '2026-11-20' }, false, 'expired'],
-    [{ status: 'suspended', expiresAt: '2026-11-20' }, false, 'suspended'],
-    [{ status: 'revoked', expiresAt: null }, false, 'revoked'],
-  ] as const)('for %o returns valid %s, status %s', ([license, valid, status]) => {
-    expect(decideVerdict(license, today)).toEqual({ valid, status, expiresAt: license.expiresAt });
-  });
+    { stored: 'active', expiresAt: null, valid: true, status: 'active' },
+    { stored: 'active', expiresAt: '2026-11-21', valid: true, status: 'active' },
+    { stored: 'active', expiresAt: '2026-11-20', valid: false, status: 'expired' },
+    { stored: 'suspended', expiresAt: '2026-11-20', valid: false, status: 'suspended' },
+    { stored: 'revoked', expiresAt: null, valid: false, status: 'revoked' },
+  ] as const)(
+    'on 2026-11-21 returns $status for $stored until $expiresAt',
+    ({ stored, expiresAt, valid, status }) => {
+      expect(decideVerdict({ status: stored, expiresAt }, today)).toEqual({ valid, status, expiresAt });
+    },
+  );
 
   test('without a license returns not_found', () => {
     expect(decideVerdict(null, today)).toEqual({ valid: false, status: 'not_found', expiresAt: null });

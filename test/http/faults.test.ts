@@ -3,53 +3,44 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import worker from '../../src/index.ts';
 import { call, ORIGIN, register, signUp } from '../support/client.ts';
+import { withoutTables } from '../support/gate.ts';
 import { expectSecurityHeaders, expectAbsent, captureLogs, SERVICE_SECRETS } from './security.ts';
 
-/** While it is away, D1 fails whatever asks for it. */
-const without = async <T>(table: string, work: () => Promise<T>): Promise<T> => {
-  await env.DB.exec(`ALTER TABLE ${table} RENAME TO ${table}_away`);
-  try {
-    return await work();
-  } finally {
-    await env.DB.exec(`ALTER TABLE ${table}_away RENAME TO ${table}`);
-  }
-};
-
-const bare = (code: string, message: string) => ({
+const errorBody = (code: string, message: string) => ({
   error: { code, message, request_id: expect.stringMatching(/^req_/) },
 });
-const UNAVAILABLE = bare('unavailable', 'Service Unavailable');
-const INTERNAL = bare('internal_error', 'Internal Server Error');
+const UNAVAILABLE = errorBody('unavailable', 'Service Unavailable');
+const INTERNAL = errorBody('internal_error', 'Internal Server Error');
 
-const INNARDS = /select|insert|update |sqlite|d1_|no such table|drizzle|stack|\.ts\b|at async/i;
+const INTERNALS = /select|insert|update |sqlite|d1_|no such table|drizzle|stack|\.ts\b|at async/i;
 
-test('503 while the database fails, which tells nobody why and is over when the database is back', async () => {
+test('a failing database answers 503 without details, and calls work again once it recovers', async () => {
   const ada = await signUp();
   const log = captureLogs();
   const body = { email: ada.email, password: ada.password };
   const answers = [
-    await without('sessions', () => ada.asSession('GET', '/api/account')),
-    await without('sessions', () => call('POST', '/api/login', { body })),
-    await without('accounts', () => call('POST', '/api/login', { body })),
-    await without('accounts', () =>
+    await withoutTables(['sessions'], () => ada.asSession('GET', '/api/account')),
+    await withoutTables(['sessions'], () => call('POST', '/api/login', { body })),
+    await withoutTables(['accounts'], () => call('POST', '/api/login', { body })),
+    await withoutTables(['accounts'], () =>
       call('POST', '/api/register', { body: { ...body, email: 'b@example.com' } }),
     ),
-    await without('api_keys', () => ada.asKey('POST', '/api/create-api-key', { name: 'second' })),
-    await without('licenses', () => ada.asKey('GET', '/api/v1/licenses?q=Orrery')),
-    await without('licenses', () =>
+    await withoutTables(['api_keys'], () => ada.asKey('POST', '/api/create-api-key', { name: 'second' })),
+    await withoutTables(['licenses'], () => ada.asKey('GET', '/api/v1/licenses?q=Orrery')),
+    await withoutTables(['licenses'], () =>
       ada.asKey('POST', '/api/v1/licenses/create', { license_key: 'PRIVATE-KEY-1' }),
     ),
-    await without('feed', () => ada.asSession('POST', '/api/v1/licenses/create', {})),
+    await withoutTables(['feed'], () => ada.asSession('POST', '/api/v1/licenses/create', {})),
   ];
   const text = log.stop();
   for (const answer of answers) {
     expect([answer.status, answer.body]).toEqual([503, UNAVAILABLE]);
     expect(answer.body.error.request_id).toBe(answer.headers.get('x-request-id'));
-    expect(JSON.stringify([answer.body, [...answer.headers]])).not.toMatch(INNARDS);
+    expect(JSON.stringify([answer.body, [...answer.headers]])).not.toMatch(INTERNALS);
     expectSecurityHeaders('/api/faults', answer);
   }
 
-  // The log says what failed, and quotes neither the query nor what it was asked with.
+  // The log names the failure, without the query or its parameters.
   expect(text).toContain('no such table: sessions');
   expect(text).not.toMatch(/failed query|params:/i);
   expectAbsent(text, [...SERVICE_SECRETS, ada.apiKey, ada.token, ada.password, ada.email, 'PRIVATE-KEY-1']);
@@ -63,20 +54,18 @@ test('503 while the database fails, which tells nobody why and is over when the 
   expect((await ada.asSession('GET', '/api/account')).status).toBe(200);
   const after = await ada.asSession('POST', '/api/v1/licenses/create', { license_key: 'PRIVATE-KEY-1' });
   expect(after.status).toBe(201);
-  // What failed was not counted.
+  // Failed calls cost no usage.
   expect((await ada.verify('PRIVATE-KEY-1')).body).toMatchObject({ valid: true, api_usage: 1 });
 });
 
-test('a verify needs no database: it answers while the database fails', async () => {
+test('verify answers while the database fails', async () => {
   const ada = await signUp();
   const license = await ada.createLicense();
-  const { body } = await without('licenses', () =>
-    without('api_keys', () => ada.verify(license.license_key)),
-  );
+  const { body } = await withoutTables(['licenses', 'api_keys'], () => ada.verify(license.license_key));
   expect(body).toMatchObject({ valid: true, api_usage: 1 });
 });
 
-test('500 for what nobody expected, with nothing leaked to the caller or into the log', async () => {
+test('an unexpected error answers 500 and leaks nothing to the client or the log', async () => {
   const ada = await signUp();
   const bob = await register();
   await env.DB.batch([
@@ -95,7 +84,7 @@ test('500 for what nobody expected, with nothing leaked to the caller or into th
     expect([answer.status, answer.body]).toEqual([500, INTERNAL]);
     expectSecurityHeaders('/api/faults', answer);
     const line = log.lines
-      .map((one) => JSON.parse(one))
+      .map((text) => JSON.parse(text))
       .find(({ request_id }) => request_id === answer.body.error.request_id);
     expect(line).toMatchObject({ level: 'error', status: 500, code: 'internal_error' });
     expect(line.error.length).toBeGreaterThan(10);
@@ -103,22 +92,22 @@ test('500 for what nobody expected, with nothing leaked to the caller or into th
   expectAbsent(text, [...SERVICE_SECRETS, ada.apiKey, bob.password, bob.email, 'frperg-jbeqf']);
 });
 
-test('a service that is set up wrongly says so in its log, names the variable and keeps its value', async () => {
+test('the log names a misconfigured variable without its value', async () => {
   const ada = await signUp();
-  const as = async (secrets: Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS'>>, path: string) => {
+  const callWith = async (secrets: Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS'>>, path: string) => {
     const request = new Request(ORIGIN + path, { headers: { 'x-api-key': ada.apiKey } });
     const log = captureLogs();
     const response = await worker.fetch(request, { ...env, ...secrets }, createExecutionContext());
     return { status: response.status, body: await response.json(), log: log.stop() };
   };
-  const short = await as({ API_KEY_SECRET: 'much-too-short' }, '/api/account');
-  expect([short.status, short.body]).toEqual([503, UNAVAILABLE]);
-  expect(short.log).toContain('API_KEY_SECRET is too short');
-  expectAbsent(short.log, ['much-too-short', ada.apiKey]);
+  const tooShort = await callWith({ API_KEY_SECRET: 'much-too-short' }, '/api/account');
+  expect([tooShort.status, tooShort.body]).toEqual([503, UNAVAILABLE]);
+  expect(tooShort.log).toContain('API_KEY_SECRET is too short');
+  expectAbsent(tooShort.log, ['much-too-short', ada.apiKey]);
 
   const other = `k9:${btoa('another-sealing-key-of-32-bytes!')}`;
-  const lost = await as({ SEALING_KEYS: other }, `/api/api-keys/${ada.apiKeyId}`);
-  expect([lost.status, lost.body]).toEqual([500, INTERNAL]);
-  expect(lost.log).toContain('no key \\"k1\\"');
-  expectAbsent(lost.log, [other.slice(3), ada.apiKey, ...SERVICE_SECRETS]);
+  const wrongKey = await callWith({ SEALING_KEYS: other }, `/api/api-keys/${ada.apiKeyId}`);
+  expect([wrongKey.status, wrongKey.body]).toEqual([500, INTERNAL]);
+  expect(wrongKey.log).toContain('sealed with the key \\"k1\\"');
+  expectAbsent(wrongKey.log, [other.slice(3), ada.apiKey, ...SERVICE_SECRETS]);
 });

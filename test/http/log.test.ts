@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { call, signUp } from '../support/client.ts';
 import { addWebhook, expectAbsent, captureLogs, callRoute, routes, SERVICE_SECRETS } from './security.ts';
 
-test('no secret is ever logged, and each line says who called', async () => {
+test('log lines name the calling account and API key and contain no secret', async () => {
   const log = captureLogs();
   const ada = await signUp();
   const license = await ada.createLicense({ license_key: 'VERY-PRIVATE-LICENSE' });
@@ -10,10 +10,10 @@ test('no secret is ever logged, and each line says who called', async () => {
   const { body: rotated } = await ada.asSession('POST', `/api/webhooks/${webhook.id}/rotate-secret`);
   const ids = { licenses: license.id, 'api-keys': ada.apiKeyId, ...hook };
   const wrongPassword = 'wrong horse battery';
-  const asBody = { email: ada.email, password: ada.password };
-  const again = await call('POST', '/api/login', { body: asBody });
-  await call('POST', '/api/login', { body: { ...asBody, password: wrongPassword } });
-  await call('POST', '/api/register', { body: asBody });
+  const credentials = { email: ada.email, password: ada.password };
+  const login = await call('POST', '/api/login', { body: credentials });
+  await call('POST', '/api/login', { body: { ...credentials, password: wrongPassword } });
+  await call('POST', '/api/register', { body: credentials });
   await call('POST', '/api/register', { body: `{"password":"${ada.password}",` });
   await call('GET', `/api/account?token=${ada.token}&key=${ada.apiKey}`);
   await call('GET', `/${ada.apiKey}`, { headers: { cookie: `__Host-session=${ada.token}` } });
@@ -23,7 +23,7 @@ test('no secret is ever logged, and each line says who called', async () => {
   expect(revealed.body.api_key).toBe(ada.apiKey);
   for (const route of routes) {
     await callRoute(route, { 'x-api-key': `${ada.apiKey}!` }, ids);
-    await callRoute(route, { authorization: `Bearer ${again.body.session.token}` }, {});
+    await callRoute(route, { authorization: `Bearer ${login.body.session.token}` }, {});
   }
   const keyed = await ada.asKey('GET', '/api/account');
   const text = log.stop();
@@ -33,7 +33,7 @@ test('no secret is ever logged, and each line says who called', async () => {
     ada.apiKey,
     ada.apiKey.slice(8),
     ada.token,
-    again.body.session.token,
+    login.body.session.token,
     ada.password,
     wrongPassword,
     license.license_key,
@@ -41,8 +41,8 @@ test('no secret is ever logged, and each line says who called', async () => {
     rotated.secret,
   ]);
   expect(log.lines.length).toBeGreaterThan(2 * routes.length);
-  const said = log.lines.map((line) => JSON.parse(line));
-  expect(said.find(({ request_id }) => request_id === keyed.headers.get('x-request-id'))).toMatchObject({
+  const entries = log.lines.map((line) => JSON.parse(line));
+  expect(entries.find(({ request_id }) => request_id === keyed.headers.get('x-request-id'))).toMatchObject({
     level: 'info',
     method: 'GET',
     route: '/api/account',
@@ -51,6 +51,6 @@ test('no secret is ever logged, and each line says who called', async () => {
     key_id: ada.apiKeyId,
     duration_ms: expect.any(Number),
   });
-  const verified = said.find(({ route, status }) => route === '/api/v1/licenses/verify' && status === 200);
+  const verified = entries.find(({ route, status }) => route === '/api/v1/licenses/verify' && status === 200);
   expect(verified).toMatchObject({ account_id: ada.accountId, key_id: ada.apiKeyId });
 });

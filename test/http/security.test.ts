@@ -1,9 +1,9 @@
 import { listDurableObjectIds } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { mintApiKey } from '../../src/auth/api-key.ts';
 import { app } from '../../src/app.ts';
-import { call, ORIGIN, signUp } from '../support/client.ts';
+import { call, type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import {
   accountRoutes,
@@ -20,84 +20,100 @@ import {
 } from './security.ts';
 
 const VERIFY = 'POST /api/v1/licenses/verify';
-const cookie = (token: string) => `__Host-session=${token}`;
+const UNKNOWN_ACCOUNT = `acct_${'0'.repeat(20)}`;
+const UNKNOWN_KEY = `key_${'0'.repeat(20)}`;
+const cookieFor = (token: string) => `__Host-session=${token}`;
 
-test('every route says who may call it, and only these few are open to all', () => {
+test('every route is documented with its access, and only five are public', () => {
   const documented = new Set(routes.map(nameOf));
   const undocumented = app.routes.filter((route) => route.method !== 'ALL' && !documented.has(nameOf(route)));
   expect(undocumented.filter(({ path }) => path.startsWith('/api'))).toEqual([]);
   expect(protectedRoutes.length).toBeGreaterThan(24);
-  const open = routes.filter(({ operation }) => operation.access === 'public').map(nameOf);
-  // The last two know their callers by a signature.
-  expect(open).toEqual([
+  const publicRoutes = routes.filter(({ operation }) => operation.access === 'public').map(nameOf);
+  // The two billing routes verify the payment provider's signature.
+  expect(publicRoutes).toEqual([
     'GET /health',
     'POST /api/register',
     'POST /api/login',
     'POST /api/billing/stripe',
     'POST /api/billing/sandbox',
   ]);
-  const byKeyAlone = routes.filter(({ operation }) => operation.access === 'key').map(nameOf);
-  expect(byKeyAlone).toEqual([VERIFY]);
+  const keyOnlyRoutes = routes.filter(({ operation }) => operation.access === 'key').map(nameOf);
+  expect(keyOnlyRoutes).toEqual([VERIFY]);
 });
 
-test('without a credential every protected route asks for an API key', async () => {
-  const asked = sameOutcome(protectedRoutes, '401 api_key_required');
-  expect(await callRoutes(protectedRoutes)).toEqual(asked);
-  expect(await callRoutes(protectedRoutes, { authorization: 'Basic YWRhOnNlY3JldA==' })).toEqual(asked);
-  expect(await callRoutes(protectedRoutes, { cookie: 'session=of-plain-http; other=1' })).toEqual(asked);
+test.for([
+  { name: 'without a credential', headers: {} },
+  { name: 'with Basic authorization', headers: { authorization: 'Basic YWRhOnNlY3JldA==' } },
+  { name: 'with the cookie of plain http', headers: { cookie: 'session=of-plain-http; other=1' } },
+])('$name every protected route answers api_key_required', async ({ headers }) => {
+  expect(await callRoutes(protectedRoutes, headers)).toEqual(
+    sameOutcome(protectedRoutes, '401 api_key_required'),
+  );
 });
 
-test('a bad API key is refused everywhere, whatever good session comes with it', async () => {
-  useFakeClock();
-  const ada = await signUp();
-  const shortLived = await ada.asSession('POST', '/api/create-api-key', {
-    expires_at: new Date(Date.now() + 60_000).toISOString(),
-  });
-  const doomed = await ada.asSession('POST', '/api/create-api-key', {});
-  const guess = (secret: string) => mintApiKey(secret, ada.accountId, ada.apiKeyId).apiKey;
-  const nobodys = mintApiKey(env.API_KEY_SECRET, `acct_${'0'.repeat(20)}`, `key_${'0'.repeat(20)}`).apiKey;
-  const badKeys: Record<string, string> = {
-    malformed: 'nonsense',
-    'the prefix alone': 'lk_live_',
-    'too long': `${ada.apiKey}x`,
-    'its last character mistyped': mistype(ada.apiKey),
-    'a character of the secret mistyped': `${mistype(ada.apiKey.slice(0, 60))}${ada.apiKey.slice(60)}`,
-    'tagged with another secret': guess('not-the-secret-of-this-service-0123'),
-    'tagged well, with a guessed secret part': guess(env.API_KEY_SECRET),
-    'of an account that never was': nobodys,
-    deleted: doomed.body.api_key,
-    expired: shortLived.body.api_key,
-  };
-  expect((await ada.verify('AAAAAAAA', doomed.body.api_key)).status).toBe(200);
-  await ada.asSession('DELETE', `/api/api-keys/${doomed.body.id}`);
-  expect((await ada.verify('AAAAAAAA', doomed.body.api_key)).body.error.code).toBe('api_key_invalid');
-  expect((await ada.verify('AAAAAAAA', shortLived.body.api_key)).status).toBe(200);
-  vi.advanceTimersByTime(60_000);
+describe('an invalid API key', () => {
+  let ada: Customer;
+  const invalidKeys: Record<string, string> = {};
 
-  for (const [what, apiKey] of Object.entries(badKeys)) {
-    const headers = {
-      'x-api-key': apiKey,
-      authorization: `Bearer ${ada.token}`,
-      cookie: cookie(ada.token),
-    };
-    expect({ what, ...(await callRoutes(protectedRoutes, headers)) }).toEqual({
-      what,
-      ...sameOutcome(protectedRoutes, '403 api_key_invalid'),
+  beforeAll(async () => {
+    ada = await signUp();
+    const mint = (secret: string) => mintApiKey(secret, ada.accountId, ada.apiKeyId).apiKey;
+    const unknownAccount = mintApiKey(env.API_KEY_SECRET, UNKNOWN_ACCOUNT, UNKNOWN_KEY).apiKey;
+    const expiring = await ada.asSession('POST', '/api/create-api-key', {
+      expires_at: new Date(Date.now() + 600_000).toISOString(),
     });
-  }
+    const deleted = await ada.asSession('POST', '/api/create-api-key', {});
+    Object.assign(invalidKeys, {
+      malformed: 'nonsense',
+      'only the prefix': 'lk_live_',
+      'too long': `${ada.apiKey}x`,
+      'mistyped in its last character': mistype(ada.apiKey),
+      'mistyped in its secret part': `${mistype(ada.apiKey.slice(0, 60))}${ada.apiKey.slice(60)}`,
+      'signed with another secret': mint('not-the-secret-of-this-service-0123'),
+      'signed correctly with a guessed secret part': mint(env.API_KEY_SECRET),
+      'of an unknown account': unknownAccount,
+      deleted: deleted.body.api_key,
+      expired: expiring.body.api_key,
+    });
+    expect((await ada.verify('AAAAAAAA', deleted.body.api_key)).status).toBe(200);
+    await ada.asSession('DELETE', `/api/api-keys/${deleted.body.id}`);
+    expect((await ada.verify('AAAAAAAA', deleted.body.api_key)).body.error.code).toBe('api_key_invalid');
+    expect((await ada.verify('AAAAAAAA', expiring.body.api_key)).status).toBe(200);
+  });
+
+  test.for([
+    'malformed',
+    'only the prefix',
+    'too long',
+    'mistyped in its last character',
+    'mistyped in its secret part',
+    'signed with another secret',
+    'signed correctly with a guessed secret part',
+    'of an unknown account',
+    'deleted',
+    'expired',
+  ])('that is %s is refused by every route, even along with a valid session', async (name) => {
+    useFakeClock(Date.now() + 600_000);
+    const headers = {
+      'x-api-key': invalidKeys[name] ?? '',
+      authorization: `Bearer ${ada.token}`,
+      cookie: cookieFor(ada.token),
+    };
+    expect(headers['x-api-key']).not.toBe('');
+    expect(await callRoutes(protectedRoutes, headers)).toEqual(
+      sameOutcome(protectedRoutes, '403 api_key_invalid'),
+    );
+  });
 });
 
-test('forged keys wake nobody up: no object comes of a thousand guesses', async () => {
+test('1,000 forged API keys create no Durable Object', async () => {
   const before = (await listDurableObjectIds(env.GATE)).length;
   for (let i = 0; i < 1_000; i += 50) {
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, j) => {
         const accountId = `acct_${String(i + j).padStart(20, '0')}`;
-        const { apiKey } = mintApiKey(
-          'not-the-secret-of-this-service-0123',
-          accountId,
-          `key_${'0'.repeat(20)}`,
-        );
+        const { apiKey } = mintApiKey('not-the-secret-of-this-service-0123', accountId, UNKNOWN_KEY);
         return call('POST', '/api/v1/licenses/verify', {
           body: { license_key: 'AAAAAAAA' },
           headers: { 'x-api-key': apiKey },
@@ -109,39 +125,52 @@ test('forged keys wake nobody up: no object comes of a thousand guesses', async 
   expect(await listDurableObjectIds(env.GATE)).toHaveLength(before);
 });
 
-test('a key that may only verify does nothing else', async () => {
+test('a verify-only API key gets insufficient_scope on every other route', async () => {
   const ada = await signUp();
   const license = await ada.createLicense();
-  const { body: shipped } = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
+  const { body: verifyKey } = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
   const { ids: hook } = await addWebhook(ada);
   const ids = { licenses: license.id, 'api-keys': ada.apiKeyId, ...hook };
-  const headers = { 'x-api-key': shipped.api_key, authorization: `Bearer ${ada.token}` };
+  const headers = { 'x-api-key': verifyKey.api_key, authorization: `Bearer ${ada.token}` };
   expect(await callRoutes(accountRoutes, headers, ids)).toEqual(
     sameOutcome(accountRoutes, '403 insufficient_scope'),
   );
-  expect((await ada.verify(license.license_key, shipped.api_key)).body.valid).toBe(true);
+  expect((await ada.verify(license.license_key, verifyKey.api_key)).body.valid).toBe(true);
 });
 
-test('an unknown session opens nothing, and no session verifies a license', async () => {
-  const ada = await signUp();
-  const wrong = `lks_${'A'.repeat(43)}`;
-  const unknown = sameOutcome(accountRoutes, '401 invalid_session');
-  expect(await callRoutes(accountRoutes, { authorization: `Bearer ${wrong}` })).toEqual(unknown);
-  expect(await callRoutes(accountRoutes, { cookie: cookie(wrong) })).toEqual(unknown);
-  expect(await callRoutes(accountRoutes, { authorization: `Bearer ${ada.apiKey}` })).toEqual(unknown);
-  // The header goes before the cookie, so a good cookie does not mend a bad one.
-  expect(
-    await callRoutes(accountRoutes, { authorization: `Bearer ${wrong}`, cookie: cookie(ada.token) }),
-  ).toEqual(unknown);
-  const verify = routes.filter((route) => nameOf(route) === VERIFY);
-  for (const headers of [{ authorization: `Bearer ${ada.token}` }, { cookie: cookie(ada.token) }]) {
-    expect(await callRoutes(verify, headers)).toEqual({ [VERIFY]: '401 api_key_required' });
-  }
-});
+describe('session authentication', () => {
+  const UNKNOWN_TOKEN = `lks_${'A'.repeat(43)}`;
+  let ada: Customer;
 
-test('another site’s page can’t use the cookie, our own can', async () => {
-  const ada = await signUp();
-  const foreign: Record<string, string>[] = [
+  beforeAll(async () => {
+    ada = await signUp();
+  });
+
+  const withToken = (token: string) => ({ authorization: `Bearer ${token}` });
+
+  test.for([
+    { name: 'an unknown bearer token', headers: () => withToken(UNKNOWN_TOKEN) },
+    { name: 'an unknown cookie', headers: () => ({ cookie: cookieFor(UNKNOWN_TOKEN) }) },
+    { name: 'an API key as bearer token', headers: () => withToken(ada.apiKey) },
+    {
+      name: 'an unknown bearer token, despite a valid cookie',
+      headers: () => ({ ...withToken(UNKNOWN_TOKEN), cookie: cookieFor(ada.token) }),
+    },
+  ])('refuses $name on every route', async ({ headers }) => {
+    expect(await callRoutes(accountRoutes, headers())).toEqual(
+      sameOutcome(accountRoutes, '401 invalid_session'),
+    );
+  });
+
+  test.for([
+    { name: 'bearer token', headers: () => withToken(ada.token) },
+    { name: 'cookie', headers: () => ({ cookie: cookieFor(ada.token) }) },
+  ])('can’t verify a license with a valid $name', async ({ headers }) => {
+    const verify = routes.filter((route) => nameOf(route) === VERIFY);
+    expect(await callRoutes(verify, headers())).toEqual({ [VERIFY]: '401 api_key_required' });
+  });
+
+  const foreignOrigins: Record<string, string>[] = [
     { origin: 'https://evil.example' },
     { origin: 'null' },
     { origin: 'http://latchkey.test' },
@@ -150,24 +179,26 @@ test('another site’s page can’t use the cookie, our own can', async () => {
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
   ];
-  for (const headers of foreign) {
-    expect(await callRoutes(accountRoutes, { cookie: cookie(ada.token), ...headers })).toEqual(
+  test.for(foreignOrigins)('refuses the cookie with %j on every route', async (headers) => {
+    expect(await callRoutes(accountRoutes, { cookie: cookieFor(ada.token), ...headers })).toEqual(
       sameOutcome(accountRoutes, '403 origin_not_allowed'),
     );
-  }
-  for (const headers of [
+  });
+
+  const ownOrigins: Record<string, string>[] = [
     { origin: ORIGIN },
     { 'sec-fetch-site': 'same-origin' },
     { 'sec-fetch-site': 'none' },
-  ]) {
+  ];
+  test.for(ownOrigins)('accepts the cookie with %j', async (headers) => {
     const { status } = await call('GET', '/api/account', {
-      headers: { cookie: cookie(ada.token), ...headers },
+      headers: { cookie: cookieFor(ada.token), ...headers },
     });
     expect(status).toBe(200);
-  }
+  });
 });
 
-test('what is another account’s does not exist', async () => {
+test('every route answers 404 for another account’s ids', async () => {
   const [ada, bob] = [await signUp(), await signUp()];
   const license = await ada.createLicense({ product: 'Orrery' });
   const { webhook, ids: hook } = await addWebhook(ada);
@@ -180,19 +211,19 @@ test('what is another account’s does not exist', async () => {
       new Set(['404 api_key_not_found', '404 license_not_found', '404 webhook_not_found']),
     );
   }
-  const untouched = await ada.asKey('GET', `/api/v1/licenses/${license.id}`);
-  expect(untouched.body).toEqual(license);
+  const unchanged = await ada.asKey('GET', `/api/v1/licenses/${license.id}`);
+  expect(unchanged.body).toEqual(license);
   expect((await bob.verify(license.license_key)).body.status).toBe('not_found');
   expect((await bob.asSession('GET', '/api/v1/licenses')).body.data).toEqual([]);
   expect((await ada.asSession('GET', `/api/webhooks/${webhook.id}`)).body).toEqual(webhook);
   expect((await bob.asSession('GET', '/api/webhooks')).body.data).toEqual([]);
-  // A delivery is its webhook's alone, and another's does not open it.
-  const { ids: bobs } = await addWebhook(bob);
-  const crossed = `/api/webhooks/${bobs.webhooks}/deliveries/${hook.deliveries}/resend`;
-  expect((await bob.asSession('POST', crossed)).body.error.code).toBe('not_found');
+  // A delivery is found only under its own webhook.
+  const { ids: bobsIds } = await addWebhook(bob);
+  const foreignDelivery = `/api/webhooks/${bobsIds.webhooks}/deliveries/${hook.deliveries}/resend`;
+  expect((await bob.asSession('POST', foreignDelivery)).body.error.code).toBe('not_found');
 });
 
-test('only verify is open to other origins, and only without credentials', async () => {
+test('only verify allows other origins, and only without credentials', async () => {
   const ada = await signUp();
   for (const { path, method } of routes) {
     const preflight = await call('OPTIONS', path.replace(/:[a-z_]+/g, 'x'), {

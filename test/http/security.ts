@@ -1,4 +1,4 @@
-// What an attacker tries, tried on every route that the app has: a later route is walked over as well.
+// Helpers that call every route of the app, so that routes added later are tested too.
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import { documentedRoutes } from '../../scripts/openapi.ts';
@@ -10,33 +10,32 @@ export const routes = documentedRoutes(app);
 export type Route = (typeof routes)[number];
 
 export const protectedRoutes = routes.filter(({ operation }) => operation.access !== 'public');
-/** Those that take a session, which is all but verify. */
+/** The routes that accept a session, which verify does not. */
 export const accountRoutes = routes.filter(({ operation }) => operation.access === 'account');
 export const routesWithId = accountRoutes.filter(({ path }) => path.includes(':'));
 
 export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
 
-/** Bodies for routes that would not take an empty one. */
+/** Bodies for the routes that reject an empty one. */
 const BODIES: Record<string, unknown> = {
   'POST /api/v1/licenses/verify': { license_key: 'AAAAA-AAAAA' },
   'POST /api/v1/licenses/:id/renew': { duration_days: 1 },
   'PATCH /api/webhooks/:id': { description: 'Changed' },
 };
 
-/** An id for each kind of thing, by the part of the path before it. */
+/** Ids by the path segment before them, such as `licenses`. */
 export type Ids = Record<string, string>;
 
 const pathTo = ({ path }: Route, ids: Ids) =>
-  path.replace(/([^/]+)\/:[a-z_]+/g, (_whole, kind: string) => `${kind}/${ids[kind] ?? 'nobodys'}`);
+  path.replace(/([^/]+)\/:[a-z_]+/g, (_whole, kind: string) => `${kind}/${ids[kind] ?? 'unknown'}`);
 
 export const kindsIn = ({ path }: Route): string[] =>
   [...path.matchAll(/([^/]+)\/:[a-z_]+/g)].map(([, kind]) => kind ?? '');
 
 const isVerify = (path: string) => path === '/api/v1/licenses/verify';
 
-/** What every answer has to carry, whatever it says. */
+/** Expects the headers that every response must carry. */
 export const expectSecurityHeaders = (path: string, { status, headers }: Answer) => {
-  const said = (name: string) => headers.get(name);
   expect({ path, status, ...Object.fromEntries(headers) }).toMatchObject({
     path,
     status,
@@ -46,11 +45,11 @@ export const expectSecurityHeaders = (path: string, { status, headers }: Answer)
     ...(path.startsWith('/api/') && { 'cache-control': 'no-store' }),
     ...(status !== 204 && { 'content-type': expect.stringMatching(/^application\/json/) }),
   });
-  expect([path, said('access-control-allow-origin')]).toEqual([path, isVerify(path) ? '*' : null]);
-  expect([path, said('access-control-allow-credentials')]).toEqual([path, null]);
+  expect([path, headers.get('access-control-allow-origin')]).toEqual([path, isVerify(path) ? '*' : null]);
+  expect([path, headers.get('access-control-allow-credentials')]).toEqual([path, null]);
 };
 
-/** Calls a route with what it needs to be called at all. */
+/** Calls a route with a minimal valid body and checks the response's security headers. */
 export const callRoute = async (
   route: Route,
   headers: Record<string, string> = {},
@@ -66,7 +65,7 @@ export const callRoute = async (
   return answer;
 };
 
-/** A webhook with a delivery, and the ids by which another might ask for them. */
+/** Creates a webhook with a delivery and returns the ids for their paths. */
 export const addWebhook = async ({ asSession }: Customer) => {
   const { url } = await newReceiver();
   const { body: webhook } = await asSession('POST', '/api/webhooks', { url });
@@ -76,24 +75,24 @@ export const addWebhook = async ({ asSession }: Customer) => {
 
 export const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
-const outcome = ({ status, body }: Answer) => `${status} ${body?.error?.code ?? 'ok'}`;
+const outcomeOf = ({ status, body }: Answer) => `${status} ${body?.error?.code ?? 'ok'}`;
 
-/** What each route answers, so that one comparison shows every route that differs. */
+/** Returns the outcome of every route, so that one comparison shows all that differ. */
 export const callRoutes = async (chosen: Route[], headers: Record<string, string> = {}, ids: Ids = {}) => {
   const answers: Record<string, string> = {};
-  for (const route of chosen) answers[nameOf(route)] = outcome(await callRoute(route, headers, ids));
+  for (const route of chosen) answers[nameOf(route)] = outcomeOf(await callRoute(route, headers, ids));
   return answers;
 };
 
-export const sameOutcome = (chosen: Route[], said: string) =>
-  Object.fromEntries(chosen.map((route) => [nameOf(route), said]));
+export const sameOutcome = (chosen: Route[], outcome: string) =>
+  Object.fromEntries(chosen.map((route) => [nameOf(route), outcome]));
 
-/** What the Worker and its objects write to the log from now on. */
+/** Captures what the Worker and its Durable Objects log until `stop` is called. */
 export const captureLogs = () => {
   const lines: string[] = [];
   const spies = (['debug', 'log', 'info', 'warn', 'error'] as const).map((level) =>
-    vi.spyOn(console, level).mockImplementation((...said: unknown[]) => {
-      lines.push(said.map((part) => (part instanceof Error ? String(part.stack) : String(part))).join(' '));
+    vi.spyOn(console, level).mockImplementation((...values: unknown[]) => {
+      lines.push(values.map((part) => (part instanceof Error ? String(part.stack) : String(part))).join(' '));
     }),
   );
   return {
@@ -116,7 +115,7 @@ export const expectAbsent = (text: string, secrets: string[]) => {
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
 };
 
-/** Every row of every table. */
+/** Returns every row of every D1 table as JSON. */
 export const dumpDatabase = async (): Promise<string> => {
   const { results } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
