@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { coalesce } from '../../src/shared/coalesce.ts';
 
-test('the first caller’s run starts at once and those who come meanwhile share the next', async () => {
+test('coalesce runs the first call at once, and calls during a run share the next run', async () => {
   let runs = 0;
   let finish = () => {};
   const run = coalesce(() => {
@@ -24,23 +24,23 @@ test('the first caller’s run starts at once and those who come meanwhile share
   expect(runs).toBe(2);
 });
 
-test('callers have what they came for when the job is done, and the next run waits for its rest', async () => {
-  const said: string[] = [];
+test('coalesce answers callers when the job is done, and the next run waits for its follow-up', async () => {
+  const order: string[] = [];
   let finish = () => {};
   const run = coalesce(
-    async () => void said.push('job'),
+    async () => void order.push('job'),
     () => new Promise((resolve) => (finish = resolve)),
   );
   await run();
-  const next = run().then(() => said.push('answered'));
+  const next = run().then(() => order.push('answered'));
   await Promise.resolve();
-  expect(said).toEqual(['job']);
+  expect(order).toEqual(['job']);
   finish();
   await next;
-  expect(said).toEqual(['job', 'job', 'answered']);
+  expect(order).toEqual(['job', 'job', 'answered']);
 });
 
-test('what was done before calling is seen by the run waited for, and no two runs overlap, though some fail', async () => {
+test('coalesce never overlaps runs, and each caller’s run sees what was written before the call', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

@@ -5,22 +5,22 @@ import { generateLicenseKey, normalizeTypedKey, candidateKeys } from '../../src/
 const ALPHABET = Array.from('0123456789ABCDEFGHJKMNPQRSTVWXYZ');
 
 const generated = fc.noShrink(fc.constant(null).map(generateLicenseKey));
-/** A place in the key that holds a character and no hyphen. */
-const place = fc.nat(24).map((i) => i + Math.floor(i / 5));
+/** A position in the key that is not a hyphen. */
+const position = fc.nat(24).map((i) => i + Math.floor(i / 5));
 
 const replaced = (key: string, at: number, character: string) =>
   key.slice(0, at) + character + key.slice(at + 1);
 
-test('a generated key is five groups of five, and no two are alike', () => {
+test('a generated license key is five groups of five random characters', () => {
   const keys = Array.from({ length: 2_000 }, generateLicenseKey);
   for (const key of keys) expect(key).toMatch(/^([0-9A-HJKMNP-TV-Z]{5}-){4}[0-9A-HJKMNP-TV-Z]{5}$/);
   expect(new Set(keys).size).toBe(keys.length);
-  // Every letter comes in every place about as often: none is fixed, none is missing.
-  const perPlace = Array.from({ length: 29 }, (_, i) => new Set(keys.map((key) => key[i])).size);
-  expect(perPlace.filter((letters) => letters === 32)).toHaveLength(25);
+  // All 32 characters occur at each of the 25 positions.
+  const charactersPerPosition = Array.from({ length: 29 }, (_, i) => new Set(keys.map((key) => key[i])).size);
+  expect(charactersPerPosition.filter((count) => count === 32)).toHaveLength(25);
 });
 
-test('a key is read however a person types it', () => {
+test('a generated key is recognized with other case, spacing and look-alike characters', () => {
   const variants: Record<string, string> = { '0': '0Oo', '1': '1IiLl', '-': '- _' };
   const typed = fc.tuple(generated, fc.infiniteStream(fc.nat(4))).map(([key, choices]) => {
     const spelled = Array.from(key, (character) => {
@@ -40,7 +40,7 @@ test('a key is read however a person types it', () => {
   );
 });
 
-test('every single mistyped character of a key is caught', () => {
+test('any single mistyped character is detected', () => {
   const key = generateLicenseKey();
   const all = Array.from(key).flatMap((old, at) =>
     old === '-' ? [] : ALPHABET.filter((other) => other !== old).map((other) => replaced(key, at, other)),
@@ -48,7 +48,7 @@ test('every single mistyped character of a key is caught', () => {
   expect(all).toHaveLength(25 * 31);
   expect(all.map(normalizeTypedKey).filter((read) => read !== null)).toEqual([]);
   fc.assert(
-    fc.property(generated, place, fc.constantFrom(...ALPHABET), (key, at, other) => {
+    fc.property(generated, position, fc.constantFrom(...ALPHABET), (key, at, other) => {
       fc.pre(key[at] !== other);
       return normalizeTypedKey(replaced(key, at, other)) === null;
     }),
@@ -56,7 +56,7 @@ test('every single mistyped character of a key is caught', () => {
   );
 });
 
-test('every swap of two different neighbours is caught', () => {
+test('any swap of two different neighboring characters is detected', () => {
   fc.assert(
     fc.property(generated, fc.nat(23), (key, i) => {
       const characters = Array.from(key.replaceAll('-', ''));
@@ -69,7 +69,7 @@ test('every swap of two different neighbours is caught', () => {
   );
 });
 
-test('what is not a generated key is looked for as it is, and far too long a one not at all', () => {
+test('other text is looked up as typed, and not at all beyond 128 characters', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 128, unit: 'grapheme' }), (text) => {
       fc.pre(normalizeTypedKey(text) === null);
@@ -77,7 +77,15 @@ test('what is not a generated key is looked for as it is, and far too long a one
     }),
   );
   expect(candidateKeys('x'.repeat(129))).toEqual([]);
-  for (const not of ['', '-----', 'ABCDE', 'U'.repeat(25), '0'.repeat(24), '0'.repeat(26)]) {
-    expect(normalizeTypedKey(not)).toBeNull();
-  }
+});
+
+test.for([
+  { name: 'empty text', text: '' },
+  { name: 'only hyphens', text: '-----' },
+  { name: 'five characters', text: 'ABCDE' },
+  { name: 'characters outside the alphabet', text: 'U'.repeat(25) },
+  { name: '24 characters', text: '0'.repeat(24) },
+  { name: '26 characters', text: '0'.repeat(26) },
+])('$name is not a generated license key', ({ text }) => {
+  expect(normalizeTypedKey(text)).toBeNull();
 });

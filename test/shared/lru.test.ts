@@ -1,26 +1,24 @@
 import { expect, test } from 'vitest';
 import { createLru } from '../../src/shared/lru.ts';
 
-test('what was used last is remembered, whatever comes and goes meanwhile, and memory stays bounded', () => {
-  const recent = createLru<number>(10);
-  recent.set('asked for all the time', 1);
+test('createLru keeps recently used entries and a bounded number of entries', () => {
+  const lru = createLru<number>(10);
+  lru.set('always used', 1);
   for (let i = 0; i < 1_000; i++) {
-    recent.set(`once ${i}`, i);
-    expect(recent.get('asked for all the time')).toBe(1);
-    for (let back = 0; back < 9 && back <= i; back++) expect(recent.get(`once ${i - back}`)).toBe(i - back);
+    lru.set(`once ${i}`, i);
+    expect(lru.get('always used')).toBe(1);
+    for (let back = 0; back < 9 && back <= i; back++) expect(lru.get(`once ${i - back}`)).toBe(i - back);
   }
-  const kept = Array.from({ length: 1_000 }, (_, i) => recent.get(`once ${i}`)).filter(
-    (n) => n !== undefined,
-  );
+  const kept = Array.from({ length: 1_000 }, (_, i) => lru.get(`once ${i}`)).filter((n) => n !== undefined);
   expect(kept.length).toBeLessThanOrEqual(20);
 });
 
-test('what is deleted is gone, however long it has been there', () => {
-  const recent = createLru<string>(2);
-  for (const name of ['old', 'b', 'young']) recent.set(name, name);
+test('createLru forgets a deleted entry, recent or old', () => {
+  const lru = createLru<string>(2);
+  for (const name of ['old', 'b', 'young']) lru.set(name, name);
   for (const name of ['old', 'young']) {
-    recent.delete(name);
-    expect(recent.get(name)).toBeUndefined();
+    lru.delete(name);
+    expect(lru.get(name)).toBeUndefined();
   }
-  expect(recent.get('b')).toBe('b');
+  expect(lru.get('b')).toBe('b');
 });
