@@ -38,6 +38,7 @@ export default defineConfig({
           exclude: ['test/e2e/**'],
           setupFiles: ['test/support/setup.ts'],
           globalSetup: [
+            'test/fuzz/runs.ts',
             'test/support/credentials.ts',
             'test/support/receiver-server.ts',
             'test/support/stripe-server.ts',

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 
-// Bodies, headers and queries as no client should send them, and as one nearly would.
+// Bodies, headers and queries: valid, almost valid and hostile.
 
 export type Schema = Record<string, unknown>;
 
-/** Puts what a schema refers to in its place. */
+/** Replaces every `$ref` of a schema with its definition. */
 export const inlined = (schema: Schema): Schema => {
   const definitions = (schema['$defs'] ?? {}) as Record<string, unknown>;
   const inline = (value: unknown): unknown => {
@@ -12,7 +12,7 @@ export const inlined = (schema: Schema): Schema => {
     if (typeof value !== 'object' || value === null) return value;
     const { $ref } = value as { $ref?: string };
     if ($ref !== undefined) return inline(definitions[$ref.slice('#/$defs/'.length)]);
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inline(one)]));
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, inline(item)]));
   };
   const { $defs: _, ...rest } = schema;
   return inline(rest) as Schema;
@@ -75,7 +75,7 @@ const nested = fc.integer({ min: 1, max: 300 }).map((depth) => {
   return value;
 });
 
-/** Anything that JSON can say. */
+/** Any value that JSON can express. */
 export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   hostileString,
   hostileNumber,
@@ -84,7 +84,7 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   nested,
 );
 
-// Object.fromEntries makes an own property of `__proto__` too, which JSON then shows.
+// Object.fromEntries makes `__proto__` an own property, so JSON.stringify includes it.
 const hostileEntries = fc.array(
   fc.tuple(
     fc.oneof(
@@ -97,17 +97,17 @@ const hostileEntries = fc.array(
 );
 
 const LAST_DAY = new Date('9999-12-31T23:59:59Z');
-const since = (first: string) =>
+const timesFrom = (first: string) =>
   fc.date({ min: new Date(first), max: LAST_DAY, noInvalidDate: true }).map((date) => date.toISOString());
 
-// Mostly to come: hardly anything may end in the past.
-const day = fc.oneof({ weight: 4, arbitrary: since('2100-01-01') }, since('0000-01-01'));
+// Mostly in the future, because almost no field accepts a past date.
+const time = fc.oneof({ weight: 4, arbitrary: timesFrom('2100-01-01') }, timesFrom('0000-01-01'));
 
-const edges = fc.constantFrom('9999-12-31', '9999-12-31T23:59:59-23:59', '0000-01-01', '2100-02-29');
+const edgeDates = fc.constantFrom('9999-12-31', '9999-12-31T23:59:59-23:59', '0000-01-01', '2100-02-29');
 
 const plainEmail = fc.uuid().map((id) => `${id}@example.com`);
 
-const goodString = (
+const validString = (
   { format, minLength = 0, maxLength = 60, pattern }: Schema,
   uri: fc.Arbitrary<string>,
 ): fc.Arbitrary<string> => {
@@ -115,10 +115,10 @@ const goodString = (
   if (format === 'email') return fc.oneof({ weight: 3, arbitrary: plainEmail }, fc.emailAddress());
   if (format === 'date')
     return fc.oneof(
-      day.map((time) => time.slice(0, 10)),
-      edges,
+      time.map((text) => text.slice(0, 10)),
+      edgeDates,
     );
-  if (format === 'date-time') return fc.oneof(day, edges);
+  if (format === 'date-time') return fc.oneof(time, edgeDates);
   const lengths = { minLength: Number(minLength), maxLength: Math.max(Number(minLength), Number(maxLength)) };
   if (pattern !== undefined) {
     const letters = fc.constantFrom('a', 'b', 'c', 'X', 'Y', 'Z', '0', '1', '8', '9', '-', '_', '.');
@@ -127,17 +127,17 @@ const goodString = (
   return fc.string({ unit: 'grapheme', ...lengths });
 };
 
-/** What a schema of ours asks for, as far as it says. */
-export const fitting = (schema: Schema, uri = fc.webUrl()): fc.Arbitrary<unknown> => {
+/** A value that the JSON schema allows. The service may have further rules. */
+export const valid = (schema: Schema, uri = fc.webUrl()): fc.Arbitrary<unknown> => {
   const { type, anyOf, enum: choices, properties, additionalProperties } = schema;
-  if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as Schema[]).map((one) => fitting(one, uri)));
+  if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as Schema[]).map((option) => valid(option, uri)));
   if (Array.isArray(choices)) return fc.constantFrom(...(choices as unknown[]));
   if (Array.isArray(type))
-    return fc.oneof(...type.map((one: string) => fitting({ ...schema, type: one }, uri)));
+    return fc.oneof(...type.map((name: string) => valid({ ...schema, type: name }, uri)));
   if ('const' in schema) return fc.constant(schema['const']);
   switch (type) {
     case 'string':
-      return goodString(schema, uri);
+      return validString(schema, uri);
     case 'integer': {
       const { minimum = -(2 ** 31), maximum = 2 ** 31 } = schema;
       return fc.integer({ min: Number(minimum), max: Number(maximum) });
@@ -149,20 +149,20 @@ export const fitting = (schema: Schema, uri = fc.webUrl()): fc.Arbitrary<unknown
     case 'null':
       return fc.constant(null);
     case 'array':
-      return fc.array(fitting((schema['items'] ?? {}) as Schema, uri), { maxLength: 5 });
+      return fc.array(valid((schema['items'] ?? {}) as Schema, uri), { maxLength: 5 });
     case 'object': {
       const named = Object.entries((properties ?? {}) as Record<string, Schema>);
       const { required = [] } = schema as { required?: string[] };
-      const fields = Object.fromEntries(named.map(([name, one]) => [name, fitting(one, uri)]));
+      const fields = Object.fromEntries(named.map(([name, property]) => [name, valid(property, uri)]));
       const whole = fc.record(fields, { requiredKeys: required });
-      // Some fields go with no other: each is sent by itself too.
+      // Some fields exclude all others, so each optional field is also sent alone.
       const alone = named.map(([name]) => {
         const kept = new Set([...required, name]);
         return fc.record(Object.fromEntries(Object.entries(fields).filter(([field]) => kept.has(field))));
       });
       const record = fc.oneof({ weight: Math.max(1, alone.length), arbitrary: whole }, ...alone);
       if (named.length > 0 || typeof additionalProperties !== 'object') return record;
-      const value = fitting(additionalProperties as Schema, uri);
+      const value = valid(additionalProperties as Schema, uri);
       return fc.array(fc.tuple(hostileString, value), { maxLength: 5 }).map(Object.fromEntries);
     }
     default:
@@ -170,7 +170,7 @@ export const fitting = (schema: Schema, uri = fc.webUrl()): fc.Arbitrary<unknown
   }
 };
 
-/** A body that fits, with some of its fields replaced, and some added. */
+/** A valid body with some fields replaced and some added. */
 const mutated = (schema: Schema, uri: fc.Arbitrary<string>): fc.Arbitrary<unknown> => {
   const names = Object.keys(schema['properties'] ?? {});
   const wrong =
@@ -178,9 +178,9 @@ const mutated = (schema: Schema, uri: fc.Arbitrary<string>): fc.Arbitrary<unknow
       ? hostileEntries
       : fc.array(fc.tuple(fc.constantFrom(...names), hostileValue), { maxLength: 2 });
   return fc
-    .tuple(fitting(schema, uri), wrong, fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, hostileEntries))
-    .map(([good, replaced, added]) =>
-      Object.fromEntries([...Object.entries(good ?? {}), ...replaced, ...added]),
+    .tuple(valid(schema, uri), wrong, fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, hostileEntries))
+    .map(([body, replaced, added]) =>
+      Object.fromEntries([...Object.entries(body ?? {}), ...replaced, ...added]),
     );
 };
 
@@ -202,43 +202,43 @@ const rawText = fc.oneof(
   fc.integer({ min: 65_500, max: 65_560 }).map((length) => `"${'x'.repeat(length - 2)}"`),
 );
 
-/** The text of a body: mostly near what the schema asks for, so that it comes far. */
+/** The text of a body, mostly valid or almost valid, so that it passes the first checks. */
 export const bodyText = (schema: Schema, uri = fc.webUrl()): fc.Arbitrary<string> =>
   fc.oneof(
-    { weight: 5, arbitrary: fitting(schema, uri).map((value) => JSON.stringify(value)) },
+    { weight: 5, arbitrary: valid(schema, uri).map((value) => JSON.stringify(value)) },
     { weight: 5, arbitrary: mutated(schema, uri).map((value) => JSON.stringify(value)) },
     { weight: 1, arbitrary: hostileValue.map((value) => JSON.stringify(value)) },
     { weight: 2, arbitrary: rawText },
   );
 
-/** What a header can hold at all: no line breaks, no NUL, one byte a character. */
+/** A header value that fetch accepts: no line breaks, no NUL, one byte per character. */
 export const headerValue = fc.oneof(
   fc.string({ minLength: 1, maxLength: 60 }),
   fc.constantFrom('null', 'x'.repeat(5_000), '"', ',', ';', '=', '%00', "'--", 'a, b'),
 );
 
-const queried = (pairs: (readonly [string, unknown])[]) =>
-  new URLSearchParams(pairs.map((pair) => pair.map((one) => String(one).toWellFormed()))).toString();
+const encodeQuery = (pairs: (readonly [string, unknown])[]) =>
+  new URLSearchParams(pairs.map((pair) => pair.map((part) => String(part).toWellFormed()))).toString();
 
-/** A query that fits, with a field replaced or added in most cases; a cursor is an id, or looks like one. */
+/** A valid query, mostly with one field replaced or added. A cursor is an id or resembles one. */
 export const queryText = (properties: Record<string, Schema>, ids: string[]): fc.Arbitrary<string> => {
   const names = Object.keys(properties);
   const fields = Object.entries(properties).map(([name, schema]) => [
     name,
     'pattern' in schema
       ? fc.oneof(fc.constantFrom(...ids), fc.stringMatching(new RegExp(String(schema['pattern']))))
-      : fitting(schema),
+      : valid(schema),
   ]);
-  const good = fc.record<Record<string, unknown>>(Object.fromEntries(fields), { requiredKeys: [] });
+  const validQuery = fc.record<Record<string, unknown>>(Object.fromEntries(fields), { requiredKeys: [] });
   const name = names.length === 0 ? hostileString : fc.constantFrom(...names, ...names, '__proto__', '');
   const wrong = fc.option(fc.tuple(name, hostileString), { nil: null });
-  const spoilt = fc.tuple(good, wrong).map(([fits, replaced]) => {
-    const pairs = Object.entries(fits).filter(([field]) => field !== replaced?.[0]);
-    return queried(replaced ? [...pairs, replaced] : pairs);
+  const altered = fc.tuple(validQuery, wrong).map(([query, replaced]) => {
+    const pairs = Object.entries(query).filter(([field]) => field !== replaced?.[0]);
+    return encodeQuery(replaced ? [...pairs, replaced] : pairs);
   });
   const text = fc.constantFrom('%', '%zz', '%E0%A4%A', '%ff', '%00', 'a%00b', '+', '&&', '=', '1&q=2&q=3');
   const broken = fc
     .tuple(name, text)
     .map(([key, value]) => `${encodeURIComponent(key.toWellFormed())}=${value}`);
-  return fc.oneof({ weight: 4, arbitrary: spoilt }, broken);
+  return fc.oneof({ weight: 4, arbitrary: altered }, broken);
 };

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { webhookUrlProblem } from '../../src/webhooks/url-rules.ts';
+
+/** These runs need no request, so they can be many. */
+const RUNS = 20 * inject('fuzzRuns');
 
 const problem = (url: string) =>
   webhookUrlProblem(url, { ownHosts: ['latchkey.example.com'], allowLoopback: false });
@@ -43,7 +46,7 @@ test('every spelling of an IP address is rejected', () => {
     fc.property(address, fc.constantFrom('', '/', '/x?y', ':443/'), (host, rest) => {
       expect(problem(`https://${host}${rest}`)).not.toBeNull();
     }),
-    { numRuns: 2_000 },
+    { numRuns: RUNS },
   );
 });
 
@@ -58,7 +61,7 @@ test('every accepted URL uses https and names a public host', () => {
       expect(hostname).toMatch(/^[^.[\]]+(\.[^.[\]]+)*\.[a-z][a-z0-9-]*$/);
       expect(hostname).not.toMatch(/(^|\.)(localhost|local|internal|latchkey\.example\.com)$/);
     }),
-    { numRuns: 5_000 },
+    { numRuns: RUNS },
   );
-  expect(accepted).toBeGreaterThan(100);
+  expect(accepted).toBeGreaterThan(RUNS / 50);
 });

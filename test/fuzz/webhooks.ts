@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { webhookUrlProblem } from '../../src/webhooks/url-rules.ts';
 import type { Customer } from '../support/client.ts';
 
-// Webhooks are the one thing of the service that calls somebody: fuzzed ones call this machine or nobody.
+// Webhooks make the service send requests. Fuzzed webhooks may only call this machine.
 
-const REFUSED = [
+const REJECTED_URLS = [
   'https://127.0.0.1/',
   'http://example.com/',
   'https://0x7f.1/',
@@ -21,13 +21,13 @@ const REFUSED = [
 export const webhookUrl = (url: string): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(url, `${url}?a=b`, `${url}/💣`) },
-    fc.constantFrom(...REFUSED),
+    fc.constantFrom(...REJECTED_URLS),
   );
 
 const PUBLIC_HOSTS_ONLY = { ownHosts: [], allowLoopback: false };
 
-/** A body that would add a webhook to some host out there. */
-export const leadsOutside = (text: string): boolean => {
+/** Returns whether a body has a URL that the service would accept on another machine. */
+export const hasPublicUrl = (text: string): boolean => {
   try {
     const { url } = JSON.parse(text) as { url?: unknown };
     return typeof url === 'string' && webhookUrlProblem(url, PUBLIC_HOSTS_ONLY) === null;
@@ -36,8 +36,8 @@ export const leadsOutside = (text: string): boolean => {
   }
 };
 
-/** New ones, each with a delivery, instead of those that may be disabled or gone by now. */
-export const addWebhooks = async ({ asSession }: Customer, url: string): Promise<string[]> => {
+/** Replaces all webhooks with new webhooks that have a delivery each, and returns the ids of both. */
+export const resetWebhooks = async ({ asSession }: Customer, url: string): Promise<string[]> => {
   const { body } = await asSession('GET', '/api/webhooks');
   for (const { id } of body.data) await asSession('DELETE', `/api/webhooks/${id}`);
   const ids: string[] = [];
