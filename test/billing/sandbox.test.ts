@@ -109,7 +109,7 @@ test('a second checkout replaces the pending checkout, whose page says so and ac
   const first = await begin(ada);
   const second = await begin(ada, { plan: 'scale' });
   const page = await exports.default.fetch(first.checkout_url);
-  expect(await page.text()).toContain('Another checkout was begun after this one');
+  expect(await page.text()).toContain('A newer checkout has replaced this one.');
   expect(await press(first.checkout_url, 'paid')).toMatchObject({ status: 409 });
   expect(await press(second.checkout_url, 'paid')).toMatchObject({ status: 303 });
   expect(await booksOf(ada.accountId)).toMatchObject({
