@@ -5,11 +5,11 @@ const SECRETS = {
   API_KEY_SECRET: 'only-for-tests-0123456789abcdefghij',
   SEALING_KEYS: 'k1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
 };
-// wrangler.toml requires them of the environment, too.
+// Wrangler also reads the required secrets from the environment.
 Object.assign(process.env, SECRETS);
 
-// Two kinds of tests: in the Workers runtime, over real D1 and real objects; and in Node, against the
-// service as `npm run dev` starts it.
+// The worker project runs in the Workers runtime with real D1 and Durable Objects. The other projects run in Node
+// against the service that `npm run dev` starts.
 export default defineConfig({
   test: {
     silent: 'passed-only',

@@ -1,5 +1,5 @@
-// Makes what the Worker serves as files: the dashboard, the OpenAPI document and the page that shows it.
-// Wrangler runs it before every bundle.
+// Builds the Worker's static assets: the dashboard, the OpenAPI document and its documentation page.
+// Wrangler runs it before it bundles the Worker.
 import { cp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// Rebuilding a table is how a migration loses rows. One that is meant carries this line.
+// A migration that rebuilds a table can lose rows, so it must be reviewed and contain this line.
 const REVIEWED = '-- reviewed: loses nothing';
 const DANGEROUS = /\bDROP\s+TABLE\b|\bforeign_keys\s*=\s*off\b/i;
 
@@ -13,7 +13,7 @@ for (const name of migrations) {
   const sql = readFileSync(join('drizzle', name), 'utf8');
   if (DANGEROUS.test(sql) && !sql.includes(REVIEWED)) {
     console.error(
-      `drizzle/${name} drops a table or turns foreign keys off. If it loses nothing, say so: ${REVIEWED}`,
+      `drizzle/${name} drops a table or turns foreign keys off. If it loses no rows, add the line: ${REVIEWED}`,
     );
     process.exit(1);
   }
@@ -29,7 +29,9 @@ try {
   );
   const written = readdirSync(copy).filter((name) => name.endsWith('.sql'));
   if (status !== 0 || written.length !== migrations.length) {
-    console.error(`src/db and drizzle/ differ: run npm run migration.\n${stdout}${stderr}`);
+    console.error(
+      `The schema in src/db has changed without a migration. Run npm run migration.\n${stdout}${stderr}`,
+    );
     process.exitCode = 1;
   }
 } finally {

@@ -1,4 +1,4 @@
-// How much script a browser has to fetch before the dashboard can start; pages are loaded when they are opened.
+// Limits the size of the scripts that the dashboard loads at startup. Pages load their own scripts when opened.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -9,5 +9,5 @@ const assets = join(import.meta.dirname, '../dist/assets');
 const page = readFileSync(join(assets, 'index.html'), 'utf8');
 const files = [...page.matchAll(/(?:src|href)="(\/[^"]+\.js)"/g)].map(([, path = '']) => path);
 const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(join(assets, file))).length, 0);
-console.log(`Initial script: ${(bytes / 1_000).toFixed(1)} kB gzipped, at most ${MAX_BYTES / 1_000} kB`);
+console.log(`Initial script: ${(bytes / 1_000).toFixed(1)} kB gzipped (limit ${MAX_BYTES / 1_000} kB)`);
 if (files.length === 0 || bytes > MAX_BYTES) process.exit(1);

@@ -7,7 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { call, ORIGIN, signUp } from '../support/client.ts';
 import {
   expectDocumented,
-  misfits,
+  schemaErrors,
   openApi,
   operationAt,
   OPERATIONS,
@@ -104,7 +104,8 @@ test.for(CALL_ROWS)('%s, as documented', async ([, sent]) => {
   // The document doesn't describe the bodies of a provider's notifications.
   const isDescribed = !path.startsWith('/api/billing/');
   const acceptedBody = answer.status < 300 && isDescribed ? body : undefined;
-  const wrong = acceptedBody === undefined ? [] : misfits(schema ?? { not: {} }, JSON.parse(acceptedBody));
+  const wrong =
+    acceptedBody === undefined ? [] : schemaErrors(schema ?? { not: {} }, JSON.parse(acceptedBody));
   expect(wrong).toEqual([]);
 });
 
@@ -175,7 +176,7 @@ test.for([
 ] as const)('%s %s answers %i with the documented error schema', async ([method, path, status]) => {
   const answer = await call(method, path);
   expect(answer.status).toBe(status);
-  expect(misfits(ERROR, answer.body)).toEqual([]);
+  expect(schemaErrors(ERROR, answer.body)).toEqual([]);
   expect(answer.headers.get('x-request-id')).toBe(answer.body.error.request_id);
 });
 

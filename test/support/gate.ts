@@ -10,16 +10,16 @@ import type { PlanName } from '../../src/shared/rules/plans.ts';
 
 export const gate = (accountId: string) => gateOf(env, accountId);
 
-/** Kills the gate as it stands: calls under way are cut off, what was not on disk is gone. */
+/** Kills the gate: aborts running calls and drops everything that is not on disk. */
 export const kill = (accountId: string) =>
   runInDurableObject(gate(accountId), (_instance, state) => state.abort('killed by a test')).catch(() => {});
 
-/** What the gate has counted, and not what anybody was told. */
+/** Returns the gate's own counts. */
 export const statistics = (accountId: string) => gate(accountId).statistics(isoDate(Date.now()));
 
 export const evict = (accountId: string) => evictDurableObject(gate(accountId));
 
-/** Runs SQL in the gate's own storage; what the gate has in memory is forgotten. */
+/** Runs SQL in the gate's storage and evicts the gate, so that it reads the result. */
 export const tamper = async (accountId: string, query: string, ...bindings: SqlStorageValue[]) => {
   await runInDurableObject(gate(accountId), (_instance, state) => {
     state.storage.sql.exec(query, ...bindings);
@@ -30,7 +30,7 @@ export const tamper = async (accountId: string, query: string, ...bindings: SqlS
 export const readGate = <T extends Record<string, SqlStorageValue>>(accountId: string, query: string) =>
   runInDurableObject(gate(accountId), (_instance, state) => state.storage.sql.exec<T>(query).toArray());
 
-/** As billing would: a change of the account's row that its gate is told of. */
+/** Changes the account's plan as billing does, with a feed row for the gate. */
 export const setPlan = async (accountId: string, plan: PlanName) => {
   const db = database(env);
   await commit(
@@ -40,7 +40,7 @@ export const setPlan = async (accountId: string, plan: PlanName) => {
   );
 };
 
-/** Takes tables of D1 away while `work` runs: every query that needs one fails as in an outage. */
+/** Renames D1 tables while `work` runs, so that every query that needs them fails as in an outage. */
 export const withoutTables = async <T>(tables: string[], work: () => Promise<T>): Promise<T> => {
   const rename = (from: string, to: string) => env.DB.prepare(`ALTER TABLE ${from} RENAME TO ${to}`).run();
   for (const table of tables) await rename(table, `${table}_gone`);

@@ -3,7 +3,7 @@ import { openApiDocument } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
 import type { Answer } from './client.ts';
 
-// What the OpenAPI document promises, held against what the service answers.
+// Checks the service's answers against the OpenAPI document.
 
 type Schema = Record<string, unknown>;
 
@@ -35,7 +35,7 @@ export interface Operation {
 
 export interface DocumentedOperation {
   method: string;
-  /** As the document writes it: `/api/api-keys/{id}`. */
+  /** Path as in the document, such as `/api/api-keys/{id}`. */
   path: string;
   operation: Operation;
 }
@@ -57,7 +57,7 @@ const MATCHERS = OPERATIONS.map((documented) => ({
   pattern: new RegExp(`^${documented.path.replaceAll('.', '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
 })).toSorted((a, b) => parametersIn(a.documented.path) - parametersIn(b.documented.path));
 
-/** The operation that a request goes to; a path in plain words goes before one with parameters. */
+/** Returns the operation that a request matches. Paths without parameters take precedence. */
 export const operationAt = (method: string, path: string): DocumentedOperation => {
   const [pathname = ''] = path.split(/[?#]/);
   const found = MATCHERS.find(
@@ -67,20 +67,20 @@ export const operationAt = (method: string, path: string): DocumentedOperation =
   return found.documented;
 };
 
-/** The validator's pointers can't name a property with half a surrogate pair in it, which JSON allows. */
+/** Repairs lone surrogates in strings, which JSON allows but the validator's pointers can't represent. */
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name.toWellFormed(), wellFormed(one)]),
+    Object.entries(value).map(([name, field]) => [name.toWellFormed(), wellFormed(field)]),
   );
 };
 
 const validators = new Map<string, Validator>();
 
-/** What is wrong with a value, by a schema of the document; empty if nothing is. */
-export const misfits = (schema: Schema, value: unknown): string[] => {
+/** Returns the value's violations of a schema in the document. */
+export const schemaErrors = (schema: Schema, value: unknown): string[] => {
   const name = JSON.stringify(schema);
   let validator = validators.get(name);
   if (!validator) {
@@ -111,7 +111,7 @@ const wrongHeaders = (documented: Record<string, Header>, headers: Headers): str
     if (text === null) return REQUIRED_HEADERS.has(name) ? [`header ${name} is missing`] : [];
     const schema = headerSchema(header);
     const value = schema['type'] === 'integer' ? Number(text) : text;
-    return misfits(schema, value).map((wrong) => `header ${name} ${wrong}`);
+    return schemaErrors(schema, value).map((wrong) => `header ${name} ${wrong}`);
   }),
 ];
 
@@ -122,12 +122,12 @@ const wrongBody = (content: Response['content'], { headers, body }: Answer): str
   const code: string | undefined = body?.error?.code;
   const examples = documented.examples ?? {};
   return [
-    ...misfits(documented.schema, body),
+    ...schemaErrors(documented.schema, body),
     ...(code !== undefined && !(code in examples) ? [`error ${code} is not documented`] : []),
   ];
 };
 
-/** Everything in which an answer differs from what the document says of its operation. */
+/** Returns the differences between an answer and its operation in the document. */
 export const undocumented = (method: string, path: string, answer: Answer): string[] => {
   const { responses } = operationAt(method, path).operation;
   const response = responses[answer.status];
@@ -135,10 +135,10 @@ export const undocumented = (method: string, path: string, answer: Answer): stri
   return [...wrongHeaders(response.headers, answer.headers), ...wrongBody(response.content, answer)];
 };
 
-/** Throws unless the document promises this answer: status, error code, headers and body. */
+/** Throws if the status, error code, headers or body of an answer are not documented. */
 export const expectDocumented = (method: string, path: string, answer: Answer): void => {
   const wrong = undocumented(method, path, answer);
   if (wrong.length === 0) return;
   const shown = JSON.stringify(answer.body)?.slice(0, 500);
-  throw new Error(`${method} ${path} answered ${answer.status} ${shown}\n${wrong.join('\n')}`);
+  throw new Error(`${method} ${path} answered ${answer.status}: ${shown}\n${wrong.join('\n')}`);
 };

@@ -17,7 +17,7 @@ export const outbox = (accountId: string) => outboxOf(env, accountId);
 
 export const evictOutbox = (accountId: string) => evictDurableObject(outbox(accountId));
 
-/** Kills the outbox as it stands: calls under way are cut off, what was not on disk is gone. */
+/** Kills the outbox: aborts running calls and drops everything that is not on disk. */
 export const killOutbox = (accountId: string) =>
   runInDurableObject(outbox(accountId), (_instance, state) => state.abort('killed by a test')).catch(
     () => {},
@@ -25,7 +25,7 @@ export const killOutbox = (accountId: string) =>
 
 export const ring = (accountId: string) => runDurableObjectAlarm(outbox(accountId));
 
-/** In how many milliseconds the outbox wakes up, or null. */
+/** Returns the milliseconds until the outbox's alarm, or null if none is set. */
 export const wakesInMs = (accountId: string): Promise<number | null> =>
   runInDurableObject(outbox(accountId), async (_instance, state) => {
     const atMs = await state.storage.getAlarm();
@@ -35,7 +35,7 @@ export const wakesInMs = (accountId: string): Promise<number | null> =>
 export const readOutbox = <T extends Record<string, SqlStorageValue>>(accountId: string, query: string) =>
   runInDurableObject(outbox(accountId), (_instance, state) => state.storage.sql.exec<T>(query).toArray());
 
-/** Takes a table of the outbox away while `work` runs, so that whatever needs it throws. */
+/** Renames a table of the outbox while `work` runs, so that every query that needs it throws. */
 export const withoutTable = async <T>(
   accountId: string,
   table: string,
@@ -49,7 +49,7 @@ export const withoutTable = async <T>(
   }
 };
 
-/** Runs SQL in the outbox's own storage; what the outbox has in memory is forgotten. */
+/** Runs SQL in the outbox's storage and evicts the outbox, so that it reads the result. */
 export const tamperOutbox = async (accountId: string, query: string, ...bindings: SqlStorageValue[]) => {
   await runInDurableObject(outbox(accountId), (_instance, state) => {
     state.storage.sql.exec(query, ...bindings);
@@ -57,7 +57,7 @@ export const tamperOutbox = async (accountId: string, query: string, ...bindings
   await evictOutbox(accountId);
 };
 
-/** Moves the clock to where every consumer that has not settled by then is given up. */
+/** Moves the clock to the end of the last lease. */
 export const expireLeases = async (accountId: string) => {
   const [{ at } = { at: null }] = await readOutbox<{ at: number | null }>(
     accountId,
@@ -66,9 +66,9 @@ export const expireLeases = async (accountId: string) => {
   if (at !== null) vi.setSystemTime(at);
 };
 
-/** From now on every message to the queue vanishes, so that a test alone says when the consumer runs. */
+/** Drops every message to the queue, so that only the test runs the consumer. */
 export const loseHints = () => {
-  // The queue's own class, which the outbox's environment shares with the test's.
+  // The outbox's environment shares this prototype with the test's.
   const prototype = Object.getPrototypeOf(env.WEBHOOKS) as Env['WEBHOOKS'];
   const sends = vi.spyOn(prototype, 'send').mockResolvedValue({} as Awaited<ReturnType<Queue['send']>>);
   return { sends, stop: () => sends.mockRestore() };
@@ -76,7 +76,7 @@ export const loseHints = () => {
 
 let messages = 0;
 
-/** One message to the consumer, and what it says of it once everything it began is done. */
+/** Passes one message to the consumer and returns the queue's result after all background work. */
 export const consume = async (hint: Hint, environment: Env = env, queue = 'latchkey-webhooks') => {
   const message = { id: `message-${++messages}`, timestamp: new Date(), attempts: 1, body: hint };
   const batch = createMessageBatch<Hint>(queue, [message]);
@@ -85,7 +85,7 @@ export const consume = async (hint: Hint, environment: Env = env, queue = 'latch
   return getQueueResult(batch, ctx);
 };
 
-/** The environment as it is, but for one method of the outbox. */
+/** Returns the environment with one method of the outbox replaced. */
 export const withOutboxMethod = (
   method: string,
   replaced: (original: (...args: unknown[]) => Promise<unknown>, args: unknown[]) => Promise<unknown>,
@@ -105,25 +105,26 @@ export const withOutboxMethod = (
   }),
 });
 
-/** Reads until it is so. Unlike `expect.poll`, it leaves a fake clock alone. */
+/** Reads until `isDone` returns true. Unlike `expect.poll`, it works with a fake clock. */
 export const until = async <T>(
   read: () => Promise<T>,
-  isSo: (value: T) => boolean,
-  patienceMs = 10_000,
+  isDone: (value: T) => boolean,
+  timeoutMs = 10_000,
 ): Promise<T> => {
-  const endMs = performance.now() + patienceMs;
+  const endMs = performance.now() + timeoutMs;
   for (;;) {
     const value = await read();
-    if (isSo(value)) return value;
-    if (performance.now() > endMs) throw new Error(`It is still ${JSON.stringify(value)?.slice(0, 1_000)}.`);
+    if (isDone(value)) return value;
+    if (performance.now() > endMs)
+      throw new Error(`Timed out. The last value was ${JSON.stringify(value)?.slice(0, 1_000)}.`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 };
 
-/** An endpoint of the account, and what a test wants to know of it. */
+/** Adds a webhook endpoint and returns helpers to inspect it. */
 export const addEndpoint = async (customer: Customer, url: string, fields: Record<string, unknown> = {}) => {
   const { status, body } = await customer.asSession('POST', '/api/webhooks', { url, ...fields });
-  if (status !== 201) throw new Error(`The webhook was answered ${JSON.stringify(body)}`);
+  if (status !== 201) throw new Error(`POST /api/webhooks answered ${status}: ${JSON.stringify(body)}`);
   const id: string = body.id;
   const path = `/api/webhooks/${id}`;
   return {

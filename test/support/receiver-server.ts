@@ -1,5 +1,5 @@
-// A real HTTP server that customers' webhooks arrive at. Runs in Node for the whole run of the tests; each
-// test uses paths of its own and tells the server there how to answer.
+// An HTTP server that receives webhooks. Runs in Node for the whole test run. Each test uses paths of its own and
+// scripts the answers there.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
@@ -7,11 +7,11 @@ import type { TestProject } from 'vitest/node';
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
-  /** So many bytes of body. */
+  /** Size of the body in bytes. */
   bodyBytes?: number;
-  /** Answers after that long; Infinity is not JSON, so never is 'never'. */
+  /** Delay of the answer. 'never' stands in for Infinity, which JSON can't hold. */
   delayMs?: number | 'never';
-  /** Begins its answer and never ends it. */
+  /** Starts the answer and never finishes it. */
   stalls?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Received {
   headers: Record<string, string>;
   body: string;
   atMs: number;
-  /** The sender hung up before it had the whole answer. */
+  /** True if the sender closed the connection before the answer was complete. */
   cut?: boolean;
 }
 
@@ -31,12 +31,12 @@ declare module 'vitest' {
 }
 
 interface Inbox {
-  /** What to answer, in turn; the last one again and again. */
+  /** Answers in order; the last one repeats. */
   script: Reply[];
   received: Received[];
 }
 
-const PIECE_BYTES = 65_536;
+const CHUNK_BYTES = 65_536;
 
 const inboxes = new Map<string, Inbox>();
 
@@ -52,10 +52,10 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-/** In pieces with pauses, so that it shows if the sender hangs up halfway. */
+/** Sends chunks with pauses, so that the server notices when the sender hangs up halfway. */
 const sendBytes = async (response: ServerResponse, bytes: number) => {
-  for (let left = bytes; left > 0 && !response.destroyed; left -= PIECE_BYTES) {
-    response.write('x'.repeat(Math.min(left, PIECE_BYTES)));
+  for (let left = bytes; left > 0 && !response.destroyed; left -= CHUNK_BYTES) {
+    response.write('x'.repeat(Math.min(left, CHUNK_BYTES)));
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   response.end();
@@ -82,7 +82,7 @@ const receive = (inbox: Inbox, request: IncomingMessage, body: string, response:
   }, reply.delayMs ?? 0);
 };
 
-/** `/hooks/…` receives; `PUT /script/…` and `GET /inbox/…` are for the test. */
+/** `/hooks/…` receives webhooks. Tests call `PUT /script/…` and `GET /inbox/…`. */
 const handle = async (request: IncomingMessage, response: ServerResponse) => {
   const [, area, ...rest] = (request.url ?? '').split('/');
   const inbox = inboxAt(rest.join('/'));

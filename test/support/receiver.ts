@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import type { Received, Reply } from './receiver-server.ts';
 
-/** A place of its own at the receiver. */
+/** Creates an inbox at the receiver, at a path of its own. */
 export const newReceiver = async (...script: Reply[]) => {
   const server = inject('receiver');
   const path = crypto.randomUUID();
@@ -14,9 +14,9 @@ export const newReceiver = async (...script: Reply[]) => {
     url: `${server}/hooks/${path}`,
     answers,
     received,
-    /** What arrived, once it is at least so much. */
-    receives: async (count: number, patienceMs = 10_000): Promise<Received[]> => {
-      const untilMs = performance.now() + patienceMs;
+    /** Waits for at least `count` webhooks and returns all that have arrived. */
+    receives: async (count: number, timeoutMs = 10_000): Promise<Received[]> => {
+      const untilMs = performance.now() + timeoutMs;
       for (;;) {
         const all = await received();
         if (all.length >= count) return all;

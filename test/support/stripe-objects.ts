@@ -1,4 +1,4 @@
-// Stripe's objects at API version 2026-10-28, with the fields that we read where Stripe's OpenAPI has them.
+// Stripe objects of API version 2026-10-28, limited to the fields that the service reads.
 
 export type StripeObject = Record<string, unknown>;
 
@@ -35,7 +35,7 @@ export const invoice = (invoiced: Invoice, subscriptionId: string | null = null)
   },
 });
 
-/** The period is each item's own, and no longer the subscription's. */
+/** Each item has its own period; the subscription has none. */
 export const items = (invoiced: Invoice) => ({
   object: 'list',
   has_more: false,

@@ -30,7 +30,7 @@ export const stripeEnv = (changes: Partial<Env> = {}): Env => ({
   ...changes,
 });
 
-/** One request to the Worker in another environment than the tests' own. */
+/** Sends a request to the Worker with the given environment. */
 export const callIn = async (environment: Env, request: Request): Promise<Answer> => {
   const ctx = createExecutionContext();
   const response = await worker.fetch(request, environment, ctx);
@@ -43,7 +43,7 @@ export const callIn = async (environment: Env, request: Request): Promise<Answer
 const control = async (method: string, path: string, body?: unknown): Promise<StripeRequest[]> =>
   (await fetch(`${inject('stripe')}/test/${path}`, { method, body: JSON.stringify(body) })).json();
 
-/** What Stripe was asked that has this text in it. */
+/** Returns the recorded requests to Stripe that contain the text. */
 export const askedOfStripe = (text: string) => control('GET', `requests/${text}`);
 
 export const newStripeCustomer = async (): Promise<string> =>
@@ -59,7 +59,7 @@ interface Notice {
   environment?: Env;
 }
 
-/** Stripe tells of an object. */
+/** Sends a signed Stripe notification about an object to the Worker. */
 export const notify = async (
   type: string,
   object: StripeObject,
@@ -79,16 +79,16 @@ export const notify = async (
 };
 
 export interface StripeSubscription extends Checkout {
-  /** As Stripe has it from now on. */
+  /** Changes the subscription at Stripe. */
   put: (changes?: StripeObject) => Promise<StripeObject>;
-  /** The next month's invoice is paid or not, and Stripe says so. */
+  /** Adds the next month's invoice, paid or open, and sends the notification. */
   bill: (next: Invoice) => Promise<Answer>;
   end: () => Promise<Answer>;
   hold: () => Promise<void>;
   release: () => Promise<void>;
 }
 
-/** What Stripe makes when a checkout of ours is paid. */
+/** Creates the subscription that Stripe creates for a paid checkout. */
 export const paidAtStripe = async (
   paymentId: string,
   customer: string,
@@ -122,7 +122,7 @@ export const paidAtStripe = async (
   };
 };
 
-/** A month of a plan, as Stripe bills it. */
+/** Returns Stripe's invoice for one month of a plan. */
 export const month = (startMs: number, changes: Partial<Invoice> = {}): Invoice => ({
   id: ref('in'),
   status: 'paid',
@@ -140,7 +140,7 @@ const rows = async <T>(query: string, ...bindings: unknown[]): Promise<T[]> =>
       .all<T>()
   ).results;
 
-/** What billing has stored of an account since then, without what differs from run to run. */
+/** Returns the account's billing rows created since `sinceMs`, without ids. */
 export const booksOf = async (accountId: string, sinceMs = 0) => ({
   account: await rows<{ plan: string; period_start: number; plan_until: number | null }>(
     'SELECT plan, period_start, period_end, plan_until FROM accounts WHERE id = ?',
@@ -160,7 +160,7 @@ export const booksOf = async (accountId: string, sinceMs = 0) => ({
   ),
 });
 
-/** A customer of a service that takes its money by Stripe. */
+/** Signs up an account on a service that takes payments with Stripe. */
 export const signUpWithStripe = async () => {
   const person: Customer = await signUp();
   const receiver = await newReceiver();
@@ -174,7 +174,7 @@ export const signUpWithStripe = async () => {
       new Request(ORIGIN + path, {
         method,
         ...(method !== 'GET' && { body: JSON.stringify(sent) }),
-        // A session would not live as long as a subscription does.
+        // The API key outlives the subscriptions of the tests; a session wouldn't.
         headers: { 'x-api-key': person.apiKey, 'content-type': 'application/json' },
       }),
     );
@@ -188,17 +188,17 @@ export const signUpWithStripe = async () => {
       if (status !== 201) throw new Error(`init-payment answered ${JSON.stringify(body)}`);
       return body.payment_id;
     },
-    /** Pays for a plan at Stripe, which says so. */
+    /** Pays for a plan at Stripe and sends the notification. */
     subscribe: async (plan: 'pro' | 'scale' = 'pro'): Promise<StripeSubscription> => {
       const { body } = await ask('POST', '/api/init-payment', { plan });
       const first = month(Date.now(), { amount: body.amount });
       const atStripe = await paidAtStripe(body.payment_id, await newStripeCustomer(), first);
       const { status } = await notify('checkout.session.completed', checkoutSession(atStripe));
-      if (status !== 200) throw new Error(`The notification was answered ${status}.`);
+      if (status !== 200) throw new Error(`The notification answered ${status}.`);
       return atStripe;
     },
     books: (sinceMs?: number) => booksOf(person.accountId, sinceMs),
-    /** What the customer's own application is told since then, oldest first. */
+    /** Returns the payloads of the webhooks sent since `sinceMs`, oldest first. */
     told: async (sinceMs = 0): Promise<Json[]> => {
       const waiting = () => readGate(person.accountId, 'SELECT seq FROM outgoing');
       await expect.poll(waiting, { timeout: 10_000, interval: 5 }).toEqual([]);
