@@ -24,7 +24,7 @@ try {
   cpSync('drizzle', copy, { recursive: true });
   const { status, stdout, stderr } = spawnSync(
     'drizzle-kit',
-    ['generate', '--dialect', 'sqlite', '--schema', './src/db/*schema.ts', '--out', copy],
+    ['generate', '--dialect', 'sqlite', '--schema', './src/db/schema.ts', '--out', copy],
     { encoding: 'utf8' },
   );
   const written = readdirSync(copy).filter((name) => name.endsWith('.sql'));

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 
 const STEPS: [title: string, command: string, ...args: string[]][] = [
-  ['binding types are up to date', 'wrangler', 'types', 'src/env.d.ts', '--strict-vars=false', '--check'],
+  ['binding types are up to date', 'npm', 'run', 'types', '--', '--check'],
   ['format', 'oxfmt', '--check'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
   ['types', 'tsc', '-b', 'src/web'],
