@@ -7,11 +7,8 @@ import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
 import { nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import { findLicense } from './find.ts';
+import { type LicenseFields, recordChange } from './history.ts';
 import { type patchLicenseInput, type renewLicenseInput, toColumns } from './schemas.ts';
-
-type Fields = Partial<
-  Omit<LicenseRow, 'seq' | 'id' | 'accountId' | 'licenseKey' | 'createdAt' | 'updatedAt'>
->;
 
 const ATTEMPTS = 5;
 
@@ -19,23 +16,28 @@ const ATTEMPTS = 5;
  * Reads the license, decides, and writes only if its status and expiry haven't changed since they were read. If another
  * change came first, it reads and decides again.
  */
-const change = async (ctx: Ctx, id: string, decide: (license: LicenseRow) => Fields): Promise<LicenseRow> => {
+const change = async (
+  ctx: Ctx,
+  id: string,
+  decide: (license: LicenseRow) => LicenseFields,
+): Promise<LicenseRow> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const license = await findLicense(ctx, id);
-    const fields = { ...decide(license), updatedAt: Date.now() };
+    const fields = decide(license);
+    const updatedAt = Date.now();
+    const isAsRead = and(
+      eq(licenses.accountId, ctx.accountId),
+      eq(licenses.id, id),
+      eq(licenses.status, license.status),
+      sql`${licenses.expiresAt} IS ${license.expiresAt}`,
+    );
+    const record = recordChange(ctx, fields, updatedAt, isAsRead);
     const update = ctx.db
       .update(licenses)
-      .set(fields)
-      .where(
-        and(
-          eq(licenses.accountId, ctx.accountId),
-          eq(licenses.id, id),
-          eq(licenses.status, license.status),
-          sql`${licenses.expiresAt} IS ${license.expiresAt}`,
-        ),
-      )
+      .set({ ...fields, updatedAt })
+      .where(isAsRead)
       .returning();
-    const [[changed]] = await commit(ctx, [update], [{ kind: 'license', ref: id }]);
+    const [, [changed]] = await commit(ctx, [record, update], [{ kind: 'license', ref: id }]);
     if (changed) return changed;
   }
   throw new AppError('unavailable');

@@ -1,6 +1,6 @@
-import { and, desc, eq, lt } from 'drizzle-orm';
+import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { licenseChanges, licenses, type LicenseSnapshot } from '../db/schema.ts';
+import { licenseChanges, type LicenseRow, licenses } from '../db/schema.ts';
 import { type StoredLicenseStatus } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { PageInput } from '../shared/pages.ts';
@@ -11,6 +11,52 @@ import { HISTORY_FIELDS, type historyBody, type historyEntryBody } from './schem
 type Entry = z.infer<typeof historyEntryBody>;
 type Change = Pick<typeof licenseChanges.$inferSelect, 'at' | 'before' | 'after'>;
 
+/** The columns whose changes the history records, by the field's name in the API. */
+const COLUMNS = {
+  status: 'status',
+  expires_at: 'expiresAt',
+  product: 'product',
+  customer_email: 'customerEmail',
+  customer_name: 'customerName',
+  metadata: 'metadata',
+} as const satisfies Record<(typeof HISTORY_FIELDS)[number], keyof LicenseRow>;
+
+/** Columns that a change sets. */
+export type LicenseFields = Partial<Pick<LicenseRow, (typeof COLUMNS)[keyof typeof COLUMNS]>>;
+
+/** Metadata is JSON, in the column as in the history. */
+const toColumnValue = (value: unknown) =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+
+/**
+ * Records what an update of `fields` changes, if it changes anything. Commit it before the update, in the same
+ * batch and under the same condition: then `before` is what the update overwrites, whatever runs in parallel.
+ */
+export const recordChange = (
+  { db }: Ctx,
+  fields: LicenseFields,
+  atMs: number,
+  condition: SQL | undefined,
+) => {
+  const set = HISTORY_FIELDS.filter((field) => fields[COLUMNS[field]] !== undefined);
+  const before = set.map((field) => {
+    const column = licenses[COLUMNS[field]];
+    return sql`${field}, ${field === 'metadata' ? sql`json(${column})` : column}`;
+  });
+  const after = Object.fromEntries(set.map((field) => [field, fields[COLUMNS[field]]]));
+  const differs = set.map(
+    (field) => sql`${licenses[COLUMNS[field]]} IS NOT ${toColumnValue(fields[COLUMNS[field]])}`,
+  );
+  const nextSeq = sql`(
+    SELECT coalesce(max(seq), 0) + 1 FROM license_changes
+    WHERE account_id = licenses.account_id AND license_id = licenses.id
+  )`;
+  // The columns of license_changes, in their order.
+  return db.insert(licenseChanges).select(sql`
+    SELECT account_id, id, ${nextSeq}, ${atMs}, json_object(${sql.join(before, sql`, `)}), ${JSON.stringify(after)}
+    FROM licenses WHERE ${and(condition, or(...differs) ?? sql`false`)}`);
+};
+
 const ACTION_BY_STATUS = {
   active: 'reinstated',
   suspended: 'suspended',
@@ -19,17 +65,17 @@ const ACTION_BY_STATUS = {
 
 const differ = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b);
 
-const actionOf = (changes: Entry['changes'], after: LicenseSnapshot): Entry['action'] => {
-  if (changes.some(({ field }) => field === 'status')) return ACTION_BY_STATUS[after.status];
+const actionOf = (changes: Entry['changes'], { status }: Change['after']): Entry['action'] => {
+  if (status && changes.some(({ field }) => field === 'status')) return ACTION_BY_STATUS[status];
   return changes.every(({ field }) => field === 'expires_at') ? 'renewed' : 'changed';
 };
 
-/** Derives a history entry from the fields that differ, so it doesn't depend on how the license was changed. */
+/** Derives the action from the fields that differ. Older rows hold all fields, newer ones those that were set. */
 export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
   const changes = HISTORY_FIELDS.filter((field) => differ(before[field], after[field])).map((field) => ({
     field,
-    from: before[field],
-    to: after[field],
+    from: before[field] ?? null,
+    to: after[field] ?? null,
   }));
   return { action: actionOf(changes, after), at: isoTime(at), changes };
 };

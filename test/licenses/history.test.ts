@@ -146,14 +146,52 @@ test('parallel renewals each get an entry, and each extends the one before it', 
   ]);
 });
 
-test('a change made directly in the database appears in the history', async () => {
+test('parallel edits of different fields each record exactly what they overwrote', async () => {
+  const ada = await signUp();
+  const license = await ada.createLicense({ product: 'Orrery', customer_name: 'Ada' });
+  const patch = (body: object) => ada.asSession('PATCH', pathOf(license), body);
+  const edits = [{ product: 'A' }, { product: 'B' }, { customer_name: 'C' }, { customer_name: 'D' }];
+  const answers = await Promise.all(edits.map(patch));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+
+  const { data } = await historyOf(ada, license);
+  expect(data).toHaveLength(5);
+  for (const [field, first] of [
+    ['product', 'Orrery'],
+    ['customer_name', 'Ada'],
+  ]) {
+    const steps = data.flatMap(({ changes }: Json) => changes).filter((step: Json) => step.field === field);
+    const oldestFirst = steps.toReversed();
+    expect(oldestFirst.map(({ from }: Json) => from)).toEqual([first, oldestFirst[0].to]);
+  }
+});
+
+test('rows that the former trigger wrote, with every field, are shown like newer ones', async () => {
   const ada = await signUp();
   const license = await ada.createLicense();
-  await env.DB.prepare("UPDATE licenses SET status = 'suspended', updated_at = ? WHERE id = ?")
-    .bind(NOON + 5_000, license.id)
+  const before = {
+    status: 'active',
+    expires_at: null,
+    product: null,
+    customer_email: license.customer_email,
+    customer_name: null,
+    metadata: {},
+  };
+  await env.DB.prepare('INSERT INTO license_changes VALUES (?, ?, 1, ?, ?, ?)')
+    .bind(
+      ada.accountId,
+      license.id,
+      NOON,
+      JSON.stringify(before),
+      JSON.stringify({ ...before, status: 'suspended' }),
+    )
     .run();
   const [entry] = (await historyOf(ada, license)).data;
-  expect([entry.action, entry.at]).toEqual(['suspended', '2027-03-10T12:00:05.000Z']);
+  expect(entry).toEqual({
+    action: 'suspended',
+    at: '2027-03-10T12:00:00.000Z',
+    changes: [{ field: 'status', from: 'active', to: 'suspended' }],
+  });
 });
 
 test('the history returns unusual text and numbers exactly as they were', async () => {

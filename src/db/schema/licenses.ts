@@ -55,7 +55,7 @@ export interface LicenseSnapshot {
   metadata: Metadata;
 }
 
-/** The history of each license, written by a trigger so that no change is missed. `seq` counts within the license. */
+/** The history of each license: the fields that a change set, before and after. `seq` counts within the license. */
 export const licenseChanges = sqliteTable(
   'license_changes',
   {
@@ -63,8 +63,8 @@ export const licenseChanges = sqliteTable(
     licenseId: text('license_id').notNull(),
     seq: integer().notNull(),
     at: integer().notNull(),
-    before: text({ mode: 'json' }).$type<LicenseSnapshot>().notNull(),
-    after: text({ mode: 'json' }).$type<LicenseSnapshot>().notNull(),
+    before: text({ mode: 'json' }).$type<Partial<LicenseSnapshot>>().notNull(),
+    after: text({ mode: 'json' }).$type<Partial<LicenseSnapshot>>().notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.licenseId, table.seq] })],
 );
