@@ -17,9 +17,8 @@ import {
   signInSearch,
   webhookSearch,
 } from './search.ts';
-import { NotFound, PageFault } from './shell/faults.tsx';
+import { NotFound, PageError, PageSkeleton } from './shell/fallbacks.tsx';
 import { Shell } from './shell/shell.tsx';
-import { PageSkeleton } from './shell/page-skeleton.tsx';
 
 // The routes of the dashboard. Signed-out visitors are sent to the sign-in page, also from unknown addresses.
 
@@ -115,7 +114,7 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultPendingComponent: PageSkeleton,
   defaultPendingMs: 150,
-  defaultErrorComponent: PageFault,
+  defaultErrorComponent: PageError,
   scrollRestoration: true,
 });
 

@@ -1,4 +1,4 @@
-import { LICENSE_STATES, type LicenseState } from './data/license-states.ts';
+import { LICENSE_STATES, type LicenseState } from '../shared/rules/licenses.ts';
 
 // What stands behind the `?` of an address is what can be shared: filters, tabs, the open item. What doesn't fit
 // has to be undone by an `undefined`: the router keeps whatever a validator doesn't mention.

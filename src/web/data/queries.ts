@@ -1,5 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { InferResponseType } from 'hono/client';
+import type { LicenseState } from '../../shared/rules/licenses.ts';
+import { MAX_ENDPOINTS } from '../../shared/rules/webhooks.ts';
 import { api, call } from './client.ts';
 
 // Every query of the dashboard, with its cache key.
@@ -23,7 +25,6 @@ export type License = InferResponseType<(typeof api.v1.licenses)[':id']['$get']>
 export type LicenseChange = InferResponseType<
   (typeof api.v1.licenses)[':id']['history']['$get']
 >['data'][number];
-export type LicenseState = License['status'];
 export type ApiKey = InferResponseType<(typeof api)['api-keys']['$get']>['data'][number];
 export type Webhook = InferResponseType<typeof api.webhooks.$get>['data'][number];
 export type RevealedWebhook = InferResponseType<(typeof api.webhooks)[':id']['$get']>;
@@ -118,8 +119,7 @@ export const isGoodKey = ({ expires_at }: ApiKey, nowMs: number): boolean =>
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks', 'list'],
-  // One page holds the most webhooks that an account can have.
-  queryFn: () => call(api.webhooks.$get({ query: { limit: '100' } })),
+  queryFn: () => call(api.webhooks.$get({ query: { limit: String(MAX_ENDPOINTS) } })),
 });
 
 /** Fetches a webhook with its signing secret, without caching it. */

@@ -40,3 +40,6 @@ export const formatRelative = (time: string, nowMs: number): string => {
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
+
+/** The short name of an endpoint, where its URL would be too long. */
+export const hostOf = (url: string): string => new URL(url).hostname;

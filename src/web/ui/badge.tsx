@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type { LicenseState } from '../../shared/rules/licenses.ts';
 import { cx } from './cx.ts';
 
 const TONES = {
@@ -22,7 +23,7 @@ export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: Rea
   </span>
 );
 
-/** A badge that is told by its mark as well as by its color. */
+/** A badge whose mark, and not only its color, tells states apart. */
 export const StateBadge = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
   <Badge tone={tone}>
     <span
@@ -36,8 +37,12 @@ export const StateBadge = ({ tone, children }: { tone: Tone; children: ReactNode
   </Badge>
 );
 
-const LICENSE_TONES = { active: 'good', expired: 'plain', suspended: 'pause', revoked: 'bad' } as const;
-export type LicenseState = keyof typeof LICENSE_TONES;
+const LICENSE_TONES: Record<LicenseState, Tone> = {
+  active: 'good',
+  expired: 'plain',
+  suspended: 'pause',
+  revoked: 'bad',
+};
 
 export const LicenseBadge = ({ status }: { status: LicenseState }) => (
   <StateBadge tone={LICENSE_TONES[status]}>{status}</StateBadge>

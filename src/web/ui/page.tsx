@@ -1,7 +1,22 @@
-import type { ReactNode } from 'react';
-import { useTitle } from '../lib/title.ts';
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { ChevronLeft } from 'lucide-react';
+import { type ReactNode, useEffect } from 'react';
 
-/** The head of every page; the browser's tab has the same title. */
+/** Sets the title of the browser tab. */
+export const useTitle = (title: string) =>
+  useEffect(() => {
+    document.title = `${title} · Latchkey`;
+  }, [title]);
+
+/** The link from a detail page to its list, shown above the heading. */
+export const UpLink = ({ to, name }: { to: NonNullable<LinkProps['to']>; name: string }) => (
+  <Link to={to} className="-ml-1 inline-flex items-center gap-0.5 rounded-md hover:text-ink">
+    <ChevronLeft aria-hidden className="size-4" />
+    {name}
+  </Link>
+);
+
+/** A page's heading and content. The title is also the title of the browser tab. */
 export const Page = ({
   title,
   heading = title,
@@ -12,13 +27,13 @@ export const Page = ({
   children,
 }: {
   title: string;
-  /** The title as it is set, where it is not plain words. */
+  /** Replaces the title in the heading. */
   heading?: ReactNode;
-  /** On the heading's line, though no part of it: a state, a copy button. */
+  /** Shown next to the heading: a state, a copy button. */
   beside?: ReactNode;
   hint?: ReactNode;
   actions?: ReactNode;
-  /** Where one came from. */
+  /** Shown above the heading: a link to the list. */
   above?: ReactNode;
   children: ReactNode;
 }) => {

@@ -1,6 +1,8 @@
 import { Check, ChevronDown } from 'lucide-react';
 import { useState } from 'react';
+import { PLANS } from '../../../shared/rules/plans.ts';
 import type { Progress } from '../../data/queries.ts';
+import { formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -56,7 +58,9 @@ const StepBody = ({ id, completed, apiKey, setApiKey, stay }: BodyProps) => {
     case 'choose_plan':
       return (
         <>
-          <p>The free plan has 1,000 calls a month. Take more when you need more.</p>
+          <p>
+            The free plan has {formatCount(PLANS.free.apiLimit)} calls a month. Upgrade when you need more.
+          </p>
           <ButtonLink to="/billing" variant="solid" size="sm">
             Compare plans
           </ButtonLink>

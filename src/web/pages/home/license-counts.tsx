@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
+import { LICENSE_STATES } from '../../../shared/rules/licenses.ts';
 import type { Dashboard } from '../../data/queries.ts';
-import { LICENSE_STATES } from '../../data/license-states.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';

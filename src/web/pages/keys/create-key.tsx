@@ -1,12 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { MAX_KEY_NAME_LENGTH } from '../../../shared/rules/api-keys.ts';
 import { createApiKey } from '../../data/mutations.ts';
 import { Button } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form, TextField } from '../../ui/form.tsx';
 
-/** The end of the chosen day, where the reader is. */
+/** The end of the chosen day in the browser's time zone. */
 const endOfDay = (date: string) => new Date(`${date}T23:59:59.999`).toISOString();
 
 const CreateForm = ({ onCreated, onClose }: { onCreated: (key: string) => void; onClose: () => void }) => {
@@ -24,30 +25,30 @@ const CreateForm = ({ onCreated, onClose }: { onCreated: (key: string) => void; 
         name="name"
         placeholder="Production server"
         autoComplete="off"
-        maxLength={100}
+        maxLength={MAX_KEY_NAME_LENGTH}
       />
-      <ChoiceGroup label="May do">
+      <ChoiceGroup label="Access">
         <Choice
           type="radio"
           name="scope"
           value="full"
           defaultChecked
-          label="Everything"
-          hint="For your own servers: creates, verifies and manages."
+          label="Full access"
+          hint="Creates, verifies and manages licenses. For your own servers."
         />
         <Choice
           type="radio"
           name="scope"
           value="verify"
           label="Verify licenses only"
-          hint="May ship inside an application."
+          hint="Safe to ship inside an application."
         />
       </ChoiceGroup>
       <TextField
         label="Last day"
         name="expires_at"
         type="date"
-        hint="From the day after the key is refused. Empty: it does not end."
+        hint="The key works through the end of this day. Leave empty for a key that never expires."
       />
       <FormActions onCancel={onClose} isBusy={create.isPending}>
         Create key
@@ -67,7 +68,7 @@ export const CreateKey = ({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
       isOpen={isOpen}
       onClose={close}
       title={created ? 'Your new API key' : 'Create API key'}
-      hint={created && 'Copy it to where it is used. You can reveal it here again whenever you need it.'}
+      hint={created && 'Copy it to where it is used. You can reveal it again at any time.'}
     >
       {created ? (
         <div className="grid gap-4">

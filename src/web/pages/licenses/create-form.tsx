@@ -1,5 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { addDays } from '../../../shared/rules/dates.ts';
+import {
+  LICENSE_KEY_PATTERN,
+  MAX_LICENSE_KEY_LENGTH,
+  MIN_LICENSE_KEY_LENGTH,
+} from '../../../shared/rules/licenses.ts';
 import { ApiError, invalidField } from '../../data/error.ts';
 import { type CreateLicense, createLicense } from '../../data/mutations.ts';
 import { accountQuery, type License } from '../../data/queries.ts';
@@ -7,7 +13,6 @@ import { formatDate } from '../../lib/format.ts';
 import { FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { CustomerFields } from './customer-fields.tsx';
-import { addDays } from './dates.ts';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 import { MetadataField } from './metadata-field.tsx';
 import { type Metadata, metadataOf, type MetadataRow } from './metadata.ts';
@@ -18,9 +23,12 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
   { kind: 'days', label: 'After a number of days' },
 ];
 
-const daysHint = (days: number, today: string) => `Good through ${formatDate(addDays(today, days))}, UTC.`;
+const daysHint = (days: number, today: string) => `Valid through ${formatDate(addDays(today, days))}, UTC.`;
 
-const KEY = /^[A-Za-z0-9._-]{8,128}$/;
+const isLicenseKey = (text: string) =>
+  text.length >= MIN_LICENSE_KEY_LENGTH &&
+  text.length <= MAX_LICENSE_KEY_LENGTH &&
+  LICENSE_KEY_PATTERN.test(text);
 
 /** Reads the form's fields and leaves out the empty ones. */
 const inputOf = (values: Record<string, string>, metadata: Metadata): CreateLicense['json'] => {
@@ -29,8 +37,11 @@ const inputOf = (values: Record<string, string>, metadata: Metadata): CreateLice
     return value ? { [name]: value } : {};
   };
   const key = field('license_key');
-  if (key['license_key'] !== undefined && !KEY.test(key['license_key'])) {
-    throw invalidField('license_key', '8 to 128 letters, digits, dots, hyphens and underscores');
+  if (key['license_key'] !== undefined && !isLicenseKey(key['license_key'])) {
+    throw invalidField(
+      'license_key',
+      `Use ${MIN_LICENSE_KEY_LENGTH} to ${MAX_LICENSE_KEY_LENGTH} letters, digits, dots, hyphens and underscores`,
+    );
   }
   return {
     ...field('customer_email'),
@@ -47,7 +58,7 @@ export const CreateForm = ({
   onCreated,
   onClose,
 }: {
-  /** It takes the place of what was just created, and the focus. */
+  /** Whether the form follows a license that was just created, and takes the focus. */
   isAnother: boolean;
   onCreated: (license: License) => void;
   onClose: () => void;
@@ -70,13 +81,13 @@ export const CreateForm = ({
     <Form write={create} onSend={send}>
       <CustomerFields
         autoFocus={isAnother}
-        emailHint={account && `Left empty: your own, ${account.email}.`}
+        emailHint={account && `Defaults to your own, ${account.email}.`}
       />
       <ExpiryField
         label="Expires"
         choices={CHOICES}
         chosen="never"
-        neverHint="Good until suspended or revoked."
+        neverHint="Valid until suspended or revoked."
         daysHint={daysHint}
       />
       <TextField
@@ -84,8 +95,8 @@ export const CreateForm = ({
         name="license_key"
         autoComplete="off"
         spellCheck={false}
-        maxLength={128}
-        hint="Left empty: a new one that is easy to type."
+        maxLength={MAX_LICENSE_KEY_LENGTH}
+        hint="Defaults to a generated key that is easy to type."
         className="font-mono"
       />
       <MetadataField rows={rows} onChange={setRows} />

@@ -1,7 +1,8 @@
+import { MAX_CUSTOMER_NAME_LENGTH, MAX_PRODUCT_LENGTH } from '../../../shared/rules/licenses.ts';
 import type { License } from '../../data/queries.ts';
 import { TextField } from '../../ui/form.tsx';
 
-/** Whose license it is, and for what: the same when it is made and when it is changed. */
+/** The customer and product fields of the create and edit forms. */
 export const CustomerFields = ({
   license,
   emailHint,
@@ -13,11 +14,11 @@ export const CustomerFields = ({
 }) => (
   <>
     <TextField
-      label="Customer e-mail"
+      label="Customer email"
       name="customer_email"
       type="email"
       autoFocus={autoFocus}
-      // Somebody else's address: what the browser knows of its owner is no help.
+      // The browser would suggest the user's own address.
       autoComplete="off"
       maxLength={254}
       placeholder="grace@example.com"
@@ -29,7 +30,7 @@ export const CustomerFields = ({
         label="Customer name"
         name="customer_name"
         autoComplete="off"
-        maxLength={200}
+        maxLength={MAX_CUSTOMER_NAME_LENGTH}
         placeholder="Grace Hopper"
         defaultValue={license?.customer_name ?? ''}
       />
@@ -37,7 +38,7 @@ export const CustomerFields = ({
         label="Product"
         name="product"
         autoComplete="off"
-        maxLength={200}
+        maxLength={MAX_PRODUCT_LENGTH}
         placeholder="Studio Pro"
         defaultValue={license?.product ?? ''}
       />

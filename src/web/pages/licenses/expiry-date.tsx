@@ -1,26 +1,27 @@
+import { isoDate } from '../../../shared/rules/dates.ts';
 import type { License } from '../../data/queries.ts';
 import { formatDate, plural } from '../../lib/format.ts';
 import { cx } from '../../ui/cx.ts';
 import { useNow } from '../../ui/time.tsx';
-import { dayOf, daysBetween } from './dates.ts';
+import { daysBetween } from './dates.ts';
 
 const SOON_DAYS = 14;
 
 const useDaysLeft = ({ status, expires_at }: License): string | null => {
-  const today = dayOf(useNow());
+  const today = isoDate(useNow());
   if (expires_at === null || status !== 'active') return null;
   const days = daysBetween(today, expires_at);
   if (days > SOON_DAYS) return null;
   return days > 0 ? `${plural(days, 'day')} left` : 'Last day';
 };
 
-/** The last day, and how near it is once that matters. */
+/** The expiry date, with the days left when they are few. */
 export const ExpiryDate = ({
   license,
   isStacked = false,
 }: {
   license: License;
-  /** The one below the other, each on a line of a table's row. */
+  /** Puts the days left below the date, for table rows. */
   isStacked?: boolean;
 }) => {
   const left = useDaysLeft(license);
@@ -35,7 +36,7 @@ export const ExpiryDate = ({
   );
 };
 
-/** As little as says it: the day, or how near it is. */
+/** The days left when they are few, otherwise the date. */
 export const ShortExpiry = ({ license }: { license: License }) => {
   const left = useDaysLeft(license);
   if (left) return <span className="text-warn">{left}</span>;

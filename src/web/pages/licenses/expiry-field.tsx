@@ -1,12 +1,17 @@
 import { useState } from 'react';
+import { isoDate } from '../../../shared/rules/dates.ts';
+import { MAX_DURATION_DAYS } from '../../../shared/rules/licenses.ts';
 import { invalidField } from '../../data/error.ts';
+import { formatCount } from '../../lib/format.ts';
 import { SelectField, TextField } from '../../ui/form.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { dayOf, readDays } from './dates.ts';
+import { readDays } from './dates.ts';
 
 export type ExpiryKind = 'never' | 'date' | 'days';
 
-/** What the fields below hold once they are sent. */
+const DAYS_RANGE = `a whole number from 1 to ${formatCount(MAX_DURATION_DAYS)}`;
+
+/** Reads the values of an `ExpiryField` from its form. */
 export const readExpiry = ({
   expiry,
   expires_at = '',
@@ -14,11 +19,11 @@ export const readExpiry = ({
 }: Record<string, string>): { expires_at: string | null } | { duration_days: number } => {
   if (expiry === 'never') return { expires_at: null };
   if (expiry === 'date') {
-    if (expires_at === '') throw invalidField('expires_at', 'Choose a day');
+    if (expires_at === '') throw invalidField('expires_at', 'Choose a date');
     return { expires_at };
   }
   const days = readDays(duration_days);
-  if (days === null) throw invalidField('duration_days', 'Give a whole number of days, 1 to 36,500');
+  if (days === null) throw invalidField('duration_days', `Enter ${DAYS_RANGE}`);
   return { duration_days: days };
 };
 
@@ -27,9 +32,9 @@ interface ExpiryFieldProps {
   choices: { kind: ExpiryKind; label: string }[];
   chosen: ExpiryKind;
   date?: string | null;
-  /** What "Never" means here. */
+  /** Explains what "Never" means. */
   neverHint: string;
-  /** What so many days come to. */
+  /** Explains which date the number of days leads to. */
   daysHint?: (days: number, today: string) => string;
 }
 
@@ -46,7 +51,7 @@ export const ExpiryField = ({
   const [kind, setKind] = useState(chosen);
   const [day, setDay] = useState(date ?? '');
   const [days, setDays] = useState(DEFAULT_DAYS);
-  const today = dayOf(useNow());
+  const today = isoDate(useNow());
   const count = readDays(days);
   return (
     <div className="grid gap-4 sm:grid-cols-2">
@@ -71,7 +76,7 @@ export const ExpiryField = ({
           min={today}
           value={day}
           onChange={(event) => setDay(event.currentTarget.value)}
-          hint="Good through this day, UTC."
+          hint="Valid through the end of this day, UTC."
         />
       )}
       {kind === 'days' && (
@@ -83,7 +88,7 @@ export const ExpiryField = ({
           maxLength={6}
           value={days}
           onChange={(event) => setDays(event.currentTarget.value)}
-          hint={(count !== null && daysHint?.(count, today)) || 'A whole number, 1 to 36,500.'}
+          hint={(count !== null && daysHint?.(count, today)) || `Enter ${DAYS_RANGE}.`}
           className="nums"
         />
       )}

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { nextStatus } from '../../../shared/rules/licenses.ts';
 import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
@@ -10,12 +11,16 @@ import { RenewLicense } from './renew-license.tsx';
 
 type Open = 'edit' | 'renew' | 'suspend' | 'revoke';
 
-/** What makes sense now. A license without a last day has nothing to renew; one that has run out, nothing to suspend. */
-const offersOf = ({ status, expires_at }: License) => ({
-  renew: status !== 'revoked' && expires_at !== null,
-  pause: status === 'active' || status === 'suspended',
-  revoke: status !== 'revoked',
-});
+/** The actions that make sense for a license: one that never expires needs no renewal, an expired one no suspension. */
+const actionsOf = ({ status, expires_at }: License) => {
+  const stored = status === 'expired' ? 'active' : status;
+  return {
+    renew: status !== 'revoked' && expires_at !== null,
+    suspendOrReinstate:
+      status !== 'expired' && (nextStatus(stored, 'suspend') ?? nextStatus(stored, 'reinstate')) !== null,
+    revoke: nextStatus(stored, 'revoke') !== null,
+  };
+};
 
 /** One button for both, so that it keeps the focus when its action changes. */
 const SuspendOrReinstate = ({ license, onSuspend }: { license: License; onSuspend: () => void }) => {
@@ -38,7 +43,7 @@ const SuspendOrReinstate = ({ license, onSuspend }: { license: License; onSuspen
 
 export const LicenseActions = ({ license }: { license: License }) => {
   const [open, setOpen] = useState<Open | null>(null);
-  const offers = offersOf(license);
+  const actions = actionsOf(license);
   const close = () => setOpen(null);
   const edit = useRef<HTMLButtonElement>(null);
   const revokeButton = useRef<HTMLButtonElement>(null);
@@ -47,13 +52,15 @@ export const LicenseActions = ({ license }: { license: License }) => {
       <Button ref={edit} size="sm" onClick={() => setOpen('edit')}>
         Edit
       </Button>
-      {offers.renew && (
+      {actions.renew && (
         <Button size="sm" onClick={() => setOpen('renew')}>
           Renew
         </Button>
       )}
-      {offers.pause && <SuspendOrReinstate license={license} onSuspend={() => setOpen('suspend')} />}
-      {offers.revoke && (
+      {actions.suspendOrReinstate && (
+        <SuspendOrReinstate license={license} onSuspend={() => setOpen('suspend')} />
+      )}
+      {actions.revoke && (
         <Button ref={revokeButton} size="sm" variant="danger-outline" onClick={() => setOpen('revoke')}>
           Revoke
         </Button>
@@ -69,8 +76,8 @@ export const LicenseActions = ({ license }: { license: License }) => {
         onDone={() => tell('License suspended')}
       >
         <p>
-          From the next verify on, <code className="text-ink break-all">{license.license_key}</code> is not
-          valid. You can reinstate it at any time.
+          The next verification of <code className="text-ink break-all">{license.license_key}</code> answers
+          that it is not valid. You can reinstate it at any time.
         </p>
       </Confirm>
       <Confirm
@@ -84,10 +91,10 @@ export const LicenseActions = ({ license }: { license: License }) => {
         focusAfter={() => revokeButton.current ?? edit.current}
       >
         <p>
-          From the next verify on, <code className="text-ink break-all">{license.license_key}</code> is not
-          valid, for good: it can’t be reinstated or renewed.
+          The next verification of <code className="text-ink break-all">{license.license_key}</code> answers
+          that it is not valid. A revoked license can’t be reinstated or renewed.
         </p>
-        {license.status === 'active' && <p>To stop it for a while only, suspend it.</p>}
+        {license.status === 'active' && <p>To stop it temporarily, suspend it instead.</p>}
       </Confirm>
     </>
   );

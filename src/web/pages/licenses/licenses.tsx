@@ -1,8 +1,8 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { LICENSE_STATES } from '../../data/license-states.ts';
-import { dashboardQuery, type LicenseState, licensesQuery } from '../../data/queries.ts';
+import { LICENSE_STATES, type LicenseState } from '../../../shared/rules/licenses.ts';
+import { dashboardQuery, licensesQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';

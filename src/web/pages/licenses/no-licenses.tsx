@@ -1,6 +1,6 @@
 import { ScrollText, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { LicenseState } from '../../data/queries.ts';
+import type { LicenseState } from '../../../shared/rules/licenses.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/notice.tsx';
 

@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
+import { addDays, isoDate } from '../../../shared/rules/dates.ts';
 import { renewLicense } from '../../data/mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
@@ -6,7 +7,6 @@ import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { tell } from '../../ui/toast.tsx';
-import { addDays, dayOf } from './dates.ts';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 
 const CHOICES: { kind: ExpiryKind; label: string }[] = [
@@ -15,7 +15,7 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
   { kind: 'never', label: 'Never expires' },
 ];
 
-/** As the service counts: from the last day if that is still to come, else from today. */
+/** The API adds the days to the expiry date, or to today if that date has passed. */
 const daysHintFor =
   ({ expires_at }: License) =>
   (days: number, today: string) =>
@@ -29,7 +29,7 @@ const RenewForm = ({ license, onClose }: { license: License; onClose: () => void
     onSuccess: ({ expires_at }) =>
       tell(
         expires_at === null
-          ? 'License never expires now'
+          ? 'License no longer expires'
           : `License renewed through ${formatDate(expires_at)}`,
       ),
   });
@@ -39,7 +39,7 @@ const RenewForm = ({ license, onClose }: { license: License; onClose: () => void
         label="New expiry"
         choices={CHOICES}
         chosen="days"
-        neverHint="It has no last day any more."
+        neverHint="Removes the expiry date."
         daysHint={daysHintFor(license)}
       />
       <FormActions onCancel={onClose} isBusy={renew.isPending}>
@@ -49,10 +49,10 @@ const RenewForm = ({ license, onClose }: { license: License; onClose: () => void
   );
 };
 
-const Until = ({ license: { expires_at } }: { license: License }) => {
-  const today = dayOf(useNow());
-  if (expires_at === null) return 'It has no last day.';
-  return `Its last day ${expires_at < today ? 'was' : 'is'} ${formatDate(expires_at)}.`;
+const CurrentExpiry = ({ license: { expires_at } }: { license: License }) => {
+  const today = isoDate(useNow());
+  if (expires_at === null) return 'This license never expires.';
+  return `${expires_at < today ? 'Expired on' : 'Valid through'} ${formatDate(expires_at)}.`;
 };
 
 export const RenewLicense = ({
@@ -64,7 +64,7 @@ export const RenewLicense = ({
   isOpen: boolean;
   onClose: () => void;
 }) => (
-  <Dialog isOpen={isOpen} onClose={onClose} title="Renew license" hint={<Until license={license} />}>
+  <Dialog isOpen={isOpen} onClose={onClose} title="Renew license" hint={<CurrentExpiry license={license} />}>
     <RenewForm license={license} onClose={onClose} />
   </Dialog>
 );

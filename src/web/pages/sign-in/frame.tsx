@@ -1,8 +1,8 @@
 import { Link, useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { rememberSession } from '../../data/session.ts';
-import { useTitle } from '../../lib/title.ts';
 import { Logo } from '../../ui/logo.tsx';
+import { useTitle } from '../../ui/page.tsx';
 
 /** Stores the session and opens the page that the visitor wanted to see. */
 export const useEnter = (next: string | undefined) => {

@@ -13,9 +13,7 @@ export const Login = () => {
   return (
     <SignInFrame
       title="Sign in"
-      hint={
-        search.lost ? 'Your session has ended. Sign in to go on where you were.' : 'Good to see you again.'
-      }
+      hint={search.lost ? 'Your session has ended. Sign in to continue where you were.' : 'Welcome back.'}
       below={
         <OtherWay question="No account yet?" to="/register" next={search.next}>
           Create one
@@ -23,7 +21,7 @@ export const Login = () => {
       }
     >
       <Form write={login} onSend={({ email = '', password = '' }) => login.mutate({ email, password })}>
-        <TextField label="E-mail" name="email" type="email" autoComplete="username" autoFocus required />
+        <TextField label="Email" name="email" type="email" autoComplete="username" autoFocus required />
         <TextField
           label="Password"
           name="password"

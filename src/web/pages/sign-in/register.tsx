@@ -1,6 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { MAX_NAME_LENGTH, MIN_PASSWORD_LENGTH } from '../../../shared/rules/accounts.ts';
+import { PLANS } from '../../../shared/rules/plans.ts';
 import { register } from '../../data/mutations.ts';
+import { formatCount } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { OtherWay, SignInFrame, useEnter } from './frame.tsx';
@@ -15,7 +18,7 @@ export const Register = () => {
   return (
     <SignInFrame
       title="Create your account"
-      hint="A thousand licensing calls a month, free."
+      hint={`${formatCount(PLANS.free.apiLimit)} licensing calls a month for free.`}
       below={
         <OtherWay question="Have an account?" to="/login" next={next}>
           Sign in
@@ -23,21 +26,22 @@ export const Register = () => {
       }
     >
       <Form write={registration} onSend={send}>
-        <TextField label="E-mail" name="email" type="email" autoComplete="username" autoFocus required />
+        <TextField label="Email" name="email" type="email" autoComplete="username" autoFocus required />
         <TextField
           label="Password"
           name="password"
           type="password"
           autoComplete="new-password"
-          minLength={10}
-          hint="At least 10 characters."
+          minLength={MIN_PASSWORD_LENGTH}
+          hint={`At least ${MIN_PASSWORD_LENGTH} characters.`}
           required
         />
         <TextField
           label="Name"
           name="name"
           autoComplete="organization"
-          hint="Yours or your company’s. Optional."
+          maxLength={MAX_NAME_LENGTH}
+          hint="Your name or your company’s. Optional."
         />
         <Button type="submit" variant="solid" isBusy={registration.isPending}>
           Create account

@@ -1,9 +1,8 @@
 import { useState } from 'react';
+import { EVENT_NAMES, type EventName } from '../../../shared/rules/events.ts';
 import type { Webhook } from '../../data/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Choice, ChoiceGroup, useFieldError } from '../../ui/form.tsx';
-
-type EventName = Webhook['events'][number];
 
 const EVENT_DESCRIPTIONS: Record<EventName, string> = {
   'payment.success': 'A payment is confirmed',
@@ -11,7 +10,7 @@ const EVENT_DESCRIPTIONS: Record<EventName, string> = {
   'license.created': 'A license is created',
   'license.verified': 'Each time a license is verified as valid',
 };
-const NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
+const NAMES: EventName[] = [...EVENT_NAMES];
 
 const isAll = (events: EventName[]) => events.length === NAMES.length;
 

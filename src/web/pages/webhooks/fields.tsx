@@ -1,3 +1,4 @@
+import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from '../../../shared/rules/webhooks.ts';
 import { TextField } from '../../ui/form.tsx';
 
 export const UrlField = ({ value }: { value?: string }) => (
@@ -10,7 +11,7 @@ export const UrlField = ({ value }: { value?: string }) => (
     hint="A public HTTPS URL that accepts POST requests"
     autoComplete="off"
     spellCheck={false}
-    maxLength={2_048}
+    maxLength={MAX_URL_LENGTH}
   />
 );
 
@@ -21,6 +22,6 @@ export const DescriptionField = ({ value }: { value?: string | null }) => (
     defaultValue={value ?? ''}
     placeholder="What this webhook is for"
     autoComplete="off"
-    maxLength={200}
+    maxLength={MAX_DESCRIPTION_LENGTH}
   />
 );

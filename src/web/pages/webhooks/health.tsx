@@ -1,12 +1,11 @@
 import { CircleAlert, CircleSlash } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { DISABLE_AFTER_MS } from '../../../shared/rules/webhooks.ts';
 import type { Webhook } from '../../data/queries.ts';
 import { formatExact, formatRelative } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Time, useNow } from '../../ui/time.tsx';
-
-const DISABLED_AFTER_MS = 5 * 86_400_000;
 
 type Health = Pick<Webhook, 'disabled_reason' | 'failing_since'>;
 
@@ -48,7 +47,7 @@ const Notice = ({ isBad, title, children }: { isBad: boolean; title: string; chi
 
 const Failing = ({ since }: { since: string }) => {
   const nowMs = useNow();
-  const endMs = Date.parse(since) + DISABLED_AFTER_MS;
+  const endMs = Date.parse(since) + DISABLE_AFTER_MS;
   const end = new Date(endMs).toISOString();
   return (
     <Notice isBad title="Deliveries are failing">

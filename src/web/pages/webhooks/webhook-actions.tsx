@@ -4,12 +4,12 @@ import { Ellipsis, Pencil, Power, PowerOff, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { deleteWebhook, disableWebhook, enableWebhook } from '../../data/mutations.ts';
 import type { Webhook } from '../../data/queries.ts';
+import { hostOf } from '../../lib/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
 import { tell, tellError } from '../../ui/toast.tsx';
 import { SendTest } from './send-test.tsx';
-import { hostOf } from './url-parts.ts';
 
 interface DialogProps {
   webhook: Webhook;

@@ -2,6 +2,7 @@ import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
 import { ButtonLink } from '../ui/button.tsx';
 import { LoadError } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 
 /** The page for unknown addresses, inside the shell. */
 export const NotFound = () => (
@@ -14,15 +15,24 @@ export const NotFound = () => (
   </Page>
 );
 
-export const PageFault = ({ error, reset }: ErrorComponentProps) => {
+/** The page for an error while rendering or loading another page. */
+export const PageError = ({ error, reset }: ErrorComponentProps) => {
   const router = useRouter();
   const retry = () => {
     reset();
     void router.invalidate();
   };
   return (
-    <Page title="This page failed">
+    <Page title="This page could not be shown">
       <LoadError error={error} onRetry={retry} />
     </Page>
   );
 };
+
+/** Shown while a page's script loads. */
+export const PageSkeleton = () => (
+  <div aria-busy className="mx-auto w-full max-w-[76rem] px-4 pt-6 sm:px-8 sm:pt-8">
+    <Skeleton className="mb-7 h-7 w-40" />
+    <Skeleton className="h-72 rounded-xl" />
+  </div>
+);
