@@ -4,22 +4,22 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { whenSessionIsLost } from './data/client.ts';
+import { setSessionLostListener } from './data/client.ts';
 import { queryClient } from './data/query-client.ts';
-import { followOtherTabs, forgetSession, signedInAs } from './data/session.ts';
+import { followOtherTabs, forgetSession, signedInAccountId } from './data/session.ts';
 import { router } from './router.tsx';
 import './styles.css';
 import { Toasts } from './ui/toast.tsx';
 
-whenSessionIsLost(() => {
-  if (signedInAs() === null) return;
+setSessionLostListener(() => {
+  if (signedInAccountId() === null) return;
   forgetSession();
   const { href } = router.state.location;
   void router.navigate({ to: '/login', search: { next: href, lost: true }, replace: true });
 });
 followOtherTabs();
 
-// A deployment replaced the files that this page would load next.
+// After a deployment, the files that this page would load no longer exist.
 addEventListener('vite:preloadError', (event) => {
   event.preventDefault();
   location.reload();

@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router';
 import { queryClient } from './data/query-client.ts';
 import { accountQuery } from './data/queries.ts';
-import { signedInAs } from './data/session.ts';
+import { signedInAccountId } from './data/session.ts';
 import {
   billingSearch,
   createSearch,
@@ -25,7 +25,7 @@ import { Shell } from './shell/shell.tsx';
 const root = createRootRoute({ component: Outlet });
 
 const passSignedIn = ({ search }: { search: SignInSearch }) => {
-  if (signedInAs() !== null) throw redirect({ href: search.next ?? '/' });
+  if (signedInAccountId() !== null) throw redirect({ href: search.next ?? '/' });
 };
 
 const login = createRoute({
@@ -49,7 +49,7 @@ const shell = createRoute({
   id: 'shell',
   component: Shell,
   beforeLoad: ({ location }) => {
-    if (signedInAs() === null) {
+    if (signedInAccountId() === null) {
       throw redirect({ to: '/login', search: location.href === '/' ? {} : { next: location.href } });
     }
   },

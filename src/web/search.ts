@@ -1,7 +1,7 @@
 import { LICENSE_STATES, type LicenseState } from '../shared/rules/licenses.ts';
 
-// What stands behind the `?` of an address is what can be shared: filters, tabs, the open item. What doesn't fit
-// has to be undone by an `undefined`: the router keeps whatever a validator doesn't mention.
+// The search parameters of each page: filters, tabs and the open item, so that an address can be shared. Validators
+// return `undefined` for invalid parameters, because the router keeps parameters that they leave out.
 
 type Search = Record<string, unknown>;
 
@@ -11,7 +11,7 @@ const oneOf = <T extends string>(values: readonly T[], value: unknown): T | unde
   values.find((known) => known === value);
 const flag = (value: unknown): true | undefined => (value === true ? true : undefined);
 
-/** Only to places of this dashboard, whatever the address says. */
+/** Accepts only paths of this dashboard, so that a sign-in link can't redirect to another site. */
 const localPath = (value: unknown): string | undefined => {
   const url = URL.parse(text(value) ?? '', location.origin);
   return typeof value === 'string' && value.startsWith('/') && url?.origin === location.origin
@@ -38,7 +38,7 @@ interface LicensesSearch extends CreateSearch {
   status?: LicenseState | undefined;
 }
 export const licensesSearch = (search: Search): LicensesSearch => ({
-  // The router reads digits as a number.
+  // The router parses digits as a number.
   q: typeof search['q'] === 'number' ? `${search['q']}` : text(search['q']),
   status: oneOf(LICENSE_STATES, search['status']),
   ...createSearch(search),

@@ -2,7 +2,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** Where `npm run dev` serves the API. */
+/** The address at which `npm run dev` serves the API. */
 const SERVICE = process.env['LATCHKEY'] ?? 'http://localhost:8787';
 
 export default defineConfig({
@@ -11,7 +11,7 @@ export default defineConfig({
   build: {
     outDir: '../../dist/assets',
     emptyOutDir: true,
-    // A data: URL is no source that the page's policy allows for fonts.
+    // The Content-Security-Policy allows no fonts from data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

@@ -2,25 +2,25 @@ import { hc } from 'hono/client';
 import type { App } from '../../app.ts';
 import { ApiError, type ErrorBody, unreachable } from './error.ts';
 
-/** The Worker's routes, typed by the Worker itself. */
+/** A client with the types of the Worker's routes. */
 export const api = hc<App>('/').api;
 
-/** Who wants to know that the session is over: the shell, which then asks to sign in again. */
+/** Called when the API answers that the session has ended. */
 let onSessionLost = () => {};
-export const whenSessionIsLost = (listener: () => void) => {
+export const setSessionLostListener = (listener: () => void) => {
   onSessionLost = listener;
 };
 
 const SESSION_CODES = ['api_key_required', 'invalid_session'];
 
-interface Answer<T> {
+interface ApiResponse<T> {
   ok: boolean;
   status: number;
   headers: Headers;
   json: () => Promise<T>;
 }
 
-const send = async <T>(request: Promise<Answer<T>>): Promise<Answer<T>> => {
+const send = async <T>(request: Promise<ApiResponse<T>>): Promise<ApiResponse<T>> => {
   try {
     return await request;
   } catch (error) {
@@ -28,24 +28,24 @@ const send = async <T>(request: Promise<Answer<T>>): Promise<Answer<T>> => {
   }
 };
 
-const readError = async (answer: Answer<unknown>): Promise<ErrorBody> => {
-  const unknown = {
+const readError = async (response: ApiResponse<unknown>): Promise<ErrorBody> => {
+  const fallback = {
     code: 'unexpected',
-    message: `The service answered ${answer.status}`,
-    request_id: answer.headers.get('x-request-id') ?? '',
+    message: `The service answered with status ${response.status}`,
+    request_id: response.headers.get('x-request-id') ?? '',
   };
   try {
-    return ((await answer.json()) as { error?: ErrorBody }).error ?? unknown;
+    return ((await response.json()) as { error?: ErrorBody }).error ?? fallback;
   } catch {
-    return unknown;
+    return fallback;
   }
 };
 
-/** The body of a good answer; everything else is thrown as an `ApiError`. */
-export const call = async <T>(request: Promise<Answer<T>>): Promise<T> => {
-  const answer = await send(request);
-  if (answer.ok) return answer.json();
-  const error = new ApiError(answer.status, await readError(answer));
+/** Returns the body of a successful response, and throws an `ApiError` otherwise. */
+export const call = async <T>(request: Promise<ApiResponse<T>>): Promise<T> => {
+  const response = await send(request);
+  if (response.ok) return response.json();
+  const error = new ApiError(response.status, await readError(response));
   if (SESSION_CODES.includes(error.code)) onSessionLost();
   throw error;
 };

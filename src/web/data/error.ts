@@ -35,7 +35,7 @@ export class ApiError extends Error {
 export const unreachable = (cause: unknown) =>
   new ApiError(0, { code: 'unreachable', message: 'The service can’t be reached', request_id: '' }, cause);
 
-export const errorWords = (error: unknown): string =>
+export const errorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong';
 
 /** An error of one form field, in the form in which the API reports it. */
@@ -49,9 +49,9 @@ export const invalidField = (path: string, message: string) =>
 
 /** For `.catch()`: gives errors with this code another message or field, and rethrows all others. */
 export const reword =
-  (code: string, words: Partial<Pick<ErrorBody, 'message' | 'details'>>) =>
+  (code: string, changes: Partial<Pick<ErrorBody, 'message' | 'details'>>) =>
   (error: unknown): never => {
     if (!(error instanceof ApiError) || error.code !== code) throw error;
     const { status, message, requestId, details } = error;
-    throw new ApiError(status, { code, message, request_id: requestId, details, ...words }, error);
+    throw new ApiError(status, { code, message, request_id: requestId, details, ...changes }, error);
   };

@@ -22,7 +22,7 @@ export const register = mutationOptions({
   mutationFn: (json: JsonOf<typeof api.register.$post>) =>
     call(api.register.$post({ json })).catch(
       reword('email_taken', {
-        details: [{ path: 'email', message: 'There is an account with this e-mail already.' }],
+        details: [{ path: 'email', message: 'An account with this email address already exists.' }],
       }),
     ),
 });
@@ -57,13 +57,13 @@ export const createLicense = mutationOptions({
     const license = await call(api.v1.licenses.create.$post({ json, header }))
       .catch(
         reword('license_key_taken', {
-          details: [{ path: 'license_key', message: 'One of your licenses has this key already' }],
+          details: [{ path: 'license_key', message: 'One of your licenses already has this key' }],
         }),
       )
       .catch(
         reword('idempotency_conflict', {
           message:
-            'An earlier attempt from this form did create a license, though its answer was lost: it is in the list. Send again to create one more.',
+            'An earlier attempt created a license, but its response was lost. You find it in the list. Send the form again to create another license.',
         }),
       );
     client.setQueryData(licenseQuery(license.id).queryKey, license);

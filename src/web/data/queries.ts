@@ -112,9 +112,9 @@ export const apiKeysQuery = infiniteQueryOptions({
 /** Fetches the full API key, without caching it. */
 export const revealApiKey = (id: string) => call(api['api-keys'][':id'].$get({ param: { id } }));
 
-export const apiKeyInFull = async (id: string): Promise<string> => (await revealApiKey(id)).api_key;
+export const fetchFullApiKey = async (id: string): Promise<string> => (await revealApiKey(id)).api_key;
 
-export const isGoodKey = ({ expires_at }: ApiKey, nowMs: number): boolean =>
+export const isActiveKey = ({ expires_at }: ApiKey, nowMs: number): boolean =>
   expires_at === null || Date.parse(expires_at) > nowMs;
 
 export const webhooksQuery = queryOptions({
@@ -152,8 +152,8 @@ export const deliveryQuery = (id: string, deliveryId: string) =>
         const page: { data: Delivery[]; next_cursor: string | null } = await call(
           api.webhooks[':id'].deliveries.$get({ param: { id }, query }, { init: { signal } }),
         );
-        const found = page.data.find((delivery) => delivery.id === deliveryId);
-        if (found) return found;
+        const match = page.data.find((delivery) => delivery.id === deliveryId);
+        if (match) return match;
         cursor = page.next_cursor;
       } while (cursor !== null && cursor > deliveryId);
       return null;

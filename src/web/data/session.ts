@@ -1,11 +1,11 @@
 import { queryClient } from './query-client.ts';
 
-// The session itself is a cookie that no script can read. What is kept here is only whose it is, so that the
-// first page knows without a request whether to ask for a password.
+// The session is a cookie that scripts can't read. The account id is stored, so that the first page knows without a
+// request whether to show the sign-in form.
 
 const ACCOUNT = 'latchkey.account';
 
-export const signedInAs = (): string | null => localStorage.getItem(ACCOUNT);
+export const signedInAccountId = (): string | null => localStorage.getItem(ACCOUNT);
 
 export const rememberSession = (accountId: string) => {
   queryClient.clear();
@@ -17,11 +17,11 @@ export const forgetSession = () => {
   queryClient.clear();
 };
 
-/** What this browser remembers of the account's ways, for as long as it is signed in. */
+/** Preferences of the account that this browser keeps until it signs out. */
 export const readNote = (name: string): string | null => localStorage.getItem(`${ACCOUNT}.${name}`);
 export const writeNote = (name: string, text: string) => localStorage.setItem(`${ACCOUNT}.${name}`, text);
 
-/** Another tab signed in as somebody else, or out: nothing of the account before may stay on this page. */
+/** Reloads the page when another tab signs out or signs in to another account, so that no data stays visible. */
 export const followOtherTabs = () =>
   addEventListener('storage', ({ key, oldValue, newValue }) => {
     if (key === ACCOUNT && oldValue !== newValue) location.reload();

@@ -1,6 +1,6 @@
 import { unreachable } from './error.ts';
 
-export interface VerifyAnswer {
+export interface VerifyResponse {
   status: number;
   ms: number;
   sentAt: string;
@@ -11,7 +11,7 @@ export interface VerifyAnswer {
 const PATH = '/api/v1/licenses/verify';
 const SHOWN_HEADERS = ['RateLimit-Policy', 'RateLimit', 'Retry-After', 'X-Request-Id'];
 
-const STATUS_WORDS: Record<number, string> = {
+const STATUS_TEXTS: Record<number, string> = {
   200: 'OK',
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -21,11 +21,11 @@ const STATUS_WORDS: Record<number, string> = {
   503: 'Service Unavailable',
 };
 
-export const statusWords = (status: number): string => `${status} ${STATUS_WORDS[status] ?? ''}`.trim();
+export const statusText = (status: number): string => `${status} ${STATUS_TEXTS[status] ?? ''}`.trim();
 
 const bodyOf = (licenseKey: string) => JSON.stringify({ license_key: licenseKey });
 
-/** A license key's characters never end a quote, nor do an API key's. */
+/** Keys need no escaping: neither license keys nor API keys contain quotes. */
 export const verifyCommand = (origin: string, apiKey: string, licenseKey: string): string =>
   [
     `curl ${origin}${PATH} \\`,
@@ -42,11 +42,11 @@ const pretty = (text: string): string => {
   }
 };
 
-/** Exactly what an application would send: the key alone, without the session's cookie. A refusal is an answer too. */
-export const sendVerify = async (apiKey: string, licenseKey: string): Promise<VerifyAnswer> => {
+/** Sends what an application would send, without the session cookie. Error responses are returned as well. */
+export const sendVerify = async (apiKey: string, licenseKey: string): Promise<VerifyResponse> => {
   const sentAt = new Date().toISOString();
   const startMs = performance.now();
-  const answer = await fetch(PATH, {
+  const response = await fetch(PATH, {
     method: 'POST',
     credentials: 'omit',
     headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
@@ -54,11 +54,11 @@ export const sendVerify = async (apiKey: string, licenseKey: string): Promise<Ve
   }).catch((cause: unknown) => {
     throw unreachable(cause);
   });
-  const text = await answer.text();
+  const text = await response.text();
   const ms = Math.round(performance.now() - startMs);
   const headers = SHOWN_HEADERS.flatMap((name) => {
-    const value = answer.headers.get(name);
+    const value = response.headers.get(name);
     return value === null ? [] : [{ name, value }];
   });
-  return { status: answer.status, ms, sentAt, headers, body: pretty(text) };
+  return { status: response.status, ms, sentAt, headers, body: pretty(text) };
 };

@@ -15,10 +15,10 @@ const dateFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZ
 const dayFormat = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const exactFormat = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'long' });
 
-/** A date, YYYY-MM-DD, or the UTC day of a time. */
+/** Formats a date (YYYY-MM-DD), or the UTC day of a timestamp. */
 export const formatDate = (date: string): string => dateFormat.format(new Date(date));
 export const formatDay = (date: string): string => dayFormat.format(new Date(date));
-/** With seconds and zone, in the zone of whoever reads it. */
+/** Formats a timestamp with seconds, in the browser's time zone. */
 export const formatExact = (time: string): string => exactFormat.format(new Date(time));
 
 const STEPS: [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-// `public/theme.js` reads the same choice before the first paint.
+// `public/theme.js` reads the same setting before the first paint.
 
 export type Theme = 'system' | 'light' | 'dark';
 const KEY = 'latchkey.theme';
@@ -34,7 +34,7 @@ const subscribe = (listener: () => void) => {
 
 export const useTheme = (): Theme => useSyncExternalStore(subscribe, chosenTheme);
 
-/** Changes whenever colors do: for what is drawn and not styled. */
+/** Whether the dark theme is shown, for charts that CSS can't style. */
 export const useIsDark = (): boolean =>
   useSyncExternalStore(subscribe, () => {
     const theme = chosenTheme();

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ChevronsUpDown, LogOut, Monitor, Moon, Sun } from 'lucide-react';
 import { accountQuery } from '../data/queries.ts';
 import { chooseTheme, useTheme } from '../lib/theme.ts';
-import { Menu, MenuChoices, MenuItem, MenuLine } from '../ui/menu.tsx';
+import { Menu, MenuChoices, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useSignOut } from './sign-out.ts';
 
@@ -46,7 +46,7 @@ export const AccountMenu = () => {
   return (
     <Menu trigger={trigger} align="start">
       <MenuChoices label="Theme" value={theme} choices={[...THEMES]} onChoose={chooseTheme} />
-      <MenuLine />
+      <MenuSeparator />
       <MenuItem icon={<LogOut aria-hidden />} onSelect={signOut}>
         Sign out
       </MenuItem>

@@ -55,7 +55,7 @@ const Navigation = ({ onSearch, onGo }: { onSearch: () => void; onGo?: () => voi
   </>
 );
 
-/** A new page begins at its heading, for those who hear it as well. */
+/** Moves the focus to the new page, so that screen readers start reading there. */
 const useFocusOnNavigation = () => {
   const main = useRef<HTMLElement>(null);
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });

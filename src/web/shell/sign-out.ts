@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { ApiError } from '../data/error.ts';
 import { logOut } from '../data/mutations.ts';
 import { forgetSession } from '../data/session.ts';
-import { tellError } from '../ui/toast.tsx';
+import { showError } from '../ui/toast.tsx';
 
 export const useSignOut = () => {
   const navigate = useNavigate();
@@ -15,7 +15,7 @@ export const useSignOut = () => {
     },
     onError: (error) => {
       // A session that has ended already leads to the sign-in page anyway.
-      if (!(error instanceof ApiError && error.status === 401)) tellError(error);
+      if (!(error instanceof ApiError && error.status === 401)) showError(error);
     },
   });
   return () => mutate();

@@ -26,7 +26,7 @@ export const buttonClass = ({ variant = 'outline', size = 'md' }: Look, classNam
     className,
   );
 
-/** While it is busy it keeps its focus and its width, and does nothing. */
+/** A busy button ignores clicks but keeps its focus and width. */
 export const Button = ({
   variant,
   size,
@@ -51,7 +51,7 @@ export const Button = ({
   </button>
 );
 
-/** An icon alone, whose name shows on hover and is read out. */
+/** A button that is only an icon. Its label is its tooltip and its accessible name. */
 export const IconButton = ({ label, className, ...props }: ComponentProps<'button'> & { label: string }) => (
   <Tip text={label}>
     <button

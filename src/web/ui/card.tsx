@@ -26,7 +26,7 @@ export const CardHeader = ({
   </div>
 );
 
-/** Name and value, one below the other or side by side as there is room. */
+/** A list of names and values, side by side where there is room. */
 export const Facts = ({ children }: { children: ReactNode }) => (
   <dl className="divide-y divide-line text-sm">{children}</dl>
 );

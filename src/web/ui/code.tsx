@@ -1,6 +1,6 @@
 import { CopyIcon } from './copy.tsx';
 
-/** Code to read or to take along. */
+/** A block of code with a copy button. */
 export const Code = ({
   text,
   what,

@@ -1,7 +1,7 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
-import { tellError } from './toast.tsx';
+import { showError } from './toast.tsx';
 
 const SHOWN_MS = 1_600;
 
@@ -17,13 +17,13 @@ const useCopy = (text: string | (() => Promise<string>)) => {
       await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
       setCopied(true);
     } catch (error) {
-      tellError(error);
+      showError(error);
     }
   };
   return { isCopied, copy: () => void copy() };
 };
 
-/** `text` may be something that has to be fetched first, such as a secret. */
+/** `text` may be a function that fetches the text first, such as a secret. */
 export const CopyIcon = ({ text, what }: { text: string | (() => Promise<string>); what: string }) => {
   const { isCopied, copy } = useCopy(text);
   return (
@@ -43,7 +43,7 @@ export const CopyButton = ({ text, children = 'Copy' }: { text: string; children
   );
 };
 
-/** A secret in full, on one line that scrolls, with its copy button. */
+/** A secret in full, with a copy button. */
 export const Secret = ({ value, what }: { value: string; what: string }) => (
   <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1.5 pr-1.5 pl-3">
     <code className="min-w-0 flex-1 text-sm break-all select-all" data-secret>

@@ -1,3 +1,3 @@
-/** Class names, without those whose condition does not hold. */
+/** Joins class names and skips the falsy ones. */
 export const cx = (...names: (string | false | null | undefined)[]): string =>
   names.filter(Boolean).join(' ');

@@ -2,7 +2,7 @@ import { formatCount } from '../lib/format.ts';
 import { cx } from './cx.ts';
 import { Skeleton } from './skeleton.tsx';
 
-/** One number with its name, in a `dl`. */
+/** A number and its name, inside a `dl`. */
 export const Figure = ({
   name,
   value,

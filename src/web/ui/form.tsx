@@ -21,7 +21,7 @@ const Errors = createContext<FieldErrors>({});
 /** The error of a field that is not one of the components below. */
 export const useFieldError = (name: string): string | undefined => use(Errors)[name];
 
-const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Sorts an API error into the messages of the form's fields and the rest, which shows below the buttons. */
 const sortError = (error: unknown, names: string[]): { fieldErrors: FieldErrors; rest: unknown } => {
@@ -30,7 +30,7 @@ const sortError = (error: unknown, names: string[]): { fieldErrors: FieldErrors;
   const others = [];
   for (const { path, message } of error.details) {
     const name = names.includes(path) ? path : (path.split('.')[0] ?? '');
-    if (names.includes(name)) fieldErrors[name] ??= sentence(message);
+    if (names.includes(name)) fieldErrors[name] ??= capitalize(message);
     else others.push(`${path}: ${message}`);
   }
   return { fieldErrors, rest: others.length > 0 ? new Error(others.join('; ')) : null };
@@ -103,7 +103,7 @@ interface ControlProps {
   'aria-invalid': true | undefined;
 }
 
-const Labelled = ({
+const Labeled = ({
   label,
   hint,
   name,
@@ -140,9 +140,9 @@ export const TextField = ({
   className,
   ...props
 }: FieldProps & Omit<ComponentProps<'input'>, 'name'>) => (
-  <Labelled label={label} hint={hint} name={name}>
+  <Labeled label={label} hint={hint} name={name}>
     {(control) => <input {...props} {...control} className={cx(CONTROL, 'h-9', className)} />}
-  </Labelled>
+  </Labeled>
 );
 
 export const TextArea = ({
@@ -152,9 +152,9 @@ export const TextArea = ({
   className,
   ...props
 }: FieldProps & Omit<ComponentProps<'textarea'>, 'name'>) => (
-  <Labelled label={label} hint={hint} name={name}>
+  <Labeled label={label} hint={hint} name={name}>
     {(control) => <textarea rows={4} {...props} {...control} className={cx(CONTROL, 'py-2', className)} />}
-  </Labelled>
+  </Labeled>
 );
 
 export const SelectField = ({
@@ -165,7 +165,7 @@ export const SelectField = ({
   children,
   ...props
 }: FieldProps & Omit<ComponentProps<'select'>, 'name'>) => (
-  <Labelled label={label} hint={hint} name={name}>
+  <Labeled label={label} hint={hint} name={name}>
     {(control) => (
       <span className="relative block">
         <select {...props} {...control} className={cx(CONTROL, 'h-9 appearance-none pr-9', className)}>
@@ -174,10 +174,10 @@ export const SelectField = ({
         <ChevronDown aria-hidden className="pointer-events-none absolute top-2.5 right-3 size-4 text-muted" />
       </span>
     )}
-  </Labelled>
+  </Labeled>
 );
 
-/** A choice with words beside its box; a group of them goes into a `ChoiceGroup`. */
+/** A checkbox or radio button with its label. */
 export const Choice = ({
   label,
   hint,

@@ -1,4 +1,4 @@
-/** A keyhole. */
+/** The keyhole logo. */
 export const Logo = ({ className = 'size-7' }: { className?: string }) => (
   <svg viewBox="0 0 32 32" aria-hidden className={className}>
     <rect width="32" height="32" rx="8" className="fill-ink" />

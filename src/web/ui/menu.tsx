@@ -70,4 +70,4 @@ export const MenuChoices = <Value extends string>({
   </Base.RadioGroup>
 );
 
-export const MenuLine = () => <Base.Separator className="mx-1 my-1 h-px bg-line" />;
+export const MenuSeparator = () => <Base.Separator className="mx-1 my-1 h-px bg-line" />;

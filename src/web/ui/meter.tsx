@@ -1,9 +1,9 @@
 import { formatCount } from '../lib/format.ts';
 import { cx } from './cx.ts';
 
-const NEARLY = 0.8;
+const WARN_FROM = 0.8;
 
-/** How much of a limit is used, as a thin bar. */
+/** A bar that shows how much of a limit is used. */
 export const Meter = ({ label, used, limit }: { label: string; used: number; limit: number }) => {
   const share = Math.min(1, used / limit);
   return (
@@ -19,7 +19,7 @@ export const Meter = ({ label, used, limit }: { label: string; used: number; lim
       <div
         className={cx(
           'h-full rounded-full',
-          share >= 1 ? 'bg-bad' : share >= NEARLY ? 'bg-warn' : 'bg-brass-line',
+          share >= 1 ? 'bg-bad' : share >= WARN_FROM ? 'bg-warn' : 'bg-brass-line',
         )}
         style={{ width: `${share * 100}%` }}
       />

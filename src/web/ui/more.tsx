@@ -9,7 +9,7 @@ interface PagedQuery {
   fetchNextPage: () => Promise<unknown>;
 }
 
-/** Below a list of which there may be more. */
+/** The button below a list that loads its next page. */
 export const MoreRows = ({ query }: { query: PagedQuery }) =>
   query.hasNextPage ? (
     <div className="grid justify-items-center gap-2 border-t border-line p-3">

@@ -1,6 +1,6 @@
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { ApiError, errorWords } from '../data/error.ts';
+import { ApiError, errorMessage } from '../data/error.ts';
 import { Button } from './button.tsx';
 
 export const RequestId = ({ error }: { error: unknown }) =>
@@ -10,12 +10,12 @@ export const RequestId = ({ error }: { error: unknown }) =>
     </span>
   ) : null;
 
-/** In place of what could not be shown, with a way to try again. */
+/** Replaces content that failed to load, with a button to try again. */
 export const LoadError = ({ error, onRetry }: { error: unknown; onRetry: () => void }) => (
   <div role="alert" className="flex flex-col items-center gap-3 px-5 py-12 text-center">
     <CircleAlert aria-hidden className="size-5 text-bad" />
     <p>
-      <span className="block font-medium">{errorWords(error)}</span>
+      <span className="block font-medium">{errorMessage(error)}</span>
       <RequestId error={error} />
     </p>
     <Button size="sm" onClick={onRetry}>
@@ -26,19 +26,19 @@ export const LoadError = ({ error, onRetry }: { error: unknown; onRetry: () => v
 
 const reveal = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
 
-/** Below the buttons of a form that was refused; brought into view where the form is longer than its place. */
+/** The error of a form, below its buttons. Scrolls into view in dialogs that are too long for the window. */
 export const FormError = ({ error }: { error: unknown }) =>
   error ? (
     <div ref={reveal} role="alert" className="flex gap-2 rounded-lg bg-bad-soft px-3 py-2 text-sm text-bad">
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <p className="min-w-0">
-        {errorWords(error)}
+        {errorMessage(error)}
         <RequestId error={error} />
       </p>
     </div>
   ) : null;
 
-/** Where there is nothing yet: what it would be, and what to do next. */
+/** Replaces an empty list: explains what it will show and what to do next. */
 export const Empty = ({
   icon,
   title,

@@ -1,11 +1,11 @@
 import { cx } from './cx.ts';
 
-/** Stands where something is going to be, in its size. */
+/** A placeholder in the size of content that is loading. */
 export const Skeleton = ({ className }: { className?: string }) => (
   <span aria-hidden className={cx('block animate-pulse rounded-md bg-line', className ?? 'h-4 w-full')} />
 );
 
-/** Rows of a table that is on its way. */
+/** Placeholder rows of a table that is loading. */
 export const SkeletonRows = ({ rows = 6, columns }: { rows?: number; columns: number }) => (
   <>
     {Array.from({ length: rows }, (_, row) => (

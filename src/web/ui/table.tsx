@@ -1,7 +1,7 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { cx } from './cx.ts';
 
-/** Scrolls by itself when it is wider than the page; `label` says what it lists. */
+/** A table that scrolls sideways when it is wider than the page. `label` names what it lists. */
 export const Table = ({ label, head, children }: { label: string; head: ReactNode; children: ReactNode }) => (
   <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
     <table className="w-full border-collapse text-sm">

@@ -2,7 +2,7 @@ import { formatCount } from '../lib/format.ts';
 import { cx } from './cx.ts';
 import { Skeleton } from './skeleton.tsx';
 
-/** One of a few, as a row of buttons. */
+/** A row of buttons of which one is chosen. */
 export const Segments = <Value extends string>({
   label,
   value,

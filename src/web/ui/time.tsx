@@ -10,10 +10,10 @@ const subscribe = (listener: () => void) => {
 };
 const now = () => Math.floor(Date.now() / TICK_MS) * TICK_MS;
 
-/** The time, near enough for words; whoever uses it is told when it has moved on. */
+/** Returns the current time, rounded down to `TICK_MS`, and renders again as it changes. */
 export const useNow = (): number => useSyncExternalStore(subscribe, now);
 
-/** How long ago, or in how long; the exact time on hover. */
+/** A relative time, with the exact time as its tooltip. */
 export const Time = ({ at }: { at: string }) => {
   const nowMs = useNow();
   return (

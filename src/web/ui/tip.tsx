@@ -1,7 +1,7 @@
 import { Tooltip } from '@base-ui/react/tooltip';
 import type { ReactElement } from 'react';
 
-/** Says on hover and focus what its one child is. The child has to be focusable, so that the keyboard gets there. */
+/** A tooltip for its child, which has to be focusable so that keyboard users see it too. */
 export const Tip = ({ text, children }: { text: string; children: ReactElement }) => (
   <Tooltip.Root>
     <Tooltip.Trigger render={children} />

@@ -1,19 +1,19 @@
 import { Toast } from '@base-ui/react/toast';
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
-import { ApiError, errorWords } from '../data/error.ts';
+import { ApiError, errorMessage } from '../data/error.ts';
 
 const manager = Toast.createToastManager();
 
 /** Shows a toast that something is done. */
-export const tell = (title: string) => {
+export const showToast = (title: string) => {
   manager.add({ title, type: 'done' });
 };
 
 /** Shows an error that has no place on the page as a toast. */
-export const tellError = (error: unknown) => {
+export const showError = (error: unknown) => {
   const id = error instanceof ApiError ? error.requestId : '';
   manager.add({
-    title: errorWords(error),
+    title: errorMessage(error),
     ...(id !== '' && { description: `Request ${id}` }),
     type: 'error',
     priority: 'high',

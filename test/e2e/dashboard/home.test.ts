@@ -60,7 +60,7 @@ test('the JavaScript snippet verifies a license', async () => {
 test('the snippet can be run on the page, which shows the response', async () => {
   await page.getByRole('button', { name: 'Run it here' }).click();
   await expect
-    .poll(() => page.getByRole('region', { name: 'answer' }).textContent())
+    .poll(() => page.getByRole('region', { name: 'response' }).textContent())
     .toMatch(/^HTTP 200\n\{\s+"valid": true/);
 });
 

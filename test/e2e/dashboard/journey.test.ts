@@ -29,7 +29,7 @@ let inbox: Inbox;
 
 test('registering opens the home page', async () => {
   await page.goto('/register');
-  await page.getByLabel('E-mail').fill(uniqueEmail('ada'));
+  await page.getByLabel('Email').fill(uniqueEmail('ada'));
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'First steps' }).waitFor();
@@ -71,7 +71,7 @@ test('creating a license for a customer shows its key', async () => {
   await goTo('Licenses');
   await page.getByRole('button', { name: 'Create license' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Create license' });
-  await dialog.getByLabel('Customer e-mail').fill('grace@example.com');
+  await dialog.getByLabel('Customer email').fill('grace@example.com');
   await dialog.getByLabel('Product').fill('Orrery');
   await dialog.getByRole('button', { name: 'Create license' }).click();
   licenseKey = (await page.locator('[data-secret]').textContent()) ?? '';

@@ -77,7 +77,9 @@ describe('the license list', () => {
   test('the command palette finds a license from any page', async () => {
     await openPage(page, '/billing');
     await page.keyboard.press('ControlOrMeta+k');
-    await page.getByRole('combobox', { name: 'Search or do' }).fill('customer-42@');
+    await page
+      .getByRole('combobox', { name: 'Search pages, actions, licenses and webhooks' })
+      .fill('customer-42@');
     await page.getByRole('option', { name: /customer-42@example\.com/ }).waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.getByRole('main').textContent()).toContain('customer-42@example.com');

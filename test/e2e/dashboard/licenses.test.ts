@@ -40,7 +40,7 @@ describe('with only the keyboard', () => {
   test('a license can be created with every field', async () => {
     await tabTo('Create license');
     await press('Enter');
-    await expect.poll(focused).toBe('Customer e-mail');
+    await expect.poll(focused).toBe('Customer email');
     await type('grace@example.com');
     await tabTo('Customer name');
     await type('Grace Hopper');
@@ -100,10 +100,10 @@ describe('the page of a license', () => {
 
   test('edits the license and shows a validation error at its field', async () => {
     await action('Edit').click();
-    await page.getByLabel('Customer e-mail').fill('nobody');
+    await page.getByLabel('Customer email').fill('nobody');
     await dialogButton('Save changes').click();
-    await expect.poll(() => page.getByLabel('Customer e-mail').getAttribute('aria-invalid')).toBe('true');
-    await page.getByLabel('Customer e-mail').fill('hopper@example.com');
+    await expect.poll(() => page.getByLabel('Customer email').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Customer email').fill('hopper@example.com');
     await dialogButton('Save changes').click();
     await waitForToast('License changed');
     await expect.poll(() => page.getByRole('main').textContent()).toContain('hopper@example.com');

@@ -29,7 +29,7 @@ describe('a new account', () => {
   test('an invalid field shows its error and gets the focus', async () => {
     await page.getByRole('link', { name: 'Create one' }).click();
     await page.getByRole('heading', { name: 'Create your account' }).waitFor();
-    await fillIn(page, { 'E-mail': email, Password: 'short' });
+    await fillIn(page, { Email: email, Password: 'short' });
     await page.getByRole('button', { name: 'Create account' }).click();
     const password = page.getByLabel('Password');
     await expect.poll(() => password.getAttribute('aria-invalid')).toBe('true');
@@ -39,7 +39,7 @@ describe('a new account', () => {
   });
 
   test('the form can be filled in by a password manager', async () => {
-    expect(await page.getByLabel('E-mail').getAttribute('autocomplete')).toBe('username');
+    expect(await page.getByLabel('Email').getAttribute('autocomplete')).toBe('username');
     expect(await page.getByLabel('Password').getAttribute('autocomplete')).toBe('new-password');
   });
 
@@ -61,9 +61,9 @@ describe('a new account', () => {
   test('registering the same email address again shows an error at its field', async () => {
     const { context, page: other } = await visit();
     await other.goto('/register');
-    await fillIn(other, { 'E-mail': email, Password: PASSWORD });
+    await fillIn(other, { Email: email, Password: PASSWORD });
     await other.getByRole('button', { name: 'Create account' }).click();
-    await other.getByText('There is an account with this e-mail already.').waitFor();
+    await other.getByText('An account with this email address already exists.').waitFor();
     expect(await other.evaluate('document.activeElement.name')).toBe('email');
     await context.close();
   });
@@ -79,7 +79,7 @@ describe('a new account', () => {
   });
 
   test('a wrong password shows an error, and the right one signs in', async () => {
-    await fillIn(page, { 'E-mail': email, Password: 'not the password' });
+    await fillIn(page, { Email: email, Password: 'not the password' });
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('Wrong Email or Password').waitFor();
     await page.getByLabel('Password').fill(PASSWORD);
@@ -98,7 +98,7 @@ describe('returning to the requested page', () => {
     await customer.post('/api/logout');
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByText('Your session has ended.').waitFor();
-    await fillIn(page, { 'E-mail': customer.email, Password: PASSWORD });
+    await fillIn(page, { Email: customer.email, Password: PASSWORD });
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'API keys' }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/keys');
@@ -109,7 +109,7 @@ describe('returning to the requested page', () => {
     const customer = await createAccount(service, 'eve');
     const { context, page } = await visit();
     await page.goto('/licenses?status=expired');
-    await fillIn(page, { 'E-mail': customer.email, Password: PASSWORD });
+    await fillIn(page, { Email: customer.email, Password: PASSWORD });
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Licenses' }).waitFor();
     expect(page.url()).toBe(`${service.origin}/licenses?status=expired`);
@@ -122,7 +122,7 @@ describe('returning to the requested page', () => {
       const customer = await createAccount(service, 'mal');
       const { context, page } = await visit();
       await page.goto(`/login?next=${encodeURIComponent(next)}`);
-      await fillIn(page, { 'E-mail': customer.email, Password: PASSWORD });
+      await fillIn(page, { Email: customer.email, Password: PASSWORD });
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('heading', { name: 'Home' }).waitFor();
       expect(new URL(page.url()).origin).toBe(service.origin);

@@ -5,7 +5,7 @@ import { formatDate } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form } from '../../ui/form.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { limitText, PLAN_NAMES, planOf, type Subscription } from './plan-words.ts';
 
 const AtPeriodEnd = ({ subscription }: { subscription: Subscription }) => {
@@ -48,7 +48,7 @@ const CancelForm = ({
   const cancel = useMutation({
     ...cancelSubscription,
     onSuccess: (_, at) => {
-      tell(at === 'period_end' ? 'Subscription canceled' : 'You’re on Free');
+      showToast(at === 'period_end' ? 'Subscription canceled' : 'You’re on Free');
       onCanceled();
     },
   });

@@ -1,6 +1,6 @@
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { errorWords } from '../../data/error.ts';
+import { errorMessage } from '../../data/error.ts';
 import type { Billing } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
@@ -16,7 +16,7 @@ const State = ({ children }: { children: ReactNode }) => (
 
 const CheckoutError = ({ error }: { error: unknown }) => (
   <div role="alert" className="mt-3 rounded-lg bg-bad-soft px-3 py-2 text-sm">
-    <p className="text-bad">{errorWords(error)}</p>
+    <p className="text-bad">{errorMessage(error)}</p>
     <p className="text-muted">You were not charged, and your plan has not changed.</p>
     <RequestId error={error} />
   </div>

@@ -10,7 +10,7 @@ const LINK = 'text-sm font-medium underline decoration-line-strong underline-off
 const Health = ({ webhooks }: { webhooks: Dashboard['webhooks'] }) => {
   if (webhooks.endpoints === 0) return null;
   const { delivered_24h: delivered, failed_24h: failed } = webhooks;
-  if (failed === 0) return <StateBadge tone="good">{delivered === 0 ? 'Quiet' : 'Healthy'}</StateBadge>;
+  if (failed === 0) return <StateBadge tone="good">{delivered === 0 ? 'Idle' : 'Healthy'}</StateBadge>;
   return (
     <StateBadge tone={failed > delivered ? 'bad' : 'warn'}>
       {failed > delivered ? 'Failing' : 'Some fail'}
@@ -21,7 +21,7 @@ const Health = ({ webhooks }: { webhooks: Dashboard['webhooks'] }) => {
 export const DeliveryHealth = ({ webhooks }: { webhooks: Dashboard['webhooks'] | undefined }) => (
   <Card className="p-5">
     <h2 className="flex h-6 items-center justify-between text-sm font-medium">
-      Webhooks, 24 hours
+      Webhooks, last 24 hours
       {webhooks && <Health webhooks={webhooks} />}
     </h2>
     <dl className="mt-2 grid grid-cols-2 gap-4">

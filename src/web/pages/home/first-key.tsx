@@ -1,17 +1,20 @@
 import { useMutation } from '@tanstack/react-query';
 import { createApiKey } from '../../data/mutations.ts';
 import { Button } from '../../ui/button.tsx';
-import { tellError } from '../../ui/toast.tsx';
+import { showError } from '../../ui/toast.tsx';
 
 export const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
   const create = useMutation({
     ...createApiKey,
     onSuccess: ({ api_key }) => onCreated(api_key),
-    onError: tellError,
+    onError: showError,
   });
   return (
     <>
-      <p>Your application signs its calls with a key. You can copy, reveal and delete it at any time.</p>
+      <p>
+        Your application authenticates its calls with an API key. You can copy, reveal and delete it at any
+        time.
+      </p>
       <Button
         size="sm"
         variant="solid"

@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { createLicense } from '../../data/mutations.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { tellError } from '../../ui/toast.tsx';
+import { showError } from '../../ui/toast.tsx';
 
 export const FirstLicense = () => {
-  const create = useMutation({ ...createLicense, onError: tellError });
+  const create = useMutation({ ...createLicense, onError: showError });
   const createSample = () =>
     create.mutate({
       json: { product: 'Sample', duration_days: 30 },
@@ -12,13 +12,13 @@ export const FirstLicense = () => {
     });
   return (
     <>
-      <p>What a customer of yours gets: a key that is good until a day of your choice.</p>
+      <p>A license gives a customer a key that is valid until a date of your choice.</p>
       <div className="flex flex-wrap gap-2">
         <Button size="sm" variant="solid" isBusy={create.isPending} onClick={createSample}>
           Create a sample license
         </Button>
         <ButtonLink to="/licenses" search={{ create: true }} size="sm">
-          Fill it in myself
+          Fill in the form
         </ButtonLink>
       </div>
     </>

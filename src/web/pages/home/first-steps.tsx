@@ -33,11 +33,11 @@ interface BodyProps {
   completed: number;
   apiKey: string | null;
   setApiKey: (key: string) => void;
-  /** Keeps a step open that has just been done, with what came of it. */
+  /** Keeps the step open once it is done, to show its result. */
   stay: () => void;
 }
 
-/** What there is to do, in place. */
+/** The instructions and buttons of a step. */
 const StepBody = ({ id, completed, apiKey, setApiKey, stay }: BodyProps) => {
   switch (id) {
     case 'create_api_key':
@@ -49,7 +49,7 @@ const StepBody = ({ id, completed, apiKey, setApiKey, stay }: BodyProps) => {
     case 'add_webhook':
       return (
         <>
-          <p>Hear of every license that is created or verified, as it happens.</p>
+          <p>Get a request for every license that is created or verified, as it happens.</p>
           <ButtonLink to="/webhooks" search={{ create: true }} variant="solid" size="sm">
             Add a webhook
           </ButtonLink>
@@ -71,7 +71,7 @@ const StepBody = ({ id, completed, apiKey, setApiKey, stay }: BodyProps) => {
   }
 };
 
-/** Follows what the account has really done; nothing here can be ticked off by hand. */
+/** The checklist of first steps. The API derives which steps are done from the account's data. */
 export const FirstSteps = ({
   progress,
   isHidden,

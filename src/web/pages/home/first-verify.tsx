@@ -2,12 +2,12 @@ import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Eye, Play } from 'lucide-react';
 import { useState } from 'react';
 import { verifyLicense } from '../../data/mutations.ts';
-import { apiKeyInFull, apiKeysQuery, isGoodKey, onboardingQuery } from '../../data/queries.ts';
+import { fetchFullApiKey, apiKeysQuery, isActiveKey, onboardingQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Segments } from '../../ui/tabs.tsx';
-import { tellError } from '../../ui/toast.tsx';
+import { showError } from '../../ui/toast.tsx';
 import { useNow } from '../../ui/time.tsx';
 
 const LANGUAGES = [
@@ -21,7 +21,7 @@ type Language = (typeof LANGUAGES)[number]['value'];
 const useUsableKey = () => {
   const nowMs = useNow();
   const { data } = useInfiniteQuery(apiKeysQuery);
-  return data?.pages[0]?.data.find((apiKey) => isGoodKey(apiKey, nowMs));
+  return data?.pages[0]?.data.find((apiKey) => isActiveKey(apiKey, nowMs));
 };
 
 export const FirstVerify = ({
@@ -39,15 +39,15 @@ export const FirstVerify = ({
   const usable = useUsableKey();
   const { data } = useQuery(onboardingQuery(completed));
 
-  const keyInFull = async () => {
+  const readFullKey = async () => {
     if (apiKey) return apiKey;
     if (!usable) throw new Error('Create an API key first.');
-    const inFull = await apiKeyInFull(usable.id);
-    onRevealed(inFull);
-    return inFull;
+    const fullKey = await fetchFullApiKey(usable.id);
+    onRevealed(fullKey);
+    return fullKey;
   };
-  const reveal = useMutation({ mutationFn: keyInFull, onError: tellError });
-  const run = useMutation({ ...verifyLicense, onError: tellError });
+  const reveal = useMutation({ mutationFn: readFullKey, onError: showError });
+  const run = useMutation({ ...verifyLicense, onError: showError });
   const snippet =
     apiKey === null
       ? data?.snippets[language]
@@ -56,8 +56,8 @@ export const FirstVerify = ({
   return (
     <>
       <p>
-        Ask whether a license is good, as your application would. Run this in a terminal or right here; the
-        step ticks itself off once a license was found valid.
+        Check whether a license is valid, as your application would. Run the call in a terminal or here. The
+        step is done once a license was found valid.
       </p>
       <div className="flex w-full flex-wrap items-center justify-between gap-2">
         <Segments label="Language" value={language} choices={[...LANGUAGES]} onChoose={setLanguage} />
@@ -79,14 +79,14 @@ export const FirstVerify = ({
         onClick={() => {
           if (!data) return;
           onRun();
-          run.mutate({ apiKey: keyInFull, licenseKey: data.license_key });
+          run.mutate({ apiKey: readFullKey, licenseKey: data.license_key });
         }}
       >
         <Play aria-hidden />
         Run it here
       </Button>
       <div aria-live="polite" className="w-full text-ink">
-        {run.data && <Code text={`HTTP ${run.data.status}\n${run.data.body}`} what="answer" />}
+        {run.data && <Code text={`HTTP ${run.data.status}\n${run.data.body}`} what="response" />}
       </div>
     </>
   );

@@ -13,13 +13,13 @@ import { RecentEvents } from './recent-events.tsx';
 import { Usage } from './usage.tsx';
 
 const REFRESH_MS = 15_000;
-/** While the first steps are taken, perhaps in a terminal beside this page. */
+/** Refresh interval until the first steps are done, which may happen in a terminal. */
 const WATCH_MS = 2_500;
 
-/** How the first steps stood when they were last looked at: what is about to be shown can then keep its place. */
+/** The stored state of the first steps, so that the page can keep their place while they load. */
 const FIRST_STEPS = 'first-steps';
 
-const HINT = 'What your licenses are doing.';
+const HINT = 'Usage, licenses and events at a glance.';
 
 const useFirstSteps = () => {
   const [note, setNote] = useState(() => readNote(FIRST_STEPS));
@@ -50,7 +50,7 @@ export const Home = () => {
   const dashboard = useQuery({ ...dashboardQuery, refetchInterval: isDone ? REFRESH_MS : WATCH_MS });
   const { data } = dashboard;
 
-  // Above all else: shown later, the first steps would push the rest away from under its reader.
+  // The first steps are at the top: showing them after the rest would shift the page.
   if (!isKnown) {
     return (
       <Page title="Home" hint={HINT}>

@@ -8,7 +8,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 
 const FILLS = { active: 'bg-good', expired: 'bg-line-strong', suspended: 'bg-pause', revoked: 'bg-bad' };
 
-/** How many there are in each state; each leads to the list of them. */
+/** The number of licenses in each state, with links to their lists. */
 export const LicenseCounts = ({ counts }: { counts: Dashboard['licenses'] | undefined }) => (
   <Card className="p-5">
     <h2 className="flex items-baseline justify-between text-sm font-medium">

@@ -74,11 +74,13 @@ export const RecentEvents = ({
   <Card>
     <CardHeader
       title="Recent events"
-      hint={hasEndpoint ? undefined : 'Verified licenses appear here once a webhook wants to hear of them.'}
+      hint={
+        hasEndpoint ? undefined : 'Verified licenses appear here once a webhook subscribes to that event.'
+      }
     />
     {events?.length === 0 ? (
-      <Empty icon={<Activity />} title="Nothing has happened yet">
-        Created licenses, payments and what your webhooks are told show up here.
+      <Empty icon={<Activity />} title="No events yet">
+        Created licenses, payments and webhook events show up here.
       </Empty>
     ) : (
       <ul className="divide-y divide-line border-t border-line">

@@ -9,7 +9,7 @@ type Days = Dashboard['usage_by_day'];
 
 const HEIGHT_PX = 216;
 
-/** The color that a token has now, as a canvas understands it. */
+/** Returns the current color of a design token in a form that a canvas accepts. */
 const colorOf = (element: HTMLElement, token: string): string => {
   const probe = document.createElement('span');
   probe.style.color = `var(--color-${token})`;
@@ -21,12 +21,12 @@ const colorOf = (element: HTMLElement, token: string): string => {
 
 const toData = (days: Days): uPlot.AlignedData => [
   days.map((_, index) => index),
-  // The one behind is as high as both: what shows above the other is `create`.
+  // The back series is the sum of both, so that its visible part is `create`.
   days.map(({ verify, create }) => verify + create),
   days.map(({ verify }) => verify),
 ];
 
-const SMALLEST_TOP = 4;
+const MIN_Y_MAX = 4;
 
 const optionsFor = (
   host: HTMLElement,
@@ -51,7 +51,7 @@ const optionsFor = (
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
       x: { time: false, range: [-0.6, days.length - 0.4] },
-      y: { range: (_plot, _min, max) => [0, Math.max(SMALLEST_TOP, max * 1.08)] },
+      y: { range: (_plot, _min, max) => [0, Math.max(MIN_Y_MAX, max * 1.08)] },
     },
     axes: [
       {
@@ -120,7 +120,7 @@ const Plot = ({ days }: { days: Days }) => {
     <div className="h-61">
       <div
         role="img"
-        aria-label={`API calls of the last 30 days: ${formatCount(verified)} verify, ${formatCount(created)} create. The table has each day.`}
+        aria-label={`API calls of the last 30 days: ${formatCount(verified)} verify, ${formatCount(created)} create. The table shows each day.`}
         className="relative"
       >
         <div ref={host} className="h-54 overflow-hidden" />
@@ -151,7 +151,7 @@ const Plot = ({ days }: { days: Days }) => {
   );
 };
 
-/** Drawn anew when the colors change. */
+/** Remounts the plot when the theme changes. */
 const UsageChart = ({ days }: { days: Days }) => <Plot key={String(useIsDark())} days={days} />;
 
 export default UsageChart;

@@ -18,12 +18,12 @@ const Figures = ({ usage }: { usage: Dashboard['usage'] }) => {
       <p className="mb-3 flex flex-wrap items-baseline gap-x-2">
         <span className="nums text-2xl font-semibold tracking-tight">{formatCount(used)}</span>
         <span className="nums text-muted">of {formatCount(limit)} API calls</span>
-        <span className="text-sm text-muted sm:ml-auto">Starts anew on {formatDate(usage.period_end)}</span>
+        <span className="text-sm text-muted sm:ml-auto">Resets on {formatDate(usage.period_end)}</span>
       </p>
       <Meter label="API calls used" used={used} limit={limit} />
       {used >= limit && (
         <p className="mt-2 text-sm text-bad">
-          The limit is reached: calls are refused until the period ends.
+          You have reached the limit. Calls are rejected until it resets.
         </p>
       )}
     </>
@@ -60,7 +60,7 @@ const VIEWS = [
   { value: 'table', label: 'Table' },
 ] as const;
 
-/** What was called in this period, and in the last 30 days. */
+/** The usage of this period, and the calls of the last 30 days. */
 export const Usage = ({ usage, days }: { usage: Dashboard['usage'] | undefined; days: Days | undefined }) => {
   const [view, setView] = useState<'chart' | 'table'>('chart');
   return (

@@ -1,7 +1,7 @@
 import { deleteApiKey } from '../../data/mutations.ts';
 import type { ApiKey } from '../../data/queries.ts';
 import { Confirm } from '../../ui/dialog.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { showToast } from '../../ui/toast.tsx';
 
 export const DeleteKey = ({
   apiKey,
@@ -20,11 +20,11 @@ export const DeleteKey = ({
     isDangerous
     typed={apiKey.name ?? 'delete'}
     write={deleteApiKey(apiKey.id)}
-    onDone={() => tell('API key deleted')}
+    onDone={() => showToast('API key deleted')}
   >
     <p>
-      From this moment on, whatever uses <code className="text-ink">{apiKey.masked_key}</code> is refused.
-      This can’t be undone.
+      Calls with <code className="text-ink">{apiKey.masked_key}</code> are rejected from now on. This can’t be
+      undone.
     </p>
   </Confirm>
 );

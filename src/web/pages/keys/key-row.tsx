@@ -1,6 +1,6 @@
 import { Ellipsis, Eye, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { type ApiKey, apiKeyInFull, isGoodKey } from '../../data/queries.ts';
+import { type ApiKey, fetchFullApiKey, isActiveKey } from '../../data/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
@@ -13,7 +13,7 @@ import { RevealKey } from './reveal-key.tsx';
 
 const Expiry = ({ apiKey, at }: { apiKey: ApiKey; at: string }) => {
   const nowMs = useNow();
-  return isGoodKey(apiKey, nowMs) ? (
+  return isActiveKey(apiKey, nowMs) ? (
     <span className="text-xs text-muted">
       Expires <Time at={at} />
     </span>
@@ -47,7 +47,7 @@ export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
       <Td className="max-md:hidden">
         <span className="flex items-center gap-1">
           <code className="text-xs whitespace-nowrap">{apiKey.masked_key}</code>
-          <CopyIcon text={() => apiKeyInFull(apiKey.id)} what="key" />
+          <CopyIcon text={() => fetchFullApiKey(apiKey.id)} what="key" />
           <IconButton label="Reveal key" onClick={() => setOpen('reveal')}>
             <Eye aria-hidden />
           </IconButton>

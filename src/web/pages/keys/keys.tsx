@@ -44,7 +44,7 @@ export const Keys = () => {
   return (
     <Page
       title="API keys"
-      hint="What your applications and servers sign in with. A key for verifying only may ship inside an application."
+      hint="Your applications and servers authenticate with API keys. Verify-only keys are safe to ship inside an application."
       actions={createButton}
     >
       <Card>
@@ -52,7 +52,7 @@ export const Keys = () => {
           <LoadError error={query.error} onRetry={() => void query.refetch()} />
         ) : keys?.length === 0 ? (
           <Empty icon={<KeyRound />} title="No API keys yet" action={createButton}>
-            Your application sends one along with every call, as the header x-api-key.
+            Your application sends an API key with every call, in the x-api-key header.
           </Empty>
         ) : (
           <>

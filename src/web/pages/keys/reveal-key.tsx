@@ -9,7 +9,7 @@ const Revealed = ({ id }: { id: string }) => {
   const { data, error, refetch } = useQuery({
     queryKey: ['api-keys', 'revealed', id],
     queryFn: () => revealApiKey(id),
-    // Gone with the dialog.
+    // Drops the key from the cache when the dialog closes.
     gcTime: 0,
     staleTime: 0,
   });
@@ -30,7 +30,7 @@ export const RevealKey = ({
     isOpen={isOpen}
     onClose={onClose}
     title={apiKey.name ?? 'API key'}
-    hint="Whoever has this key can do what it may. Keep it out of code that others read."
+    hint="Anyone with this key can use it. Keep it out of code that others can read."
   >
     <Revealed id={apiKey.id} />
   </Dialog>

@@ -7,7 +7,7 @@ import { CreateForm } from './create-form.tsx';
 
 const Created = ({ license, onAnother }: { license: License; onAnother: () => void }) => {
   const ref = useRef<HTMLDivElement>(null);
-  // The button that was pressed is gone.
+  // The submit button that had the focus is gone.
   useEffect(() => ref.current?.focus(), []);
   return (
     <div
@@ -28,8 +28,11 @@ const Created = ({ license, onAnother }: { license: License; onAnother: () => vo
   );
 };
 
-/** Opened by the page's address; once a license is made it stays open without, so that Back asks for no second one. */
-export const CreateLicense = ({ isAsked, onLeave }: { isAsked: boolean; onLeave: () => void }) => {
+/**
+ * Opened by the page's address. Once a license is created the dialog stays open and the address changes back, so that
+ * going back doesn't open the form again.
+ */
+export const CreateLicense = ({ isRequested, onLeave }: { isRequested: boolean; onLeave: () => void }) => {
   const [created, setCreated] = useState<License | null>(null);
   const [isStaying, setStaying] = useState(false);
   const show = (license: License) => {
@@ -43,15 +46,15 @@ export const CreateLicense = ({ isAsked, onLeave }: { isAsked: boolean; onLeave:
   };
   return (
     <Dialog
-      isOpen={isAsked || isStaying}
+      isOpen={isRequested || isStaying}
       onClose={close}
       onClosed={() => setCreated(null)}
       width="max-w-xl"
       title={created ? 'License created' : 'Create license'}
       hint={
         created
-          ? `The key for ${created.customer_name ?? created.customer_email}.`
-          : 'Every field may stay empty.'
+          ? `The license key for ${created.customer_name ?? created.customer_email}.`
+          : 'All fields are optional.'
       }
     >
       {created ? (

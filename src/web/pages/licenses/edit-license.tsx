@@ -5,7 +5,7 @@ import { editLicense } from '../../data/mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { CustomerFields } from './customer-fields.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 import { MetadataField } from './metadata-field.tsx';
@@ -18,11 +18,11 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Only what is different: a last day that has passed would be refused, though nobody touched it. */
+/** Returns only the fields that differ: the API would reject an unchanged expiry date in the past. */
 const changesOf = (license: License, values: Record<string, string>, metadata: Metadata) => {
   const text = (name: string) => values[name]?.trim() || null;
   const email = text('customer_email');
-  if (email === null) throw invalidField('customer_email', 'A license belongs to an e-mail address');
+  if (email === null) throw invalidField('customer_email', 'A license needs an email address');
   const next: Partial<License> = {
     customer_email: email,
     customer_name: text('customer_name'),
@@ -36,7 +36,7 @@ const changesOf = (license: License, values: Record<string, string>, metadata: M
 };
 
 const EditForm = ({ license, onClose }: { license: License; onClose: () => void }) => {
-  const edit = useMutation({ ...editLicense(license.id), onSuccess: () => tell('License changed') });
+  const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('License changed') });
   const [rows, setRows] = useState(() => rowsOf(license.metadata));
   const send = (values: Record<string, string>) => {
     const json = changesOf(license, values, metadataOf(rows));
@@ -47,14 +47,14 @@ const EditForm = ({ license, onClose }: { license: License; onClose: () => void 
     <Form write={edit} onSend={send}>
       <CustomerFields license={license} />
       {license.status === 'revoked' ? (
-        <p className="text-sm text-muted">A revoked license keeps its expiry as it is.</p>
+        <p className="text-sm text-muted">The expiry date of a revoked license can’t be changed.</p>
       ) : (
         <ExpiryField
           label="Expires"
           choices={CHOICES}
           chosen={license.expires_at === null ? 'never' : 'date'}
           date={license.expires_at}
-          neverHint="Good until suspended or revoked."
+          neverHint="Valid until suspended or revoked."
         />
       )}
       <MetadataField rows={rows} onChange={setRows} />

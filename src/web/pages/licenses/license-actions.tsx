@@ -5,7 +5,7 @@ import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/muta
 import type { License } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { tell, tellError } from '../../ui/toast.tsx';
+import { showToast, showError } from '../../ui/toast.tsx';
 import { EditLicense } from './edit-license.tsx';
 import { RenewLicense } from './renew-license.tsx';
 
@@ -26,8 +26,8 @@ const actionsOf = ({ status, expires_at }: License) => {
 const SuspendOrReinstate = ({ license, onSuspend }: { license: License; onSuspend: () => void }) => {
   const reinstate = useMutation({
     ...reinstateLicense(license.id),
-    onSuccess: () => tell('License reinstated'),
-    onError: tellError,
+    onSuccess: () => showToast('License reinstated'),
+    onError: showError,
   });
   const isSuspended = license.status === 'suspended';
   return (
@@ -73,7 +73,7 @@ export const LicenseActions = ({ license }: { license: License }) => {
         title="Suspend this license?"
         action="Suspend license"
         write={suspendLicense(license.id)}
-        onDone={() => tell('License suspended')}
+        onDone={() => showToast('License suspended')}
       >
         <p>
           The next verification of <code className="text-ink break-all">{license.license_key}</code> answers
@@ -87,7 +87,7 @@ export const LicenseActions = ({ license }: { license: License }) => {
         action="Revoke license"
         isDangerous
         write={revokeLicense(license.id)}
-        onDone={() => tell('License revoked')}
+        onDone={() => showToast('License revoked')}
         focusAfter={() => revokeButton.current ?? edit.current}
       >
         <p>

@@ -7,8 +7,8 @@ import { ExpiryDate } from './expiry-date.tsx';
 
 const None = () => <span className="text-muted">None</span>;
 
-/** A value that is often taken along; the button makes its line no higher. */
-const Copied = ({ text, what, children }: { text: string; what: string; children: ReactNode }) => (
+/** A value with a copy button, which does not make the row higher. */
+const Copyable = ({ text, what, children }: { text: string; what: string; children: ReactNode }) => (
   <span className="flex items-center gap-1">
     <span className="min-w-0 wrap-anywhere">{children}</span>
     <span className="-my-1.5">
@@ -23,10 +23,10 @@ export const LicenseFacts = ({ license }: { license: License }) => (
     <div className="border-t border-line pb-1">
       <Facts>
         <Fact name="Customer">{license.customer_name ?? <None />}</Fact>
-        <Fact name="E-mail">
-          <Copied text={license.customer_email} what="e-mail">
+        <Fact name="Email">
+          <Copyable text={license.customer_email} what="email address">
             {license.customer_email}
-          </Copied>
+          </Copyable>
         </Fact>
         <Fact name="Product">{license.product ?? <None />}</Fact>
         <Fact name="Expires">
@@ -39,9 +39,9 @@ export const LicenseFacts = ({ license }: { license: License }) => (
           <Time at={license.updated_at} />
         </Fact>
         <Fact name="ID">
-          <Copied text={license.id} what="ID">
+          <Copyable text={license.id} what="ID">
             <code className="text-xs">{license.id}</code>
-          </Copied>
+          </Copyable>
         </Fact>
       </Facts>
     </div>

@@ -6,7 +6,7 @@ import { MoreRows } from '../../ui/more.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ACTION_WORDS, changeWords } from './history-words.ts';
+import { ACTION_LABELS, describeChanges } from './history-text.ts';
 
 const DOTS: Record<LicenseChange['action'], string> = {
   created: 'bg-brass',
@@ -23,12 +23,12 @@ const Entry = ({ entry, isLast }: { entry: LicenseChange; isLast: boolean }) => 
     <span aria-hidden className={cx('mt-1.5 size-2 shrink-0 rounded-full', DOTS[entry.action])} />
     <div className="min-w-0 flex-1 text-sm">
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-        <span className="font-medium">{ACTION_WORDS[entry.action]}</span>
+        <span className="font-medium">{ACTION_LABELS[entry.action]}</span>
         <span className="text-muted">
           <Time at={entry.at} />
         </span>
       </div>
-      {changeWords(entry).map((words) => (
+      {describeChanges(entry).map((words) => (
         <p key={words} className="break-words text-muted">
           {words}
         </p>

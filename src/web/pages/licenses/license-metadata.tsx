@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
 import { EditLicense } from './edit-license.tsx';
 
-/** Text as it is; what is no text is told apart by its type. */
+/** Shows text as it is, and numbers and booleans as code. */
 const Value = ({ value }: { value: License['metadata'][string] }) => {
   if (typeof value === 'string') {
     return value === '' ? (

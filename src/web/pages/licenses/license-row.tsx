@@ -11,7 +11,7 @@ import { ExpiryDate, ShortExpiry } from './expiry-date.tsx';
 const WIDE = 'max-xl:hidden';
 const MIDDLE = 'max-md:hidden';
 const LAST_IN_MIDDLE = cx(MIDDLE, 'max-xl:pr-5');
-// On a phone the first column is the whole row.
+// On phones the first column is the whole row.
 const FIRST = 'max-md:w-full max-md:max-w-0 max-md:pr-5';
 
 export const LICENSE_HEAD = (
@@ -25,7 +25,7 @@ export const LICENSE_HEAD = (
   </>
 );
 
-/** The link covers its row: to its ends it can be clicked, also with the middle button. */
+/** A link that covers the whole row, so that clicks and middle clicks anywhere in the row open the license. */
 const KeyLink = ({ license }: { license: License }) => (
   <Link
     to="/licenses/$id"

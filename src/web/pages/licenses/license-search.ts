@@ -3,10 +3,10 @@ import type { LicenseFilter } from '../../data/queries.ts';
 
 const PAUSE_MS = 200;
 
-/** Of a filter, what is in the page's address. */
+/** Returns the search parameters of a filter. */
 export const searchOf = ({ q, status }: LicenseFilter) => ({ ...(q && { q }), ...(status && { status }) });
 
-/** What is typed shows at once, and is committed when the typing pauses. */
+/** Keeps the typed text, and commits it when the typing pauses. */
 export const useDraft = (value: string, commit: (text: string) => Promise<void>) => {
   const [draft, setDraft] = useState<string | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -11,7 +11,7 @@ const Lines = ({ lines }: { lines: number }) => (
   </div>
 );
 
-/** A license that is opened by its address. */
+/** Shown while a license loads that was opened by its address. */
 export const LicenseSkeleton = ({ above }: { above: ReactNode }) => (
   <Page
     title="License"

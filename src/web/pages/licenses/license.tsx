@@ -19,7 +19,7 @@ const route = getRouteApi('/shell/licenses/$id');
 
 const ABOVE = <UpLink to="/licenses" name="Licenses" />;
 
-/** From a list that was shown before, so that opening one of its rows needs no waiting. */
+/** Finds the license in a cached list, so that opening a row shows it at once. */
 const useListed = (id: string) => {
   const queryClient = useQueryClient();
   return () =>
@@ -31,11 +31,7 @@ const useListed = (id: string) => {
 };
 
 const NoLicense = () => (
-  <Page
-    title="License not found"
-    hint="None of your licenses has this address. It may belong to another account."
-    above={ABOVE}
-  >
+  <Page title="License not found" hint="No license of this account has this id." above={ABOVE}>
     <div>
       <ButtonLink to="/licenses" variant="solid">
         See all licenses
@@ -59,7 +55,7 @@ const Shown = ({ license }: { license: License }) => (
     above={ABOVE}
     actions={<LicenseActions license={license} />}
   >
-    {/* In one column it reads in this order; in two, the calls have the right one to themselves. */}
+    {/* In one column the cards keep this order; in two, Try verify has the right column to itself. */}
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_30rem] xl:grid-rows-[auto_auto_1fr]">
       <LicenseFacts license={license} />
       <LicenseMetadata license={license} />

@@ -81,7 +81,7 @@ export const Licenses = () => {
   );
 
   return (
-    <Page title="Licenses" hint="Who may use your software, and until when." actions={createButton}>
+    <Page title="Licenses" hint="Who can use your software, and until when." actions={createButton}>
       <div className="flex flex-wrap items-center gap-3">
         <SearchField text={search.text} isBusy={isStale} onType={search.type} onClear={search.clear} />
         <StateFilter status={status} onChoose={chooseState} />
@@ -113,7 +113,7 @@ export const Licenses = () => {
           </div>
         )}
       </Card>
-      <CreateLicense isAsked={create} onLeave={() => showCreate(false)} />
+      <CreateLicense isRequested={create} onLeave={() => showCreate(false)} />
     </Page>
   );
 };

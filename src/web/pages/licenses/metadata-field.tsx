@@ -22,12 +22,12 @@ const SelectCell = (props: ComponentProps<'select'>) => (
 
 const Row = ({
   row,
-  isFresh,
+  isNew,
   onChange,
   onRemove,
 }: {
   row: MetadataRow;
-  isFresh: boolean;
+  isNew: boolean;
   onChange: (row: MetadataRow) => void;
   onRemove: () => void;
 }) => {
@@ -50,8 +50,8 @@ const Row = ({
           placeholder="seats"
           autoComplete="off"
           spellCheck={false}
-          // Only a row that was just asked for.
-          autoFocus={isFresh}
+          // Only in a row that was just added.
+          autoFocus={isNew}
           value={row.name}
           onChange={(event) => onChange({ ...row, name: event.currentTarget.value })}
         />
@@ -87,7 +87,7 @@ const Row = ({
             />
           )}
         </div>
-        <IconButton label={`Remove ${row.name || 'this line'}`} onClick={onRemove}>
+        <IconButton label={`Remove ${row.name || 'this row'}`} onClick={onRemove}>
           <Trash2 aria-hidden />
         </IconButton>
       </div>
@@ -100,7 +100,7 @@ const Row = ({
   );
 };
 
-/** Names and values, told apart by type, as the license is going to keep them. */
+/** Edits metadata as rows of name, type and value. */
 export const MetadataField = ({
   rows,
   onChange,
@@ -129,7 +129,7 @@ export const MetadataField = ({
             <Row
               key={row.id}
               row={row}
-              isFresh={row.name === '' && row.value === ''}
+              isNew={row.name === '' && row.value === ''}
               onChange={(changed) => onChange(rows.map((other) => (other.id === row.id ? changed : other)))}
               onRemove={() => remove(row.id)}
             />
@@ -146,7 +146,9 @@ export const MetadataField = ({
           <Plus aria-hidden />
           Add metadata
         </Button>
-        {rows.length === 0 && <p className="text-sm text-muted">Whatever you want to keep with it.</p>}
+        {rows.length === 0 && (
+          <p className="text-sm text-muted">Any data you want to store with the license.</p>
+        )}
       </div>
     </fieldset>
   );

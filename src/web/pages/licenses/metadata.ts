@@ -4,7 +4,7 @@ import type { License } from '../../data/queries.ts';
 export type Metadata = License['metadata'];
 export type MetadataKind = 'text' | 'number' | 'boolean';
 
-/** A line of the form; `id` only tells lines apart. */
+/** A row of the form. The id is only the row's React key. */
 export interface MetadataRow {
   id: number;
   name: string;
@@ -28,18 +28,18 @@ const valueOf = ({ id, kind, value }: MetadataRow): Metadata[string] => {
   if (kind === 'text') return value;
   if (kind === 'boolean') return value === 'true';
   const number = value.trim() === '' ? Number.NaN : Number(value);
-  if (!Number.isFinite(number)) throw invalidField(fieldOf(id, 'value'), 'This is not a number');
+  if (!Number.isFinite(number)) throw invalidField(fieldOf(id, 'value'), 'Enter a number');
   return number;
 };
 
-/** Lines that nothing was written in don't count. */
+/** Reads the rows and skips empty ones. */
 export const metadataOf = (rows: MetadataRow[]): Metadata => {
   const metadata = new Map<string, Metadata[string]>();
   for (const row of rows) {
     const name = row.name.trim();
     if (name === '' && (row.value.trim() === '' || row.kind === 'boolean')) continue;
-    if (name === '') throw invalidField(fieldOf(row.id, 'name'), 'Give it a name');
-    if (metadata.has(name)) throw invalidField(fieldOf(row.id, 'name'), 'This name is there twice');
+    if (name === '') throw invalidField(fieldOf(row.id, 'name'), 'Enter a name');
+    if (metadata.has(name)) throw invalidField(fieldOf(row.id, 'name'), 'Another row has this name');
     metadata.set(name, valueOf(row));
   }
   return Object.fromEntries(metadata);

@@ -4,10 +4,10 @@ import type { LicenseState } from '../../../shared/rules/licenses.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/notice.tsx';
 
-/** So few characters the service looks for at the beginnings only. */
-const SHORT = 3;
+/** The API matches shorter terms at the beginning of each field only. */
+const MIN_SUBSTRING_LENGTH = 3;
 
-/** None at all, none in this state, or none that is found: each with its own way on. */
+/** Explains why the list is empty: there are no licenses, none in this state, or none that match. */
 export const NoLicenses = ({
   q,
   status,
@@ -39,9 +39,9 @@ export const NoLicenses = ({
           </span>
         }
       >
-        {q.length < SHORT
-          ? `No key, e-mail, name or product begins with “${q}”. Three characters and more are found anywhere in them.`
-          : `Nothing has “${q}” in its key, e-mail, name or product.`}
+        {q.length < MIN_SUBSTRING_LENGTH
+          ? `No key, email address, name or product starts with “${q}”. Type at least ${MIN_SUBSTRING_LENGTH} characters to search anywhere in them.`
+          : `No key, email address, name or product contains “${q}”.`}
       </Empty>
     );
   }
@@ -60,7 +60,7 @@ export const NoLicenses = ({
   }
   return (
     <Empty icon={<ScrollText />} title="No licenses yet" action={createButton}>
-      Create the first one for a customer, or for yourself to try verifying it.
+      Create one for a customer, or for yourself to try out verify.
     </Empty>
   );
 };

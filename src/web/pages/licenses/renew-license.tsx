@@ -6,7 +6,7 @@ import { formatDate } from '../../lib/format.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 
 const CHOICES: { kind: ExpiryKind; label: string }[] = [
@@ -27,7 +27,7 @@ const RenewForm = ({ license, onClose }: { license: License; onClose: () => void
   const renew = useMutation({
     ...renewLicense(license.id),
     onSuccess: ({ expires_at }) =>
-      tell(
+      showToast(
         expires_at === null
           ? 'License no longer expires'
           : `License renewed through ${formatDate(expires_at)}`,

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { verifyLicense } from '../../data/mutations.ts';
-import { type ApiKey, apiKeyInFull, apiKeysQuery, isGoodKey } from '../../data/queries.ts';
+import { type ApiKey, fetchFullApiKey, apiKeysQuery, isActiveKey } from '../../data/queries.ts';
 import { verifyCommand } from '../../data/verify-call.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
@@ -31,15 +31,15 @@ const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licens
             verify.reset();
           }}
         >
-          {apiKeys.map((one) => (
-            <option key={one.id} value={one.id}>
-              {nameOf(one)}
+          {apiKeys.map((option) => (
+            <option key={option.id} value={option.id}>
+              {nameOf(option)}
             </option>
           ))}
         </SelectField>
         <Button
           isBusy={verify.isPending}
-          onClick={() => verify.mutate({ apiKey: () => apiKeyInFull(apiKey.id), licenseKey })}
+          onClick={() => verify.mutate({ apiKey: () => fetchFullApiKey(apiKey.id), licenseKey })}
         >
           Send verify
         </Button>
@@ -48,12 +48,12 @@ const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licens
         <h3 className="text-sm font-medium">Request</h3>
         <Code
           text={commandWith(apiKey.masked_key)}
-          what="request, with the key in full"
-          copyText={async () => commandWith(await apiKeyInFull(apiKey.id))}
+          what="request with the full API key"
+          copyText={async () => commandWith(await fetchFullApiKey(apiKey.id))}
         />
       </div>
       <FormError error={verify.error} />
-      {verify.data && <VerifyResponse answer={verify.data} />}
+      {verify.data && <VerifyResponse response={verify.data} />}
     </div>
   );
 };
@@ -62,8 +62,8 @@ const NoKey = ({ hasExpired }: { hasExpired: boolean }) => (
   <div className="grid justify-items-start gap-3 px-5 pb-5">
     <p className="text-sm text-muted">
       {hasExpired
-        ? 'All your API keys have expired. Verifying takes one that is still good.'
-        : 'Verifying takes an API key, and you have none yet.'}
+        ? 'All your API keys have expired. Verifying a license needs an active API key.'
+        : 'Verifying a license needs an API key, and you have none yet.'}
     </p>
     <ButtonLink to="/keys" search={{ create: true }} size="sm">
       Create API key
@@ -84,7 +84,7 @@ const Content = ({ licenseKey }: { licenseKey: string }) => {
     );
   }
   const all = data.pages.flatMap((page) => page.data);
-  const [newest, ...others] = all.filter((apiKey) => isGoodKey(apiKey, nowMs));
+  const [newest, ...others] = all.filter((apiKey) => isActiveKey(apiKey, nowMs));
   return newest ? (
     <Ready apiKeys={[newest, ...others]} licenseKey={licenseKey} />
   ) : (
@@ -92,10 +92,13 @@ const Content = ({ licenseKey }: { licenseKey: string }) => {
   );
 };
 
-/** What an application would get for this license right now. */
+/** Sends a verify call for the license and shows the response. */
 export const TryVerify = ({ licenseKey }: { licenseKey: string }) => (
   <Card>
-    <CardHeader title="Try verify" hint="Sends what your application would send. Counts as one API call." />
+    <CardHeader
+      title="Try verify"
+      hint="Sends the request that your application would send. Counts as one API call."
+    />
     <Content licenseKey={licenseKey} />
   </Card>
 );

@@ -3,7 +3,7 @@ import { formatCount } from '../../lib/format.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Time } from '../../ui/time.tsx';
-import { statusWords, type VerifyAnswer } from '../../data/verify-call.ts';
+import { statusText, type VerifyResponse as Response } from '../../data/verify-call.ts';
 
 const toneOf = (status: number): Tone => {
   if (status < 300) return 'good';
@@ -14,22 +14,22 @@ const Heading = ({ children }: { children: ReactNode }) => (
   <h3 className="text-sm font-medium">{children}</h3>
 );
 
-export const VerifyResponse = ({ answer }: { answer: VerifyAnswer }) => (
+export const VerifyResponse = ({ response }: { response: Response }) => (
   <div className="grid grid-cols-[minmax(0,1fr)] gap-2">
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <Heading>Response</Heading>
       <span role="status" className="flex items-center gap-2 text-sm">
-        <Badge tone={toneOf(answer.status)}>{statusWords(answer.status)}</Badge>
-        <span className="nums text-muted">{formatCount(answer.ms)} ms</span>
+        <Badge tone={toneOf(response.status)}>{statusText(response.status)}</Badge>
+        <span className="nums text-muted">{formatCount(response.ms)} ms</span>
       </span>
       <span className="ml-auto text-xs text-muted">
-        <Time at={answer.sentAt} />
+        <Time at={response.sentAt} />
       </span>
     </div>
-    <Code text={answer.body} what="response" />
-    {answer.headers.length > 0 && (
+    <Code text={response.body} what="response" />
+    {response.headers.length > 0 && (
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 pt-1 text-xs">
-        {answer.headers.map(({ name, value }) => (
+        {response.headers.map(({ name, value }) => (
           <div key={name} className="contents">
             <dt className="text-muted">{name}</dt>
             <dd className="break-all">

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Fact, Facts } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
-import { tell, tellError } from '../../ui/toast.tsx';
+import { showToast, showError } from '../../ui/toast.tsx';
 import { Attempts } from './attempts.tsx';
 import { DeliveryBadge } from './delivery-row.tsx';
 import { NextAttempt } from './next-attempt.tsx';
@@ -23,8 +23,8 @@ const formatPayload = (payload: string): string => {
 const Resend = ({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) => {
   const resend = useMutation({
     ...resendDelivery(webhook.id, delivery.id),
-    onSuccess: () => tell('Delivery queued'),
-    onError: tellError,
+    onSuccess: () => showToast('Delivery queued'),
+    onError: showError,
   });
   return (
     <Button

@@ -9,7 +9,7 @@ import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon, Secret } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { FormError } from '../../ui/notice.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { showToast } from '../../ui/toast.tsx';
 
 export const VerifyHint = () => (
   <p className="text-sm text-muted">
@@ -55,7 +55,7 @@ interface RotateProps {
 const Rotate = ({ id, isOpen, onClose, onRotated }: RotateProps) => {
   const show = (webhook: RevealedWebhook) => {
     onRotated(webhook);
-    tell('Secret rotated');
+    showToast('Secret rotated');
   };
   return (
     <Confirm

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { sendTestEvent } from '../../data/mutations.ts';
 import { Button } from '../../ui/button.tsx';
-import { tellError } from '../../ui/toast.tsx';
+import { showError } from '../../ui/toast.tsx';
 
 /** Sends a test event and opens its delivery. */
 export const SendTest = ({ id }: { id: string }) => {
@@ -17,7 +17,7 @@ export const SendTest = ({ id }: { id: string }) => {
         search: { tab: 'deliveries', delivery: delivery.id },
         resetScroll: false,
       }),
-    onError: tellError,
+    onError: showError,
   });
   return (
     <Button isBusy={send.isPending} onClick={() => send.mutate()}>

@@ -4,13 +4,13 @@ import type { Webhook } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Form } from '../../ui/form.tsx';
-import { tell } from '../../ui/toast.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { chosenEvents, EventChoice } from './events.tsx';
 import { DescriptionField, UrlField } from './fields.tsx';
 import { SecretCard } from './secret.tsx';
 
 const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
-  const edit = useMutation({ ...editWebhook(webhook.id), onSuccess: () => tell('Webhook saved') });
+  const edit = useMutation({ ...editWebhook(webhook.id), onSuccess: () => showToast('Webhook saved') });
   const send = ({ url = '', description = '' }: Record<string, string>, form: FormData) =>
     edit.mutate({ url: url.trim(), description: description.trim() || null, events: chosenEvents(form) });
   return (

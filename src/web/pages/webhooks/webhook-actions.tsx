@@ -7,8 +7,8 @@ import type { Webhook } from '../../data/queries.ts';
 import { hostOf } from '../../lib/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Menu, MenuItem, MenuLine } from '../../ui/menu.tsx';
-import { tell, tellError } from '../../ui/toast.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
+import { showToast, showError } from '../../ui/toast.tsx';
 import { SendTest } from './send-test.tsx';
 
 interface DialogProps {
@@ -23,7 +23,7 @@ const Disable = ({ webhook, ...props }: DialogProps) => (
     title="Disable this webhook?"
     action="Disable webhook"
     write={disableWebhook(webhook.id)}
-    onDone={() => tell('Webhook disabled')}
+    onDone={() => showToast('Webhook disabled')}
   >
     <p>
       It stops receiving events, and its pending deliveries are canceled. Events that happen while it is
@@ -36,7 +36,7 @@ const Disable = ({ webhook, ...props }: DialogProps) => (
 const Delete = ({ webhook, ...props }: DialogProps) => {
   const navigate = useNavigate();
   const leave = () => {
-    tell('Webhook deleted');
+    showToast('Webhook deleted');
     return navigate({ to: '/webhooks' });
   };
   return (
@@ -61,8 +61,8 @@ export const WebhookActions = ({ webhook }: { webhook: Webhook }) => {
   const [open, setOpen] = useState<'disable' | 'delete' | null>(null);
   const enable = useMutation({
     ...enableWebhook(webhook.id),
-    onSuccess: () => tell('Webhook enabled'),
-    onError: tellError,
+    onSuccess: () => showToast('Webhook enabled'),
+    onError: showError,
   });
   const navigate = useNavigate();
   const close = () => setOpen(null);
@@ -97,7 +97,7 @@ export const WebhookActions = ({ webhook }: { webhook: Webhook }) => {
             Enable
           </MenuItem>
         )}
-        <MenuLine />
+        <MenuSeparator />
         <MenuItem icon={<Trash2 aria-hidden />} isDangerous onSelect={() => setOpen('delete')}>
           Delete…
         </MenuItem>

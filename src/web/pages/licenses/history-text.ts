@@ -1,0 +1,53 @@
+import type { LicenseChange } from '../../data/queries.ts';
+import { formatDate } from '../../lib/format.ts';
+import type { Metadata } from './metadata.ts';
+
+type Change = LicenseChange['changes'][number];
+
+export const ACTION_LABELS: Record<LicenseChange['action'], string> = {
+  created: 'Created',
+  changed: 'Changed',
+  suspended: 'Suspended',
+  reinstated: 'Reinstated',
+  revoked: 'Revoked',
+  renewed: 'Renewed',
+};
+
+const FIELD_LABELS: Record<Exclude<Change['field'], 'status' | 'expires_at' | 'metadata'>, string> = {
+  product: 'Product',
+  customer_email: 'Customer email',
+  customer_name: 'Customer name',
+};
+
+const quote = (value: unknown) => (typeof value === 'string' ? `“${value}”` : String(value));
+
+const describeChange = (what: string, from: unknown, to: unknown): string => {
+  if (from === null || from === undefined) return `${what} set to ${quote(to)}`;
+  if (to === null || to === undefined) return `${what} removed, was ${quote(from)}`;
+  return `${what} changed from ${quote(from)} to ${quote(to)}`;
+};
+
+const describeExpiry = (from: string | null, to: string | null): string => {
+  if (from === null) return `Expiry set to ${formatDate(to ?? '')}`;
+  if (to === null) return `Expiry removed, was ${formatDate(from)}`;
+  return `Expiry changed from ${formatDate(from)} to ${formatDate(to)}`;
+};
+
+const describeMetadata = (from: Metadata, to: Metadata): string[] => {
+  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  const lines = names
+    .filter((name) => from[name] !== to[name])
+    .map((name) => describeChange(`Metadata ${name}`, from[name], to[name]));
+  return lines.length > 0 ? lines : ['Metadata reordered'];
+};
+
+const describe = ({ field, from, to }: Change): string[] => {
+  // The entry's title already names the new status.
+  if (field === 'status') return [];
+  if (field === 'expires_at') return [describeExpiry(from as string | null, to as string | null)];
+  if (field === 'metadata') return describeMetadata((from ?? {}) as Metadata, (to ?? {}) as Metadata);
+  return [describeChange(FIELD_LABELS[field], from, to)];
+};
+
+/** Describes each change of a history entry in a sentence. */
+export const describeChanges = ({ changes }: LicenseChange): string[] => changes.flatMap(describe);
