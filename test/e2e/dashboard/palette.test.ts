@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { axe, open, type Visit } from '../support/browser.ts';
+import { openAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
+
+let ada: Visit;
+
+beforeAll(async () => {
+  const customer = await openAccount(service, 'ada');
+  await customer.addLicense({ customer_name: 'Wendy Carlos', customer_email: 'wendy@example.com' });
+  ada = await visitAs(customer);
+  await open(ada.page, '/billing');
+});
+afterAll(() => ada.context.close());
+
+const input = () => ada.page.getByRole('combobox');
+const press = (key: string) => ada.page.keyboard.press(key);
+const toggle = () => press('ControlOrMeta+k');
+const options = () => ada.page.getByRole('option').allTextContents();
+/** The text of the option that Enter would run. */
+const highlighted = async () => {
+  const id = await input().getAttribute('aria-activedescendant');
+  return id === null ? null : ada.page.locator(`[id="${id}"]`).textContent();
+};
+
+describe('the command palette', () => {
+  test('opens and closes with the keyboard shortcut, and returns the focus', async () => {
+    const search = ada.page.getByRole('button', { name: /^Search/ });
+    await search.focus();
+    await toggle();
+    await expect.poll(() => input().count()).toBe(1);
+    await toggle();
+    await expect.poll(() => input().count()).toBe(0);
+    expect(await search.evaluate('(element) => element === document.activeElement')).toBe(true);
+  });
+
+  test('lists pages and actions in groups, without accessibility violations', async () => {
+    await toggle();
+    await expect.poll(highlighted).toBe('Home');
+    expect(await ada.page.getByRole('group', { name: 'Go to' }).getByRole('option').count()).toBe(5);
+    expect(await ada.page.getByRole('group', { name: 'Actions' }).getByRole('option').count()).toBe(8);
+    expect(await axe(ada.page)).toEqual([]);
+  });
+
+  test('moves the highlight with the arrow keys and wraps around', async () => {
+    await press('ArrowDown');
+    await expect.poll(highlighted).toBe('Licenses');
+    await press('ArrowUp');
+    await press('ArrowUp');
+    await expect.poll(highlighted).toBe('Sign out');
+  });
+
+  test('ranks the best match first, also across groups', async () => {
+    await input().fill('crlic');
+    await expect.poll(highlighted).toBe('Create license');
+    await input().fill('dark');
+    await expect.poll(highlighted).toBe('Theme: dark');
+    await input().fill('wendy');
+    await expect.poll(options).toEqual([expect.stringContaining('Wendy Carlos')]);
+    await input().fill('no such thing');
+    await ada.page.getByText('Nothing found for').waitFor();
+  });
+
+  test('runs the highlighted item on Enter and moves the focus to the page it opens', async () => {
+    await input().fill('API');
+    await expect.poll(highlighted).toBe('API keys');
+    await press('Enter');
+    await ada.page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    await expect.poll(() => ada.page.evaluate('document.activeElement.id')).toBe('main');
+    expect(ada.faults).toEqual([]);
+  });
+});
