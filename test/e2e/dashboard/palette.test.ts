@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { axe, open, type Visit } from '../support/browser.ts';
-import { openAccount } from '../support/customer.ts';
+import { axeViolations, openPage, type Visit } from '../support/browser.ts';
+import { createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
 let ada: Visit;
 
 beforeAll(async () => {
-  const customer = await openAccount(service, 'ada');
+  const customer = await createAccount(service, 'ada');
   await customer.addLicense({ customer_name: 'Wendy Carlos', customer_email: 'wendy@example.com' });
   ada = await visitAs(customer);
-  await open(ada.page, '/billing');
+  await openPage(ada.page, '/billing');
 });
 afterAll(() => ada.context.close());
 
@@ -39,7 +39,7 @@ describe('the command palette', () => {
     await expect.poll(highlighted).toBe('Home');
     expect(await ada.page.getByRole('group', { name: 'Go to' }).getByRole('option').count()).toBe(5);
     expect(await ada.page.getByRole('group', { name: 'Actions' }).getByRole('option').count()).toBe(8);
-    expect(await axe(ada.page)).toEqual([]);
+    expect(await axeViolations(ada.page)).toEqual([]);
   });
 
   test('moves the highlight with the arrow keys and wraps around', async () => {
@@ -67,6 +67,6 @@ describe('the command palette', () => {
     await press('Enter');
     await ada.page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     await expect.poll(() => ada.page.evaluate('document.activeElement.id')).toBe('main');
-    expect(ada.faults).toEqual([]);
+    expect(ada.consoleErrors).toEqual([]);
   });
 });

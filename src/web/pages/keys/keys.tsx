@@ -44,7 +44,7 @@ export const Keys = () => {
   return (
     <Page
       title="API keys"
-      hint="Your applications and servers authenticate with API keys. Verify-only keys are safe to ship inside an application."
+      hint="API keys authenticate your applications. Verify-only keys are safe to ship inside them."
       actions={createButton}
     >
       <Card>

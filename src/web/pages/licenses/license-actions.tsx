@@ -76,8 +76,8 @@ export const LicenseActions = ({ license }: { license: License }) => {
         onDone={() => showToast('License suspended')}
       >
         <p>
-          The next verification of <code className="text-ink break-all">{license.license_key}</code> answers
-          that it is not valid. You can reinstate it at any time.
+          Verify calls for <code className="text-ink break-all">{license.license_key}</code> answer that it is
+          not valid. You can reinstate it at any time.
         </p>
       </Confirm>
       <Confirm
@@ -91,8 +91,8 @@ export const LicenseActions = ({ license }: { license: License }) => {
         focusAfter={() => revokeButton.current ?? edit.current}
       >
         <p>
-          The next verification of <code className="text-ink break-all">{license.license_key}</code> answers
-          that it is not valid. A revoked license can’t be reinstated or renewed.
+          Verify calls for <code className="text-ink break-all">{license.license_key}</code> answer that it is
+          not valid. A revoked license can’t be reinstated or renewed.
         </p>
         {license.status === 'active' && <p>To stop it temporarily, suspend it instead.</p>}
       </Confirm>
