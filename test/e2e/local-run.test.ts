@@ -55,6 +55,13 @@ describe('the first start', () => {
     });
   });
 
+  test('prints the address of the dashboard once the service answers', async () => {
+    const ready = `Ready on ${first.origin}`;
+    const dashboard = `\nDashboard: ${first.origin}\n`;
+    await expect.poll(first.output, { timeout: 10_000 }).toContain(dashboard);
+    expect(first.output().indexOf(dashboard)).toBeGreaterThan(first.output().indexOf(ready));
+  });
+
   test('prints no warning, no error and no secret', () => {
     const output = first.output();
     expect(output).toContain(`Ready on ${first.origin}`);
