@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { type Customer, createAccount } from '../support/customer.ts';
-import { service, visitAs } from '../support/dashboard.ts';
+import { service, visitAs, withClipboard } from '../support/dashboard.ts';
 import { runCommand } from '../support/service.ts';
 
 // The home page of a new account. Each test continues the one before.
@@ -41,8 +41,11 @@ test('after a reload the snippet has a placeholder until the API key is filled i
 });
 
 test('the copied curl snippet verifies a license, and the page marks the step as done', async () => {
-  await page.getByRole('button', { name: 'Copy curl snippet' }).click();
-  const copied = String(await page.evaluate('navigator.clipboard.readText()'));
+  let copied = '';
+  await withClipboard(async () => {
+    await page.getByRole('button', { name: 'Copy curl snippet' }).click();
+    copied = String(await page.evaluate('navigator.clipboard.readText()'));
+  });
   const { stdout, code } = await runCommand(tmpdir(), 'bash', '-c', copied);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ valid: true, status: 'active', api_usage: 1 });

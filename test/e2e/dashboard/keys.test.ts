@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { type Customer, createAccount } from '../support/customer.ts';
-import { service, visitAs } from '../support/dashboard.ts';
+import { service, visitAs, withClipboard } from '../support/dashboard.ts';
 
 // The API keys of one account. Each test continues the one before.
 
@@ -34,8 +34,10 @@ test('a new API key is shown in full, can be copied, and works', async () => {
   await page.getByRole('button', { name: 'Create key' }).click();
   production = (await revealedKey().textContent()) ?? '';
   expect(production).toMatch(/^lk_live_[0-9A-Za-z]{40,}$/);
-  await page.getByRole('dialog').getByRole('button', { name: 'Copy key' }).click();
-  await expect.poll(readClipboard).toBe(production);
+  await withClipboard(async () => {
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy key' }).click();
+    await expect.poll(readClipboard).toBe(production);
+  });
   expect((await verify(production)).status).toBe(200);
   await page.getByRole('button', { name: 'Done' }).click();
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
@@ -50,9 +52,11 @@ test('the list shows a masked API key with its scope and last use', async () => 
 });
 
 test('an API key can be copied and revealed again, and closing the dialog removes it from the page', async () => {
-  await page.evaluate(`navigator.clipboard.writeText('')`);
-  await row('Production').getByRole('button', { name: 'Copy key' }).click();
-  await expect.poll(readClipboard).toBe(production);
+  await withClipboard(async () => {
+    await page.evaluate(`navigator.clipboard.writeText('')`);
+    await row('Production').getByRole('button', { name: 'Copy key' }).click();
+    await expect.poll(readClipboard).toBe(production);
+  });
   await row('Production').getByRole('button', { name: 'Reveal key' }).click();
   await expect.poll(() => revealedKey().textContent()).toBe(production);
   await page.keyboard.press('Escape');

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPage } from '../support/browser.ts';
 import { createAccount } from '../support/customer.ts';
-import { service, visitAs } from '../support/dashboard.ts';
+import { service, visitAs, withClipboard } from '../support/dashboard.ts';
 
 let page: Page;
 let revokedKey: string;
@@ -70,8 +70,10 @@ describe('the license list', () => {
 
   test('copies a license key to the clipboard', async () => {
     await showRevoked();
-    await page.getByRole('button', { name: 'Copy license key' }).click();
-    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(revokedKey);
+    await withClipboard(async () => {
+      await page.getByRole('button', { name: 'Copy license key' }).click();
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(revokedKey);
+    });
   });
 
   test('the command palette finds a license from any page', async () => {

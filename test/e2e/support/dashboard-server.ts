@@ -1,11 +1,12 @@
 // Vitest global setup: one service and one Chromium for all test files of the dashboard.
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { launchBrowserServer } from './browser.ts';
 import { checkOut, cleanUp, startService } from './service.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    dashboard: { origin: string; browserEndpoint: string };
+    dashboard: { origin: string; browserEndpoint: string; clipboardLock: string };
   }
 }
 
@@ -15,11 +16,13 @@ const exitOnHangup = () => process.exit(129);
 export default async ({ provide }: TestProject) => {
   process.once('SIGHUP', exitOnHangup);
   try {
-    const [service, browserServer] = await Promise.all([
-      checkOut().then((folder) => startService(folder)),
-      launchBrowserServer(),
-    ]);
-    provide('dashboard', { origin: service.origin, browserEndpoint: browserServer.wsEndpoint() });
+    const folder = await checkOut();
+    const [service, browserServer] = await Promise.all([startService(folder), launchBrowserServer()]);
+    provide('dashboard', {
+      origin: service.origin,
+      browserEndpoint: browserServer.wsEndpoint(),
+      clipboardLock: join(folder, '.clipboard-lock'),
+    });
     return async () => {
       await Promise.all([browserServer.close(), cleanUp()]);
       process.off('SIGHUP', exitOnHangup);

@@ -1,11 +1,13 @@
 // The dashboard under test: the shared service, and a connection to the shared browser for one test file.
+import { mkdir, rmdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { afterAll, inject } from 'vitest';
 import { openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { type Customer, storageStateOf } from './customer.ts';
 import { clientOf } from './service.ts';
 
-const { origin, browserEndpoint } = inject('dashboard');
+const { origin, browserEndpoint, clipboardLock } = inject('dashboard');
 
 export const service = clientOf(origin);
 
@@ -21,3 +23,24 @@ export const visitAs = (
   customer: Pick<Customer, 'accountId' | 'token'>,
   options: VisitOptions = {},
 ): Promise<Visit> => visit({ ...options, storageState: storageStateOf(origin, customer) });
+
+const lockClipboard = async (): Promise<void> => {
+  for (;;) {
+    try {
+      return await mkdir(clipboardLock);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      await delay(20);
+    }
+  }
+};
+
+/** Runs steps that copy and read. All test files share the clipboard of the browser, and run at the same time. */
+export const withClipboard = async (steps: () => Promise<void>): Promise<void> => {
+  await lockClipboard();
+  try {
+    await steps();
+  } finally {
+    await rmdir(clipboardLock);
+  }
+};
