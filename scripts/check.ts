@@ -5,6 +5,7 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
   ['binding types are up to date', 'npm', 'run', 'types', '--', '--check'],
   ['format', 'oxfmt', '--check'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
+  ['layers are held by the linter', 'node', 'scripts/check-layers.ts'],
   ['types', 'tsc', '-b', 'src/web'],
   [
     'migrations match the schema, and none drops a table without review',

@@ -12,7 +12,7 @@ import { newId } from '../shared/ids.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { findLicense } from './find.ts';
 import { findLicenseIdByKey, type Idempotency, storeIdempotencyKey } from './idempotency.ts';
-import { type createLicenseInput, toColumns } from './schemas.ts';
+import { type createLicenseInput, EMPTY_COLUMNS, toColumns } from './schemas.ts';
 
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;
 export type NewLicense = Omit<LicenseRow, 'seq'>;
@@ -21,9 +21,7 @@ const newLicense = async (ctx: Ctx, input: CreateLicenseInput): Promise<NewLicen
   const nowMs = Date.now();
   const today = isoDate(nowMs);
   return {
-    product: null,
-    customerName: null,
-    metadata: {},
+    ...EMPTY_COLUMNS,
     ...toColumns(input),
     id: newId('lic'),
     accountId: ctx.accountId,

@@ -6,23 +6,19 @@ import type { Ctx } from '../db/ctx.ts';
 import type { PageInput } from '../shared/pages.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { HISTORY_FIELDS, type historyBody, type historyEntryBody } from './schemas.ts';
+import {
+  HISTORY_COLUMNS,
+  HISTORY_FIELDS,
+  type HistoryField,
+  type historyBody,
+  type historyEntryBody,
+} from './schemas.ts';
 
 type Entry = z.infer<typeof historyEntryBody>;
 type Change = Pick<typeof licenseChanges.$inferSelect, 'at' | 'before' | 'after'>;
 
-/** The columns whose changes the history records, by the field's name in the API. */
-const COLUMNS = {
-  status: 'status',
-  expires_at: 'expiresAt',
-  product: 'product',
-  customer_email: 'customerEmail',
-  customer_name: 'customerName',
-  metadata: 'metadata',
-} as const satisfies Record<(typeof HISTORY_FIELDS)[number], keyof LicenseRow>;
-
 /** Columns that a change sets. */
-export type LicenseFields = Partial<Pick<LicenseRow, (typeof COLUMNS)[keyof typeof COLUMNS]>>;
+export type LicenseFields = Partial<Pick<LicenseRow, (typeof HISTORY_COLUMNS)[HistoryField]>>;
 
 /** Metadata is JSON, in the column as in the history. */
 const toColumnValue = (value: unknown) =>
@@ -38,14 +34,15 @@ export const recordChange = (
   atMs: number,
   condition: SQL | undefined,
 ) => {
-  const set = HISTORY_FIELDS.filter((field) => fields[COLUMNS[field]] !== undefined);
+  const set = HISTORY_FIELDS.filter((field) => fields[HISTORY_COLUMNS[field]] !== undefined);
   const before = set.map((field) => {
-    const column = licenses[COLUMNS[field]];
-    return sql`${field}, ${field === 'metadata' ? sql`json(${column})` : column}`;
+    const column = licenses[HISTORY_COLUMNS[field]];
+    return sql`${field}, ${column.dataType === 'json' ? sql`json(${column})` : column}`;
   });
-  const after = Object.fromEntries(set.map((field) => [field, fields[COLUMNS[field]]]));
+  const after = Object.fromEntries(set.map((field) => [field, fields[HISTORY_COLUMNS[field]]]));
   const differs = set.map(
-    (field) => sql`${licenses[COLUMNS[field]]} IS NOT ${toColumnValue(fields[COLUMNS[field]])}`,
+    (field) =>
+      sql`${licenses[HISTORY_COLUMNS[field]]} IS NOT ${toColumnValue(fields[HISTORY_COLUMNS[field]])}`,
   );
   const nextSeq = sql`(
     SELECT coalesce(max(seq), 0) + 1 FROM license_changes

@@ -152,14 +152,18 @@ export const HISTORY_ACTIONS = [
   'renewed',
 ] as const;
 
-export const HISTORY_FIELDS = [
-  'status',
-  'expires_at',
-  'product',
-  'customer_email',
-  'customer_name',
-  'metadata',
-] as const;
+/** The columns whose changes a license's history records, by the field's name in the API. */
+export const HISTORY_COLUMNS = {
+  status: 'status',
+  expires_at: 'expiresAt',
+  product: 'product',
+  customer_email: 'customerEmail',
+  customer_name: 'customerName',
+  metadata: 'metadata',
+} as const satisfies Record<string, keyof LicenseRow>;
+
+export type HistoryField = keyof typeof HISTORY_COLUMNS;
+export const HISTORY_FIELDS = Object.keys(HISTORY_COLUMNS) as [HistoryField, ...HistoryField[]];
 
 const historyValue = z.union([z.string(), storedMetadata]).nullable();
 
@@ -189,6 +193,9 @@ export const toLicense = (row: Omit<LicenseRow, 'seq'>): z.infer<typeof licenseB
   created_at: isoTime(row.createdAt),
   updated_at: isoTime(row.updatedAt),
 });
+
+/** The columns of a license that is created without any field. */
+export const EMPTY_COLUMNS = { product: null, customerName: null, metadata: {} };
 
 /** Maps the input of a create or a PATCH to columns. Absent fields are left out. */
 export const toColumns = (input: z.output<typeof createLicenseInput> | z.output<typeof patchLicenseInput>) =>

@@ -1,3 +1,5 @@
+import { MAX_LICENSE_KEY_LENGTH } from './licenses.ts';
+
 // Customers type license keys, so a generated key is five groups of five characters in Crockford's base32. The last
 // character is a checksum in GF(32), which detects every single wrong character and every swap of two neighbors.
 
@@ -32,8 +34,6 @@ export const normalizeTypedKey = (typed: string): string | null => {
   const values = Array.from(characters, (character) => ALPHABET.indexOf(character));
   return values.includes(-1) || checksum(values) !== 0 ? null : inGroups(characters);
 };
-
-export const MAX_LICENSE_KEY_LENGTH = 128;
 
 /**
  * Returns the license keys to look up for a presented key, in order: the exact text, then the generated key that it may
