@@ -21,7 +21,7 @@ const KINDS: Record<Event['event'], { icon: LucideIcon; title: string }> = {
   'license.created': { icon: Plus, title: 'License created' },
   'license.verified': { icon: BadgeCheck, title: 'License verified' },
   'payment.success': { icon: CreditCard, title: 'Payment received' },
-  'subscription.cancelled': { icon: CircleSlash, title: 'Subscription cancelled' },
+  'subscription.cancelled': { icon: CircleSlash, title: 'Subscription canceled' },
   'webhook.test': { icon: FlaskConical, title: 'Test event sent' },
 };
 

@@ -1,11 +1,14 @@
 import { CircleAlert, CircleSlash } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { DAY_MS } from '../../../shared/rules/dates.ts';
 import { DISABLE_AFTER_MS } from '../../../shared/rules/webhooks.ts';
 import type { Webhook } from '../../data/queries.ts';
-import { formatExact, formatRelative } from '../../lib/format.ts';
+import { formatExact, formatRelative, plural } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Time, useNow } from '../../ui/time.tsx';
+
+const DISABLED_AFTER = plural(DISABLE_AFTER_MS / DAY_MS, 'day');
 
 type Health = Pick<Webhook, 'disabled_reason' | 'failing_since'>;
 
@@ -14,7 +17,7 @@ export const HealthBadge = ({ disabled_reason: reason, failing_since: since }: H
   return since ? <StateBadge tone="warn">Failing</StateBadge> : <StateBadge tone="good">Enabled</StateBadge>;
 };
 
-const REASONS = { by_you: 'By you', gone: 'Responded 410 Gone', failing: 'Failed for 5 days' };
+const REASONS = { by_you: 'By you', gone: 'Responded 410 Gone', failing: `Failed for ${DISABLED_AFTER}` };
 
 /** The short reason for a table row. */
 export const HealthReason = ({ disabled_reason: reason, failing_since: since }: Health) => {
@@ -66,7 +69,7 @@ const NOTICES = {
     text: `Your endpoint responds 410 to stop receiving events. ${CANCELED_DELIVERIES}`,
   },
   failing: {
-    title: 'Disabled because it failed for 5 days',
+    title: `Disabled because it failed for ${DISABLED_AFTER}`,
     text: `No delivery succeeded during that time. ${CANCELED_DELIVERIES}`,
   },
 };

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Eye, EyeOff, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
+import { OLD_SECRET_MS } from '../../../shared/rules/webhooks.ts';
 import { rotateSecret } from '../../data/mutations.ts';
 import { revealWebhook, type RevealedWebhook } from '../../data/queries.ts';
 import { formatExact } from '../../lib/format.ts';
@@ -10,6 +11,8 @@ import { CopyIcon, Secret } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { FormError } from '../../ui/notice.tsx';
 import { showToast } from '../../ui/toast.tsx';
+
+const OLD_SECRET_HOURS = OLD_SECRET_MS / 3_600_000;
 
 export const VerifyHint = () => (
   <p className="text-sm text-muted">
@@ -67,10 +70,13 @@ const Rotate = ({ id, isOpen, onClose, onRotated }: RotateProps) => {
       onDone={show}
     >
       <p>
-        For 24 hours, requests are signed with both the old and the new secret, so that you have time to
-        update your endpoint. After that only the new secret is used.
+        For {OLD_SECRET_HOURS} hours, requests are signed with both the old and the new secret, so that you
+        have time to update your endpoint. After that only the new secret is used.
       </p>
-      <p>If you already rotated the secret in the last 24 hours, the oldest secret stops working now.</p>
+      <p>
+        If you already rotated the secret in the last {OLD_SECRET_HOURS} hours, the oldest secret stops
+        working now.
+      </p>
     </Confirm>
   );
 };
