@@ -2,6 +2,7 @@ import { eq, lt, sql } from 'drizzle-orm';
 import { throttles } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
+import { HOUR_MS } from '../shared/rules/dates.ts';
 import { sha256 } from '../shared/hash.ts';
 
 export interface Limit {
@@ -13,7 +14,6 @@ export interface Limit {
   windowMs: number;
 }
 
-const HOUR_MS = 3_600_000;
 const LOGIN_WINDOW_MS = 900_000;
 
 export const registerLimits = (ip: string): Limit[] => [

@@ -1,4 +1,5 @@
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '../shared/rules/dates.ts';
+
 const HOURS_PER_DAY = 24;
 
 const toHour = (ms: number) => Math.floor(ms / HOUR_MS);

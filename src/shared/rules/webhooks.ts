@@ -1,4 +1,4 @@
-import { DAY_MS } from './dates.ts';
+import { DAY_MS, HOUR_MS } from './dates.ts';
 
 export const MAX_ENDPOINTS = 20;
 export const MAX_URL_LENGTH = 2_048;
@@ -6,7 +6,6 @@ export const MAX_DESCRIPTION_LENGTH = 200;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** The delay before each retry. After the last one the delivery fails permanently. */
 export const RETRY_DELAYS_MS: readonly number[] = [
