@@ -1,8 +1,8 @@
-/** Secrets that a service may do without, which `wrangler types` therefore does not know. */
+/** Optional secrets. `wrangler types` doesn't include them, because wrangler.toml lists only required secrets. */
 interface OptionalEnv {
   STRIPE_SECRET_KEY?: string;
   STRIPE_WEBHOOK_SECRET?: string;
-  /** Where Stripe's API is, if it is not Stripe's: tests set it. */
+  /** Overrides the URL of Stripe's API in tests. */
   STRIPE_API_BASE?: string;
 }
 

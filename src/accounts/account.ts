@@ -7,7 +7,7 @@ import type { patchAccountInput } from './schemas.ts';
 
 export const getAccount = async ({ db, accountId }: Ctx): Promise<AccountRow> => {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
-  if (!account) throw new Error(`Account ${accountId} of an accepted credential is not in the database.`);
+  if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
   return account;
 };
 

@@ -15,7 +15,7 @@ interface NewAccount {
   passwordHash: string;
 }
 
-/** Inserts an account and its first session in one commit. No gate knows the account yet, so none is notified. */
+/** Inserts an account and its first session in one commit. The account has no gate yet, so no feed row is needed. */
 export const createAccount = async ({ db }: PublicCtx, fields: NewAccount) => {
   const nowMs = Date.now();
   const account: AccountRow = {

@@ -78,7 +78,7 @@ export const authenticate = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** Accepts only an API key. The verb calls the gate itself, so that a verify needs only one call. */
+/** Accepts only an API key and checks its tag. The gate checks the rest in the verify call itself. */
 export const requireKey = createMiddleware<AppEnv>(async (c, next) => {
   const apiKey = c.req.header('x-api-key');
   if (!apiKey) throw new AppError('api_key_required');

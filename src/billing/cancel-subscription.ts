@@ -61,7 +61,7 @@ export const cancelSubscription = async (
     if (rows[0]) return rows[0];
   } catch (error) {
     if (!violatesUnique(error, 'applied_facts.name')) throw error;
-    // A provider's notification has ended the subscription meanwhile, or an upgrade has replaced it.
+    // In the meantime, a provider's notification has ended the subscription or an upgrade has replaced it.
     const [row] = await db.select().from(subscriptions).where(eq(subscriptions.id, subscription.id));
     if (row && row.endsAt !== null) return row;
   }

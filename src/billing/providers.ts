@@ -5,7 +5,7 @@ import { sandbox } from './sandbox.ts';
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
-/** The sandbox gives plans away for free, so anywhere but locally a second setting must allow it. */
+/** The sandbox gives plans away for free, so outside of local runs a second setting must allow it. */
 const isSandboxAllowed = (env: Env, origin: string) =>
   LOOPBACK.test(new URL(origin).hostname) || env.PAYMENTS_SANDBOX_ANYWHERE === 'true';
 

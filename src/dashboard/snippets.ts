@@ -1,7 +1,7 @@
 /** Stands for the API key in each snippet. */
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
-/** For accounts without a license: no license has this key, so that verifying it answers `not_found`. */
+/** For accounts without a license. No license has this key, so verifying it returns `not_found`. */
 export const EXAMPLE_LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPC';
 
 export const snippets = (baseUrl: string, licenseKey: string) => {

@@ -35,7 +35,7 @@ const WANTS_VERIFIED = 'wants_verified';
 
 /**
  * One object per account. It answers every verify from its own storage: it checks key, scope, rate limit, usage
- * limit and license, and counts, in one commit. D1 is the system of record, and `pull` copies its changes.
+ * limit and license, and counts the call, in one commit. D1 is the system of record, and `pull` copies its changes.
  */
 export class AccountGate extends DurableObject<Env> {
   readonly #accountId: string;
@@ -48,9 +48,9 @@ export class AccountGate extends DurableObject<Env> {
   readonly #pull;
   readonly #relay;
   readonly #batchedRelay;
-  /** Null until the outbox has answered. Until then the gate creates the event, and the outbox may drop it. */
+  /** Null until the outbox has answered. Until then, the gate creates `license.verified` events just in case. */
   #wantsVerified: boolean | null;
-  /** Saves reading the alarm at every commit. */
+  /** Whether the alarm is set for waiting events. Avoids reading the alarm on every commit. */
   #hasAlarmForEvents = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -95,7 +95,7 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /**
-   * Prepares for a change of this account in D1: arms the alarm, in case the request dies before it pulls, and
+   * Prepares for a change of this account's data in D1: arms the alarm, in case the request dies before it pulls, and
    * counts the change if it is a licensing call. Counting first keeps parallel calls within the limit.
    */
   async announce(call: CountedCall | null = null): Promise<Charge> {
@@ -117,7 +117,7 @@ export class AccountGate extends DurableObject<Env> {
     await this.#pull();
   }
 
-  /** Called by the outbox before it answers for a change of its endpoints. */
+  /** Called by the outbox before it confirms a change of its endpoints. */
   setWantsVerified(wanted: boolean): void {
     this.#wantsVerified = wanted;
     this.ctx.storage.kv.put(WANTS_VERIFIED, wanted);
@@ -132,7 +132,7 @@ export class AccountGate extends DurableObject<Env> {
     };
   }
 
-  /** Returns times in the order of the ids; null for a key that was never used. */
+  /** Returns the times in the order of the ids, with null for a key that was never used. */
   keysLastUsedMs(keyIds: string[]): (number | null)[] {
     return keyIds.map((keyId) => this.#ledger.keyLastUsedMs(keyId));
   }
@@ -149,7 +149,7 @@ export class AccountGate extends DurableObject<Env> {
     await this.#arm();
   }
 
-  /** Sets the alarm for the gate's next work, but never later than it is set already. */
+  /** Sets the alarm for the gate's next work, unless an earlier alarm is set. */
   async #arm(): Promise<void> {
     const work = {
       announcedAtMs: this.ctx.storage.kv.get<number>(ANNOUNCED_AT) ?? 0,
@@ -218,7 +218,7 @@ export class AccountGate extends DurableObject<Env> {
       this.#outgoing.write();
       await this.#relaySoon();
     } catch (error) {
-      // Counts that are not on disk must not live on in memory.
+      // Counts that are not on disk must not stay in memory.
       this.ctx.abort(`The gate could not write: ${String(error)}`);
     }
   }

@@ -1,6 +1,6 @@
-/** Delay before the alarm checks for an announced change whose request died after its commit … */
+/** Delay before the alarm first checks for an announced change whose request died after its commit. */
 const FIRST_CHECK_MS = 3_000;
-/** … and before the last check, for a slow commit: D1 gives up on a query long before. */
+/** Delay before the last check, for a slow commit. A D1 query times out long before. */
 const LAST_CHECK_MS = 90_000;
 
 export const RETRY_MS = 3_000;
@@ -11,7 +11,7 @@ interface GateWork {
   isCopyComplete: boolean;
 }
 
-/** Returns when the gate has to look at D1 or at its waiting events again, or undefined if there is no need. */
+/** Returns when the gate must next pull from D1 or forward events, or undefined if nothing is pending. */
 export const nextAlarmMs = (
   { announcedAtMs, hasEvents, isCopyComplete }: GateWork,
   nowMs: number,

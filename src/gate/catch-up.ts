@@ -15,7 +15,7 @@ interface Parts {
   ledger: Ledger;
 }
 
-/** Keeps the usage across an upgrade, although the new plan has a period of its own. */
+/** Carries the usage over on an upgrade, because the new plan starts its own period. */
 const carryUsage = (ledger: Ledger, before: PlanTerms, after: PlanTerms) => {
   const nowMs = Date.now();
   const limitOf = (terms: PlanTerms) => PLANS[effectivePlan(terms, nowMs)].apiLimit;

@@ -31,7 +31,7 @@ export interface Rows {
   licenses: CopiedLicense[];
 }
 
-/** Raise it with every change of these tables: each gate then drops its copy and loads it again from D1. */
+/** Increment it whenever these tables change, so that each gate drops its copy and loads it again from D1. */
 const COPY_VERSION = 1;
 
 const FACTS = 'CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID';
@@ -52,7 +52,7 @@ const LICENSES_IN_MEMORY = 5_000;
 
 /** State of the copy. `loadedThrough` is the last license that the background load has copied. */
 interface Progress {
-  /** Absent in copies from before versions, which are version 1. */
+  /** Absent in copies that predate versioning, which are version 1. */
   version?: number;
   epoch: string;
   appliedSeq: number;
@@ -79,7 +79,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
   let progress = readFact('progress') as Progress | null;
   let account = readFact('account') as CopiedAccount | null;
   if (progress?.epoch !== epoch || (progress.version ?? 1) !== COPY_VERSION) {
-    // Tables of another version can't be read, so they are dropped and not just emptied.
+    // Tables of another version can't be read, so they are dropped rather than emptied.
     sql.exec('DROP TABLE IF EXISTS keys; DROP TABLE IF EXISTS licenses; DELETE FROM facts');
     progress = { version: COPY_VERSION, epoch, appliedSeq: 0, loadedThrough: '', complete: false };
     account = null;
@@ -130,8 +130,8 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
   };
 
   const license = (licenseKey: string): CopiedLicense | null => {
-    const remembered = licensesInMemory.get(licenseKey);
-    if (remembered) return remembered;
+    const cached = licensesInMemory.get(licenseKey);
+    if (cached) return cached;
     const [row] = sql.exec<{
       id: string;
       status: StoredLicenseStatus;
@@ -155,8 +155,8 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     account: () => account,
 
     key: (id: string): CopiedKey | null => {
-      const remembered = keysInMemory.get(id);
-      if (remembered) return remembered;
+      const cached = keysInMemory.get(id);
+      if (cached) return cached;
       const [row] = sql.exec<{
         fingerprint: string;
         scope: KeyScope;
@@ -174,10 +174,10 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       return key;
     },
 
-    /** Looks a license up by its key as presented, then by the generated key that was probably meant. */
+    /** Looks up a license by the key as presented, then by the generated key that the caller probably meant. */
     findLicense: (presented: string): CopiedLicense | null => {
-      const remembered = licensesInMemory.get(presented);
-      if (remembered) return remembered;
+      const cached = licensesInMemory.get(presented);
+      if (cached) return cached;
       for (const licenseKey of candidateKeys(presented)) {
         const found = license(licenseKey);
         if (found) return found;

@@ -56,8 +56,8 @@ const refund = async ({ env, accountId }: Ctx, receipt: Receipt): Promise<void> 
 
 /**
  * The only way to change data that a gate has a copy of: commits the statements together with feed rows that
- * describe the changes, and returns once every verify sees them. A licensing call names itself in `call`, and is
- * counted if an API key makes it and the commit succeeds.
+ * describe the changes, and returns once every verify sees them. `call` is set for a licensing call, which is counted
+ * if an API key makes it and the commit succeeds.
  */
 export const commit = async <T extends [Statement, ...Statement[]]>(
   ctx: Ctx,

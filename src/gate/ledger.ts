@@ -23,7 +23,7 @@ const dayCounter = (nowMs: number, call: CountedCall) => `day:${isoDate(nowMs)}:
 const keyCounter = (keyId: string) => `key:${keyId}`;
 const FIRST_VALID_VERIFY = 'first:valid_verify';
 
-const KEY_USE_EVERY_MS = 1_000;
+const KEY_USE_INTERVAL_MS = 1_000;
 
 /** Above this many, written counters are dropped from memory. */
 const MAX_IN_MEMORY = 5_000;
@@ -60,7 +60,7 @@ export const openLedger = (sql: SqlStorage) => {
       add(dayCounter(nowMs, call), 1, nowMs);
     },
 
-    /** Takes back a call that was counted at `countedAtMs`. */
+    /** Uncounts a call that was counted at `countedAtMs`. */
     refund: (call: CountedCall, periodStartMs: number, countedAtMs: number) => {
       add(periodCounter(periodStartMs), -1, countedAtMs);
       add(dayCounter(countedAtMs, call), -1, countedAtMs);
@@ -79,7 +79,7 @@ export const openLedger = (sql: SqlStorage) => {
       const counter = read(keyCounter(keyId));
       counter.value = 1;
       counter.atMs = nowMs;
-      if (Math.abs(nowMs - counter.writtenAtMs) >= KEY_USE_EVERY_MS)
+      if (Math.abs(nowMs - counter.writtenAtMs) >= KEY_USE_INTERVAL_MS)
         unwritten.set(keyCounter(keyId), counter);
     },
 

@@ -1,6 +1,6 @@
 import type { WebhookEvent } from '../shared/events.ts';
 
-/** A stored value has at most 2 MB; an event has a few hundred characters. */
+/** A stored value is limited to 2 MB, and an event has a few hundred characters. */
 const ROW_EVENTS = 200;
 const BATCH_LENGTH = 256 * 1_024;
 /** Rows forwarded at once. Each row holds the events of one commit, or a part of them. */

@@ -15,11 +15,11 @@ export const calendarMonth = (nowMs: number): Period => {
   };
 };
 
-/** The subscription's current month. If the provider's renewal is late, later months follow from the last one. */
+/** The subscription's current month. If the provider's renewal is late, it is computed from the last known month. */
 const subscribedMonth = (startMs: number, endMs: number, nowMs: number): Period => {
   if (nowMs < endMs) return { startMs, endMs };
-  // A month that began on the 31st and ended on the last of February is followed by one that ends on March 31:
-  // only the start knows the day.
+  // The month from January 31 to February 28 is followed by a month that ends on March 31, so the day comes from the
+  // start.
   const usesStartDay = addMonths(startMs, 1) === endMs && addMonths(startMs, 2) > addMonths(endMs, 1);
   const endAfter = (months: number) =>
     usesStartDay ? addMonths(startMs, months + 1) : addMonths(endMs, months);
@@ -31,8 +31,8 @@ const subscribedMonth = (startMs: number, endMs: number, nowMs: number): Period 
 /** The subscription's period, or the calendar month on the free plan. */
 export const periodAt = (terms: PlanTerms, nowMs: number): Period => {
   const { periodStart, periodEnd } = terms;
-  const hasOwn = effectivePlan(terms, nowMs) !== 'free' && periodStart !== null && periodEnd !== null;
-  return hasOwn ? subscribedMonth(periodStart, periodEnd, nowMs) : calendarMonth(nowMs);
+  const hasOwnPeriod = effectivePlan(terms, nowMs) !== 'free' && periodStart !== null && periodEnd !== null;
+  return hasOwnPeriod ? subscribedMonth(periodStart, periodEnd, nowMs) : calendarMonth(nowMs);
 };
 
 export const secondsUntil = (ms: number, nowMs: number) => Math.max(1, Math.ceil((ms - nowMs) / 1_000));

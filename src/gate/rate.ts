@@ -12,7 +12,7 @@ export interface RateState {
   resetSeconds: number;
 }
 
-/** `recoveredAtMs` is what to remember for the key. A refused call doesn't change it. */
+/** The caller stores `recoveredAtMs` for the key. A refused call doesn't change it. */
 export type RateDecision =
   | { allowed: true; recoveredAtMs: number; state: RateState }
   | { allowed: false; recoveredAtMs: number; state: RateState; retryAfterSeconds: number };

@@ -10,7 +10,7 @@ export type VerifyReply =
   | Refusal;
 
 /**
- * A verify's reply crosses to the Worker as JSON text. An object would bring a disposer of its own over RPC, which
+ * A verify's reply crosses to the Worker as JSON text. An object would carry its own disposer over RPC, which
  * costs more than writing and parsing the text.
  */
 export type ReplyText = string & { readonly isReply: true };

@@ -1,8 +1,8 @@
-// Tables that the gate owns: unlike its copy of D1, they can't be rebuilt.
+// Tables that the gate owns. Unlike its copy of D1, they can't be rebuilt.
 
 /** Released steps never change: append a step instead (see `migrateObject`). */
 export const GATE_STEPS: readonly string[] = [
-  // IF NOT EXISTS, because gates from before these steps have the tables already.
+  // IF NOT EXISTS, because gates created before these steps already have the tables.
   `CREATE TABLE IF NOT EXISTS counters (
      name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL
    ) WITHOUT ROWID;

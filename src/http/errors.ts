@@ -6,7 +6,7 @@ import { ConfigError } from '../shared/config.ts';
 import { describeError } from '../shared/log.ts';
 import type { AppEnv } from './context.ts';
 
-// Turns errors into responses. No other module decides on status codes and messages.
+// Turns errors into responses, and defines the status code and default message of each error code.
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
 

@@ -60,7 +60,7 @@ export const transitionLicense = (ctx: Ctx, id: string, transition: Transition) 
     });
   });
 
-/** Adds days to the license's last day, or to today if that day has passed or there is none. */
+/** Sets a new last day, or adds days to the current last day, or to today if that day has passed or there is none. */
 export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewLicenseInput>) =>
   change(ctx, id, (license) => {
     refuseRevoked(license);

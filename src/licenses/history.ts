@@ -20,13 +20,13 @@ type Change = Pick<typeof licenseChanges.$inferSelect, 'at' | 'before' | 'after'
 /** Columns that a change sets. */
 export type LicenseFields = Partial<Pick<LicenseRow, (typeof HISTORY_COLUMNS)[HistoryField]>>;
 
-/** Metadata is JSON, in the column as in the history. */
+/** Metadata is stored as JSON. */
 const toColumnValue = (value: unknown) =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 
 /**
- * Records what an update of `fields` changes, if it changes anything. Commit it before the update, in the same
- * batch and under the same condition: then `before` is what the update overwrites, whatever runs in parallel.
+ * Inserts a history row for an update of `fields`, unless the update changes nothing. Commit it in the same batch, right
+ * before the update and with the same condition, so that `before` holds exactly the values that the update overwrites.
  */
 export const recordChange = (
   { db }: Ctx,
@@ -67,7 +67,7 @@ const actionOf = (changes: Entry['changes'], { status }: Change['after']): Entry
   return changes.every(({ field }) => field === 'expires_at') ? 'renewed' : 'changed';
 };
 
-/** Derives the action from the fields that differ. Older rows hold all fields, newer ones those that were set. */
+/** Derives the action from the fields that differ. Older rows hold all fields, newer rows only the fields that were set. */
 export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
   const changes = HISTORY_FIELDS.filter((field) => differ(before[field], after[field])).map((field) => ({
     field,

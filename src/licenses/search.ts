@@ -55,7 +55,7 @@ const isAscii = (q: string) => !/[^ -~]/.test(q);
 
 const containsText = (q: string) => sql`instr(${indexedText}, ${q.toLowerCase()})`;
 
-/** Returns trigrams spread over the whole text. Those without punctuation come first, because they tend to be rarer. */
+/** Returns trigrams spread over the whole text. Trigrams without punctuation come first, because they tend to be rarer. */
 const trigramsToCount = (q: string): string[] => {
   const ranked = Array.from({ length: q.length - TRIGRAM_LENGTH + 1 }, (_, at) => {
     const trigram = q.slice(at, at + TRIGRAM_LENGTH);

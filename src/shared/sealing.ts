@@ -13,7 +13,7 @@ const importedKeys = new Map<string, Promise<CryptoKey>>();
 const aesKey = (ring: SealingRing, name: string): Promise<CryptoKey> => {
   const encoded = ring.keys.get(name);
   if (!encoded)
-    throw new Error(`A stored secret is sealed with the key "${name}", which SEALING_KEYS lacks.`);
+    throw new Error(`A stored secret is sealed with the key "${name}", which is not in SEALING_KEYS.`);
   let key = importedKeys.get(encoded);
   if (!key) {
     key = crypto.subtle.importKey('raw', Buffer.from(encoded, 'base64'), 'AES-GCM', false, [

@@ -19,7 +19,7 @@ setSessionLostListener(() => {
 });
 followOtherTabs();
 
-// After a deployment, the files that this page would load no longer exist.
+// After a deployment, the files that this page imports no longer exist.
 addEventListener('vite:preloadError', (event) => {
   event.preventDefault();
   location.reload();

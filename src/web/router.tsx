@@ -20,11 +20,11 @@ import {
 import { NotFound, PageError, PageSkeleton } from './shell/fallbacks.tsx';
 import { Shell } from './shell/shell.tsx';
 
-// The routes of the dashboard. Signed-out visitors are sent to the sign-in page, also from unknown addresses.
+// The dashboard's routes. Signed-out visitors are sent to the sign-in page, even from unknown URLs.
 
 const root = createRootRoute({ component: Outlet });
 
-const passSignedIn = ({ search }: { search: SignInSearch }) => {
+const redirectSignedIn = ({ search }: { search: SignInSearch }) => {
   if (signedInAccountId() !== null) throw redirect({ href: search.next ?? '/' });
 };
 
@@ -32,7 +32,7 @@ const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   validateSearch: signInSearch,
-  beforeLoad: passSignedIn,
+  beforeLoad: redirectSignedIn,
   component: lazyRouteComponent(() => import('./pages/sign-in/login.tsx'), 'Login'),
 });
 
@@ -40,7 +40,7 @@ const register = createRoute({
   getParentRoute: () => root,
   path: '/register',
   validateSearch: signInSearch,
-  beforeLoad: passSignedIn,
+  beforeLoad: redirectSignedIn,
   component: lazyRouteComponent(() => import('./pages/sign-in/register.tsx'), 'Register'),
 });
 

@@ -1,6 +1,6 @@
 import { LICENSE_STATES, type LicenseState } from '../shared/rules/licenses.ts';
 
-// The search parameters of each page: filters, tabs and the open item, so that an address can be shared. Validators
+// The search parameters of each page: filters, tabs and the open item, so that a URL can be shared. Validators
 // return `undefined` for invalid parameters, because the router keeps parameters that they leave out.
 
 type Search = Record<string, unknown>;

@@ -11,7 +11,7 @@ export default defineConfig({
   build: {
     outDir: '../../dist/assets',
     emptyOutDir: true,
-    // The Content-Security-Policy allows no fonts from data: URLs.
+    // The Content-Security-Policy doesn't allow fonts from data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

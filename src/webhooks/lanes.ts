@@ -27,7 +27,7 @@ export const openLanes = (deliveries: Deliveries) => {
   return {
     countFree,
 
-    /** Leases the deliveries that are due, as many as there are free lanes. */
+    /** Leases deliveries that are due, up to the number of free lanes. */
     take: (endpoint: Endpoint, nowMs: number, limit: number = MAX_LANES): Job[] =>
       deliveries
         .listDue(endpoint.id, nowMs, Math.min(limit, countFree(endpoint, nowMs)))

@@ -2,7 +2,7 @@
 
 /** Released steps never change: append a step instead (see `migrateObject`). */
 export const OUTBOX_STEPS: readonly string[] = [
-  // IF NOT EXISTS, because outboxes from before these steps have the tables already.
+  // IF NOT EXISTS, because outboxes created before these steps already have the tables.
   `CREATE TABLE IF NOT EXISTS endpoints (id TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS events (
       id TEXT PRIMARY KEY, name TEXT NOT NULL, payload TEXT NOT NULL, created_at_ms INTEGER NOT NULL

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { listOf } from '../http/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
+import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from '../shared/rules/webhooks.ts';
 import type { DeliveryRecord, Endpoint } from './outbox-tables.ts';
 
 const eventNames = z
@@ -12,9 +13,9 @@ const eventNames = z
 
 const url = z
   .string()
-  .max(2_048)
+  .max(MAX_URL_LENGTH)
   .meta({ format: 'uri', examples: ['https://example.com/hooks/latchkey'] });
-const description = z.string().trim().min(1).max(200);
+const description = z.string().trim().min(1).max(MAX_DESCRIPTION_LENGTH);
 
 export const createWebhookInput = z
   .strictObject({ url, events: eventNames.nullish(), description: description.nullish() })

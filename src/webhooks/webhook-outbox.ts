@@ -65,7 +65,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     return { wantsVerified: this.#wantsVerified() };
   }
 
-  /** Leases the deliveries that are due to the caller, as many as there are free lanes. */
+  /** Leases deliveries that are due to the caller, up to the number of free lanes. */
   claim(endpointId: string): Job[] {
     const nowMs = Date.now();
     this.#hints.markReceived(endpointId);
@@ -106,7 +106,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     return this.#endpoints.listNewestFirst();
   }
 
-  /** Returns false at the limit. Waits until the gate knows the subscriptions, so that no verify is missed. */
+  /** Returns false at the limit. Waits until the gate knows the subscriptions, so that no event is missed. */
   async addEndpoint(endpoint: Endpoint, limit: number): Promise<boolean> {
     if (this.#endpoints.count() >= limit) return false;
     this.#endpoints.save(endpoint);
@@ -196,7 +196,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     return this.#endpoints.listSubscribedTo('license.verified').length > 0;
   }
 
-  /** Tells the gate whether to create `license.verified` events, if that has changed. */
+  /** Sends `wantsVerified` to the gate if it has changed. */
   async #sendToGate(): Promise<void> {
     const wantsVerified = this.#wantsVerified();
     if (this.ctx.storage.kv.get<boolean>(CONFIRMED_BY_GATE) === wantsVerified) return;
@@ -213,7 +213,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     for (const endpoint of this.#endpoints.listEnabled()) {
       const dueMs = this.#deliveries.nextDueMs(endpoint.id);
       if (dueMs === null) continue;
-      // If every lane is busy, the lanes themselves take what is due as they finish.
+      // If every lane is busy, each lane takes the next due delivery when its attempt ends.
       if (dueMs <= nowMs && this.#lanes.countFree(endpoint, nowMs) > 0)
         await this.#hints.send(endpoint.id, nowMs);
       nextCheckMs = Math.min(nextCheckMs, dueMs <= nowMs ? nowMs + HINT_TIMEOUT_MS : dueMs);

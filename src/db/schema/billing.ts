@@ -64,7 +64,7 @@ export const subscriptions = sqliteTable(
 /** The condition of the index `subscriptions_live`. A `cancelled` subscription stays live until it ends. */
 export const isLive = sql`${subscriptions.status} <> 'ended'`;
 
-/** Provider notifications that have been applied, so that none is applied twice. */
+/** The names of facts that have been applied, so that none is applied twice. */
 export const appliedFacts = sqliteTable('applied_facts', {
   name: text().primaryKey(),
   appliedAt: integer('applied_at').notNull(),

@@ -55,7 +55,7 @@ export interface LicenseSnapshot {
   metadata: Metadata;
 }
 
-/** The history of each license: the fields that a change set, before and after. `seq` counts within the license. */
+/** The history of each license: the changed fields, before and after. `seq` counts within the license. */
 export const licenseChanges = sqliteTable(
   'license_changes',
   {

@@ -26,9 +26,9 @@ export const generateLicenseKey = (): string => {
   return inGroups([...values, checkValue].map((value) => ALPHABET[value]).join(''));
 };
 
-/** Returns the generated key that a person typed, in its canonical form, or null if it isn't a correct one. */
+/** Returns the canonical form of a generated key that a person typed, or null if the text isn't such a key. */
 export const normalizeTypedKey = (typed: string): string | null => {
-  // As Crockford's base32 is decoded: case doesn't matter, O is 0, I and L are 1. Hyphens and spaces are ignored.
+  // Crockford's base32 ignores case and hyphens, and reads O as 0, and I and L as 1. Spaces are ignored as well.
   const characters = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
   if (characters.length !== RANDOM_LENGTH + 1) return null;
   const values = Array.from(characters, (character) => ALPHABET.indexOf(character));
@@ -37,7 +37,7 @@ export const normalizeTypedKey = (typed: string): string | null => {
 
 /**
  * Returns the license keys to look up for a presented key, in order: the exact text, then the generated key that it may
- * be a spelling of. No stored key is longer than the limit, so a longer text has none.
+ * be a spelling of. No stored key is longer than the limit, so a longer text matches none.
  */
 export const candidateKeys = (presented: string): string[] => {
   if (presented.length > MAX_LICENSE_KEY_LENGTH) return [];

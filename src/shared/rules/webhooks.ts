@@ -7,7 +7,7 @@ export const MAX_DESCRIPTION_LENGTH = 200;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** The delay before each retry. After the last one the delivery fails permanently. */
+/** The delay before each retry. After the last retry, the delivery fails permanently. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -26,7 +26,7 @@ export const RETRY_JITTER = 0.2;
 /** A receiver's Retry-After is honored up to one day. */
 export const MAX_RETRY_AFTER_MS = DAY_MS;
 
-/** An endpoint is disabled if all its deliveries fail for this long. */
+/** An endpoint is disabled if all attempts fail for this long. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 
 /** An endpoint's old secret keeps signing for this long after a rotation. */

@@ -10,7 +10,7 @@ export interface ErrorBody {
   details?: FieldError[];
 }
 
-/** An error response of the API, or `status` 0 when there was no response. */
+/** An error response from the API. `status` is 0 if there was no response. */
 export class ApiError extends Error {
   readonly code: string;
   readonly requestId: string;
@@ -38,7 +38,7 @@ export const unreachable = (cause: unknown) =>
 export const errorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong';
 
-/** An error of one form field, in the form in which the API reports it. */
+/** An error for a form field, in the same format as an API error. */
 export const invalidField = (path: string, message: string) =>
   new ApiError(400, {
     code: 'invalid_request',
@@ -47,7 +47,7 @@ export const invalidField = (path: string, message: string) =>
     details: [{ path, message }],
   });
 
-/** For `.catch()`: gives errors with this code another message or field, and rethrows all others. */
+/** Returns a `.catch()` handler that rewords errors with this code and rethrows every error. */
 export const reword =
   (code: string, changes: Partial<Pick<ErrorBody, 'message' | 'details'>>) =>
   (error: unknown): never => {

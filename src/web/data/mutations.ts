@@ -5,7 +5,7 @@ import { reword } from './error.ts';
 import { type Delivery, deliveriesQuery, deliveryQuery, type License, licenseQuery } from './queries.ts';
 import { sendVerify } from './verify-call.ts';
 
-// Every write of the dashboard. `meta.invalidates` names the queries that are fetched again afterwards.
+// The dashboard's mutations. `meta.invalidates` names the queries that are fetched again afterwards.
 
 type JsonOf<Endpoint> = InferRequestType<Endpoint> extends { json: infer Json } ? Json : never;
 
@@ -63,7 +63,7 @@ export const createLicense = mutationOptions({
       .catch(
         reword('idempotency_conflict', {
           message:
-            'An earlier attempt created a license, but its response was lost. You find it in the list. Send the form again to create another license.',
+            'An earlier attempt created a license, but its response was lost. You can find it in the list. Submit the form again to create another license.',
         }),
       );
     client.setQueryData(licenseQuery(license.id).queryKey, license);
@@ -104,7 +104,7 @@ export const reinstateLicense = (id: string) =>
 export const revokeLicense = (id: string) =>
   changeLicense(id, () => call(licenseApi.revoke.$post({ param: { id } })));
 
-/** Counts as an API call of the key, though it changes no license. */
+/** A mutation, because it counts as an API call of the key. */
 export const verifyLicense = mutationOptions({
   mutationFn: async ({ apiKey, licenseKey }: { apiKey: () => Promise<string>; licenseKey: string }) =>
     sendVerify(await apiKey(), licenseKey),
@@ -144,7 +144,7 @@ export const rotateSecret = (id: string) =>
 
 const isNewest = ({ id }: Delivery, [first]: Delivery[]) => first === undefined || id > first.id;
 
-/** Shows a delivery that the API just returned, wherever it is in the list. */
+/** Stores a delivery that the API just returned in the cached list and in its own query. */
 const storeDelivery = async (client: QueryClient, webhookId: string, delivery: Delivery) => {
   const { queryKey } = deliveriesQuery(webhookId);
   await client.cancelQueries({ queryKey });

@@ -4,9 +4,9 @@ import type { LicenseState } from '../../shared/rules/licenses.ts';
 import { MAX_ENDPOINTS } from '../../shared/rules/webhooks.ts';
 import { api, call } from './client.ts';
 
-// Every query of the dashboard, with its cache key.
+// The dashboard's queries with their cache keys.
 
-/** The first part of every query key, by which writes invalidate. */
+/** The first part of a query key. Mutations name the queries to invalidate by it. */
 export type QueryRoot =
   | 'account'
   | 'api-keys'
@@ -56,7 +56,7 @@ export const progressQuery = queryOptions({
   queryFn: () => call(api['developer-progress'].$get()),
 });
 
-/** The snippets contain the newest license key, so they are fetched again when a first step gets done. */
+/** The snippets contain the newest license key, so they are fetched again when a first step is completed. */
 export const onboardingQuery = (completed: number) =>
   queryOptions({
     queryKey: ['onboarding', completed],
@@ -64,7 +64,7 @@ export const onboardingQuery = (completed: number) =>
     placeholderData: keepPreviousData,
   });
 
-/** The key of all license lists, whatever their filters. */
+/** The key prefix of all license lists, with any filter. */
 export const LICENSE_LISTS = ['licenses', 'list'] as const;
 
 export interface LicenseFilter {

@@ -6,7 +6,7 @@ declare module '@tanstack/react-query' {
   interface Register {
     queryKey: readonly [QueryRoot, ...unknown[]];
     mutationMeta: {
-      /** The queries that the write may have changed, by the first part of their key. */
+      /** The queries whose data the mutation may change, by the first part of their key. */
       invalidates?: readonly QueryRoot[];
     };
   }
@@ -20,8 +20,8 @@ export const queryClient: QueryClient = new QueryClient({
       const refetched = (meta?.invalidates ?? []).map((root) =>
         queryClient.invalidateQueries({ queryKey: [root] }),
       );
-      // A write stays pending until the page shows its result. An error shows at once; it invalidates too, because a
-      // write whose response got lost may have been applied.
+      // A mutation stays pending until the page shows its result. An error is shown immediately, but also invalidates
+      // queries, because a mutation whose response was lost may have been applied.
       if (!error) await Promise.all(refetched);
     },
   }),
@@ -32,9 +32,9 @@ export const queryClient: QueryClient = new QueryClient({
       retryDelay: (failures) => 500 * 2 ** failures,
     },
     mutations: {
-      // Offline, a write fails at once instead of being sent unnoticed later.
+      // Offline, a mutation fails immediately instead of being sent later without notice.
       networkMode: 'always',
-      // Responses with secrets don't outlive the component that shows them for long.
+      // Responses may contain secrets, so they are dropped soon after their component unmounts.
       gcTime: 1_000,
     },
   },

@@ -17,9 +17,10 @@ export const forgetSession = () => {
   queryClient.clear();
 };
 
-/** Preferences of the account that this browser keeps until it signs out. */
-export const readNote = (name: string): string | null => localStorage.getItem(`${ACCOUNT}.${name}`);
-export const writeNote = (name: string, text: string) => localStorage.setItem(`${ACCOUNT}.${name}`, text);
+/** Preferences are kept in this browser until the account signs out. */
+export const readPreference = (name: string): string | null => localStorage.getItem(`${ACCOUNT}.${name}`);
+export const writePreference = (name: string, text: string) =>
+  localStorage.setItem(`${ACCOUNT}.${name}`, text);
 
 /** Reloads the page when another tab signs out or signs in to another account, so that no data stays visible. */
 export const followOtherTabs = () =>

@@ -41,5 +41,5 @@ export const formatRelative = (time: string, nowMs: number): string => {
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
-/** The short name of an endpoint, where its URL would be too long. */
+/** Returns the short name of an endpoint, for places where its URL is too long. */
 export const hostOf = (url: string): string => new URL(url).hostname;

@@ -4,7 +4,7 @@ import { LoadError } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 
-/** The page for unknown addresses, inside the shell. */
+/** The page for unknown URLs, inside the shell. */
 export const NotFound = () => (
   <Page title="Page not found" hint="The address may be mistyped, or the page may have moved.">
     <div>
@@ -15,7 +15,7 @@ export const NotFound = () => (
   </Page>
 );
 
-/** The page for an error while rendering or loading another page. */
+/** The page shown if another page fails to load or render. */
 export const PageError = ({ error, reset }: ErrorComponentProps) => {
   const router = useRouter();
   const retry = () => {

@@ -14,7 +14,7 @@ export const useSignOut = () => {
       return navigate({ to: '/login' });
     },
     onError: (error) => {
-      // A session that has ended already leads to the sign-in page anyway.
+      // If the session has already ended, the sign-in page opens anyway.
       if (!(error instanceof ApiError && error.status === 401)) showError(error);
     },
   });

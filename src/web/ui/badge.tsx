@@ -23,7 +23,7 @@ export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: Rea
   </span>
 );
 
-/** A badge whose mark, and not only its color, tells states apart. */
+/** A badge with a mark, so that states differ by more than color. */
 export const StateBadge = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
   <Badge tone={tone}>
     <span

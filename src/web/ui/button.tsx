@@ -12,12 +12,12 @@ const VARIANTS = {
 };
 const SIZES = { sm: 'h-8 gap-1.5 px-2.5 text-sm', md: 'h-9 gap-2 px-3.5 text-base' };
 
-interface Look {
+interface ButtonStyle {
   variant?: keyof typeof VARIANTS;
   size?: keyof typeof SIZES;
 }
 
-export const buttonClass = ({ variant = 'outline', size = 'md' }: Look, className?: string) =>
+export const buttonClass = ({ variant = 'outline', size = 'md' }: ButtonStyle, className?: string) =>
   cx(
     'inline-flex shrink-0 items-center justify-center rounded-lg border font-medium whitespace-nowrap transition-colors select-none',
     'disabled:cursor-not-allowed disabled:opacity-50 [&_svg]:size-4 [&_svg]:shrink-0',
@@ -35,7 +35,7 @@ export const Button = ({
   children,
   onClick,
   ...props
-}: ComponentProps<'button'> & Look & { isBusy?: boolean }) => (
+}: ComponentProps<'button'> & ButtonStyle & { isBusy?: boolean }) => (
   <button
     type="button"
     {...props}
@@ -72,7 +72,7 @@ export const ButtonLink = ({
   className,
   children,
   ...props
-}: LinkProps & Look & { className?: string; children: ReactNode }) => (
+}: LinkProps & ButtonStyle & { className?: string; children: ReactNode }) => (
   <Link {...props} className={buttonClass({ ...(variant && { variant }), ...(size && { size }) }, className)}>
     {children}
   </Link>

@@ -11,7 +11,7 @@ const BACKDROP =
 const POPUP =
   'fixed top-[max(1rem,12vh)] left-1/2 z-40 flex max-h-[min(44rem,calc(100dvh-2rem-6vh))] w-[calc(100vw-2rem)] -translate-x-1/2 flex-col rounded-xl border border-line bg-raised shadow-pop outline-none transition-[opacity,scale] duration-150 data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0';
 
-/** `autoFocus` would move the focus before the dialog stores which element had it. */
+/** Replaces `autoFocus`, which would move the focus before the dialog stores where to return it. */
 const firstField = (content: HTMLElement | null) =>
   content?.querySelector<HTMLElement>('input, select, textarea') ?? null;
 
@@ -92,21 +92,21 @@ interface ConfirmProps<Data> {
   isOpen: boolean;
   onClose: () => void;
   title: string;
-  /** Tells what the action changes. */
+  /** Explains what the action changes. */
   children: ReactNode;
   /** The text of the button: a verb and its object, never "OK". */
   action: string;
   isDangerous?: boolean;
-  /** Text that has to be typed before the action can be confirmed. */
+  /** Text that the user must type to confirm the action. */
   typed?: string;
-  /** Carried out on confirmation; the dialog stays open until it has succeeded. */
+  /** Runs on confirmation. The dialog stays open until it succeeds. */
   write: UseMutationOptions<Data>;
   onDone?: (data: Data) => Promise<void> | void;
-  /** The element to focus afterwards, where the button that opened the dialog may be gone. */
+  /** Returns the element to focus afterwards, if the button that opened the dialog may be gone. */
   focusAfter?: () => HTMLElement | null;
 }
 
-/** Asks for confirmation of a write, and shows its error. */
+/** Asks for confirmation of a mutation and shows its error. */
 export const Confirm = <Data,>({ isOpen, onClose, focusAfter, ...props }: ConfirmProps<Data>) => (
   <AlertDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
     <AlertDialog.Portal>

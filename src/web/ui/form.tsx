@@ -18,12 +18,12 @@ import { FormError } from './notice.tsx';
 type FieldErrors = Record<string, string>;
 const Errors = createContext<FieldErrors>({});
 
-/** The error of a field that is not one of the components below. */
+/** Returns the error of a custom field, for fields other than the components below. */
 export const useFieldError = (name: string): string | undefined => use(Errors)[name];
 
 const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Sorts an API error into the messages of the form's fields and the rest, which shows below the buttons. */
+/** Splits an API error into the errors of the form's fields and the rest, which is shown below the buttons. */
 const sortError = (error: unknown, names: string[]): { fieldErrors: FieldErrors; rest: unknown } => {
   if (!(error instanceof ApiError) || error.details.length === 0) return { fieldErrors: {}, rest: error };
   const fieldErrors: FieldErrors = {};
@@ -40,9 +40,9 @@ const namesOf = (form: HTMLFormElement) =>
   [...form.elements].map((element) => element.getAttribute('name') ?? '');
 
 interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
-  /** The write that the form sends: while it is pending nothing is sent, and its error shows in the form. */
+  /** The mutation that the form sends. Nothing else is sent while it is pending. The form shows its error. */
   write: { isPending: boolean; error: unknown };
-  /** Gets the form's text fields. An `invalidField` error that it throws shows like an error of the API. */
+  /** Gets the form's text fields. The form shows an `invalidField` error thrown here like an API error. */
   onSend: (values: Record<string, string>, form: FormData) => void;
 }
 

@@ -38,7 +38,7 @@ export const FormError = ({ error }: { error: unknown }) =>
     </div>
   ) : null;
 
-/** Replaces an empty list: explains what it will show and what to do next. */
+/** Replaces an empty list, and explains what it will show and what to do next. */
 export const Empty = ({
   icon,
   title,

@@ -2,7 +2,7 @@ import { formatCount } from '../lib/format.ts';
 import { cx } from './cx.ts';
 import { Skeleton } from './skeleton.tsx';
 
-/** A row of buttons of which one is chosen. */
+/** A row of buttons, one of which is chosen. */
 export const Segments = <Value extends string>({
   label,
   value,

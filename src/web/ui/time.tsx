@@ -10,7 +10,7 @@ const subscribe = (listener: () => void) => {
 };
 const now = () => Math.floor(Date.now() / TICK_MS) * TICK_MS;
 
-/** Returns the current time, rounded down to `TICK_MS`, and renders again as it changes. */
+/** Returns the current time, rounded down to `TICK_MS`, and rerenders when it changes. */
 export const useNow = (): number => useSyncExternalStore(subscribe, now);
 
 /** A relative time, with the exact time as its tooltip. */

@@ -1,7 +1,7 @@
 import { Tooltip } from '@base-ui/react/tooltip';
 import type { ReactElement } from 'react';
 
-/** A tooltip for its child, which has to be focusable so that keyboard users see it too. */
+/** A tooltip for its child, which must be focusable so that keyboard users can see the tooltip. */
 export const Tip = ({ text, children }: { text: string; children: ReactElement }) => (
   <Tooltip.Root>
     <Tooltip.Trigger render={children} />

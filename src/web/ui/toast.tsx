@@ -4,7 +4,7 @@ import { ApiError, errorMessage } from '../data/error.ts';
 
 const manager = Toast.createToastManager();
 
-/** Shows a toast that something is done. */
+/** Shows a toast for a completed action. */
 export const showToast = (title: string) => {
   manager.add({ title, type: 'done' });
 };

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import { limitText, PLAN_NAMES, planOf, type Subscription } from './plan-words.ts';
+import { limitText, PLAN_NAMES, planOf, type Subscription } from './plan-text.ts';
 
 const AtPeriodEnd = ({ subscription }: { subscription: Subscription }) => {
   const name = PLAN_NAMES[subscription.plan];

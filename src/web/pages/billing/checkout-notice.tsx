@@ -10,7 +10,7 @@ import {
 import { formatMoney } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice, type NoticeContent } from './notice.tsx';
-import { limitText, PLAN_NAMES, planOf } from './plan-words.ts';
+import { limitText, PLAN_NAMES, planOf } from './plan-text.ts';
 
 const POLL_MS = 1_000;
 const CONFIRMATION_TIMEOUT_MS = 20_000;

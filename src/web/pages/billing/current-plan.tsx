@@ -4,7 +4,7 @@ import { StateBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { PLAN_NAMES, planOf, priceText, type Subscription } from './plan-words.ts';
+import { PLAN_NAMES, planOf, priceText, type Subscription } from './plan-text.ts';
 import { SubscriptionNotice } from './subscription-notice.tsx';
 import { PlanUsage } from './plan-usage.tsx';
 

@@ -9,7 +9,7 @@ import { Empty } from '../../ui/notice.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Tip } from '../../ui/tip.tsx';
-import { PLAN_NAMES } from './plan-words.ts';
+import { PLAN_NAMES } from './plan-text.ts';
 
 type Payment = Billing['payments'][number];
 

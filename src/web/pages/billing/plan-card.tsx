@@ -4,7 +4,7 @@ import { formatCount, formatMoney } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { PLAN_NAMES, type Plan } from './plan-words.ts';
+import { PLAN_NAMES, type Plan } from './plan-text.ts';
 
 // A subgrid aligns the buttons of all cards.
 const CARD =

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { RequestId } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { PlanCard, PlanCardSkeleton } from './plan-card.tsx';
-import { PLAN_NAMES, type PlanName } from './plan-words.ts';
+import { PLAN_NAMES, type PlanName } from './plan-text.ts';
 import { useCheckout } from './use-checkout.ts';
 
 const State = ({ children }: { children: ReactNode }) => (

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Billing } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { cx } from '../../ui/cx.ts';
-import { PLAN_NAMES } from './plan-words.ts';
+import { PLAN_NAMES } from './plan-text.ts';
 
 const Message = ({
   isBad = false,

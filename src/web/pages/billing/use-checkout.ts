@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { startCheckout } from '../../data/mutations.ts';
 import { billingQuery } from '../../data/queries.ts';
-import type { PaidPlan } from './plan-words.ts';
+import type { PaidPlan } from './plan-text.ts';
 
 /** Starts a checkout and redirects the browser to it. */
 export const useCheckout = () => {
@@ -12,7 +12,7 @@ export const useCheckout = () => {
     onSuccess: ({ checkout_url }) => location.assign(checkout_url),
   });
 
-  // The Back button may restore this page from the back/forward cache, still busy.
+  // The Back button may restore this page from the back/forward cache while its button is still busy.
   useEffect(() => {
     const onShow = ({ persisted }: PageTransitionEvent) => {
       if (!persisted) return;

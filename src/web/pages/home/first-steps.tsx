@@ -34,18 +34,18 @@ interface BodyProps {
   apiKey: string | null;
   setApiKey: (key: string) => void;
   /** Keeps the step open once it is done, to show its result. */
-  stay: () => void;
+  keepOpen: () => void;
 }
 
 /** The instructions and buttons of a step. */
-const StepBody = ({ id, completed, apiKey, setApiKey, stay }: BodyProps) => {
+const StepBody = ({ id, completed, apiKey, setApiKey, keepOpen }: BodyProps) => {
   switch (id) {
     case 'create_api_key':
       return <FirstKey onCreated={setApiKey} />;
     case 'create_license':
       return <FirstLicense />;
     case 'verify_license':
-      return <FirstVerify completed={completed} apiKey={apiKey} onRevealed={setApiKey} onRun={stay} />;
+      return <FirstVerify completed={completed} apiKey={apiKey} onRevealed={setApiKey} onRun={keepOpen} />;
     case 'add_webhook':
       return (
         <>
@@ -137,7 +137,7 @@ export const FirstSteps = ({
                     completed={completed}
                     apiKey={apiKey}
                     setApiKey={setApiKey}
-                    stay={() => setChosen(step.id)}
+                    keepOpen={() => setChosen(step.id)}
                   />
                 </div>
               )}

@@ -56,8 +56,8 @@ export const FirstVerify = ({
   return (
     <>
       <p>
-        Check whether a license is valid, as your application would. Run the call in a terminal or here. The
-        step is done once a license was found valid.
+        Check whether a license is valid, as your application would. Run the call in a terminal or here. This
+        step is done once a license is verified as valid.
       </p>
       <div className="flex w-full flex-wrap items-center justify-between gap-2">
         <Segments label="Language" value={language} choices={[...LANGUAGES]} onChoose={setLanguage} />

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { dashboardQuery, progressQuery } from '../../data/queries.ts';
-import { readNote, writeNote } from '../../data/session.ts';
+import { readPreference, writePreference } from '../../data/session.ts';
 import { Card } from '../../ui/card.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -16,31 +16,31 @@ const REFRESH_MS = 15_000;
 /** Refresh interval until the first steps are done, which may happen in a terminal. */
 const WATCH_MS = 2_500;
 
-/** The stored state of the first steps, so that the page can keep their place while they load. */
+/** The preference that stores whether the first steps are shown, hidden or done. */
 const FIRST_STEPS = 'first-steps';
 
 const HINT = 'Usage, licenses and events at a glance.';
 
 const useFirstSteps = () => {
-  const [note, setNote] = useState(() => readNote(FIRST_STEPS));
+  const [preference, setPreference] = useState(() => readPreference(FIRST_STEPS));
   const { data: steps, isError } = useQuery({
     ...progressQuery,
     refetchInterval: ({ state: { data } }) => (data && data.completed === data.total ? false : WATCH_MS),
   });
-  const isDone = steps ? steps.completed === steps.total : note === 'done';
+  const isDone = steps ? steps.completed === steps.total : preference === 'done';
   useEffect(() => {
-    if (steps && isDone) writeNote(FIRST_STEPS, 'done');
+    if (steps && isDone) writePreference(FIRST_STEPS, 'done');
   }, [steps, isDone]);
   const hide = (isHidden: boolean) => {
     const text = isHidden ? 'hidden' : 'shown';
-    writeNote(FIRST_STEPS, text);
-    setNote(text);
+    writePreference(FIRST_STEPS, text);
+    setPreference(text);
   };
   return {
     steps,
     isDone,
     isKnown: isDone || isError || steps !== undefined,
-    isHidden: note === 'hidden',
+    isHidden: preference === 'hidden',
     hide,
   };
 };
@@ -50,7 +50,7 @@ export const Home = () => {
   const dashboard = useQuery({ ...dashboardQuery, refetchInterval: isDone ? REFRESH_MS : WATCH_MS });
   const { data } = dashboard;
 
-  // The first steps are at the top: showing them after the rest would shift the page.
+  // The first steps are at the top, so showing them after the rest would shift the page.
   if (!isKnown) {
     return (
       <Page title="Home" hint={HINT}>

@@ -7,7 +7,7 @@ import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form, TextField } from '../../ui/form.tsx';
 
-/** The end of the chosen day in the browser's time zone. */
+/** Returns the end of the chosen day in the browser's time zone. */
 const endOfDay = (date: string) => new Date(`${date}T23:59:59.999`).toISOString();
 
 const CreateForm = ({ onCreated, onClose }: { onCreated: (key: string) => void; onClose: () => void }) => {

@@ -29,8 +29,8 @@ const Created = ({ license, onAnother }: { license: License; onAnother: () => vo
 };
 
 /**
- * Opened by the page's address. Once a license is created the dialog stays open and the address changes back, so that
- * going back doesn't open the form again.
+ * The `create` search parameter opens this dialog. Once a license is created, the dialog stays open but the parameter is
+ * removed, so that the Back button doesn't open the form again.
  */
 export const CreateLicense = ({ isRequested, onLeave }: { isRequested: boolean; onLeave: () => void }) => {
   const [created, setCreated] = useState<License | null>(null);

@@ -11,7 +11,7 @@ import { RenewLicense } from './renew-license.tsx';
 
 type Open = 'edit' | 'renew' | 'suspend' | 'revoke';
 
-/** The actions that make sense for a license: one that never expires needs no renewal, an expired one no suspension. */
+/** A license that never expires needs no renewal, and an expired license needs no suspension. */
 const actionsOf = ({ status, expires_at }: License) => {
   const stored = status === 'expired' ? 'active' : status;
   return {
@@ -76,8 +76,8 @@ export const LicenseActions = ({ license }: { license: License }) => {
         onDone={() => showToast('License suspended')}
       >
         <p>
-          Verify calls for <code className="text-ink break-all">{license.license_key}</code> answer that it is
-          not valid. You can reinstate it at any time.
+          Verify calls return that <code className="text-ink break-all">{license.license_key}</code> isn’t
+          valid. You can reinstate it at any time.
         </p>
       </Confirm>
       <Confirm
@@ -91,8 +91,8 @@ export const LicenseActions = ({ license }: { license: License }) => {
         focusAfter={() => revokeButton.current ?? edit.current}
       >
         <p>
-          Verify calls for <code className="text-ink break-all">{license.license_key}</code> answer that it is
-          not valid. A revoked license can’t be reinstated or renewed.
+          Verify calls return that <code className="text-ink break-all">{license.license_key}</code> isn’t
+          valid. A revoked license can’t be reinstated or renewed.
         </p>
         {license.status === 'active' && <p>To stop it temporarily, suspend it instead.</p>}
       </Confirm>

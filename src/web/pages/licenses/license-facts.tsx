@@ -7,7 +7,7 @@ import { ExpiryDate } from './expiry-date.tsx';
 
 const None = () => <span className="text-muted">None</span>;
 
-/** A value with a copy button, which does not make the row higher. */
+/** A value with a copy button that doesn't make the row taller. */
 const Copyable = ({ text, what, children }: { text: string; what: string; children: ReactNode }) => (
   <span className="flex items-center gap-1">
     <span className="min-w-0 wrap-anywhere">{children}</span>

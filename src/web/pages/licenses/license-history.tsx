@@ -28,9 +28,9 @@ const Entry = ({ entry, isLast }: { entry: LicenseChange; isLast: boolean }) => 
           <Time at={entry.at} />
         </span>
       </div>
-      {describeChanges(entry).map((words) => (
-        <p key={words} className="break-words text-muted">
-          {words}
+      {describeChanges(entry).map((line) => (
+        <p key={line} className="break-line text-muted">
+          {line}
         </p>
       ))}
     </div>

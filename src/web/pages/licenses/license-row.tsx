@@ -11,7 +11,7 @@ import { ExpiryDate, ShortExpiry } from './expiry-date.tsx';
 const WIDE = 'max-xl:hidden';
 const MIDDLE = 'max-md:hidden';
 const LAST_IN_MIDDLE = cx(MIDDLE, 'max-xl:pr-5');
-// On phones the first column is the whole row.
+// On phones, the first column fills the whole row.
 const FIRST = 'max-md:w-full max-md:max-w-0 max-md:pr-5';
 
 export const LICENSE_HEAD = (

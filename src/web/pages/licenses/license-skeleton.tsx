@@ -11,7 +11,7 @@ const Lines = ({ lines }: { lines: number }) => (
   </div>
 );
 
-/** Shown while a license loads that was opened by its address. */
+/** Shown while a license that isn't in a cached list loads. */
 export const LicenseSkeleton = ({ above }: { above: ReactNode }) => (
   <Page
     title="License"

@@ -19,7 +19,7 @@ const route = getRouteApi('/shell/licenses/$id');
 
 const ABOVE = <UpLink to="/licenses" name="Licenses" />;
 
-/** Finds the license in a cached list, so that opening a row shows it at once. */
+/** Finds the license in a cached list, so that opening a row shows it immediately. */
 const useListed = (id: string) => {
   const queryClient = useQueryClient();
   return () =>
@@ -31,7 +31,7 @@ const useListed = (id: string) => {
 };
 
 const NoLicense = () => (
-  <Page title="License not found" hint="No license of this account has this id." above={ABOVE}>
+  <Page title="License not found" hint="No license in this account has this ID." above={ABOVE}>
     <div>
       <ButtonLink to="/licenses" variant="solid">
         See all licenses

@@ -5,7 +5,7 @@ import { Logo } from '../../ui/logo.tsx';
 import { useTitle } from '../../ui/page.tsx';
 
 /** Stores the session and opens the page that the visitor wanted to see. */
-export const useEnter = (next: string | undefined) => {
+export const useCompleteSignIn = (next: string | undefined) => {
   const router = useRouter();
   return async ({ account }: { account: { id: string } }) => {
     rememberSession(account.id);
@@ -40,8 +40,8 @@ export const SignInFrame = ({
 
 const LINK = 'font-medium text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink';
 
-/** Links sign-in and registration to each other, keeping the page to open afterwards. */
-export const OtherWay = ({
+/** Links sign-in and registration to each other, and passes on the page to open afterwards. */
+export const AlternateLink = ({
   question,
   to,
   next,

@@ -3,21 +3,21 @@ import { getRouteApi } from '@tanstack/react-router';
 import { logIn } from '../../data/mutations.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
-import { OtherWay, SignInFrame, useEnter } from './frame.tsx';
+import { AlternateLink, SignInFrame, useCompleteSignIn } from './frame.tsx';
 
 const route = getRouteApi('/login');
 
 export const Login = () => {
   const search = route.useSearch();
-  const login = useMutation({ ...logIn, onSuccess: useEnter(search.next) });
+  const login = useMutation({ ...logIn, onSuccess: useCompleteSignIn(search.next) });
   return (
     <SignInFrame
       title="Sign in"
       hint={search.lost ? 'Your session has ended. Sign in to continue where you were.' : 'Welcome back.'}
       below={
-        <OtherWay question="No account yet?" to="/register" next={search.next}>
+        <AlternateLink question="No account yet?" to="/register" next={search.next}>
           Create one
-        </OtherWay>
+        </AlternateLink>
       }
     >
       <Form write={login} onSend={({ email = '', password = '' }) => login.mutate({ email, password })}>

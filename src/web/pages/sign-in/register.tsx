@@ -6,13 +6,13 @@ import { register } from '../../data/mutations.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
-import { OtherWay, SignInFrame, useEnter } from './frame.tsx';
+import { AlternateLink, SignInFrame, useCompleteSignIn } from './frame.tsx';
 
 const route = getRouteApi('/register');
 
 export const Register = () => {
   const { next } = route.useSearch();
-  const registration = useMutation({ ...register, onSuccess: useEnter(next) });
+  const registration = useMutation({ ...register, onSuccess: useCompleteSignIn(next) });
   const send = ({ email = '', password = '', name = '' }: Record<string, string>) =>
     registration.mutate({ email, password, ...(name && { name }) });
   return (
@@ -20,9 +20,9 @@ export const Register = () => {
       title="Create your account"
       hint={`${formatCount(PLANS.free.apiLimit)} licensing calls a month for free.`}
       below={
-        <OtherWay question="Have an account?" to="/login" next={next}>
+        <AlternateLink question="Have an account?" to="/login" next={next}>
           Sign in
-        </OtherWay>
+        </AlternateLink>
       }
     >
       <Form write={registration} onSend={send}>

@@ -40,7 +40,7 @@ const DialogBody = ({ children }: { children: ReactNode }) => (
   </div>
 );
 
-/** A panel next to the list, at most as high as the window. */
+/** A panel next to the list, at most as tall as the window. */
 const SidePanel = ({ id, title, onClose, children }: FrameProps) => (
   <Card
     aria-label="Delivery"

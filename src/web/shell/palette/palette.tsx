@@ -82,7 +82,7 @@ const Palette = ({ onClose }: { onClose: () => void }) => {
   };
   const finish = () => {
     onClose();
-    // Once the palette is gone, so that a dialog opened by the item finds the focus where it is to return to.
+    // Runs after the palette is gone, so that a dialog that the item opens later returns the focus to the page.
     setTimeout(() => {
       if (document.activeElement === document.body) focusMain();
       chosen.current?.run();

@@ -76,7 +76,7 @@ export const useSearchResults = (typed: string): SearchResults => {
       opensPage: true,
       run: () => void navigate({ to: '/webhooks/$id', params: { id } }),
     }));
-  // While the next search runs, the previous results that still match are shown.
+  // While the next search runs, show the previous results that still match.
   const licenseItems = (licenses.data ?? []).filter(isMatch(text)).map(licenseItem);
   const isDone = settled === text && !licenses.isFetching;
   return {
