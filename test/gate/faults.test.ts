@@ -21,10 +21,16 @@ const failingPull = (): Env['GATE'] =>
   });
 
 /** Commits a change to D1 without telling the gate, as when the request dies after its commit. */
-const changeWithoutPull = async (customer: Customer, method: string, path: string, body?: unknown) => {
+const changeWithoutPull = async (
+  { token }: Customer,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = { authorization: `Bearer ${token}` },
+) => {
   const request = new Request(ORIGIN + path, {
     method,
-    headers: { authorization: `Bearer ${customer.token}`, 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const response = await worker.fetch(request, { ...env, GATE: failingPull() }, createExecutionContext());
@@ -120,6 +126,17 @@ test('a change that fails in D1 answers 503 and takes no partial effect', async 
     { 'idempotency-key': 'once' },
   );
   expect(retried.status).toBe(201);
+});
+
+test('a create that was committed counts once, although it answered 503 and was retried', async () => {
+  const ada = await signUp();
+  const order = { license_key: 'COMMITTED-KEY' };
+  const once = { 'idempotency-key': 'once' };
+  const headers = { 'x-api-key': ada.apiKey, ...once };
+  await changeWithoutPull(ada, 'POST', '/api/v1/licenses/create', order, headers);
+  expect((await statistics(ada.accountId)).apiUsage).toBe(1);
+  expect((await ada.asKey('POST', '/api/v1/licenses/create', order, once)).status).toBe(201);
+  expect((await statistics(ada.accountId)).apiUsage).toBe(1);
 });
 
 test('verify keeps answering and counting while D1 is down, even after an eviction', async () => {
