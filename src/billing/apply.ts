@@ -20,7 +20,7 @@ const toFactName = (provider: ProviderName, fact: Fact): string => {
       return `${provider}:payment_failed:${fact.invoiceRef}`;
     case 'ended':
     default:
-      return `${provider}:ended:${fact.subscriptionRef}`;
+      return `${provider}:${fact.kind satisfies 'ended'}:${fact.subscriptionRef}`;
   }
 };
 

@@ -1,5 +1,5 @@
 import { Check, ChevronDown } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { PLANS } from '../../../shared/rules/plans.ts';
 import type { Progress } from '../../data/queries.ts';
 import { formatCount } from '../../lib/format.ts';
@@ -29,7 +29,6 @@ const Mark = ({ step, isNext }: { step: Step; isNext: boolean }) => (
 );
 
 interface BodyProps {
-  id: Step['id'];
   completed: number;
   apiKey: string | null;
   setApiKey: (key: string) => void;
@@ -37,38 +36,30 @@ interface BodyProps {
   keepOpen: () => void;
 }
 
-/** The instructions and buttons of a step. */
-const StepBody = ({ id, completed, apiKey, setApiKey, keepOpen }: BodyProps) => {
-  switch (id) {
-    case 'create_api_key':
-      return <FirstKey onCreated={setApiKey} />;
-    case 'create_license':
-      return <FirstLicense />;
-    case 'verify_license':
-      return <FirstVerify completed={completed} apiKey={apiKey} onRevealed={setApiKey} onRun={keepOpen} />;
-    case 'add_webhook':
-      return (
-        <>
-          <p>Get a request for every license that is created or verified, as it happens.</p>
-          <ButtonLink to="/webhooks" search={{ create: true }} variant="solid" size="sm">
-            Add a webhook
-          </ButtonLink>
-        </>
-      );
-    case 'choose_plan':
-      return (
-        <>
-          <p>
-            The free plan has {formatCount(PLANS.free.apiLimit)} calls a month. Upgrade when you need more.
-          </p>
-          <ButtonLink to="/billing" variant="solid" size="sm">
-            Compare plans
-          </ButtonLink>
-        </>
-      );
-    default:
-      return null;
-  }
+/** The instructions and buttons of each step. */
+const STEP_BODIES: Record<Step['id'], (props: BodyProps) => ReactNode> = {
+  create_account: () => null,
+  create_api_key: ({ setApiKey }) => <FirstKey onCreated={setApiKey} />,
+  create_license: () => <FirstLicense />,
+  verify_license: ({ completed, apiKey, setApiKey, keepOpen }) => (
+    <FirstVerify completed={completed} apiKey={apiKey} onRevealed={setApiKey} onRun={keepOpen} />
+  ),
+  add_webhook: () => (
+    <>
+      <p>Get a request for every license that is created or verified, as it happens.</p>
+      <ButtonLink to="/webhooks" search={{ create: true }} variant="solid" size="sm">
+        Add a webhook
+      </ButtonLink>
+    </>
+  ),
+  choose_plan: () => (
+    <>
+      <p>The free plan has {formatCount(PLANS.free.apiLimit)} calls a month. Upgrade when you need more.</p>
+      <ButtonLink to="/billing" variant="solid" size="sm">
+        Compare plans
+      </ButtonLink>
+    </>
+  ),
 };
 
 /** The checklist of first steps. The API derives which steps are done from the account's data. */
@@ -113,6 +104,7 @@ export const FirstSteps = ({
       <ol className="divide-y divide-line border-t border-line">
         {steps.map((step) => {
           const isOpen = step.id === open;
+          const Body = STEP_BODIES[step.id];
           const canOpen = !step.done || step.id === 'verify_license';
           return (
             <li key={step.id} className={cx(isOpen && 'bg-canvas/60')}>
@@ -132,8 +124,7 @@ export const FirstSteps = ({
               </button>
               {isOpen && (
                 <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] justify-items-start gap-3 px-5 pb-5 text-muted sm:pl-13">
-                  <StepBody
-                    id={step.id}
+                  <Body
                     completed={completed}
                     apiKey={apiKey}
                     setApiKey={setApiKey}
