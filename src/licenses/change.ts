@@ -5,7 +5,7 @@ import { licenses, type LicenseRow } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
-import { nextStatus, type Transition } from '../shared/rules/licenses.ts';
+import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import { findLicense } from './find.ts';
 import { type LicenseFields, recordChange } from './history.ts';
 import { type patchLicenseInput, type renewLicenseInput, toColumns } from './schemas.ts';
@@ -43,10 +43,10 @@ const change = async (
   throw new AppError('unavailable');
 };
 
-const refuseRevoked = ({ status }: LicenseRow) => {
-  if (status === 'revoked') {
+const requireChangeableExpiry = ({ status }: LicenseRow) => {
+  if (!canChangeExpiry(status)) {
     throw new AppError('invalid_transition', {
-      message: 'The expiry of a revoked license can’t be changed.',
+      message: `The expiry of a ${status} license can’t be changed.`,
     });
   }
 };
@@ -63,7 +63,7 @@ export const transitionLicense = (ctx: Ctx, id: string, transition: Transition) 
 /** Sets a new last day, or adds days to the current last day, or to today if that day has passed or there is none. */
 export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewLicenseInput>) =>
   change(ctx, id, (license) => {
-    refuseRevoked(license);
+    requireChangeableExpiry(license);
     if (input.duration_days === undefined) return { expiresAt: input.expires_at ?? null };
     const today = isoDate(Date.now());
     const expiresAt = addDays(laterDate(license.expiresAt ?? today, today), input.duration_days);
@@ -74,6 +74,6 @@ export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewL
 
 export const patchLicense = (ctx: Ctx, id: string, input: z.output<typeof patchLicenseInput>) =>
   change(ctx, id, (license) => {
-    if (input.expires_at !== undefined) refuseRevoked(license);
+    if (input.expires_at !== undefined) requireChangeableExpiry(license);
     return toColumns(input);
   });

@@ -40,6 +40,14 @@ export const nextStatus = (
   return from.includes(status) ? to : null;
 };
 
+const EXPIRY_CHANGES: Record<LicenseState, boolean> = {
+  active: true,
+  expired: true,
+  suspended: true,
+  revoked: false,
+};
+export const canChangeExpiry = (state: LicenseState): boolean => EXPIRY_CHANGES[state];
+
 export const MAX_PRODUCT_LENGTH = 200;
 export const MAX_CUSTOMER_NAME_LENGTH = 200;
 export const MAX_METADATA_BYTES = 4_096;

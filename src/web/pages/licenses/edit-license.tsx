@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { canChangeExpiry } from '../../../shared/rules/licenses.ts';
 import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/mutations.ts';
 import type { License } from '../../data/queries.ts';
@@ -27,7 +28,7 @@ const changesOf = (license: License, values: Record<string, string>, metadata: M
     customer_email: email,
     customer_name: text('customer_name'),
     product: text('product'),
-    ...(license.status !== 'revoked' && readExpiry(values)),
+    ...(canChangeExpiry(license.status) && readExpiry(values)),
     metadata,
   };
   return Object.fromEntries(
@@ -46,9 +47,7 @@ const EditForm = ({ license, onClose }: { license: License; onClose: () => void 
   return (
     <Form write={edit} onSend={send}>
       <CustomerFields license={license} />
-      {license.status === 'revoked' ? (
-        <p className="text-sm text-muted">The expiry date of a revoked license can’t be changed.</p>
-      ) : (
+      {canChangeExpiry(license.status) ? (
         <ExpiryField
           label="Expires"
           choices={CHOICES}
@@ -56,6 +55,8 @@ const EditForm = ({ license, onClose }: { license: License; onClose: () => void 
           date={license.expires_at}
           neverHint="Valid until suspended or revoked."
         />
+      ) : (
+        <p className="text-sm text-muted">The expiry date of a {license.status} license can’t be changed.</p>
       )}
       <MetadataField rows={rows} onChange={setRows} />
       <FormActions onCancel={onClose} isBusy={edit.isPending}>

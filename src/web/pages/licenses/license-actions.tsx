@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { nextStatus } from '../../../shared/rules/licenses.ts';
+import { canChangeExpiry, nextStatus } from '../../../shared/rules/licenses.ts';
 import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
@@ -15,7 +15,7 @@ type Open = 'edit' | 'renew' | 'suspend' | 'revoke';
 const actionsOf = ({ status, expires_at }: License) => {
   const stored = status === 'expired' ? 'active' : status;
   return {
-    renew: status !== 'revoked' && expires_at !== null,
+    renew: canChangeExpiry(status) && expires_at !== null,
     suspendOrReinstate:
       status !== 'expired' && (nextStatus(stored, 'suspend') ?? nextStatus(stored, 'reinstate')) !== null,
     revoke: nextStatus(stored, 'revoke') !== null,
