@@ -3,6 +3,7 @@ import { accountBody } from '../accounts/schemas.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
 import { type WebhookEvent } from '../shared/events.ts';
+import type { LicenseState } from '../shared/rules/licenses.ts';
 
 const count = z.int().min(0);
 
@@ -33,7 +34,13 @@ export const dashboardBody = z
       .array(z.object({ date: z.iso.date(), verify: count, create: count }))
       .length(30)
       .meta({ description: 'Calls per day over the last 30 days (UTC). The last entry is today.' }),
-    licenses: z.object({ total: count, active: count, expired: count, suspended: count, revoked: count }),
+    licenses: z.object({
+      total: count,
+      active: count,
+      expired: count,
+      suspended: count,
+      revoked: count,
+    } satisfies Record<LicenseState | 'total', typeof count>),
     api_keys: z.object({ total: count }),
     webhooks: z.object({ endpoints: count, delivered_24h: count, failed_24h: count }).meta({
       description: 'The number of endpoints, and of successful and failed attempts in the last 24 hours.',

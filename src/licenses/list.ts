@@ -24,6 +24,14 @@ import { matchingSeqs } from './search.ts';
 
 type ListInput = z.output<typeof listLicensesQuery>;
 
+/** Rare statuses, which narrow a search down more than its text does. */
+const IS_RARE: Record<LicenseState, boolean> = {
+  active: false,
+  expired: false,
+  suspended: true,
+  revoked: true,
+};
+
 /** The condition of `licenses_by_expiry`. With a bound parameter, the planner wouldn't use that partial index. */
 const canExpire = and(sql`${licenses.status} = 'active'`, isNotNull(licenses.expiresAt));
 
@@ -82,7 +90,7 @@ const expiredPage = ({ db, accountId }: Ctx, { limit, cursor }: ListInput) => {
 
 const searchPage = ({ db, accountId }: Ctx, { limit, cursor, status }: ListInput, q: string) => {
   const filter = and(eq(licenses.accountId, accountId), status && hasState(status));
-  const isRareStatus = status === 'suspended' || status === 'revoked';
+  const isRareStatus = status !== undefined && IS_RARE[status];
   const before = cursorSeq(accountId, cursor);
   const seqs = matchingSeqs({ accountId, q, filter, isRareStatus, before, limit: limit + 1 });
   return db

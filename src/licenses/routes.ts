@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import type * as z from 'zod';
 import { admitKey, toRefusalError, setRateHeaders } from '../auth/authenticate.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, headers, query } from '../http/input.ts';
@@ -9,7 +10,7 @@ import { createLicense } from './create.ts';
 import { findLicense } from './find.ts';
 import { listHistory } from './history.ts';
 import { toIdempotency } from './idempotency.ts';
-import { TRANSITIONS } from '../shared/rules/licenses.ts';
+import type { Transition } from '../shared/rules/licenses.ts';
 import { listLicenses } from './list.ts';
 import {
   createLicenseInput,
@@ -40,7 +41,7 @@ const allowAnyOrigin = createMiddleware<AppEnv>(async (c, next) => {
   return c.body(null, 204);
 });
 
-const transitionSummaries = {
+const TRANSITION_SUMMARIES: Record<Transition, string> = {
   suspend: 'Suspend a license',
   reinstate: 'Reinstate a suspended license',
   revoke: 'Revoke a license permanently',
@@ -67,7 +68,13 @@ const verifyAndCreate = new Hono<AppEnv>()
       setRateHeaders(c, reply.rate);
       const { valid, status, expiresAt } = reply.verdict;
       return c.json(
-        { valid, status, expires_at: expiresAt, api_usage: reply.apiUsage, api_limit: reply.apiLimit },
+        {
+          valid,
+          status,
+          expires_at: expiresAt,
+          api_usage: reply.apiUsage,
+          api_limit: reply.apiLimit,
+        } satisfies z.infer<typeof verdictBody>,
         200,
       );
     },
@@ -168,12 +175,12 @@ const manage = new Hono<AppEnv>()
       c.json(toLicense(await renewLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
   );
 
-const transition = (name: (typeof TRANSITIONS)[number]) =>
+const transition = (name: Transition) =>
   [
     endpoint({
       id: `${name}License`,
       tag: 'Licenses',
-      summary: transitionSummaries[name],
+      summary: TRANSITION_SUMMARIES[name],
       description: 'Every verify that starts after the response sees the new state.',
       access: 'account',
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],

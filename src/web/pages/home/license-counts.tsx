@@ -1,12 +1,17 @@
 import { Link } from '@tanstack/react-router';
-import { LICENSE_STATES } from '../../../shared/rules/licenses.ts';
+import { LICENSE_STATES, type LicenseState } from '../../../shared/rules/licenses.ts';
 import type { Dashboard } from '../../data/queries.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 
-const FILLS = { active: 'bg-good', expired: 'bg-line-strong', suspended: 'bg-pause', revoked: 'bg-bad' };
+const FILLS: Record<LicenseState, string> = {
+  active: 'bg-good',
+  expired: 'bg-line-strong',
+  suspended: 'bg-pause',
+  revoked: 'bg-bad',
+};
 
 /** The number of licenses in each state, with links to their lists. */
 export const LicenseCounts = ({ counts }: { counts: Dashboard['licenses'] | undefined }) => (
