@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses } from '../db/schema.ts';
+import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { candidateKeys } from '../shared/rules/license-key.ts';
 import type { Rows } from './copy.ts';
 
@@ -33,7 +34,7 @@ const licenseColumns = {
 interface KeyColumns {
   id: string;
   fingerprint: string;
-  scope: 'full' | 'verify';
+  scope: KeyScope;
   expiresAt: number | null;
   deletedAt: number | null;
 }
