@@ -152,6 +152,8 @@ export const HISTORY_ACTIONS = [
   'renewed',
 ] as const;
 
+type EditableField = keyof z.output<typeof patchLicenseInput>;
+
 /** The columns whose changes a license's history records, by the field's name in the API. */
 export const HISTORY_COLUMNS = {
   status: 'status',
@@ -160,7 +162,7 @@ export const HISTORY_COLUMNS = {
   customer_email: 'customerEmail',
   customer_name: 'customerName',
   metadata: 'metadata',
-} as const satisfies Record<string, keyof LicenseRow>;
+} as const satisfies Record<EditableField | 'status', keyof LicenseRow>;
 
 export type HistoryField = keyof typeof HISTORY_COLUMNS;
 export const HISTORY_FIELDS = Object.keys(HISTORY_COLUMNS) as [HistoryField, ...HistoryField[]];
@@ -205,4 +207,4 @@ export const toColumns = (input: z.output<typeof createLicenseInput> | z.output<
     customerName: input.customer_name,
     expiresAt: input.expires_at,
     metadata: input.metadata ?? undefined,
-  });
+  } satisfies Record<(typeof HISTORY_COLUMNS)[EditableField], unknown>);

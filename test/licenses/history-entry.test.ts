@@ -3,7 +3,7 @@ import type { LicenseSnapshot } from '../../src/db/schema.ts';
 import { toHistoryEntry } from '../../src/licenses/history.ts';
 
 describe('toHistoryEntry', () => {
-  const license: LicenseSnapshot = {
+  const license: Partial<LicenseSnapshot> = {
     status: 'active',
     expires_at: null,
     product: 'Orrery',

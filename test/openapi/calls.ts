@@ -1,3 +1,5 @@
+import type * as z from 'zod';
+import type { patchLicenseInput } from '../../src/licenses/schemas.ts';
 import { BILLING_CALLS } from './billing-calls.ts';
 import { derivedCalls } from './derived-calls.ts';
 import type { Call } from './fixtures.ts';
@@ -11,7 +13,7 @@ const ALL_FIELDS = {
   product: 'Orrery',
   expires_at: '2999-12-31',
   metadata: { seats: 3, beta: true, note: 'x' },
-};
+} satisfies Required<z.input<typeof patchLicenseInput>>;
 
 const LICENSE = '/api/v1/licenses/{license}';
 const UNKNOWN = '/api/v1/licenses/lic_none';

@@ -13,11 +13,9 @@ export const ACTION_LABELS: Record<LicenseChange['action'], string> = {
   renewed: 'Renewed',
 };
 
-const FIELD_LABELS: Record<Exclude<Change['field'], 'status' | 'expires_at' | 'metadata'>, string> = {
-  product: 'Product',
-  customer_email: 'Customer email',
-  customer_name: 'Customer name',
-};
+/** Turns `customer_name` into "Customer name". */
+const labelOf = (field: Change['field']) =>
+  `${field.charAt(0).toUpperCase()}${field.slice(1).replaceAll('_', ' ')}`;
 
 const quote = (value: unknown) => (typeof value === 'string' ? `“${value}”` : String(value));
 
@@ -46,7 +44,7 @@ const describe = ({ field, from, to }: Change): string[] => {
   if (field === 'status') return [];
   if (field === 'expires_at') return [describeExpiry(from as string | null, to as string | null)];
   if (field === 'metadata') return describeMetadata((from ?? {}) as Metadata, (to ?? {}) as Metadata);
-  return [describeChange(FIELD_LABELS[field], from, to)];
+  return [describeChange(labelOf(field), from, to)];
 };
 
 /** Describes each change of a history entry in a sentence. */
