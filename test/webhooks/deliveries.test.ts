@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { addEndpoint, ring, until } from '../support/outbox.ts';
@@ -9,8 +10,6 @@ import { newReceiver } from '../support/receiver.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 let ada: Customer;
 
