@@ -31,7 +31,7 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
-          // Vitest would leave one core idle by default; groups run one after another.
+          // By default, Vitest leaves one core idle. Groups run one after another.
           maxWorkers: '100%',
           sequence: { groupOrder: 2 },
           include: ['test/**/*.test.ts'],

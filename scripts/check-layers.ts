@@ -1,5 +1,5 @@
-// Checks that the linter holds the layers: it plants imports that break them, and imports that respect them, because a
-// lint rule that matches nothing would go unnoticed.
+// Checks that the lint rules enforce the layers. It lints files with forbidden and with allowed imports, because a lint
+// rule that matches nothing would go unnoticed.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

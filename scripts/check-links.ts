@@ -1,4 +1,4 @@
-// Checks every relative link and image in the tracked Markdown files: the file exists, and so does the heading.
+// Checks that the file and heading exist for every relative link and image in the tracked Markdown files.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

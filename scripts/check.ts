@@ -5,14 +5,14 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
   ['binding types are up to date', 'npm', 'run', 'types', '--', '--check'],
   ['format', 'oxfmt', '--check'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
-  ['layers are held by the linter', 'node', 'scripts/check-layers.ts'],
+  ['lint rules enforce the layers', 'node', 'scripts/check-layers.ts'],
   ['types', 'tsc', '-b', 'src/web'],
   [
     'migrations match the schema, and none drops a table without review',
     'node',
     'scripts/check-migrations.ts',
   ],
-  ['links in Markdown files lead somewhere', 'node', 'scripts/check-links.ts'],
+  ['links in Markdown files are valid', 'node', 'scripts/check-links.ts'],
   ['bundle', 'wrangler', 'deploy', '--dry-run', '--outdir', 'dist/worker'],
   ['size of the dashboard’s initial script', 'node', 'scripts/check-web-size.ts'],
 ];

@@ -79,7 +79,7 @@ const wrangler = spawn('wrangler', ['dev', ...args], {
   stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
 });
 
-const answers = async (origin: string): Promise<boolean> => {
+const isListening = async (origin: string): Promise<boolean> => {
   try {
     await fetch(`${origin}/health`);
     return true;
@@ -89,7 +89,7 @@ const answers = async (origin: string): Promise<boolean> => {
 };
 
 const printDashboardUrl = async (origin: string) => {
-  while (!(await answers(origin))) await delay(100);
+  while (!(await isListening(origin))) await delay(100);
   // Wrangler logs the request to /health just after it was answered.
   await delay(200);
   console.log(`\nDashboard: ${origin}`);

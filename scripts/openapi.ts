@@ -64,7 +64,7 @@ const HEADERS = {
   'X-Request-Id': { description: 'The id of this request in the logs.', schema: { type: 'string' } },
   RateLimit: {
     description:
-      'What is left of the API key’s rate limit: `r` calls now, and the full rate in `t` seconds. Only sent if the call uses an API key.',
+      'The rest of the API key’s rate limit: `r` calls now, and the full rate in `t` seconds. Only sent if the call uses an API key.',
     schema: { type: 'string', examples: ['"key";r=19;t=1'] },
   },
   'RateLimit-Policy': {
@@ -85,7 +85,7 @@ const headersOf = (status: number, access: Access) =>
 
 const reference = (schema: z.ZodType) => {
   const id = z.globalRegistry.get(schema)?.id;
-  if (!id) throw new Error('A schema in the API has no name: give it `.meta({ id })`.');
+  if (!id) throw new Error('A schema in the API has no name. Add `.meta({ id })` to it.');
   return { $ref: `#/components/schemas/${id}` };
 };
 
@@ -213,7 +213,7 @@ const schemas = (routes: Route[]) => {
 
 const OVERVIEW = `Latchkey issues and verifies software licenses.
 
-Every response is JSON. All errors have the schema \`Error\`, including unknown paths (404 \`not_found\`) and
+Every response is JSON. All errors have the schema \`Error\`, including those for unknown paths (404 \`not_found\`) and
 unsupported methods (405 \`method_not_allowed\`, with an \`Allow\` header). Lists take \`limit\` and \`cursor\` and
 return \`next_cursor\`. Times are ISO 8601 in UTC, and dates are YYYY-MM-DD.`;
 

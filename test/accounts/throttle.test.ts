@@ -55,7 +55,7 @@ const expectThrottled = ({ status, body, headers }: Answer, retryAfterSeconds: n
   expect(headers.getSetCookie()).toEqual([]);
 };
 
-test('one address may register 60 accounts an hour, and an IPv6 /64 counts as one address', async () => {
+test('one IP address can register 60 accounts per hour, and an IPv6 /64 network counts as one address', async () => {
   const spellings = ['2001:db8:0:7::', '2001:0DB8:0000:0007:0:0:0:', '2001:db8:0:7:ffff:1:2:'];
   const inNetwork = (i: number) => `${spellings[i % 3]}${(i + 1).toString(16)}`;
   // The first 50 attempts skip the endpoint, which would hash a password for each.
@@ -128,7 +128,7 @@ test('only failed logins count toward the limit', async () => {
   expectThrottled(await login(email, PASSWORD, ip), 900);
 });
 
-test('throttled emails and addresses are stored as hashes and deleted after their window', async () => {
+test('throttled email and IP addresses are stored as hashes and deleted after their window', async () => {
   vi.advanceTimersByTime(24 * 60 * MINUTE_MS);
   await login('throttled-by-name@example.com', 'wrong horse battery', '203.0.113.77');
   const stored = await dumpDatabase();

@@ -17,7 +17,7 @@ export interface Counted {
   commits: number;
   gateRows: number;
   outboxRows: number;
-  /** Calls of the outbox, and alarms of the gate and the outbox, per verify. */
+  /** Calls to the outbox, and alarms of the gate and the outbox, per verify. */
   otherObjectRequests: number;
   /** The total, not per verify. */
   d1Queries: number;

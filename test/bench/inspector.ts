@@ -23,7 +23,7 @@ export const openInspector = async ({ miniflare, origin }: Runtime) => {
     waiting.get(reply.id)?.(reply);
     waiting.delete(reply.id);
   });
-  const ask = async (method: string, params: object = {}): Promise<unknown> => {
+  const send = async (method: string, params: object = {}): Promise<unknown> => {
     if (socket.readyState !== WebSocket.OPEN) throw new Error('The inspector closed the connection.');
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const id = ++lastId;
@@ -34,10 +34,10 @@ export const openInspector = async ({ miniflare, origin }: Runtime) => {
     return result;
   };
   return {
-    ask,
+    send,
     /** Returns the heap size after a garbage collection. */
     heapBytes: async (): Promise<number> => {
-      const collected = ask('HeapProfiler.collectGarbage').then(() => true);
+      const collected = send('HeapProfiler.collectGarbage').then(() => true);
       // An idle runtime collects garbage only when the next request arrives.
       const call = async () => {
         await (await fetch(`${origin}/api/nothing-here`)).text();
@@ -45,7 +45,7 @@ export const openInspector = async ({ miniflare, origin }: Runtime) => {
         return false;
       };
       while (!(await Promise.race([collected, call()])));
-      const { usedSize } = (await ask('Runtime.getHeapUsage')) as { usedSize: number };
+      const { usedSize } = (await send('Runtime.getHeapUsage')) as { usedSize: number };
       return usedSize;
     },
     close: () => socket.close(),

@@ -1,4 +1,4 @@
-// Listing and searching licenses in a big account against the same in a small one.
+// Compares listing and searching licenses in a big account with the same queries in a small account.
 import { expectOk } from '../crash/customer.ts';
 import type { Load } from './load/load.ts';
 import { requestOf, valueAt } from './load/plan.ts';

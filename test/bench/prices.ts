@@ -14,7 +14,7 @@ const OBJECT_GB = 0.128;
 
 /** The average consumption of one verify. */
 export interface Consumption {
-  /** Calls of the gate and the outbox, and alarms. */
+  /** Calls to the gate and the outbox, and alarms. */
   objectRequests: number;
   gateRows: number;
   outboxRows: number;

@@ -1,4 +1,4 @@
-// The Workers that the service is compared with, each in a runtime of its own.
+// The Workers that the service is compared with, each in its own runtime.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

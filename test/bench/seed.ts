@@ -51,7 +51,7 @@ interface Sizes {
   keys: number;
 }
 
-/** Inserts an account's licenses directly into D1, as after a restore, from where its gate loads them. */
+/** Inserts an account's licenses directly into D1, as after a restore, and waits until its gate has loaded them. */
 const grow = async (bundle: Bundle, place: Place, service: Running, sizes: Sizes, url: string) => {
   const account = await openAccount(service, 'grown@example.com', sizes.keys);
   await subscribe(service, account, url);

@@ -62,12 +62,12 @@ export const audit = async (service: Service, { customer, acknowledged }: Part) 
       0,
     ],
     [
-      'delivered attempts, of those received',
+      'delivered attempts, of received requests',
       dashboard.webhooks.delivered_24h,
       inbox.events.size + inbox.duplicated,
     ],
     [
-      'failed attempts, of those rejected',
+      'failed attempts, of rejected requests',
       dashboard.webhooks.failed_24h,
       inbox.failed.size + inbox.badSignatures,
     ],

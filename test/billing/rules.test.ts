@@ -55,7 +55,7 @@ test.for([
   expect(new Date(addMonths(Date.parse(from), count)).toISOString()).toBe(to);
 });
 
-test('a plan is in force until its end, and from then on the plan is free', () => {
+test('a paid plan applies until its end, and the free plan applies afterwards', () => {
   const plan = fc.constantFrom(...PLAN_NAMES);
   fc.assert(
     fc.property(plan, instant, instant, (paidPlan, untilMs, nowMs) => {
@@ -69,7 +69,7 @@ test('a plan is in force until its end, and from then on the plan is free', () =
   );
 });
 
-test('subscription periods last one month, follow each other without a gap and contain the time asked for', () => {
+test('subscription periods last one month, follow each other without a gap and contain the given time', () => {
   fc.assert(
     fc.property(paidTerms, fc.integer({ min: 0, max: 3 * 365 * DAY_MS }), (terms, afterMs) => {
       const nowMs = (terms.periodStart ?? 0) + afterMs;
@@ -99,7 +99,7 @@ test('a late renewal keeps the period in which usage is already counted', () => 
   );
 });
 
-test('without a paid plan in force the period is the calendar month', () => {
+test('without a current paid plan, the period is the calendar month', () => {
   fc.assert(
     fc.property(paidTerms, instant, (terms, nowMs) => {
       const { startMs, endMs } = calendarMonth(nowMs);

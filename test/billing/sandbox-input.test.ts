@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import { call, type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { callIn } from '../support/stripe.ts';
-import { begin, booksOf, press, subscribe } from './sandbox.ts';
+import { begin, billingRowsOf, press, subscribe } from './sandbox.ts';
 
 const FOREIGN_URLS = [
   'https://evil.example/',
@@ -35,7 +35,7 @@ test.for(FOREIGN_URLS.flatMap((url) => ['success_url', 'cancel_url'].map((field)
       [field]: url,
     });
     expect([status, body.error?.details?.[0]?.path]).toEqual([400, field]);
-    expect((await booksOf(customer.accountId)).payments).toEqual([]);
+    expect((await billingRowsOf(customer.accountId)).payments).toEqual([]);
   },
 );
 
@@ -80,7 +80,7 @@ test.for([
 ])('init-payment rejects %j', async (sent) => {
   const { status, body } = await customer.asSession('POST', '/api/init-payment', sent);
   expect([status, body.error.code]).toEqual([400, 'invalid_request']);
-  expect((await booksOf(customer.accountId)).payments).toEqual([]);
+  expect((await billingRowsOf(customer.accountId)).payments).toEqual([]);
 });
 
 test.for([
@@ -141,14 +141,14 @@ describe('a sandbox notification', () => {
   ])('$name is rejected and changes nothing', async ({ forge }) => {
     const answer = await call('POST', '/api/billing/sandbox', forge(pending));
     expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
-    expect(await booksOf(pending.ada.accountId)).toMatchObject(UNPAID);
+    expect(await billingRowsOf(pending.ada.accountId)).toMatchObject(UNPAID);
   });
 
   test('with a valid signature marks the payment as paid', async () => {
     const { ada, body, signature } = await beginWithNotification();
     const answer = await call('POST', '/api/billing/sandbox', { body, headers: signed(signature) });
     expect(answer.body).toEqual({ received: true });
-    expect((await booksOf(ada.accountId)).payments).toMatchObject([{ status: 'paid' }]);
+    expect((await billingRowsOf(ada.accountId)).payments).toMatchObject([{ status: 'paid' }]);
   });
 });
 
@@ -180,7 +180,7 @@ describe('unless PAYMENTS_SANDBOX_ANYWHERE is set, the sandbox', () => {
       const form = new URLSearchParams({ outcome: 'paid' });
       const page = new Request(`${origin}/checkout/${paymentId}`, { method: 'POST', body: form });
       expect((await callIn(localOnly, page)).status).toBe(404);
-      expect(await booksOf(ada.accountId)).toMatchObject(UNPAID);
+      expect(await billingRowsOf(ada.accountId)).toMatchObject(UNPAID);
     },
   );
 

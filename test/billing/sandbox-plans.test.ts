@@ -5,7 +5,7 @@ import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, tamper } from '../support/gate.ts';
-import { begin, booksOf, subscribe } from './sandbox.ts';
+import { begin, billingRowsOf, subscribe } from './sandbox.ts';
 
 const cancel = (customer: Customer, when?: string) =>
   customer.asKey('POST', '/api/cancel-subscription', when ? { at: when } : {});
@@ -21,7 +21,7 @@ test('cancel-subscription answers no_active_subscription on the free plan', asyn
   expect([status, body.error.code]).toEqual([409, 'no_active_subscription']);
 });
 
-test('canceling with at=now ends the plan at once', async () => {
+test('canceling with at=now ends the plan immediately', async () => {
   const { ada, verify } = await withLicense();
   await subscribe(ada);
   useFakeClock('2027-03-10T12:00:00.000Z');
@@ -60,7 +60,7 @@ test('an account cannot buy its current plan again unless the subscription is ca
   expect([again.status, again.body.error.code]).toEqual([409, 'invalid_transition']);
   await cancel(ada);
   await subscribe(ada);
-  expect(await booksOf(ada.accountId)).toMatchObject({
+  expect(await billingRowsOf(ada.accountId)).toMatchObject({
     account: [{ plan: 'pro', plan_until: null }],
     subscriptions: [{ status: 'ended' }, { status: 'active', ends_at: null }],
   });
@@ -77,13 +77,13 @@ test('usage counting continues across upgrades, and only the newest subscription
   expect(await verify()).toMatchObject({ api_usage: 4, api_limit: 5_000_000 });
   await evict(ada.accountId);
   expect(await verify()).toMatchObject({ api_usage: 5, api_limit: 5_000_000 });
-  expect((await booksOf(ada.accountId)).subscriptions).toMatchObject([
+  expect((await billingRowsOf(ada.accountId)).subscriptions).toMatchObject([
     { plan: 'pro', status: 'ended' },
     { plan: 'scale', status: 'active' },
   ]);
 });
 
-describe('besides an active subscription, the database', () => {
+describe('for an account with an active subscription, the database', () => {
   let ada: Customer;
   beforeAll(async () => {
     ada = await signUp();
@@ -146,7 +146,7 @@ test('billing shows the plan, the subscription and every payment, and paying com
   expect(await step()).toMatchObject({ done: true, done_at: '2027-03-10T12:00:00.000Z' });
 });
 
-test('the plan stays in force after the gate is evicted, starts a new epoch or loses its storage', async () => {
+test('the plan still applies after the gate is evicted, starts a new epoch or loses its storage', async () => {
   const { ada, verify } = await withLicense();
   await subscribe(ada);
   await evict(ada.accountId);

@@ -3,10 +3,10 @@ import { expect, test, vi } from 'vitest';
 import { ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
-import { begin, booksOf, press } from './sandbox.ts';
+import { begin, billingRowsOf, press } from './sandbox.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
-test('paying raises the limit at once, and a canceled plan stays in force until its end', async () => {
+test('paying raises the limit immediately, and a canceled plan applies until its end', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
   await ada.asSession('POST', '/api/webhooks', {
@@ -75,7 +75,7 @@ test('a declined payment changes nothing and redirects to cancel_url', async () 
     status: 303,
     location: `${ORIGIN}/prices?again=1`,
   });
-  expect(await booksOf(ada.accountId)).toMatchObject({
+  expect(await billingRowsOf(ada.accountId)).toMatchObject({
     account: [{ plan: 'free', plan_until: null }],
     subscriptions: [],
     payments: [{ status: 'declined' }],
@@ -83,7 +83,7 @@ test('a declined payment changes nothing and redirects to cancel_url', async () 
   expect((await ada.verify(license_key)).body.api_limit).toBe(1_000);
   // A declined checkout cannot be paid later.
   expect(await press(checkout_url, 'paid')).toMatchObject({ status: 409 });
-  expect((await booksOf(ada.accountId)).subscriptions).toEqual([]);
+  expect((await billingRowsOf(ada.accountId)).subscriptions).toEqual([]);
 });
 
 test('submitting the checkout page several times pays once', async () => {
@@ -95,7 +95,7 @@ test('submitting the checkout page several times pays once', async () => {
   const again = await press(checkout_url, 'paid');
   expect(again.status).toBe(409);
   expect(again.page).toContain('The plan is active');
-  expect(await booksOf(ada.accountId)).toMatchObject({
+  expect(await billingRowsOf(ada.accountId)).toMatchObject({
     subscriptions: [{ status: 'active' }],
     payments: [{ status: 'paid' }],
   });
@@ -104,7 +104,7 @@ test('submitting the checkout page several times pays once', async () => {
   expect(dashboard.body.recent_events).toHaveLength(1);
 });
 
-test('a second checkout replaces the pending checkout, whose page says so and accepts no payment', async () => {
+test('a second checkout replaces the pending checkout, whose page explains this and accepts no payment', async () => {
   const ada = await signUp();
   const first = await begin(ada);
   const second = await begin(ada, { plan: 'scale' });
@@ -112,7 +112,7 @@ test('a second checkout replaces the pending checkout, whose page says so and ac
   expect(await page.text()).toContain('A newer checkout has replaced this one.');
   expect(await press(first.checkout_url, 'paid')).toMatchObject({ status: 409 });
   expect(await press(second.checkout_url, 'paid')).toMatchObject({ status: 303 });
-  expect(await booksOf(ada.accountId)).toMatchObject({
+  expect(await billingRowsOf(ada.accountId)).toMatchObject({
     subscriptions: [{ plan: 'scale' }],
     payments: [{ status: 'replaced' }, { status: 'paid' }],
   });

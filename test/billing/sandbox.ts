@@ -1,7 +1,7 @@
 import { exports } from 'cloudflare:workers';
 import type { Customer, Json } from '../support/client.ts';
 
-export { booksOf } from '../support/stripe.ts';
+export { billingRowsOf } from '../support/stripe.ts';
 
 /** Starts a checkout. Uses the API key because some tests outlive a session. */
 export const begin = async (customer: Customer, fields: Record<string, unknown> = {}): Promise<Json> => {

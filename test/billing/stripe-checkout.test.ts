@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, test } from 'vitest';
 import {
-  askedOfStripe,
+  stripeRequests,
   month,
   newStripeCustomer,
   notify,
@@ -15,14 +15,14 @@ import { ORIGIN } from '../support/client.ts';
 
 /** Requests to create a checkout session for this account. */
 const sessionRequests = async (accountId: string) =>
-  (await askedOfStripe(accountId)).filter(({ path }) => path === '/v1/checkout/sessions');
+  (await stripeRequests(accountId)).filter(({ path }) => path === '/v1/checkout/sessions');
 
 /** Nothing listens on this port. */
 const STRIPE_DOWN = stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' });
 
 test('init-payment creates a Stripe checkout session for a monthly subscription at the plan’s price', async () => {
   const ada = await signUpWithStripe();
-  const begun = await ada.ask('POST', '/api/init-payment', { plan: 'scale' });
+  const begun = await ada.callApi('POST', '/api/init-payment', { plan: 'scale' });
   expect(begun.status).toBe(201);
   expect(begun.body).toMatchObject({
     provider: 'stripe',
@@ -71,7 +71,7 @@ test('the next checkout reuses the Stripe customer and expires the pending check
     .bind(ada.accountId)
     .all<{ status: string; checkout_ref: string }>();
   expect(results.map(({ status }) => status)).toEqual(['replaced', 'pending']);
-  expect(await askedOfStripe(results[0]!.checkout_ref)).toMatchObject([
+  expect(await stripeRequests(results[0]!.checkout_ref)).toMatchObject([
     { path: `/v1/checkout/sessions/${results[0]!.checkout_ref}/expire`, answered: 200 },
   ]);
 });
@@ -83,8 +83,8 @@ test('a notification with a wrong signature is rejected and changes nothing', as
   const refused = await notify('checkout.session.completed', session, { secret: 'whsec_other' });
   expect(refused.status).toBe(400);
   expect(refused.body.error).toMatchObject({ code: 'invalid_request', details: [{ path: 'signature' }] });
-  expect(await askedOfStripe(atStripe.id)).toEqual([]);
-  expect(await ada.books()).toMatchObject({ subscriptions: [], payments: [{ status: 'pending' }] });
+  expect(await stripeRequests(atStripe.id)).toEqual([]);
+  expect(await ada.billingRows()).toMatchObject({ subscriptions: [], payments: [{ status: 'pending' }] });
   expect(await ada.apiLimit()).toBe(1_000);
 });
 
@@ -119,23 +119,23 @@ test('five parallel copies of a notification record one payment', async () => {
     Array.from({ length: 5 }, () => notify('checkout.session.completed', checkoutSession(atStripe), { id })),
   );
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-  expect(await ada.books()).toMatchObject({
+  expect(await ada.billingRows()).toMatchObject({
     account: [{ plan: 'pro' }],
     subscriptions: [{ status: 'active' }],
     payments: [{ status: 'paid' }],
   });
-  expect(await ada.told()).toMatchObject([
+  expect(await ada.events()).toMatchObject([
     { event: 'payment.success', payment_id: payment, plan: 'pro', amount: 2_900, currency: 'usd' },
   ]);
   expect(await ada.apiLimit()).toBe(100_000);
-  const methods = (await askedOfStripe(atStripe.id)).map(({ method }) => method);
+  const methods = (await stripeRequests(atStripe.id)).map(({ method }) => method);
   expect(new Set(methods)).toEqual(new Set(['GET']));
 });
 
 describe('while Stripe is down', () => {
   test('init-payment fails without revealing why, and succeeds afterwards', async () => {
     const ada = await signUpWithStripe();
-    const failed = await ada.ask('POST', '/api/init-payment', { plan: 'pro' }, STRIPE_DOWN);
+    const failed = await ada.callApi('POST', '/api/init-payment', { plan: 'pro' }, STRIPE_DOWN);
     expect([500, 503]).toContain(failed.status);
     expect(JSON.stringify(failed.body)).not.toMatch(/stripe|sk_test|127\.0\.0\.1|connection/i);
     expect(await ada.apiLimit()).toBe(1_000);
@@ -149,7 +149,7 @@ describe('while Stripe is down', () => {
     const failed = await notify('checkout.session.completed', session, { environment: STRIPE_DOWN });
     expect(failed.status).toBeGreaterThanOrEqual(500);
     expect(JSON.stringify(failed.body)).not.toMatch(/sk_test|127\.0\.0\.1/);
-    expect(await ada.books()).toMatchObject({ subscriptions: [], payments: [{ status: 'pending' }] });
+    expect(await ada.billingRows()).toMatchObject({ subscriptions: [], payments: [{ status: 'pending' }] });
     expect((await notify('checkout.session.completed', session)).status).toBe(200);
     expect(await ada.apiLimit()).toBe(100_000);
   });
@@ -157,8 +157,8 @@ describe('while Stripe is down', () => {
   test('cancel-subscription fails and leaves the subscription active', async () => {
     const ada = await signUpWithStripe();
     await ada.subscribe();
-    const failed = await ada.ask('POST', '/api/cancel-subscription', {}, STRIPE_DOWN);
+    const failed = await ada.callApi('POST', '/api/cancel-subscription', {}, STRIPE_DOWN);
     expect([500, 503]).toContain(failed.status);
-    expect((await ada.ask('GET', '/api/billing')).body.subscription.status).toBe('active');
+    expect((await ada.callApi('GET', '/api/billing')).body.subscription.status).toBe('active');
   });
 });

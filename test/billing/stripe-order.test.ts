@@ -22,7 +22,7 @@ type Name = (typeof NOTIFICATIONS)[number];
 
 interface Arrival {
   order: Name[];
-  /** How many of them arrive before the second month begins, when Stripe still shows the first. */
+  /** The number of notifications that arrive before the second month begins. */
   early: number;
 }
 
@@ -34,7 +34,9 @@ const PAYMENT = { plan: 'pro', status: 'paid', amount: 2_900, currency: 'usd' };
 
 /** Runs a subscription for two months, returns the resulting state and ends the subscription. */
 const runSubscription = async (payer: StripePayer, arrival: Arrival, isPaid: boolean) => {
-  const beginMs = Date.now();
+  // Stripe's times are whole seconds, and `expect.poll` has advanced the fake clock by milliseconds.
+  const beginMs = Math.ceil(Date.now() / 1_000) * 1_000;
+  vi.setSystemTime(beginMs);
   const renewalMs = addMonths(beginMs, 1);
   const first = month(beginMs);
   const second = month(renewalMs, {
@@ -64,7 +66,7 @@ const runSubscription = async (payer: StripePayer, arrival: Arrival, isPaid: boo
   });
   await send(arrival.order.slice(arrival.early));
 
-  const { account, subscriptions, payments } = await payer.books(beginMs);
+  const { account, subscriptions, payments } = await payer.billingRows(beginMs);
   const relative = (ms: number | null) => (ms === null ? null : (ms - renewalMs) / DAY_MS);
   const state = {
     plan: account.map(({ plan, plan_until }) => ({ plan, untilDay: relative(plan_until) })),
@@ -76,7 +78,7 @@ const runSubscription = async (payer: StripePayer, arrival: Arrival, isPaid: boo
     })),
     samePeriod: account[0]?.period_start === subscriptions[0]?.period_start,
     payments,
-    events: (await payer.told(beginMs)).map(({ event }) => event),
+    events: (await payer.events(beginMs)).map(({ event }) => event),
     apiLimit: await payer.apiLimit(),
   };
   await atStripe.put({ status: 'canceled', ended_at: Date.now() / 1_000 });

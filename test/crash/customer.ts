@@ -32,7 +32,7 @@ export const addKey = async (service: Service, account: Account) => {
   return { ...account, apiKey: { 'x-api-key': key.api_key } };
 };
 
-/** Adds a webhook for all events, at a path of its own on the receiver. */
+/** Adds a webhook for all events, with its own path on the receiver. */
 export const addEndpoint = async (
   service: Service,
   account: Account & Pick<Customer, 'apiKey'>,

@@ -1,4 +1,4 @@
-// A customer's own HTTP server: checks signatures as the standard's library does, and keeps count.
+// A customer's HTTP server. It checks signatures with the Standard Webhooks library and counts requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,22 +11,22 @@ export interface Event {
   licenseKey: string;
 }
 
-/** What arrived at one path. */
+/** The requests to one path. */
 export interface Inbox {
   path: string;
-  /** Answered with a 2xx, by `webhook-id`. */
+  /** Events that got a 2xx response, by `webhook-id`. */
   events: Map<string, Event>;
-  /** Posted again after they had been answered with a 2xx. */
+  /** The number of requests for an event that already got a 2xx response. */
   duplicated: number;
-  /** Answered with 500 on purpose. */
+  /** Ids of the events that got a deliberate 500 response. */
   failed: Set<string>;
   badSignatures: number;
 }
 
-interface Behaviour {
+interface Behavior {
   /** The share of first attempts that get a 500. */
   failFirst: number;
-  /** How long an answer takes; may be changed at any time. */
+  /** Delay of each response. Can be changed at any time. */
   answerAfterMs?: number;
 }
 
@@ -36,11 +36,11 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-const openInbox = (path: string, secret: string, { failFirst }: Behaviour) => {
+const openInbox = (path: string, secret: string, { failFirst }: Behavior) => {
   const webhook = new Webhook(secret);
   const inbox: Inbox = { path, events: new Map(), duplicated: 0, failed: new Set(), badSignatures: 0 };
 
-  /** The status to answer with. */
+  /** Records a request and returns the status of its response. */
   const take = (body: string, headers: Record<string, string>): number => {
     let read: { event: string; license_key: string };
     try {
@@ -64,18 +64,18 @@ const openInbox = (path: string, secret: string, { failFirst }: Behaviour) => {
   return { inbox, take };
 };
 
-export const openReceiver = async (behaviour: Behaviour) => {
+export const openReceiver = async (behavior: Behavior) => {
   const inboxes = new Map<string, ReturnType<typeof openInbox>>();
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await readBody(request);
     const status = inboxes.get(request.url ?? '')?.take(body, request.headers as Record<string, string>);
-    if (behaviour.answerAfterMs) await delay(behaviour.answerAfterMs);
+    if (behavior.answerAfterMs) await delay(behavior.answerAfterMs);
     response.writeHead(status ?? 404).end();
   };
 
   const server = createServer((request, response) => {
-    // A sender may die in the middle of its request.
+    // The service may be killed in the middle of a request.
     answer(request, response).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
@@ -85,7 +85,7 @@ export const openReceiver = async (behaviour: Behaviour) => {
   return {
     urlOf: (path: string) => `http://127.0.0.1:${port}${path}`,
     open: (path: string, secret: string): Inbox => {
-      const opened = openInbox(path, secret, behaviour);
+      const opened = openInbox(path, secret, behavior);
       inboxes.set(path, opened);
       return opened.inbox;
     },

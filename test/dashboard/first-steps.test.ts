@@ -28,7 +28,7 @@ test('each onboarding step records when it was first completed and stays complet
     expect([progress.completed, progress.total]).toEqual([Object.keys(completedAt).length, 6]);
     expect((await ada.asSession('GET', '/api/onboarding')).body.next_step).toBe(nextStep);
   };
-  /** Advances the clock, so that each step has a time of its own. */
+  /** Advances the clock, so that each step has its own time. */
   const startStep = (step: string) => {
     vi.advanceTimersByTime(HOUR_MS);
     completedAt[step] = new Date(Date.now()).toISOString();

@@ -6,7 +6,7 @@ import { revealedApiKeyBody } from '../../src/api-keys/schemas.ts';
 import { licenseBody } from '../../src/licenses/schemas.ts';
 import { checkOut, cleanUp, runCommand, secretsOf, type Service, startService } from './support/service.ts';
 
-// Two checkouts run side by side, and the service of the first one is restarted.
+// Two checkouts run side by side, and the first checkout's service is restarted.
 
 const PASSWORD = 'correct horse battery';
 

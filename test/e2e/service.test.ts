@@ -63,7 +63,7 @@ describe('the documentation', () => {
     },
   );
 
-  test('the page loads only files of its own host', async () => {
+  test('the page loads only files from its own host', async () => {
     for (const path of ['/docs', '/docs/start.js']) {
       expect((await service.get(path)).text).not.toMatch(/https?:|["'`]\/\//);
     }

@@ -18,7 +18,7 @@ const RUNS_WITHOUT_INPUT = Math.ceil(RUNS / 3);
 /** For routes that hash a password when the body is valid. */
 const RUNS_WITH_HASHING = Math.ceil(RUNS / 5);
 const HASHING = new Set(['register', 'login']);
-/** Enough API keys to stay within the rate limit of each. */
+/** Enough API keys to stay within the rate limit of each key. */
 const KEYS = 40;
 
 const ROUTES = documentedRoutes(app);
@@ -181,8 +181,9 @@ beforeAll(async () => {
   resources = await createResources(ada);
 });
 
-/** The session of fuzzed requests, which some of them end. Returns a new session when it has ended. */
+/** The session of the fuzzed requests, some of which end it. */
 let fuzzedSession = '';
+/** Returns the fuzzed session, or a new session if it has ended. */
 const liveSession = async ({ email, password }: Customer): Promise<string> => {
   const headers = { authorization: `Bearer ${fuzzedSession}` };
   if ((await call('GET', '/api/account', { headers })).status === 200) return fuzzedSession;

@@ -8,7 +8,7 @@ declare module 'vitest' {
 
 /**
  * The environment variable FUZZ_RUNS sets how many requests each route receives in test/fuzz. The default keeps
- * `npm test` fast, `npm run test:fuzz` sends more.
+ * `npm test` fast, and `npm run test:fuzz` sends more.
  */
 const fuzzRuns = Number(process.env['FUZZ_RUNS'] ?? 25);
 

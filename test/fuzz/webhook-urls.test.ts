@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
 import { webhookUrlProblem } from '../../src/webhooks/url-rules.ts';
 
-/** These runs need no request, so they can be many: 5,000 by default. */
+/** These runs send no requests, so there can be many of them: 5,000 by default. */
 const RUNS = 200 * inject('fuzzRuns');
 
 const problem = (url: string) =>

@@ -20,7 +20,7 @@ const failingPull = (): Env['GATE'] =>
         : Reflect.get(namespace, property),
   });
 
-/** Commits a change to D1 without telling the gate, as when the request dies after its commit. */
+/** Commits a change to D1 without a pull, as when the request dies after its commit. */
 const changeWithoutPull = async (
   { token }: Customer,
   method: string,
@@ -43,7 +43,7 @@ const countFeedRows = async (accountId: string) =>
     .bind(accountId)
     .first('n')) as number;
 
-test('the alarm applies changes in order whose requests died after their commit', async () => {
+test('the alarm applies, in order, the changes of requests that died after their commit', async () => {
   const ada = await signUp();
   const { id, license_key } = await ada.createLicense();
   expect((await ada.verify(license_key)).body.status).toBe('active');
@@ -74,7 +74,7 @@ test('the alarm works in a restarted gate before any call reaches it', async () 
   expect((await ada.verify(license_key)).body.status).toBe('suspended');
 });
 
-test('the alarm rings within seconds after a commit without a pull', { timeout: 20_000 }, async () => {
+test('the alarm runs within seconds after a commit without a pull', { timeout: 20_000 }, async () => {
   const ada = await signUp();
   const { id, license_key } = await ada.createLicense();
   await changeWithoutPull(ada, 'POST', `/api/v1/licenses/${id}/suspend`);
@@ -83,7 +83,7 @@ test('the alarm rings within seconds after a commit without a pull', { timeout: 
     .toBe('suspended');
 });
 
-test('an alarm retries when D1 was down', async () => {
+test('the alarm runs again after it failed because D1 was down', async () => {
   const ada = await signUp();
   const { id, license_key } = await ada.createLicense();
   await changeWithoutPull(ada, 'POST', `/api/v1/licenses/${id}/suspend`);
@@ -95,7 +95,7 @@ test('an alarm retries when D1 was down', async () => {
   expect((await ada.verify(license_key)).body.status).toBe('suspended');
 });
 
-test('a change that fails in D1 answers 503 and takes no partial effect', async () => {
+test('a change that fails in D1 answers 503 and has no partial effect', async () => {
   const ada = await signUp();
   const { id, license_key } = await ada.createLicense();
   const before = await statistics(ada.accountId);

@@ -168,7 +168,7 @@ test('verifying with a valid API key calls one gate, which proves the counter wo
 
 test('verifying with a valid API key never reads D1, even right after an eviction', async () => {
   const license = await ada.createLicense();
-  // The alarm set by the change above reads D1, so it must ring before the count starts.
+  // The alarm set by the change above reads D1, so it must run before the count starts.
   await runDurableObjectAlarm(gate(ada.accountId));
   const queries = countQueries();
   for (const licenseKey of [license.license_key, 'UNKNOWN-KEY']) {

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { openOutgoing } from '../../src/gate/outgoing.ts';
 import { newEvent, type WebhookEvent } from '../../src/shared/events.ts';
 
-/** The largest value that Durable Object storage takes, in bytes. */
+/** The largest value that Durable Object storage accepts, in bytes. */
 const LARGEST_TEXT = 2_000_000;
 
-test('1,500 events of one commit leave in order, in batches that fit into storage', async () => {
+test('1,500 events of one commit are forwarded in order, in batches that fit into storage', async () => {
   const events = Array.from({ length: 1_500 }, (_, index) =>
     newEvent('license.created', index, { customer_email: 'ada@example.com', filler: 'é"\\'.repeat(500) }),
   );

@@ -7,7 +7,7 @@ import { evict, gate, readGate, setPlan, statistics, tamper, withoutTables } fro
 
 const LICENSES = 5_000;
 
-/** Inserts licenses into D1 without feed rows, so that no gate knows of them. */
+/** Inserts licenses into D1 without feed rows, so that the gate doesn't pull them. */
 const insertLicenses = async (accountId: string, keyOf: (i: number) => string) => {
   const insert = env.DB.prepare(
     `INSERT INTO licenses (id, account_id, license_key, status, customer_email, metadata, created_at, updated_at)
@@ -54,7 +54,7 @@ const verifyMany = async (customer: Customer, keyOf: (i: number) => string, call
   }
 };
 
-test('an empty gate reloads 5,000 licenses from D1 and answers every verify correctly meanwhile', async () => {
+test('an empty gate reloads 5,000 licenses from D1 and answers every verify correctly while it loads', async () => {
   const ada = await signUp();
   await setPlan(ada.accountId, 'scale');
   const keyOf = (i: number) => `LOST-DISK-${i}`;

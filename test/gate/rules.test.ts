@@ -17,12 +17,15 @@ const spendCalls = (calls: number, nowMs: number, callsPerSecond: number, from =
 };
 
 describe('the rate limit of an API key', () => {
-  test.for([10, 100, 1_000])('of %i calls a second allows a burst of two seconds’ worth', (rate) => {
-    const { allowed, last } = spendCalls(3 * rate, 1_000_000, rate);
-    expect(allowed).toBe(2 * rate);
-    expect(last).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
-    expect(last.state).toEqual({ quota: 2 * rate, windowSeconds: 2, remaining: 0, resetSeconds: 2 });
-  });
+  test.for([10, 100, 1_000])(
+    'at %i calls per second allows a burst of two seconds’ worth of calls',
+    (rate) => {
+      const { allowed, last } = spendCalls(3 * rate, 1_000_000, rate);
+      expect(allowed).toBe(2 * rate);
+      expect(last).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
+      expect(last.state).toEqual({ quota: 2 * rate, windowSeconds: 2, remaining: 0, resetSeconds: 2 });
+    },
+  );
 
   test('recovers one call at a time', () => {
     const { recoveredAtMs } = spendCalls(20, 1_000_000, 10);

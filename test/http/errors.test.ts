@@ -5,7 +5,7 @@ import { type Answer, call, type Customer, freshAddress, signUp } from '../suppo
 import { useFakeClock } from '../support/fake-clock.ts';
 import { expectError, seenCodes } from './expect-error.ts';
 
-// Every error code but 413 and 415, which bodies.test.ts tests, and 500 and 503 (faults.test.ts).
+// Tests every error code except those of 413 and 415 (see bodies.test.ts) and of 500 and 503 (see faults.test.ts).
 
 const detailPaths = (answer: Answer): string[] =>
   answer.body.error.details.map((detail: { path: string }) => detail.path);
@@ -44,7 +44,7 @@ describe('400', () => {
   });
 
   test.for(['limit=0', 'limit=101', 'limit=many', 'limit=1.5', 'cursor=nonsense', 'status=lost'])(
-    'names the parameter of the license list in ?%s',
+    'names the invalid parameter of the license list in ?%s',
     async (query) => {
       const answer = await ada.asSession('GET', `/api/v1/licenses?${query}`);
       expectError(answer, 400, 'invalid_request');
@@ -53,7 +53,7 @@ describe('400', () => {
   );
 
   test.for(['limit=0', 'limit=101', 'cursor=nonsense', 'cursor=0', 'cursor={license id}'])(
-    'names the parameter of the license history in ?%s',
+    'names the invalid parameter of the license history in ?%s',
     async (query) => {
       const sent = query.replace('{license id}', licenseId);
       const answer = await ada.asSession('GET', `/api/v1/licenses/${licenseId}/history?${sent}`);
@@ -68,7 +68,7 @@ describe('400', () => {
   });
 });
 
-test('401 and 403 tell why the credential is refused', async () => {
+test('401 and 403 responses say why the credential is rejected', async () => {
   const ada = await signUp();
   expectError(await call('GET', '/api/account'), 401, 'api_key_required', 'API Key Required');
   const unknownSession = { authorization: 'Bearer unknown' };
@@ -143,7 +143,7 @@ describe('404 and 405', () => {
   });
 });
 
-test('409 tells what the call conflicts with', async () => {
+test('409 responses name the conflict', async () => {
   const ada = await signUp();
   const sameEmail = { email: ada.email.toUpperCase(), password: 'another horse battery' };
   expectError(await call('POST', '/api/register', { body: sameEmail }), 409, 'email_taken');
@@ -161,7 +161,7 @@ test('409 tells what the call conflicts with', async () => {
   expectError(canceled, 409, 'no_active_subscription', 'No Active Subscription');
 });
 
-test('429 asks an API key over its rate limit to wait a second, on every endpoint', async () => {
+test('an API key over its rate limit gets 429 with a Retry-After of one second on every endpoint', async () => {
   useFakeClock();
   const ada = await signUp();
   const first = await ada.asKey('GET', '/api/account');
@@ -180,7 +180,7 @@ test('429 asks an API key over its rate limit to wait a second, on every endpoin
   expect((await ada.verify('AAAAAAAA')).body.api_usage).toBe(20);
 });
 
-test('429 stops an account after its 1,000th call of the month until the next month', async () => {
+test('an account gets 429 after its 1,000th call of the month until the next month starts', async () => {
   useFakeClock('2027-01-30T12:00:00.000Z');
   const ada = await signUp();
   for (let calls = 0; calls < 1_000; calls += 20) {
@@ -202,7 +202,7 @@ test('429 stops an account after its 1,000th call of the month until the next mo
   expect((await ada.verify('AAAAAAAA')).body).toMatchObject({ api_usage: 1, api_limit: 1_000 });
 });
 
-test('429 refuses the eleventh failed login to an email address', async () => {
+test('the eleventh failed login to an email address gets 429', async () => {
   const ip = freshAddress();
   const login = () =>
     call('POST', '/api/login', {

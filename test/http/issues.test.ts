@@ -69,7 +69,7 @@ test('a schema’s own message replaces the standard one', () => {
   expect(messageOf(z.string().min(3, { error: 'is too short' }), 'b')).toBe('it: is too short');
 });
 
-test('unknown fields are named with their path, 20 at most', () => {
+test('an error names unknown fields with their paths, up to 20 of them', () => {
   const schema = z.strictObject({ a: z.strictObject({ b: z.string() }).array() });
   expect(messagesOf(schema, { a: [{ b: 'x', c: 1 }], d: 2, e: 3 })).toEqual([
     'a.0.c: is not a known field',

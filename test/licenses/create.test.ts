@@ -69,7 +69,7 @@ describe('the expiry of a new license', () => {
   });
 
   const create = (fields: object) => ada.asSession('POST', CREATE, fields);
-  const faultyField = ({ status, body }: Json) => [status, body.error.details[0].path];
+  const invalidFieldOf = ({ status, body }: Json) => [status, body.error.details[0].path];
 
   test.for([
     { fields: { duration_days: 1 }, expiresAt: '2028-02-29' },
@@ -92,12 +92,12 @@ describe('the expiry of a new license', () => {
     { expires_at: '' },
     { expires_at: 20_280_229 },
   ])('can’t be the date $expires_at', async (fields) => {
-    expect(faultyField(await create(fields))).toEqual([400, 'expires_at']);
+    expect(invalidFieldOf(await create(fields))).toEqual([400, 'expires_at']);
   });
 
   test('can’t be yesterday once a new day has started', async () => {
     useFakeClock('2028-02-29T00:00:00.000Z');
-    expect(faultyField(await create({ expires_at: '2028-02-28' }))).toEqual([400, 'expires_at']);
+    expect(invalidFieldOf(await create({ expires_at: '2028-02-28' }))).toEqual([400, 'expires_at']);
   });
 
   test.for([
@@ -108,18 +108,18 @@ describe('the expiry of a new license', () => {
     { duration_days: '30' },
     { duration_days: null },
   ])('can’t come from duration_days $duration_days', async (fields) => {
-    expect(faultyField(await create(fields))).toEqual([400, 'duration_days']);
+    expect(invalidFieldOf(await create(fields))).toEqual([400, 'duration_days']);
   });
 
   test.for([
     { expires_at: '2030-01-01', duration_days: 3 },
     { expires_at: null, duration_days: 3 },
-  ])('can’t be $expires_at with a duration besides', async (fields) => {
-    expect(faultyField(await create(fields))).toEqual([400, 'duration_days']);
+  ])('can’t be $expires_at if duration_days is also set', async (fields) => {
+    expect(invalidFieldOf(await create(fields))).toEqual([400, 'duration_days']);
   });
 });
 
-describe('a license key of the seller’s own', () => {
+describe('a license key that the seller chooses', () => {
   let ada: Customer;
 
   beforeAll(async () => {

@@ -106,7 +106,7 @@ test('history pages show each entry once, even when entries are added between re
     ['three', 'two'],
     ['one', 'created'],
   ]);
-  // The creation is not a stored change, and gets a page of its own here.
+  // The creation is not a stored change, so it gets its own page here.
   expect(await allPages(3)).toEqual([['three', 'two', 'one'], ['created']]);
   expect(await allPages(4)).toEqual([['three', 'two', 'one', 'created']]);
 
@@ -185,7 +185,7 @@ test('a change by the previous release, which leaves the history to a trigger, g
   });
 });
 
-test('rows that the former trigger wrote, with every field, are shown like newer ones', async () => {
+test('history rows that the former trigger wrote, with every field, are returned like newer rows', async () => {
   const ada = await signUp();
   const license = await ada.createLicense();
   const before = {

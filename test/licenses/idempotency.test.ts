@@ -66,7 +66,7 @@ test('ten parallel retries create one license, count once and all return it', as
   for (const { body } of answers) expect(body).toEqual(license);
   expect([await usageOf(ada), (await licensesOf(ada)).length]).toEqual([1, 1]);
 
-  // Of two bodies sent in parallel under one key, one wins and the other gets a conflict.
+  // If two bodies are sent in parallel with one key, one succeeds and the other gets a conflict.
   const mixed = await Promise.all(
     Array.from({ length: 8 }, (_, i) => create('mixed', { product: i % 2 ? 'Orrery' : 'Astrolabe' })),
   );
@@ -77,7 +77,7 @@ test('ten parallel retries create one license, count once and all return it', as
   expect([await usageOf(ada), (await licensesOf(ada)).length]).toEqual([2, 2]);
 });
 
-test('a failed call leaves its idempotency key free for a corrected one', async () => {
+test('a failed call leaves its idempotency key free for a corrected call', async () => {
   const ada = await signUp();
   const create = createWithKey(ada);
   await ada.createLicense({ license_key: 'TAKEN-ALREADY' });

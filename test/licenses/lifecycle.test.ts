@@ -115,7 +115,7 @@ describe('renewing a license', () => {
     });
   });
 
-  test('sets any date from today on, and none for a perpetual license', async () => {
+  test('sets any date from today on, or removes the expiry', async () => {
     const license = await ada.createLicense({ expires_at: '2027-03-20' });
     expect(await renew(license, { expires_at: '2027-03-10' })).toBe('2027-03-10');
     expect(await renew(license, { expires_at: null })).toBeNull();

@@ -7,7 +7,7 @@ beforeEach(() => {
   useFakeClock('2027-03-01T12:00:00.000Z');
 });
 
-test('licenses are listed newest first, in stable pages, all of them or by status', async () => {
+test('licenses are listed newest first, in stable pages, with or without a status filter', async () => {
   const [ada, bob] = [await signUp(), await signUp()];
   await bob.createLicense({ product: 'of another account' });
   const create = async (product: string, fields: object = {}, action?: string) => {

@@ -50,7 +50,7 @@ test('a search for a whole license key finds only its license, and part of a key
   expect(await find(ada, key, 'revoked')).toEqual([]);
 });
 
-test('a search filtered by status finds rare and frequent text alike', async () => {
+test('a search filtered by status finds both rare and common text', async () => {
   const [ada, bob] = [await signUp(), await signUp()];
   let count = 0;
   const createSuspended = async (customer: Customer, product: string) => {

@@ -240,7 +240,7 @@ describe('a search among similar licenses', () => {
     'astrolabe*',
     'Astrolabe NOT zoe',
     'other account',
-  ])('for “%s” finds nothing, because its parts stand apart', async (q) => {
+  ])('for “%s” finds nothing, because its parts are not adjacent', async (q) => {
     expect(await find(q)).toEqual([]);
   });
 });

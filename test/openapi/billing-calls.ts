@@ -1,6 +1,6 @@
 import type { Call } from './fixtures.ts';
 
-// Calls to every billing operation in the order of a subscription's life. `derived-calls.ts` adds
+// Calls to every billing operation, in the order of a subscription's lifecycle. `derived-calls.ts` adds
 // the calls that follow from its access and its input.
 
 const session = { as: 'session' } as const;

@@ -5,7 +5,7 @@ import { derivedCalls } from './derived-calls.ts';
 import type { Call } from './fixtures.ts';
 import { WEBHOOK_CALLS } from './webhook-calls.ts';
 
-// Calls to every operation. Those listed here succeed or meet an error that is specific to the operation.
+// Calls to every operation. The calls listed here succeed, or fail with an error that is specific to the operation.
 
 const ALL_FIELDS = {
   customer_email: 'grace@example.com',

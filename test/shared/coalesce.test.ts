@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { coalesce } from '../../src/shared/coalesce.ts';
 
-test('coalesce runs the first call at once, and calls during a run share the next run', async () => {
+test('coalesce runs the first call immediately, and calls during a run share the next run', async () => {
   let runs = 0;
   let finish = () => {};
   const run = coalesce(() => {
@@ -24,7 +24,7 @@ test('coalesce runs the first call at once, and calls during a run share the nex
   expect(runs).toBe(2);
 });
 
-test('coalesce answers callers when the job is done, and the next run waits for its follow-up', async () => {
+test('coalesce resolves callers when the job is done, and the next run waits for the cleanup', async () => {
   const order: string[] = [];
   let finish = () => {};
   const run = coalesce(

@@ -13,7 +13,7 @@ test('createLru keeps recently used entries and a bounded number of entries', ()
   expect(kept.length).toBeLessThanOrEqual(20);
 });
 
-test('createLru forgets a deleted entry, recent or old', () => {
+test('createLru returns no deleted entry, recent or old', () => {
   const lru = createLru<string>(2);
   for (const name of ['old', 'b', 'young']) lru.set(name, name);
   for (const name of ['old', 'young']) {

@@ -1,4 +1,4 @@
-// Storage of Durable Objects as released code left it. Never change a fixture: add one for each release that changes
+// Storage of Durable Objects as released versions left it. Never change a fixture: add one for each release that changes
 // an object's tables.
 
 export interface GateRows {

@@ -64,7 +64,7 @@ test('a gate of version 0.1 verifies from its copy, keeps its count and forwards
   expect(ids).toContain('evt_000000000000000000g1');
 });
 
-test('an outbox of version 0.1 lists its deliveries and sends the one that is due', async () => {
+test('an outbox of version 0.1 lists its deliveries and sends the delivery that is due', async () => {
   const customer = await signUp();
   const receiver = await newReceiver();
   const endpointId = await openOldOutbox(customer, receiver.url);
@@ -82,11 +82,11 @@ test('an outbox of version 0.1 lists its deliveries and sends the one that is du
   });
 });
 
-test('a gate drops a copy of another version, loads it again and keeps its counts', async () => {
+test('a gate drops a local copy of another version, loads it again and keeps its counts', async () => {
   const customer = await signUp();
   const license = await openOldGate(customer);
   await runInDurableObject(gateOf(env, customer.accountId), (_instance, { storage }) => {
-    // The shape that a later release might have left: a column that this code doesn't know.
+    // Simulates the copy of a later release, which has a column that this code doesn't know.
     storage.sql.exec('ALTER TABLE licenses ADD COLUMN seats INTEGER');
     storage.sql.exec(`UPDATE facts SET value = json_set(value, '$.version', 99) WHERE name = 'progress'`);
   });
@@ -106,7 +106,7 @@ const tablesOf = (storage: DurableObjectStorage) =>
     .toArray()
     .map(({ name }) => name);
 
-test('each step of an object’s migrations runs once, in order, and a failing step leaves no trace', () =>
+test('each step of an object’s migrations runs once, in order, and a failing step is rolled back', () =>
   runInDurableObject(env.GATE.getByName(newId('acct')), (_instance, { storage }) => {
     storage.sql.exec('DROP TABLE storage_version');
     const steps = ['CREATE TABLE t1 (a)', 'ALTER TABLE t1 ADD COLUMN b'];

@@ -23,10 +23,10 @@ export const killOutbox = (accountId: string) =>
     () => {},
   );
 
-export const ring = (accountId: string) => runDurableObjectAlarm(outbox(accountId));
+export const runOutboxAlarm = (accountId: string) => runDurableObjectAlarm(outbox(accountId));
 
 /** Returns the milliseconds until the outbox's alarm, or null if none is set. */
-export const wakesInMs = (accountId: string): Promise<number | null> =>
+export const msUntilAlarm = (accountId: string): Promise<number | null> =>
   runInDurableObject(outbox(accountId), async (_instance, state) => {
     const atMs = await state.storage.getAlarm();
     return atMs === null ? null : atMs - Date.now();
@@ -66,7 +66,7 @@ export const expireLeases = async (accountId: string) => {
   if (at !== null) vi.setSystemTime(at);
 };
 
-/** Drops every message to the queue, so that only the test runs the consumer. */
+/** Drops all queue messages, so that only the test runs the consumer. */
 export const loseHints = () => {
   // The outbox's environment shares this prototype with the test's.
   const prototype = Object.getPrototypeOf(env.WEBHOOKS) as Env['WEBHOOKS'];
@@ -106,7 +106,7 @@ export const withOutboxMethod = (
 });
 
 /** Reads until `isDone` returns true. Unlike `expect.poll`, it works with a fake clock. */
-export const until = async <T>(
+export const waitUntil = async <T>(
   read: () => Promise<T>,
   isDone: (value: T) => boolean,
   timeoutMs = 10_000,
@@ -132,7 +132,7 @@ export const addEndpoint = async (customer: Customer, url: string, fields: Recor
     path,
     secret: body.secret as string,
     hint: { account_id: customer.accountId, endpoint_id: id } satisfies Hint,
-    look: async (): Promise<Json> => (await customer.asSession('GET', path)).body,
+    read: async (): Promise<Json> => (await customer.asSession('GET', path)).body,
     /** Newest first. */
     deliveries: async (): Promise<Json[]> =>
       (await customer.asSession('GET', `${path}/deliveries`)).body.data,

@@ -1,4 +1,4 @@
-// An HTTP server that receives webhooks. Runs in Node for the whole test run. Each test uses paths of its own and
+// An HTTP server that receives webhooks. Runs in Node for the whole test run. Each test uses its own paths and
 // scripts the answers there.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import type { Received, Reply } from './receiver-server.ts';
 
-/** Creates an inbox at the receiver, at a path of its own. */
+/** Creates an inbox at the receiver, with its own path. */
 export const newReceiver = async (...script: Reply[]) => {
   const server = inject('receiver');
   const path = crypto.randomUUID();
@@ -16,11 +16,12 @@ export const newReceiver = async (...script: Reply[]) => {
     received,
     /** Waits for at least `count` webhooks and returns all that have arrived. */
     receives: async (count: number, timeoutMs = 10_000): Promise<Received[]> => {
-      const untilMs = performance.now() + timeoutMs;
+      const deadlineMs = performance.now() + timeoutMs;
       for (;;) {
         const all = await received();
         if (all.length >= count) return all;
-        if (performance.now() > untilMs) throw new Error(`Only ${all.length} of ${count} webhooks arrived.`);
+        if (performance.now() > deadlineMs)
+          throw new Error(`Only ${all.length} of ${count} webhooks arrived.`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },

@@ -1,4 +1,4 @@
-// A stand-in for Stripe's API: customers, checkout sessions and subscriptions, as far as the tests need them.
+// A fake of Stripe's API: the parts of customers, checkout sessions and subscriptions that the tests need.
 // Runs in Node for the whole test run. Each test uses its own objects.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -40,7 +40,7 @@ const customers = new Map<string, StripeObject>();
 const sessions = new Map<string, StripeObject>();
 const subscriptions = new Map<string, StripeObject>();
 const requests: StripeRequest[] = [];
-/** Subscriptions whose cancellation takes effect at once but is answered only when the test releases it. */
+/** Subscriptions whose cancellation takes effect immediately but is answered only when the test releases it. */
 const held = new Map<string, PromiseWithResolvers<void>>();
 
 const newId = (prefix: string) => `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`;

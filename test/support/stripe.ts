@@ -44,7 +44,7 @@ const control = async (method: string, path: string, body?: unknown): Promise<St
   (await fetch(`${inject('stripe')}/test/${path}`, { method, body: JSON.stringify(body) })).json();
 
 /** Returns the recorded requests to Stripe that contain the text. */
-export const askedOfStripe = (text: string) => control('GET', `requests/${text}`);
+export const stripeRequests = (text: string) => control('GET', `requests/${text}`);
 
 export const newStripeCustomer = async (): Promise<string> =>
   (await (await fetch(`${inject('stripe')}/v1/customers`, { method: 'POST' })).json<{ id: string }>()).id;
@@ -53,7 +53,7 @@ export const ref = (prefix: string) => `${prefix}_${crypto.randomUUID().replaceA
 
 const { webhooks } = new Stripe('sk_test_x');
 
-interface Notice {
+interface NotifyOptions {
   id?: string;
   secret?: string;
   environment?: Env;
@@ -63,7 +63,7 @@ interface Notice {
 export const notify = async (
   type: string,
   object: StripeObject,
-  { id = ref('evt'), secret = WEBHOOK_SECRET, environment = stripeEnv() }: Notice = {},
+  { id = ref('evt'), secret = WEBHOOK_SECRET, environment = stripeEnv() }: NotifyOptions = {},
 ): Promise<Answer> => {
   const payload = JSON.stringify({ id, object: 'event', type, data: { object } });
   const timestamp = Math.floor(Date.now() / 1_000);
@@ -95,11 +95,11 @@ export const paidAtStripe = async (
   firstInvoice: Invoice,
 ): Promise<StripeSubscription> => {
   const id = ref('sub');
-  let now = subscription(id, paymentId, customer, firstInvoice);
+  let current = subscription(id, paymentId, customer, firstInvoice);
   const put = async (changes: StripeObject = {}) => {
-    now = { ...now, ...changes };
-    await control('PUT', `subscriptions/${id}`, now);
-    return now;
+    current = { ...current, ...changes };
+    await control('PUT', `subscriptions/${id}`, current);
+    return current;
   };
   await put();
   return {
@@ -141,7 +141,7 @@ const rows = async <T>(query: string, ...bindings: unknown[]): Promise<T[]> =>
   ).results;
 
 /** Returns the account's billing rows created since `sinceMs`, without ids. */
-export const booksOf = async (accountId: string, sinceMs = 0) => ({
+export const billingRowsOf = async (accountId: string, sinceMs = 0) => ({
   account: await rows<{ plan: string; period_start: number; plan_until: number | null }>(
     'SELECT plan, period_start, period_end, plan_until FROM accounts WHERE id = ?',
     accountId,
@@ -168,7 +168,7 @@ export const signUpWithStripe = async () => {
     events: ['payment.success', 'subscription.cancelled'],
   });
   const license = await person.createLicense();
-  const ask = (method: string, path: string, sent: unknown = {}, environment = stripeEnv()) =>
+  const callApi = (method: string, path: string, sent: unknown = {}, environment = stripeEnv()) =>
     callIn(
       environment,
       new Request(ORIGIN + path, {
@@ -181,28 +181,28 @@ export const signUpWithStripe = async () => {
   return {
     ...person,
     receiver,
-    ask,
+    callApi,
     apiLimit: async (): Promise<number> => (await person.verify(license.license_key)).body.api_limit,
     begin: async (plan: string): Promise<string> => {
-      const { status, body } = await ask('POST', '/api/init-payment', { plan });
+      const { status, body } = await callApi('POST', '/api/init-payment', { plan });
       if (status !== 201) throw new Error(`init-payment answered ${JSON.stringify(body)}`);
       return body.payment_id;
     },
     /** Pays for a plan at Stripe and sends the notification. */
     subscribe: async (plan: 'pro' | 'scale' = 'pro'): Promise<StripeSubscription> => {
-      const { body } = await ask('POST', '/api/init-payment', { plan });
+      const { body } = await callApi('POST', '/api/init-payment', { plan });
       const first = month(Date.now(), { amount: body.amount });
       const atStripe = await paidAtStripe(body.payment_id, await newStripeCustomer(), first);
       const { status } = await notify('checkout.session.completed', checkoutSession(atStripe));
       if (status !== 200) throw new Error(`The notification answered ${status}.`);
       return atStripe;
     },
-    books: (sinceMs?: number) => booksOf(person.accountId, sinceMs),
+    billingRows: (sinceMs?: number) => billingRowsOf(person.accountId, sinceMs),
     /** Returns the payloads of the webhooks sent since `sinceMs`, oldest first. */
-    told: async (sinceMs = 0): Promise<Json[]> => {
+    events: async (sinceMs = 0): Promise<Json[]> => {
       const waiting = () => readGate(person.accountId, 'SELECT seq FROM outgoing');
       await expect.poll(waiting, { timeout: 10_000, interval: 5 }).toEqual([]);
-      const { body } = await ask('GET', `${endpoint.path}/deliveries?limit=20`);
+      const { body } = await callApi('GET', `${endpoint.path}/deliveries?limit=20`);
       return (body.data as Json[])
         .map(({ payload }) => JSON.parse(payload))
         .filter(({ timestamp }) => Date.parse(timestamp) >= sinceMs)

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint, until } from '../support/outbox.ts';
+import { addEndpoint, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
@@ -180,7 +180,7 @@ test('the delivery log is listed in pages, newest first, and shows the attempts 
   const { path, deliveries } = await addEndpoint(ada, receiver.url);
   const sent: string[] = [];
   for (let i = 0; i < 5; i++) sent.unshift((await ada.asSession('POST', `${path}/test`)).body.id);
-  await until(deliveries, (all) => all.length === 5 && all.every(({ status }) => status === 'delivered'));
+  await waitUntil(deliveries, (all) => all.length === 5 && all.every(({ status }) => status === 'delivered'));
   const listed: Json[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const { body }: Json = await ada.asSession(
@@ -206,13 +206,13 @@ test('resending a delivery keeps its webhook-id and body and adds an attempt to 
   const receiver = await newReceiver();
   const { path, deliveries } = await addEndpoint(ada, receiver.url);
   const { body: delivery } = await ada.asSession('POST', `${path}/test`);
-  await until(deliveries, ([shown]) => shown.status === 'delivered');
+  await waitUntil(deliveries, ([shown]) => shown.status === 'delivered');
   const resent = await ada.asSession('POST', `${path}/deliveries/${delivery.id}/resend`);
   expect([resent.status, resent.body.id, resent.body.status]).toEqual([200, delivery.id, 'pending']);
   const [first, second] = await receiver.receives(2);
   expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
   expect(second!.body).toBe(first!.body);
-  const [shown] = await until(deliveries, ([resentDelivery]) => resentDelivery.attempts.length === 2);
+  const [shown] = await waitUntil(deliveries, ([resentDelivery]) => resentDelivery.attempts.length === 2);
   expect(shown.status).toBe('delivered');
   const unknown = await ada.asSession('POST', `${path}/deliveries/dlv_none/resend`);
   expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found']);
@@ -223,7 +223,7 @@ test('a disabled webhook receives no event, test or resend until it is enabled',
   const receiver = await newReceiver({ status: 500 }, { status: 200 });
   const { path, deliveries } = await addEndpoint(ada, receiver.url);
   const { body: delivery } = await ada.asSession('POST', `${path}/test`);
-  await until(deliveries, ([shown]) => shown.next_attempt_at !== null && shown.attempts.length === 1);
+  await waitUntil(deliveries, ([shown]) => shown.next_attempt_at !== null && shown.attempts.length === 1);
   await ada.asSession('PATCH', path, { status: 'disabled' });
   expect(await deliveries()).toMatchObject([{ id: delivery.id, status: 'failed', next_attempt_at: null }]);
   for (const action of ['test', `deliveries/${delivery.id}/resend`]) {
@@ -231,7 +231,7 @@ test('a disabled webhook receives no event, test or resend until it is enabled',
     expect([action, status, body.error.code]).toEqual([action, 409, 'invalid_transition']);
   }
   await ada.createLicense();
-  await until(
+  await waitUntil(
     async () => (await ada.asSession('GET', '/api/dashboard')).body.recent_events,
     ({ length }) => length === 2,
   );

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint, ring, until } from '../support/outbox.ts';
+import { addEndpoint, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 // Deliveries to a real HTTP receiver. `slow.test.ts` covers receivers that respond late or never.
@@ -25,7 +25,7 @@ const deliver = async (url: string) => {
   expect([sent.status, sent.body.status, sent.body.attempts]).toEqual([200, 'pending', []]);
   const after = async (attempts: number): Promise<Json> => {
     const log = async (): Promise<Json> => (await endpoint.deliveries()).at(-1);
-    const delivery = await until(log, (shown) => shown.attempts.length >= attempts);
+    const delivery = await waitUntil(log, (shown) => shown.attempts.length >= attempts);
     expect(delivery.attempts).toHaveLength(attempts);
     const { id, payload } = sent.body;
     expect(delivery).toMatchObject({
@@ -49,7 +49,7 @@ const expectDueInMs = (delivery: Json, pauseMs: number) => {
 /** Moves the clock to the next attempt and runs the alarm. */
 const runNextAttempt = async (delivery: Json) => {
   vi.setSystemTime(delivery.next_attempt_at);
-  expect(await ring(ada.accountId)).toBe(true);
+  expect(await runOutboxAlarm(ada.accountId)).toBe(true);
 };
 
 test('a 2xx response marks the delivery as delivered and stops further attempts', async () => {
@@ -69,7 +69,7 @@ test('a 2xx response marks the delivery as delivered and stops further attempts'
     customer_email: ada.email,
   });
   vi.advanceTimersByTime(DAY_MS);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   expect(await receiver.received()).toHaveLength(1);
 });
 
@@ -82,17 +82,17 @@ test('a 500 response is retried after five seconds with the same id and body and
     attempts: [{ status_code: 500, error: 'the receiver responded with status 500', response: 'ok' }],
   });
   expectDueInMs(failed, 5 * SECOND_MS);
-  expect((await endpoint.look()).failing_since).toBe(new Date(NOON).toISOString());
+  expect((await endpoint.read()).failing_since).toBe(new Date(NOON).toISOString());
   // One millisecond before the retry is due, the alarm sends nothing.
   vi.setSystemTime(Date.parse(failed.next_attempt_at) - 1);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   expect(await receiver.received()).toHaveLength(1);
 
   await runNextAttempt(failed);
   const delivered = await after(2);
   expect(delivered).toMatchObject({ status: 'delivered', next_attempt_at: null });
   expect(delivered.attempts.map((attempt: Json) => attempt.status_code)).toEqual([500, 200]);
-  expect(await endpoint.look()).toMatchObject({ status: 'enabled', failing_since: null });
+  expect(await endpoint.read()).toMatchObject({ status: 'enabled', failing_since: null });
   const [first, second] = await receiver.received();
   expect([second!.body, second!.headers['webhook-id']]).toEqual([first!.body, first!.headers['webhook-id']]);
   expect(second!.headers['webhook-id']).toBe(delivered.event_id);
@@ -115,23 +115,23 @@ test('a redirect counts as a failure and is not followed', async () => {
   expect(await target.received()).toEqual([]);
 });
 
-test('a 410 response disables the endpoint as gone and cancels its pending deliveries', async () => {
+test('a 410 response disables the endpoint and cancels its pending deliveries', async () => {
   const receiver = await newReceiver({ status: 500 }, { status: 410 }, { status: 200 });
   const { endpoint, after } = await deliver(receiver.url);
   await after(1);
   await ada.asSession('POST', `${endpoint.path}/test`);
-  const disabled = await until(endpoint.look, ({ status }) => status === 'disabled');
+  const disabled = await waitUntil(endpoint.read, ({ status }) => status === 'disabled');
   expect(disabled.disabled_reason).toBe('gone');
   const [second, first] = await endpoint.deliveries();
   expect(second).toMatchObject({ status: 'failed', next_attempt_at: null, attempts: [{ status_code: 410 }] });
   expect(first).toMatchObject({ status: 'failed', next_attempt_at: null, attempts: [{ status_code: 500 }] });
   await ada.createLicense();
   vi.advanceTimersByTime(DAY_MS);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   expect(await receiver.received()).toHaveLength(2);
 
   await ada.asSession('PATCH', endpoint.path, { status: 'enabled' });
-  expect(await endpoint.look()).toMatchObject({
+  expect(await endpoint.read()).toMatchObject({
     status: 'enabled',
     disabled_reason: null,
     failing_since: null,
@@ -188,7 +188,7 @@ test('only the first 2 KiB of a 10 MB response are read and stored', async () =>
   const delivered = await after(1);
   expect(delivered.status).toBe('delivered');
   expect(delivered.attempts[0].response).toBe('x'.repeat(2_048));
-  await until(receiver.received, ([posted]) => posted?.cut === true);
+  await waitUntil(receiver.received, ([posted]) => posted?.cut === true);
 });
 
 test('an event that one endpoint accepts is retried only at the endpoint that rejected it', async () => {
@@ -197,7 +197,7 @@ test('an event that one endpoint accepts is retried only at the endpoint that re
   await ada.createLicense();
   const logs = (): Promise<Json[]> =>
     Promise.all([accepting, rejecting].map(async (endpoint) => (await endpoint.deliveries())[0]));
-  await until(logs, (all) => all.every((delivery) => delivery?.attempts.length === 1));
+  await waitUntil(logs, (all) => all.every((delivery) => delivery?.attempts.length === 1));
   const [delivered, failed] = await logs();
   expect(failed.attempts).toMatchObject([
     { status_code: 404, error: 'the receiver responded with status 404' },
@@ -223,7 +223,7 @@ test('a delivery fails permanently after ten attempts over three days', async ()
   expect(await after(10)).toMatchObject({ status: 'failed', next_attempt_at: null });
   const ids = (await receiver.received()).map(({ headers }) => headers['webhook-id']);
   expect([ids.length, new Set(ids).size]).toEqual([10, 1]);
-  expect((await endpoint.look()).status).toBe('enabled');
+  expect((await endpoint.read()).status).toBe('enabled');
 });
 
 test('five days of uninterrupted failures disable an endpoint, but not if one attempt succeeded', async () => {
@@ -234,17 +234,17 @@ test('five days of uninterrupted failures disable an endpoint, but not if one at
   const recovering = await deliver(recoveringReceiver.url);
   await recovering.after(1);
   vi.setSystemTime(NOON + 5 * DAY_MS - 1_000);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   await failing.after(2);
   expect((await recovering.after(2)).status).toBe('delivered');
-  expect((await failing.endpoint.look()).status).toBe('enabled');
+  expect((await failing.endpoint.read()).status).toBe('enabled');
 
   vi.setSystemTime(NOON + 5 * DAY_MS);
   for (const { endpoint } of [failing, recovering]) await ada.asSession('POST', `${endpoint.path}/test`);
-  const disabled = await until(failing.endpoint.look, ({ status }) => status === 'disabled');
+  const disabled = await waitUntil(failing.endpoint.read, ({ status }) => status === 'disabled');
   expect(disabled).toMatchObject({ disabled_reason: 'failing', failing_since: new Date(NOON).toISOString() });
   await recoveringReceiver.receives(3);
-  expect((await recovering.endpoint.look()).status).toBe('enabled');
+  expect((await recovering.endpoint.read()).status).toBe('enabled');
   const statuses = (await failing.endpoint.deliveries()).map(({ status }) => status);
   expect(statuses).toEqual(['failed', 'failed']);
 });

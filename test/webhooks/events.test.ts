@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { signUp } from '../support/client.ts';
 import { newReceiver } from '../support/receiver.ts';
 
-test('creating and verifying a license sends webhooks that a Standard Webhooks library verifies', async () => {
+test('creating and verifying a license sends webhooks that the Standard Webhooks library verifies', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
   const added = await ada.asSession('POST', '/api/webhooks', { url: receiver.url });

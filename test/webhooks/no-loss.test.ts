@@ -9,9 +9,9 @@ import {
   killOutbox,
   loseHints,
   readOutbox,
-  ring,
-  until,
-  wakesInMs,
+  runOutboxAlarm,
+  waitUntil,
+  msUntilAlarm,
   withoutTable,
   withOutboxMethod,
 } from '../support/outbox.ts';
@@ -29,7 +29,7 @@ const setUp = async () => {
   const receiver = await newReceiver();
   const endpoint = await addEndpoint(ada, receiver.url);
   const license = await ada.createLicense();
-  await until(endpoint.deliveries, ({ length }) => length === 1);
+  await waitUntil(endpoint.deliveries, ({ length }) => length === 1);
   return { ada, receiver, endpoint, license };
 };
 
@@ -59,11 +59,11 @@ test('after a consumer dies before settling, the delivery is sent again with the
 
   await expireLeases(ada.accountId);
   vi.restoreAllMocks();
-  expect(await ring(ada.accountId)).toBe(true);
+  expect(await runOutboxAlarm(ada.accountId)).toBe(true);
   const [first, second] = await receiver.receives(2);
   expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id']);
   expect(second!.body).toBe(first!.body);
-  await until(endpoint.deliveries, ([delivery]) => delivery.status === 'delivered');
+  await waitUntil(endpoint.deliveries, ([delivery]) => delivery.status === 'delivered');
 });
 
 test('a success reported after the lease expired counts and ends the attempts', async () => {
@@ -85,29 +85,29 @@ test('a success reported after the lease expired counts and ends the attempts', 
   await late;
   expect((await endpoint.deliveries())[0].status).toBe('delivered');
   vi.advanceTimersByTime(3_600_000);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   await consume(endpoint.hint);
   expect(await receiver.received()).toHaveLength(2);
 });
 
 test('the alarm sends a hint again when the queue lost or rejected the message', async () => {
   const { ada, receiver, endpoint } = await setUp();
-  expect(await wakesInMs(ada.accountId)).toBeLessThanOrEqual(5_000);
+  expect(await msUntilAlarm(ada.accountId)).toBeLessThanOrEqual(5_000);
   vi.restoreAllMocks();
   const { sends } = loseHints();
   sends.mockRejectedValue(new Error('Queue send failed'));
   vi.advanceTimersByTime(5_000);
-  expect(await ring(ada.accountId)).toBe(true);
+  expect(await runOutboxAlarm(ada.accountId)).toBe(true);
   expect(sends).toHaveBeenCalledTimes(1);
-  expect(await wakesInMs(ada.accountId)).toBeLessThanOrEqual(5_000);
+  expect(await msUntilAlarm(ada.accountId)).toBeLessThanOrEqual(5_000);
   // Requests that create events still succeed while the queue is down.
   expect((await ada.asSession('POST', '/api/v1/licenses/create', {})).status).toBe(201);
-  await until(endpoint.deliveries, ({ length }) => length === 2);
+  await waitUntil(endpoint.deliveries, ({ length }) => length === 2);
   expect(await receiver.received()).toEqual([]);
 
   vi.restoreAllMocks();
   vi.advanceTimersByTime(5_000);
-  expect(await ring(ada.accountId)).toBe(true);
+  expect(await runOutboxAlarm(ada.accountId)).toBe(true);
   expect(new Set(idsOf(await receiver.receives(2))).size).toBe(2);
 });
 
@@ -117,7 +117,7 @@ test('the alarm fires without any request, even after an eviction', async () => 
   const receiver = await newReceiver();
   const endpoint = await addEndpoint(ada, receiver.url);
   await ada.createLicense();
-  await until(endpoint.deliveries, ({ length }) => length === 1);
+  await waitUntil(endpoint.deliveries, ({ length }) => length === 1);
   vi.restoreAllMocks();
   await evictOutbox(ada.accountId);
   expect(await receiver.received()).toEqual([]);
@@ -141,7 +141,7 @@ test('an outbox that is evicted or killed at every step sends each event exactly
   await killOutbox(accountId);
   await consume(endpoint.hint);
   vi.advanceTimersByTime(3_600_000);
-  await ring(accountId);
+  await runOutboxAlarm(accountId);
   await consume(endpoint.hint);
   expect(await receiver.received()).toHaveLength(1);
   expect(await endpoint.deliveries()).toMatchObject([
@@ -160,7 +160,7 @@ test('an outbox killed right after a claim leases the delivery again once the le
   expect(retryMessages).toHaveLength(1);
   expect(await receiver.received()).toEqual([]);
   await expireLeases(ada.accountId);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   await consume(endpoint.hint);
   expect(await receiver.received()).toHaveLength(1);
 });
@@ -169,21 +169,21 @@ test('a failed alarm sets another alarm, which sends the delivery', async () => 
   const { ada, receiver } = await setUp();
   vi.advanceTimersByTime(5_000);
   await withoutTable(ada.accountId, 'hours', async () => {
-    expect(await ring(ada.accountId)).toBe(true);
+    expect(await runOutboxAlarm(ada.accountId)).toBe(true);
   });
-  expect(await wakesInMs(ada.accountId)).toBe(5_000);
+  expect(await msUntilAlarm(ada.accountId)).toBe(5_000);
   expect(await receiver.received()).toEqual([]);
   vi.restoreAllMocks();
   vi.advanceTimersByTime(5_000);
-  expect(await ring(ada.accountId)).toBe(true);
+  expect(await runOutboxAlarm(ada.accountId)).toBe(true);
   await receiver.receives(1);
 });
 
 test('an outbox with nothing to send sleeps until its next cleanup', async () => {
   const { ada, endpoint } = await setUp();
   await consume(endpoint.hint);
-  await ring(ada.accountId);
-  expect(await wakesInMs(ada.accountId)).toBeGreaterThan(3_600_000);
+  await runOutboxAlarm(ada.accountId);
+  expect(await msUntilAlarm(ada.accountId)).toBeGreaterThan(3_600_000);
   const leased = await readOutbox(ada.accountId, 'SELECT id FROM deliveries WHERE lease IS NOT NULL');
   expect(leased).toEqual([]);
 });

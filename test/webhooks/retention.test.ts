@@ -5,10 +5,10 @@ import {
   addEndpoint,
   loseHints,
   readOutbox,
-  ring,
+  runOutboxAlarm,
   tamperOutbox,
-  until,
-  wakesInMs,
+  waitUntil,
+  msUntilAlarm,
 } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
@@ -36,16 +36,16 @@ test('settled deliveries and their attempts are deleted after 30 days, pending d
   const receiver = await newReceiver();
   const endpoint = await addEndpoint(ada, receiver.url);
   await ada.asSession('POST', `${endpoint.path}/test`);
-  await until(endpoint.deliveries, ([delivery]) => delivery.status === 'delivered');
+  await waitUntil(endpoint.deliveries, ([delivery]) => delivery.status === 'delivered');
   loseHints();
   const { body: pending } = await ada.asSession('POST', `${endpoint.path}/test`);
   expect(await countRows(ada.accountId)).toEqual({ events: 2, deliveries: 2, attempts: 1, hours: 1 });
 
   vi.setSystemTime(NOON + 30 * DAY_MS - 1);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   expect(await countRows(ada.accountId)).toMatchObject({ events: 2, deliveries: 2, attempts: 1 });
   vi.setSystemTime(NOON + 31 * DAY_MS);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   expect(await countRows(ada.accountId)).toEqual({ events: 1, deliveries: 1, attempts: 0, hours: 0 });
   // Uses the API key because the session has expired by now.
   const log = async () => (await ada.asKey('GET', `${endpoint.path}/deliveries`)).body.data;
@@ -54,29 +54,29 @@ test('settled deliveries and their attempts are deleted after 30 days, pending d
   // Once it is delivered, the next cleanup deletes it because of its age.
   vi.restoreAllMocks();
   vi.advanceTimersByTime(10_000);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   await receiver.receives(2);
-  await until(log, ([delivery]) => delivery.status === 'delivered');
-  expect(await wakesInMs(ada.accountId)).toBeLessThanOrEqual(DAY_MS);
+  await waitUntil(log, ([delivery]) => delivery.status === 'delivered');
+  expect(await msUntilAlarm(ada.accountId)).toBeLessThanOrEqual(DAY_MS);
   vi.advanceTimersByTime(DAY_MS);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   expect(await countRows(ada.accountId)).toMatchObject({ events: 0, deliveries: 0, attempts: 0 });
 });
 
 test('events without a subscriber are deleted after 30 days, and an empty outbox sets no alarm', async () => {
   const ada = await signUp();
   await ada.createLicense();
-  await until(
+  await waitUntil(
     () => countRows(ada.accountId),
     ({ events }) => events === 1,
   );
   // Ids created in a burst can be up to a second ahead of the clock.
   vi.setSystemTime(NOON + 30 * DAY_MS + 1_000);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   expect(await countRows(ada.accountId)).toMatchObject({ events: 0 });
   vi.advanceTimersByTime(DAY_MS);
-  await ring(ada.accountId);
-  expect(await wakesInMs(ada.accountId)).toBeNull();
+  await runOutboxAlarm(ada.accountId);
+  expect(await msUntilAlarm(ada.accountId)).toBeNull();
 });
 
 test('cleanup scans a long backlog in parts, at most every ten minutes, and deletes settled events behind it', async () => {
@@ -104,9 +104,9 @@ test('cleanup scans a long backlog in parts, at most every ten minutes, and dele
   // The alarm for the next part is due immediately until the last part is done.
   const parts = [];
   for (const part of [1, 2, 3]) {
-    await ring(ada.accountId);
+    await runOutboxAlarm(ada.accountId);
     const { events } = await countRows(ada.accountId);
-    parts.push({ part, events, isNextDueNow: (await wakesInMs(ada.accountId))! <= 1 });
+    parts.push({ part, events, isNextDueNow: (await msUntilAlarm(ada.accountId))! <= 1 });
   }
   expect(parts).toEqual([
     { part: 1, events: 2_500, isNextDueNow: true },
@@ -115,9 +115,9 @@ test('cleanup scans a long backlog in parts, at most every ten minutes, and dele
   ]);
 
   await settle('evt_000010001');
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   expect(await countRows(ada.accountId)).toMatchObject({ events: 2_499 });
   vi.advanceTimersByTime(10 * 60_000);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   expect(await countRows(ada.accountId)).toMatchObject({ events: 2_498, deliveries: 2_498 });
 });

@@ -51,5 +51,5 @@ test('a receiver has 15 s to answer, and a hanging receiver does not delay other
   expect(dueAfterMs(timedOut)).toBeLessThan(7_000);
   expect(late).toMatchObject({ status: 'delivered', attempts: [{ status_code: 200, error: null }] });
   expect(await hangingReceiver.received().then(([first]) => first!.cut)).toBe(true);
-  expect((await hanging.look()).status).toBe('enabled');
+  expect((await hanging.read()).status).toBe('enabled');
 });

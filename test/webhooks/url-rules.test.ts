@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { webhookUrlProblem } from '../../src/webhooks/url-rules.ts';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint, evictOutbox, outbox, ring, until } from '../support/outbox.ts';
+import { addEndpoint, evictOutbox, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 const PUBLIC = { ownHosts: ['latchkey.example.com'], allowLoopback: false };
@@ -149,7 +149,7 @@ test('every attempt checks the URL again and does not call a URL that is no long
   const receiver = await newReceiver({ status: 500 }, { status: 200 });
   const { id, path, deliveries } = await addEndpoint(ada, receiver.url);
   await ada.asSession('POST', `${path}/test`);
-  const [failed] = await until(
+  const [failed] = await waitUntil(
     deliveries,
     ([delivery]) => delivery.next_attempt_at !== null && delivery.attempts.length === 1,
   );
@@ -162,8 +162,8 @@ test('every attempt checks the URL again and does not call a URL that is no long
   };
   await moveTo(receiver.url.replace('//', '//user:word@'));
   vi.setSystemTime(failed.next_attempt_at);
-  await ring(ada.accountId);
-  const [blocked] = await until(deliveries, ([delivery]) => delivery.attempts.length === 2);
+  await runOutboxAlarm(ada.accountId);
+  const [blocked] = await waitUntil(deliveries, ([delivery]) => delivery.attempts.length === 2);
   expect(blocked.attempts[1]).toMatchObject({
     status_code: null,
     error: 'the URL must not contain a username or password',
@@ -173,6 +173,6 @@ test('every attempt checks the URL again and does not call a URL that is no long
 
   await moveTo(receiver.url);
   vi.setSystemTime(blocked.next_attempt_at);
-  await ring(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
   await receiver.receives(2);
 });

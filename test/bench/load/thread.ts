@@ -81,11 +81,11 @@ const run = async ({ port, request, expect, connections, calls, durationMs }: Pl
   };
 };
 
-const tell = (message: { outcome: Outcome } | { error: string }) => parentPort?.postMessage(message, []);
+const send = (message: { outcome: Outcome } | { error: string }) => parentPort?.postMessage(message, []);
 
 parentPort?.on('message', (plan: Plan) => {
   run(plan).then(
-    (outcome) => tell({ outcome }),
-    (error: unknown) => tell({ error: String(error) }),
+    (outcome) => send({ outcome }),
+    (error: unknown) => send({ error: String(error) }),
   );
 });

@@ -4,7 +4,7 @@ import { openPage } from '../support/browser.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
-// One subscription, from a declined card to an immediate cancellation. Each test continues the one before.
+// One subscription, from a declined card to an immediate cancellation. Each test continues where the previous test ended.
 
 let ada: Customer;
 let page: Page;
@@ -62,7 +62,7 @@ test('payments are listed newest first', async () => {
   expect(await rows.last().textContent()).toMatch(/declined/i);
 });
 
-test('switching to a higher plan takes another payment', async () => {
+test('switching to a higher plan requires another payment', async () => {
   await page.getByRole('button', { name: 'Switch to Scale' }).click();
   await submitCheckout('Pay');
   await waitForNotice('You’re on Scale');
@@ -76,7 +76,7 @@ test('a subscription canceled at the end of its period keeps its limits until th
   await page.getByRole('button', { name: 'Resubscribe to Scale' }).waitFor();
 });
 
-test('a subscription that is renewed and then canceled now returns to Free at once', async () => {
+test('a subscription that is paid again and then canceled immediately returns to Free', async () => {
   await page.getByRole('button', { name: 'Resubscribe to Scale' }).click();
   await submitCheckout('Pay');
   await waitForNotice('You’re on Scale');

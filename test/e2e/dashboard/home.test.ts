@@ -5,7 +5,7 @@ import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs, withClipboard } from '../support/dashboard.ts';
 import { runCommand } from '../support/service.ts';
 
-// The home page of a new account. Each test continues the one before.
+// The home page of a new account. Each test continues where the previous test ended.
 
 let ada: Customer;
 let page: Page;

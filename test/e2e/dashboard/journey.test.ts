@@ -5,7 +5,7 @@ import { uniqueEmail, PASSWORD } from '../support/customer.ts';
 import { service, visit } from '../support/dashboard.ts';
 
 // A new customer, from registration to a canceled subscription, with a webhook receiver that checks signatures.
-// Each test continues the one before.
+// Each test continues where the previous test ended.
 
 let receiver: Receiver;
 let page: Page;

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs, withClipboard } from '../support/dashboard.ts';
 
-// The API keys of one account. Each test continues the one before.
+// The API keys of one account. Each test continues where the previous test ended.
 
 let ada: Customer;
 let page: Page;
@@ -85,7 +85,7 @@ test('a last day in the past shows an error at its field', async () => {
   await page.keyboard.press('Escape');
 });
 
-test('deleting an API key takes typing its name, and the API then rejects the key', async () => {
+test('deleting an API key requires typing its name, and the API then rejects the key', async () => {
   await row('Production').getByRole('button', { name: 'More for Production' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const confirm = page.getByRole('button', { name: 'Delete key' });

@@ -59,7 +59,7 @@ test.for([
   const { context, page } = await visitAs(customer, { width });
   await context.addInitScript(OBSERVE_LAYOUT_SHIFTS);
   let responses = 0;
-  // Responses arrive one by one, and not in the order of their requests.
+  // Responses arrive one by one and out of order.
   await context.route('**/api/**', async (route) => {
     await delay(100 + ((responses++ * 170) % 400));
     await route.continue();

@@ -3,7 +3,7 @@ import { axeViolations, openPage } from '../support/browser.ts';
 import { createAccount } from '../support/customer.ts';
 import { service, visit, visitAs } from '../support/dashboard.ts';
 
-test('an unknown address shows a 404 page inside the shell, with a link home', async () => {
+test('an unknown URL shows a 404 page inside the shell, with a link to the home page', async () => {
   const { page, consoleErrors } = await visitAs(await createAccount(service, 'ada'));
   await openPage(page, '/no/such/page?tab=x');
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
@@ -16,7 +16,7 @@ test('an unknown address shows a 404 page inside the shell, with a link home', a
   expect(consoleErrors).toEqual([]);
 });
 
-test('an unknown address asks signed-out visitors to sign in', async () => {
+test('an unknown URL asks signed-out visitors to sign in', async () => {
   const { page, consoleErrors } = await visit();
   await openPage(page, '/no/such/page');
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();

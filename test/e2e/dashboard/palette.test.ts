@@ -17,7 +17,7 @@ const input = () => ada.page.getByRole('combobox');
 const press = (key: string) => ada.page.keyboard.press(key);
 const toggle = () => press('ControlOrMeta+k');
 const options = () => ada.page.getByRole('option').allTextContents();
-/** The text of the option that Enter would run. */
+/** Returns the text of the option that Enter runs. */
 const highlighted = async () => {
   const id = await input().getAttribute('aria-activedescendant');
   return id === null ? null : ada.page.locator(`[id="${id}"]`).textContent();
@@ -50,7 +50,7 @@ describe('the command palette', () => {
     await expect.poll(highlighted).toBe('Sign out');
   });
 
-  test('ranks the best match first, also across groups', async () => {
+  test('ranks the best match first, even across groups', async () => {
     await input().fill('crlic');
     await expect.poll(highlighted).toBe('Create license');
     await input().fill('dark');

@@ -24,7 +24,7 @@ describe('the files of the dashboard', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
   });
 
-  test('an unknown path answers 404 in JSON unless a browser asks for a page', async () => {
+  test('an unknown path answers 404 in JSON unless a browser requests a page', async () => {
     const { status, body } = await service.get('/no/such/page');
     expect([status, body]).toMatchObject([404, { error: { code: 'not_found' } }]);
     expect((await service.get('/api/nope', { accept: 'text/html' })).status).toBe(404);

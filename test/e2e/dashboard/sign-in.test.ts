@@ -117,7 +117,7 @@ describe('returning to the requested page', () => {
   });
 
   test.for(['//evil.example/', 'https://evil.example/', '/\\evil.example', '/\t/evil.example'])(
-    'ignores the address %s of another site',
+    'ignores the return URL %s of another site',
     async (next) => {
       const customer = await createAccount(service, 'mal');
       const { context, page } = await visit();

@@ -5,7 +5,7 @@ import { openPage } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
-// One webhook, from its creation to its deletion. Each test continues the one before.
+// One webhook, from its creation to its deletion. Each test continues where the previous test ended.
 
 let receiver: Receiver;
 let ada: Customer;
@@ -84,7 +84,7 @@ test('a test event is delivered', async () => {
   await expect.poll(() => deliveries().first().textContent()).toMatch(/webhook\.test.*Delivered/);
 });
 
-test('the signing secret can be revealed and rotated, and the page says how long the old secret also signs', async () => {
+test('the signing secret can be revealed and rotated, and the page shows how long the old secret also signs', async () => {
   await page.getByRole('navigation', { name: 'Webhook' }).getByRole('link', { name: 'Settings' }).click();
   expect(await page.content()).not.toContain(secret);
   await page.getByRole('button', { name: 'Reveal' }).click();
@@ -104,7 +104,7 @@ test('a disabled webhook can’t send test events until it is enabled', async ()
   await page.getByRole('button', { name: 'Send test event' }).first().waitFor();
 });
 
-test('deleting a webhook takes typing its host name', async () => {
+test('deleting a webhook requires typing its hostname', async () => {
   await chooseAction('Delete');
   const dialog = page.getByRole('alertdialog');
   await dialog.getByLabel('Type 127.0.0.1 to confirm').fill('127.0.0.1');

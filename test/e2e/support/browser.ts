@@ -14,7 +14,7 @@ import {
 
 export type Theme = 'light' | 'dark';
 
-/** With these flags Chromium runs in one process, which cannot serve several contexts at a time. */
+/** With these flags, Chromium runs in one process, which can't serve several contexts at a time. */
 const SINGLE_PROCESS_FLAGS = ['--single-process', '--no-zygote'];
 
 const TIMEOUT_MS = 20_000;
@@ -50,7 +50,7 @@ export interface VisitOptions {
   storageState?: BrowserContextOptions['storageState'];
 }
 
-/** Opens a page in a browser context of its own. */
+/** Opens a page in its own browser context. */
 export const openVisit = async (
   browser: Browser,
   origin: string,

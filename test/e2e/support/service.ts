@@ -87,7 +87,7 @@ const signalGroup = (pid: number, signal: NodeJS.Signals) => {
   }
 };
 
-/** Starts a command in a process group of its own. */
+/** Starts a command in its own process group. */
 const launch = (folder: string, [command = '', ...args]: string[]) => {
   const child = spawn(command, args, {
     cwd: folder,
@@ -185,7 +185,7 @@ export const cleanUp = async () => {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
 };
 
-// For a run that is interrupted before cleanUp().
+// Cleans up after a run that is interrupted before cleanUp().
 process.on('exit', () => {
   for (const pid of stops.keys()) signalGroup(pid, 'SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

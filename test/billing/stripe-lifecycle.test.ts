@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { addMonths, DAY_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import {
-  askedOfStripe,
+  stripeRequests,
   month,
   newStripeCustomer,
   notify,
@@ -29,7 +29,7 @@ test('repeated notifications of a renewal start one new period and create one ev
   expect((await atStripe.bill(renewal)).status).toBe(200);
   await Promise.all([1, 2, 3].map(() => notify('invoice.paid', invoice(renewal, atStripe.id))));
 
-  const { body } = await ada.ask('GET', '/api/billing');
+  const { body } = await ada.callApi('GET', '/api/billing');
   expect(body).toMatchObject({
     plan: 'pro',
     subscription: {
@@ -42,19 +42,19 @@ test('repeated notifications of a renewal start one new period and create one ev
       { status: 'paid', amount: 2_900 },
     ],
   });
-  expect(await ada.told()).toMatchObject([
+  expect(await ada.events()).toMatchObject([
     { event: 'payment.success', payment_id: body.payments[1].payment_id },
     { event: 'payment.success', payment_id: body.payments[0].payment_id, plan: 'pro', amount: 2_900 },
   ]);
 });
 
-test('after a failed payment the paid limits stay for seven days, then drop to free until the invoice is paid', async () => {
+test('after a failed payment the paid limits apply for seven days, then the free limits until the invoice is paid', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   vi.setSystemTime(RENEWAL_MS + 5_000);
   const unpaid = nextMonth('open');
   expect((await atStripe.bill(unpaid)).status).toBe(200);
-  expect((await ada.ask('GET', '/api/billing')).body).toMatchObject({
+  expect((await ada.callApi('GET', '/api/billing')).body).toMatchObject({
     plan: 'pro',
     subscription: { status: 'past_due' },
   });
@@ -65,39 +65,41 @@ test('after a failed payment the paid limits stay for seven days, then drop to f
   expect(await ada.apiLimit()).toBe(100_000);
   vi.setSystemTime(RENEWAL_MS + 7 * DAY_MS);
   expect(await ada.apiLimit()).toBe(1_000);
-  expect((await ada.ask('GET', '/api/billing')).body.plan).toBe('free');
+  expect((await ada.callApi('GET', '/api/billing')).body.plan).toBe('free');
 
   await atStripe.bill({ ...unpaid, status: 'paid' });
   expect(await ada.apiLimit()).toBe(100_000);
-  expect((await ada.ask('GET', '/api/billing')).body).toMatchObject({
+  expect((await ada.callApi('GET', '/api/billing')).body).toMatchObject({
     plan: 'pro',
     subscription: { status: 'active', period_start: isoTime(RENEWAL_MS) },
   });
-  expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'payment.success']);
+  expect((await ada.events()).map(({ event }) => event)).toEqual(['payment.success', 'payment.success']);
 });
 
-test('canceling an unpaid subscription ends it with its seven days of grace', async () => {
+test('canceling an unpaid subscription ends it at the end of its seven-day grace period', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   vi.setSystemTime(RENEWAL_MS + 5_000);
   await atStripe.bill(nextMonth('open'));
-  const { body } = await ada.ask('POST', '/api/cancel-subscription');
+  const { body } = await ada.callApi('POST', '/api/cancel-subscription');
   expect(body.subscription.ends_at).toBe(isoTime(RENEWAL_MS + 7 * DAY_MS));
 });
 
-test('a subscription that ends at Stripe ends here at once and creates one event', async () => {
+test('a subscription that ends at Stripe ends the plan immediately and creates one event', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   vi.setSystemTime(START_MS + DAY_MS);
   const answers = await Promise.all([atStripe.end(), atStripe.end(), atStripe.end()]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(await ada.apiLimit()).toBe(1_000);
-  expect(await ada.told()).toMatchObject([
+  expect(await ada.events()).toMatchObject([
     { event: 'payment.success' },
     { event: 'subscription.cancelled', plan: 'pro', ends_at: isoTime(START_MS + DAY_MS) },
   ]);
-  expect((await ada.ask('GET', '/api/billing')).body).toMatchObject({ plan: 'free', subscription: null });
-  expect((await ada.ask('POST', '/api/cancel-subscription')).body.error.code).toBe('no_active_subscription');
+  expect((await ada.callApi('GET', '/api/billing')).body).toMatchObject({ plan: 'free', subscription: null });
+  expect((await ada.callApi('POST', '/api/cancel-subscription')).body.error.code).toBe(
+    'no_active_subscription',
+  );
 });
 
 test('an invoice paid after its subscription ended does not restore the plan', async () => {
@@ -111,7 +113,7 @@ test('an invoice paid after its subscription ended does not restore the plan', a
   await atStripe.put({ latest_invoice: paidLate });
   expect((await notify('invoice.paid', paidLate)).status).toBe(200);
   expect(await ada.apiLimit()).toBe(1_000);
-  expect((await ada.books()).subscriptions).toMatchObject([{ status: 'ended' }]);
+  expect((await ada.billingRows()).subscriptions).toMatchObject([{ status: 'ended' }]);
 });
 
 test('a deletion that arrives before the completed checkout leaves an ended subscription', async () => {
@@ -119,22 +121,25 @@ test('a deletion that arrives before the completed checkout leaves an ended subs
   const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(START_MS));
   expect((await atStripe.end()).status).toBe(200);
   expect((await notify('checkout.session.completed', checkoutSession(atStripe))).status).toBe(200);
-  expect(await ada.books()).toMatchObject({
+  expect(await ada.billingRows()).toMatchObject({
     subscriptions: [{ status: 'ended' }],
     payments: [{ status: 'paid' }],
   });
   expect(await ada.apiLimit()).toBe(1_000);
-  expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'subscription.cancelled']);
+  expect((await ada.events()).map(({ event }) => event)).toEqual([
+    'payment.success',
+    'subscription.cancelled',
+  ]);
 });
 
 test('canceling stops the renewal at Stripe, and canceling with at=now ends the subscription at Stripe', async () => {
   const ada = await signUpWithStripe();
   const { id } = await ada.subscribe();
   const changes = async () =>
-    (await askedOfStripe(id))
+    (await stripeRequests(id))
       .filter(({ method }) => method !== 'GET')
       .map(({ method, path, form }) => ({ method, path, form }));
-  const later = await ada.ask('POST', '/api/cancel-subscription');
+  const later = await ada.callApi('POST', '/api/cancel-subscription');
   expect(later.body.subscription).toMatchObject({ status: 'cancelled', ends_at: isoTime(RENEWAL_MS) });
   const stopRenewal = {
     method: 'POST',
@@ -144,21 +149,24 @@ test('canceling stops the renewal at Stripe, and canceling with at=now ends the 
   expect(await changes()).toEqual([stopRenewal]);
   expect(await ada.apiLimit()).toBe(100_000);
 
-  const now = await ada.ask('POST', '/api/cancel-subscription', { at: 'now' });
+  const now = await ada.callApi('POST', '/api/cancel-subscription', { at: 'now' });
   expect(now.body.subscription).toMatchObject({ status: 'cancelled', ends_at: isoTime(START_MS) });
   expect(await changes()).toEqual([
     stopRenewal,
     { method: 'DELETE', path: `/v1/subscriptions/${id}`, form: {} },
   ]);
   expect(await ada.apiLimit()).toBe(1_000);
-  expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'subscription.cancelled']);
+  expect((await ada.events()).map(({ event }) => event)).toEqual([
+    'payment.success',
+    'subscription.cancelled',
+  ]);
 });
 
 test('a renewal paid after the cancellation keeps the plan until the end of the paid period', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   vi.setSystemTime(RENEWAL_MS - 1_000);
-  await ada.ask('POST', '/api/cancel-subscription');
+  await ada.callApi('POST', '/api/cancel-subscription');
   vi.setSystemTime(RENEWAL_MS + 5_000);
   await atStripe.bill(nextMonth('paid'));
   expect(await ada.apiLimit()).toBe(100_000);
@@ -166,11 +174,11 @@ test('a renewal paid after the cancellation keeps the plan until the end of the 
   expect(await ada.apiLimit()).toBe(1_000);
 });
 
-test('a subscription that Stripe has already canceled can be canceled here', async () => {
+test('cancel-subscription succeeds for a subscription that Stripe has already canceled', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   await atStripe.put({ status: 'canceled' });
-  expect((await ada.ask('POST', '/api/cancel-subscription')).status).toBe(200);
+  expect((await ada.callApi('POST', '/api/cancel-subscription')).status).toBe(200);
 });
 
 test('an upgrade cancels the old subscription at Stripe, and its deletion then changes nothing', async () => {
@@ -178,18 +186,18 @@ test('an upgrade cancels the old subscription at Stripe, and its deletion then c
   const pro = await ada.subscribe('pro');
   vi.setSystemTime(START_MS + DAY_MS);
   const scale = await ada.subscribe('scale');
-  const methods = async (id: string) => (await askedOfStripe(id)).map(({ method }) => method);
+  const methods = async (id: string) => (await stripeRequests(id)).map(({ method }) => method);
   expect(await methods(pro.id)).toContain('DELETE');
   expect(await methods(scale.id)).toEqual(['GET']);
   expect(await ada.apiLimit()).toBe(5_000_000);
 
   expect((await pro.end()).status).toBe(200);
   expect(await ada.apiLimit()).toBe(5_000_000);
-  expect((await ada.books()).subscriptions).toMatchObject([
+  expect((await ada.billingRows()).subscriptions).toMatchObject([
     { plan: 'pro', status: 'ended' },
     { plan: 'scale', status: 'active' },
   ]);
-  expect((await ada.told()).map(({ event, plan }) => `${event} ${plan}`)).toEqual([
+  expect((await ada.events()).map(({ event, plan }) => `${event} ${plan}`)).toEqual([
     'payment.success pro',
     'payment.success scale',
   ]);
@@ -199,29 +207,32 @@ test('a deletion that Stripe reports during a cancellation creates no second eve
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
   await atStripe.hold();
-  const cancelling = ada.ask('POST', '/api/cancel-subscription', { at: 'now' });
+  const cancelling = ada.callApi('POST', '/api/cancel-subscription', { at: 'now' });
   await expect
-    .poll(async () => (await askedOfStripe(atStripe.id)).map(({ method }) => method))
+    .poll(async () => (await stripeRequests(atStripe.id)).map(({ method }) => method))
     .toContain('DELETE');
   expect((await atStripe.end()).status).toBe(200);
   await atStripe.release();
   expect(await cancelling).toMatchObject({ status: 200, body: { subscription: { status: 'cancelled' } } });
   expect(await ada.apiLimit()).toBe(1_000);
-  expect((await ada.told()).map(({ event }) => event)).toEqual(['payment.success', 'subscription.cancelled']);
+  expect((await ada.events()).map(({ event }) => event)).toEqual([
+    'payment.success',
+    'subscription.cancelled',
+  ]);
 });
 
-test('two checkouts paid at once leave one subscription here and at Stripe', async () => {
+test('two checkouts paid at the same time leave one active subscription, also at Stripe', async () => {
   const ada = await signUpWithStripe();
   const paid = [];
   for (const plan of ['pro', 'scale']) {
     paid.push(await paidAtStripe(await ada.begin(plan), await newStripeCustomer(), month(START_MS)));
   }
   await Promise.all(paid.map((checkout) => notify('checkout.session.completed', checkoutSession(checkout))));
-  const { subscriptions, payments } = await ada.books();
+  const { subscriptions, payments } = await ada.billingRows();
   expect(subscriptions.map(({ status }) => status).toSorted()).toEqual(['active', 'ended']);
   expect(payments.map(({ status }) => status)).toEqual(['paid', 'paid']);
   const cancellations = await Promise.all(
-    paid.map(async ({ id }) => (await askedOfStripe(id)).filter(({ method }) => method === 'DELETE').length),
+    paid.map(async ({ id }) => (await stripeRequests(id)).filter(({ method }) => method === 'DELETE').length),
   );
   expect(cancellations.toSorted((a, b) => a - b)).toEqual([0, 1]);
 });
