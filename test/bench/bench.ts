@@ -52,7 +52,7 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
 
     step('counts');
     const counted = await start(counting, smallPlace);
-    const counts = await measureCounts(load, counted, smallPlace.name, accounts.busy, accounts.unheard);
+    const counts = await measureCounts(load, counted, smallPlace.name, accounts.busy, accounts.unsubscribed);
     await counted.stop();
     step('memory');
     const inspected = await start(bundle, bigPlace, true);

@@ -76,11 +76,11 @@ export const measureCounts = async (
   service: Running,
   name: string,
   busy: Licensed,
-  unheard: Licensed,
+  unsubscribed: Licensed,
 ): Promise<CountFigures> => ({
   one: await count(load, service, busy, 'one'),
   many: await count(load, service, busy, 'many'),
-  unheardMany: await count(load, service, unheard, 'many'),
+  unheardMany: await count(load, service, unsubscribed, 'many'),
   d1QueriesAfterEviction: await afterEvictions(load, service, name, busy),
   evictions: EVICTIONS,
 });

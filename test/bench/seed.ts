@@ -84,11 +84,11 @@ export const seedSmall = async (bundle: Bundle, place: Place, url: string) => {
     const account = await openAccount(service, email, MANY_KEYS);
     return { ...account, licenses: await createLicenses(service, account, FEW_LICENSES) };
   };
-  const unheard = await open('unheard@example.com');
+  const unsubscribed = await open('unsubscribed@example.com');
   const busy = await open('busy@example.com');
   await subscribe(service, busy, url);
   await service.stop();
-  return { single, busy, unheard };
+  return { single, busy, unsubscribed };
 };
 
 export const seedBig = async (bundle: Bundle, place: Place, url: string, sizes: Sizes) => {

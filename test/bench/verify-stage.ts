@@ -33,7 +33,7 @@ interface Stage {
 
 export const measureVerify = async (stage: Stage): Promise<VerifyFigures> => {
   const { load, options, fixtures, small, big, accounts, grown } = stage;
-  const { busy, unheard, single } = accounts;
+  const { busy, unsubscribed, single } = accounts;
   const { rounds, sliceMs } = options;
   const manySlice = { connections: CONNECTIONS, calls: Infinity, durationMs: sliceMs };
   const oneSlice = { connections: 1, calls: CALLS_OF_ONE_KEY, durationMs: sliceMs };
@@ -48,7 +48,7 @@ export const measureVerify = async (stage: Stage): Promise<VerifyFigures> => {
       framed,
       stored,
       verify,
-      verifyTarget('verify, no webhooks', small.runtime, unheard),
+      verifyTarget('verify, no webhooks', small.runtime, unsubscribed),
       verifyTarget('three D1 statements', fixtures.d1, busy),
       ...forgedTargets(small.runtime, busy.licenses),
       echoTarget(fixtures.echo, busy),

@@ -51,7 +51,7 @@ describe('the license list', () => {
   });
 
   test('shows an empty state when nothing matches, with a button that clears the search', async () => {
-    await page.getByRole('searchbox').fill('nobody at all');
+    await page.getByRole('searchbox').fill('no such text');
     await page
       .getByRole('main')
       .getByText(/no license/i)
