@@ -71,17 +71,17 @@ const authenticateKey = async (c: Context<AppEnv>, apiKey: string) => {
   return accountCtx(c, key.accountId, key);
 };
 
-/** Accepts an API key or a session. If both are present, the API key decides. */
+/** Accepts an API key or a session. If both are present, the API key decides, even if it is empty. */
 export const authenticate = createMiddleware<AppEnv>(async (c, next) => {
   const apiKey = c.req.header('x-api-key');
-  c.set('ctx', apiKey ? await authenticateKey(c, apiKey) : await authenticateSession(c));
+  c.set('ctx', apiKey === undefined ? await authenticateSession(c) : await authenticateKey(c, apiKey));
   await next();
 });
 
 /** Accepts only an API key and checks its tag. The gate checks the rest in the verify call itself. */
 export const requireKey = createMiddleware<AppEnv>(async (c, next) => {
   const apiKey = c.req.header('x-api-key');
-  if (!apiKey) throw new AppError('api_key_required');
+  if (apiKey === undefined) throw new AppError('api_key_required');
   parsePresentedKey(c, apiKey);
   await next();
 });

@@ -66,6 +66,7 @@ describe('an invalid API key', () => {
     });
     const deleted = await ada.asSession('POST', '/api/create-api-key', {});
     Object.assign(invalidKeys, {
+      empty: '',
       malformed: 'nonsense',
       'only the prefix': 'lk_live_',
       'too long': `${ada.apiKey}x`,
@@ -88,6 +89,7 @@ describe('an invalid API key', () => {
   });
 
   test.for([
+    'empty',
     'malformed',
     'only the prefix',
     'too long',
@@ -101,11 +103,11 @@ describe('an invalid API key', () => {
   ])('that is %s is refused by every route, even along with a valid session', async (name) => {
     useFakeClock(Date.now() + 600_000);
     const headers = {
-      'x-api-key': invalidKeys[name] ?? '',
+      'x-api-key': invalidKeys[name] ?? 'missing from this test',
       authorization: `Bearer ${ada.token}`,
       cookie: cookieFor(ada.token),
     };
-    expect(headers['x-api-key']).not.toBe('');
+    expect(invalidKeys).toHaveProperty(name);
     expect(await callRoutes(protectedRoutes, headers)).toEqual(
       sameOutcome(protectedRoutes, '403 api_key_invalid'),
     );
