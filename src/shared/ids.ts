@@ -1,20 +1,27 @@
-import { randomBase62, sortableBase62 } from './random.ts';
+import { random16Bits, randomBase62, sortableBase62 } from './random.ts';
 
 export type IdPrefix = 'acct' | 'key' | 'lic' | 'evt' | 'whe' | 'dlv' | 'pay' | 'sub' | 'req';
 
-/** An id after its prefix: 8 characters of time and 12 random characters (71 bits). */
+/** An id after its prefix: 8 characters of time, 3 of a sequence and 9 random characters (70 random bits in all). */
 export const ID_BODY_LENGTH = 20;
 const TIME_LENGTH = 8;
+const SEQUENCE_LENGTH = 3;
+const SEQUENCE_SIZE = 62 ** SEQUENCE_LENGTH;
 
 let lastMs = 0;
+let sequence = 0;
 
 /** Ids sort by creation time: strictly within an isolate, and by the isolates' clocks across isolates. */
 export const newId = (prefix: IdPrefix): string => {
   const nowMs = Date.now();
-  // Ids created in the same millisecond use the following milliseconds, up to a second ahead of the clock. If the clock
-  // was set back further than that, ids follow it.
-  lastMs = lastMs >= nowMs && lastMs - nowMs < 1_000 ? lastMs + 1 : nowMs;
-  return `${prefix}_${sortableBase62(lastMs, TIME_LENGTH)}${randomBase62(ID_BODY_LENGTH - TIME_LENGTH)}`;
+  sequence++;
+  // While the clock stands still or was set back, the sequence goes on counting within the last millisecond.
+  if (nowMs > lastMs || sequence === SEQUENCE_SIZE) {
+    lastMs = Math.max(nowMs, lastMs + 1);
+    sequence = random16Bits();
+  }
+  const ordered = sortableBase62(lastMs, TIME_LENGTH) + sortableBase62(sequence, SEQUENCE_LENGTH);
+  return `${prefix}_${ordered}${randomBase62(ID_BODY_LENGTH - TIME_LENGTH - SEQUENCE_LENGTH)}`;
 };
 
 /** Returns a string that sorts before all ids created at or after `ms`, and after all earlier ids. */

@@ -13,6 +13,8 @@ const randomByte = (): number => {
   return byte;
 };
 
+export const random16Bits = (): number => randomByte() * 256 + randomByte();
+
 /** Returns random letters and digits, each with 5.95 bits of entropy. */
 export const randomBase62 = (length: number): string => {
   let text = '';
