@@ -138,7 +138,7 @@ const renewedEffect = async (
       db
         .update(subscriptions)
         .set({
-          // A cancelled subscription stays cancelled, but it lasts until the end of the paid period.
+          // A canceled subscription stays canceled, but it lasts until the end of the paid period.
           status: sql`CASE ${subscriptions.status} WHEN 'cancelled' THEN 'cancelled' ELSE 'active' END`,
           endsAt: sql`CASE ${subscriptions.status} WHEN 'cancelled' THEN ${periodEnd} END`,
           periodStart,

@@ -35,7 +35,7 @@ export const openOutgoing = (sql: SqlStorage) => {
 
     isEmpty: () => !waiting,
 
-    /** Returns the next events as one JSON list, the form in which the outbox accepts them. */
+    /** Returns the next events as one JSON array, which the outbox accepts as it is. */
     next: (): { events: string; throughSeq: number } | null => {
       const rows = sql
         .exec<{ seq: number; events: string }>(

@@ -1,6 +1,6 @@
 import { cx } from './cx.ts';
 
-/** A placeholder in the size of content that is loading. */
+/** A placeholder for content that is loading. `className` sets its size. */
 export const Skeleton = ({ className }: { className?: string }) => (
   <span aria-hidden className={cx('block animate-pulse rounded-md bg-line', className ?? 'h-4 w-full')} />
 );
