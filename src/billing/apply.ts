@@ -5,24 +5,11 @@ import { appliedFacts } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
 import { logLine } from '../shared/log.ts';
 import { computeEffect } from './effects.ts';
-import type { Fact, Provider, ProviderName } from './provider.ts';
+import { toFactName } from './fact-name.ts';
+import type { Fact, Provider } from './provider.ts';
 
 // Each fact has a unique name, which is inserted in the same commit as the fact's effect. A fact is therefore
 // applied exactly once, even if notifications repeat or arrive out of order.
-
-const toFactName = (provider: ProviderName, fact: Fact): string => {
-  switch (fact.kind) {
-    case 'paid':
-      return `${provider}:paid:${fact.paymentId}`;
-    case 'renewed':
-      return `${provider}:renewed:${fact.invoiceRef}`;
-    case 'payment_failed':
-      return `${provider}:payment_failed:${fact.invoiceRef}`;
-    case 'ended':
-    default:
-      return `${provider}:${fact.kind satisfies 'ended'}:${fact.subscriptionRef}`;
-  }
-};
 
 /** Whether a concurrent commit has changed the state that the effect was computed from. */
 const isConflict = (error: unknown) =>

@@ -7,7 +7,7 @@ import { eventChange, type Change } from '../gate/feed.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
-import { endMarker, accountWhileLive } from './guards.ts';
+import { accountWhileLive, activeAndUnpaid, endMarker } from './guards.ts';
 import type { Fact, Provider, ProviderName } from './provider.ts';
 
 // Computes what a fact changes, given the current state. Nothing is written here.
@@ -179,18 +179,18 @@ const paymentFailedEffect = async (
   if (subscription?.status !== 'active') return null;
   const { accountId, id } = subscription;
   const { startMs: periodStart, endMs: periodEnd } = fact.period;
-  const isActive = eq(subscriptions.status, 'active');
+  const isUnpaid = activeAndUnpaid(ctx, provider, fact.invoiceRef);
   return {
     accountId,
     statements: [
       db
         .update(accounts)
         .set({ periodStart, periodEnd, planUntil: fact.atMs + GRACE_PERIOD_MS })
-        .where(accountWhileLive(ctx, accountId, id, isActive)),
+        .where(accountWhileLive(ctx, accountId, id, isUnpaid)),
       db
         .update(subscriptions)
         .set({ status: 'past_due', periodStart, periodEnd, updatedAt: Date.now() })
-        .where(and(eq(subscriptions.id, id), isActive)),
+        .where(and(eq(subscriptions.id, id), isUnpaid)),
     ],
     changes: [],
   };

@@ -1,7 +1,9 @@
-import { and, eq, exists } from 'drizzle-orm';
+import { and, eq, exists, notExists, type SQL } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
 import { appliedFacts, isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
+import { renewalName } from './fact-name.ts';
+import type { ProviderName } from './provider.ts';
 
 // Guards against concurrent changes of the same subscription.
 
@@ -10,7 +12,7 @@ export const accountWhileLive = (
   { db }: PublicCtx,
   accountId: string,
   subscriptionId: string,
-  condition = isLive,
+  condition: SQL | undefined = isLive,
 ) =>
   and(
     eq(accounts.id, accountId),
@@ -19,6 +21,18 @@ export const accountWhileLive = (
         .select({ id: subscriptions.id })
         .from(subscriptions)
         .where(and(eq(subscriptions.id, subscriptionId), condition)),
+    ),
+  );
+
+/** Matches an active subscription unless the invoice has been paid since its failed payment was reported. */
+export const activeAndUnpaid = ({ db }: PublicCtx, provider: ProviderName, invoiceRef: string) =>
+  and(
+    eq(subscriptions.status, 'active'),
+    notExists(
+      db
+        .select({ name: appliedFacts.name })
+        .from(appliedFacts)
+        .where(eq(appliedFacts.name, renewalName(provider, invoiceRef))),
     ),
   );
 

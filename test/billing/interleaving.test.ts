@@ -1,0 +1,40 @@
+import { env } from 'cloudflare:workers';
+import { expect, test, vi } from 'vitest';
+import { applyFact } from '../../src/billing/apply.ts';
+import type { Fact } from '../../src/billing/provider.ts';
+import { findProvider } from '../../src/billing/providers.ts';
+import { database } from '../../src/db/client.ts';
+import { addMonths } from '../../src/shared/rules/dates.ts';
+import { ORIGIN, signUp } from '../support/client.ts';
+import { begin, billingRowsOf, press } from './sandbox.ts';
+
+test('a failed payment that is committed after the renewal by the same invoice changes nothing', async () => {
+  const ada = await signUp();
+  const { payment_id, checkout_url } = await begin(ada);
+  await press(checkout_url, 'paid');
+  const provider = (await findProvider(env, 'sandbox', ORIGIN))!;
+  const startMs = addMonths(Date.now(), 1);
+  const about = {
+    subscriptionRef: `sandbox_${payment_id}`,
+    invoiceRef: `in_${payment_id}`,
+    period: { startMs, endMs: addMonths(startMs, 1) },
+  };
+  const failed: Fact = { kind: 'payment_failed', ...about, atMs: startMs };
+  const renewed: Fact = { kind: 'renewed', ...about, amount: 2_900, currency: 'usd' };
+
+  // The renewal is applied between the failed payment's reads and its commit.
+  const slow = { env, db: database(env) };
+  const batch = slow.db.batch.bind(slow.db);
+  const slowBatch = vi.spyOn(slow.db, 'batch').mockImplementationOnce(async (statements) => {
+    expect(await applyFact({ env, db: database(env) }, provider, renewed)).toBe(true);
+    return batch(statements);
+  });
+  await applyFact(slow, provider, failed);
+
+  expect(slowBatch).toHaveBeenCalled();
+  expect(await billingRowsOf(ada.accountId)).toMatchObject({
+    account: [{ plan: 'pro', period_start: startMs, plan_until: null }],
+    subscriptions: [{ status: 'active', period_start: startMs }],
+    payments: [{ status: 'paid' }, { status: 'paid' }],
+  });
+});
