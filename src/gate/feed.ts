@@ -26,7 +26,8 @@ export const eventChange = (event: WebhookEvent): Change => ({
 
 const PULL_ATTEMPTS = 3;
 
-const pull = async ({ env, accountId }: Ctx): Promise<void> => {
+/** Returns once every verify sees the state that D1 has now. */
+export const pull = async ({ env, accountId }: Ctx): Promise<void> => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await gateOf(env, accountId).pull();

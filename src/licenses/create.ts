@@ -3,45 +3,54 @@ import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
-import { eventChange, commit } from '../gate/feed.ts';
+import { commit, eventChange, pull } from '../gate/feed.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { AppError } from '../shared/app-error.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { findLicense } from './find.ts';
-import { findLicenseIdByKey, type Idempotency, storeIdempotencyKey } from './idempotency.ts';
-import { type createLicenseInput, EMPTY_COLUMNS, toColumns } from './schemas.ts';
+import { claimIdempotencyKey, findLicenseIdByKey, type Idempotency } from './idempotency.ts';
+import {
+  type createLicenseInput,
+  EMPTY_COLUMNS,
+  isTodayOrLater,
+  TODAY_OR_LATER,
+  toColumns,
+} from './schemas.ts';
 
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;
 export type NewLicense = Omit<LicenseRow, 'seq'>;
 
-const newLicense = async (ctx: Ctx, input: CreateLicenseInput): Promise<NewLicense> => {
-  const nowMs = Date.now();
-  const today = isoDate(nowMs);
-  return {
-    ...EMPTY_COLUMNS,
-    ...toColumns(input),
-    id: newId('lic'),
-    accountId: ctx.accountId,
-    licenseKey: input.license_key ?? generateLicenseKey(),
-    status: 'active',
-    customerEmail: input.customer_email ?? (await getAccount(ctx)).email,
-    expiresAt: input.duration_days ? addDays(today, input.duration_days) : (input.expires_at ?? null),
-    createdAt: nowMs,
-    updatedAt: nowMs,
-  };
-};
+const newLicense = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number): Promise<NewLicense> => ({
+  ...EMPTY_COLUMNS,
+  ...toColumns(input),
+  id: newId('lic'),
+  accountId: ctx.accountId,
+  licenseKey: input.license_key ?? generateLicenseKey(),
+  status: 'active',
+  customerEmail: input.customer_email ?? (await getAccount(ctx)).email,
+  expiresAt: input.duration_days ? addDays(isoDate(nowMs), input.duration_days) : (input.expires_at ?? null),
+  createdAt: nowMs,
+  updatedAt: nowMs,
+});
 
-const insert = async (ctx: Ctx, input: CreateLicenseInput, idempotency: Idempotency | null) => {
-  const license = await newLicense(ctx, input);
-  const keyStatements: BatchItem<'sqlite'>[] = idempotency
-    ? storeIdempotencyKey(ctx, idempotency, license.id)
-    : [];
+const insert = async (
+  ctx: Ctx,
+  input: CreateLicenseInput,
+  idempotency: Idempotency | null,
+  nowMs: number,
+): Promise<NewLicense> => {
+  const license = await newLicense(ctx, input, nowMs);
+  const insertLicense = ctx.db.insert(licenses).values(license);
+  // The claim comes first, so that a repeat fails on its claim rather than on what the first call has used up.
+  const statements: [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]] = idempotency
+    ? [...claimIdempotencyKey(ctx, idempotency, license.id, nowMs), insertLicense]
+    : [insertLicense];
   await commit(
     ctx,
-    [ctx.db.insert(licenses).values(license), ...keyStatements],
+    statements,
     [
       { kind: 'license', ref: license.id },
       eventChange(licenseEvent('license.created', license.createdAt, license)),
@@ -51,26 +60,41 @@ const insert = async (ctx: Ctx, input: CreateLicenseInput, idempotency: Idempote
   return license;
 };
 
+/** Returns the license that an earlier call with the same key created. From then on every verify sees it. */
+const findRepeated = async (
+  ctx: Ctx,
+  idempotency: Idempotency | null,
+  nowMs: number,
+): Promise<LicenseRow | null> => {
+  const id = idempotency && (await findLicenseIdByKey(ctx, idempotency, nowMs));
+  if (!id) return null;
+  // The earlier call may have failed between its commit and its pull.
+  const [license] = await Promise.all([findLicense(ctx, id), pull(ctx)]);
+  return license;
+};
+
 /**
- * Creates a license. A retry with the same Idempotency-Key returns the first call's license, even if both run in
- * parallel: the key is stored in the license's commit, so the second commit fails and then finds the first license.
+ * Creates a license. A repeat with the same Idempotency-Key returns the first call's license, even if both run in
+ * parallel: the key is claimed in the license's commit, so the second commit fails and then finds the first license.
  */
 export const createLicense = async (
   ctx: Ctx,
   input: CreateLicenseInput,
   idempotency: Idempotency | null,
 ): Promise<NewLicense> => {
-  const earlier = idempotency && (await findLicenseIdByKey(ctx, idempotency));
-  if (earlier) return findLicense(ctx, earlier);
+  // One time for the whole call, so that a claim can't expire between its lookup and its insert.
+  const nowMs = Date.now();
+  const repeated = await findRepeated(ctx, idempotency, nowMs);
+  if (repeated) return repeated;
+  if (input.expires_at && !isTodayOrLater(input.expires_at, nowMs))
+    throw invalidField('expires_at', TODAY_OR_LATER);
   try {
-    return await insert(ctx, input, idempotency);
+    return await insert(ctx, input, idempotency, nowMs);
   } catch (error) {
-    if (idempotency && violatesUnique(error, 'idempotency_keys.')) {
-      const first = await findLicenseIdByKey(ctx, idempotency);
-      if (first) return findLicense(ctx, first);
-    }
-    throw violatesUnique(error, 'licenses.account_id, licenses.license_key')
-      ? new AppError('license_key_taken')
-      : error;
+    const isKeyTaken = violatesUnique(error, 'licenses.account_id, licenses.license_key');
+    if (!isKeyTaken && !violatesUnique(error, 'idempotency_keys.')) throw error;
+    const first = await findRepeated(ctx, idempotency, nowMs);
+    if (first) return first;
+    throw isKeyTaken ? new AppError('license_key_taken') : error;
   }
 };

@@ -17,6 +17,7 @@ export const toIdempotency = (key: string | undefined, input: unknown): Idempote
 export const findLicenseIdByKey = async (
   { db, accountId }: Ctx,
   { key, requestHash }: Idempotency,
+  nowMs: number,
 ): Promise<string | null> => {
   const [earlier] = await db
     .select()
@@ -25,26 +26,23 @@ export const findLicenseIdByKey = async (
       and(
         eq(idempotencyKeys.accountId, accountId),
         eq(idempotencyKeys.key, key),
-        gt(idempotencyKeys.createdAt, Date.now() - DAY_MS),
+        gt(idempotencyKeys.createdAt, nowMs - DAY_MS),
       ),
     );
   if (earlier && earlier.requestHash !== requestHash) throw new AppError('idempotency_conflict');
   return earlier?.licenseId ?? null;
 };
 
-/** Statements that store the key, for the commit that creates the license, and delete the account's expired keys. */
-export const storeIdempotencyKey = (
+/** Statements that delete the account's expired keys, and claim the key for the license of the same commit. */
+export const claimIdempotencyKey = (
   { db, accountId }: Ctx,
   { key, requestHash }: Idempotency,
   licenseId: string,
-) => {
-  const createdAt = Date.now();
-  return [
+  nowMs: number,
+) =>
+  [
     db
       .delete(idempotencyKeys)
-      .where(
-        and(eq(idempotencyKeys.accountId, accountId), lte(idempotencyKeys.createdAt, createdAt - DAY_MS)),
-      ),
-    db.insert(idempotencyKeys).values({ accountId, key, requestHash, licenseId, createdAt }),
-  ];
-};
+      .where(and(eq(idempotencyKeys.accountId, accountId), lte(idempotencyKeys.createdAt, nowMs - DAY_MS))),
+    db.insert(idempotencyKeys).values({ accountId, key, requestHash, licenseId, createdAt: nowMs }),
+  ] as const;

@@ -16,7 +16,10 @@ import {
   MIN_LICENSE_KEY_LENGTH,
 } from '../shared/rules/licenses.ts';
 
-const todayOrLater = z.iso.date().refine((date) => date >= isoDate(Date.now()), 'must be today or later');
+export const TODAY_OR_LATER = 'must be today or later';
+export const isTodayOrLater = (date: string, nowMs: number) => date >= isoDate(nowMs);
+
+const todayOrLater = z.iso.date().refine((date) => isTodayOrLater(date, Date.now()), TODAY_OR_LATER);
 const durationDays = z.number().int().min(1).max(MAX_DURATION_DAYS);
 
 const metadata = z
@@ -29,9 +32,10 @@ const metadata = z
 
 const product = text(MAX_PRODUCT_LENGTH);
 const customerName = text(MAX_CUSTOMER_NAME_LENGTH);
-const expiresAt = todayOrLater
-  .nullish()
-  .meta({ description: 'The last day (UTC) on which the license is valid. A perpetual license has null.' });
+const LAST_DAY = {
+  description: 'The last day (UTC) on which the license is valid. A perpetual license has null.',
+};
+const expiresAt = todayOrLater.nullish().meta(LAST_DAY);
 
 const oneExpiry = (input: { expires_at?: string | null | undefined; duration_days?: number | undefined }) =>
   input.expires_at === undefined || input.duration_days === undefined;
@@ -65,7 +69,9 @@ export const createLicenseInput = z
       .meta({ description: 'The customer’s email address. The default is the account’s own.' }),
     customer_name: customerName.nullish(),
     product: product.nullish(),
-    expires_at: expiresAt,
+    // Must be today or later, too, but a repeat with an Idempotency-Key may come after that day, so that
+    // createLicense checks it.
+    expires_at: z.iso.date().nullish().meta(LAST_DAY),
     duration_days: durationDays.optional(),
     license_key: z
       .string()

@@ -139,6 +139,20 @@ test('a create that was committed counts once, although it answered 503 and was 
   expect((await statistics(ada.accountId)).apiUsage).toBe(1);
 });
 
+test('a repeat of a create whose pull failed answers 201 once every verify sees the license', async () => {
+  const ada = await signUp();
+  const order = { license_key: 'REPEATED-KEY' };
+  const once = { 'idempotency-key': 'once' };
+  await ada.verify('AAAAAAAA');
+  await changeWithoutPull(ada, 'POST', '/api/v1/licenses/create', order, {
+    'x-api-key': ada.apiKey,
+    ...once,
+  });
+  expect((await ada.verify('REPEATED-KEY')).body.status).toBe('not_found');
+  expect((await ada.asKey('POST', '/api/v1/licenses/create', order, once)).status).toBe(201);
+  expect((await ada.verify('REPEATED-KEY')).body.status).toBe('active');
+});
+
 test('verify keeps answering and counting while D1 is down, even after an eviction', async () => {
   const ada = await signUp();
   const { license_key } = await ada.createLicense();
