@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
-import { payments } from '../db/schema.ts';
+import { type PaymentRow, payments } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
@@ -30,17 +30,24 @@ const checkReturnUrl = (
   return target.href;
 };
 
-/** Replaces the account's pending checkouts, so that only the new checkout can be paid. */
-const replacePending = async ({ db, accountId }: Ctx, provider: Provider) => {
+/** Inserts the payment in place of the account's pending payment, and returns the payments that it replaces. */
+const replacePending = async ({ db, accountId }: Ctx, payment: typeof payments.$inferInsert) => {
   const pending = and(eq(payments.accountId, accountId), eq(payments.status, 'pending'));
-  const replaced = await db.update(payments).set({ status: 'replaced' }).where(pending).returning();
-  for (const { checkoutRef, provider: name } of replaced) {
-    if (checkoutRef === null || name !== (provider.name satisfies ProviderName)) continue;
-    await provider.expireCheckout(checkoutRef).catch((error: unknown) => {
-      // The checkout has already expired or is being paid right now. The payment's status decides.
-      logError('checkout_not_expired', error, { account_id: accountId });
-    });
-  }
+  const [replaced] = await db.batch([
+    db.update(payments).set({ status: 'replaced' }).where(pending).returning(),
+    db.insert(payments).values(payment),
+  ]);
+  return replaced;
+};
+
+/** Expires the checkout of a replaced payment, so that it can't be paid anymore. */
+const expireReplaced = async (provider: Provider, { accountId, checkoutRef, provider: name }: PaymentRow) => {
+  // Without a checkoutRef, the request that is starting the checkout expires it.
+  if (checkoutRef === null || name !== (provider.name satisfies ProviderName)) return;
+  await provider.expireCheckout(checkoutRef).catch((error: unknown) => {
+    // The checkout has already expired or is being paid right now. The payment's status decides.
+    logError('checkout_not_expired', error, { account_id: accountId });
+  });
 };
 
 export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentInput>, origin: string) => {
@@ -56,7 +63,6 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
   const toReturnUrl = (path: 'success_url' | 'cancel_url') =>
     checkReturnUrl(path, input[path], origin, account.allowedOrigins, `/checkout/${id}`);
   const urls = { successUrl: toReturnUrl('success_url'), cancelUrl: toReturnUrl('cancel_url') };
-  await replacePending(ctx, provider);
   const payment = {
     id,
     accountId: ctx.accountId,
@@ -69,7 +75,7 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
     createdAt: Date.now(),
   };
   // Inserted before the checkout starts, because a checkout without a row could be paid without any effect.
-  await ctx.db.insert(payments).values(payment);
+  for (const replaced of await replacePending(ctx, payment)) await expireReplaced(provider, replaced);
   const checkout = {
     ...urls,
     paymentId: payment.id,
@@ -87,6 +93,13 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
       cause: error,
     });
   });
-  await ctx.db.update(payments).set({ checkoutRef }).where(eq(payments.id, payment.id));
+  const isPayment = eq(payments.id, payment.id);
+  const [started] = await ctx.db.update(payments).set({ checkoutRef }).where(isPayment).returning();
+  if (started?.status === 'replaced') {
+    await expireReplaced(provider, started);
+    throw new AppError('invalid_transition', {
+      message: 'Another checkout was started at the same time and has replaced this one.',
+    });
+  }
   return { payment, checkoutUrl };
 };

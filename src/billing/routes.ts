@@ -74,7 +74,7 @@ export const billingRoutes = new Hono<AppEnv>()
       tag: 'Billing',
       summary: 'Start a payment for a plan',
       description:
-        'Starts a checkout. Open `checkout_url` in the account holder’s browser. A new checkout replaces an earlier one that was not paid.',
+        'Starts a checkout. Open `checkout_url` in the account holder’s browser. A new checkout replaces an earlier one that was not paid. If two are started at the same time, one stays payable, and the other request can get `invalid_transition`.',
       access: 'account',
       answers: [
         {

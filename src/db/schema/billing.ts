@@ -27,7 +27,8 @@ export const payments = sqliteTable(
   },
   (table) => [
     index('payments_by_account').on(table.accountId, table.id),
-    index('payments_pending')
+    // The database itself rules out a second pending payment, so only one checkout is payable.
+    uniqueIndex('payments_pending')
       .on(table.accountId)
       .where(sql`${table.status} = 'pending'`),
   ],

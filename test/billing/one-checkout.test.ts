@@ -1,0 +1,76 @@
+import { env } from 'cloudflare:workers';
+import { expect, test } from 'vitest';
+import { newId } from '../../src/shared/ids.ts';
+import { signUp } from '../support/client.ts';
+import { signUpWithStripe, stripeRequests } from '../support/stripe.ts';
+import { billingRowsOf, press } from './sandbox.ts';
+
+const COPIES = [1, 2, 3, 4];
+
+test('of several Stripe checkouts started at once one stays payable, and the others are expired', async () => {
+  const ada = await signUpWithStripe();
+  const answers = await Promise.all(
+    COPIES.map(() => ada.callApi('POST', '/api/init-payment', { plan: 'pro' })),
+  );
+
+  const { results } = await env.DB.prepare('SELECT status, checkout_ref FROM payments WHERE account_id = ?')
+    .bind(ada.accountId)
+    .all<{ status: string; checkout_ref: string }>();
+  expect(results.map(({ status }) => status).toSorted()).toEqual([
+    'pending',
+    ...COPIES.slice(1).map(() => 'replaced'),
+  ]);
+  for (const { status, checkout_ref } of results) {
+    const requests = await stripeRequests(`${checkout_ref}/expire`);
+    expect(requests.map(({ answered }) => answered)).toEqual(status === 'replaced' ? [200] : []);
+  }
+  const outcomes = new Set(answers.map(({ status, body }) => `${status} ${body.error?.code ?? 'pending'}`));
+  expect(outcomes.add('409 invalid_transition')).toEqual(new Set(['201 pending', '409 invalid_transition']));
+});
+
+test('of two sandbox checkouts started at once one can be paid', async () => {
+  const ada = await signUp();
+  const answers = await Promise.all(
+    COPIES.map(() => ada.asSession('POST', '/api/init-payment', { plan: 'pro' })),
+  );
+  const urls = answers.filter(({ status }) => status === 201).map(({ body }) => body.checkout_url as string);
+  const paid = [];
+  for (const url of urls) paid.push((await press(url, 'paid')).status);
+  expect(paid.filter((status) => status === 303)).toHaveLength(1);
+  expect(
+    (await billingRowsOf(ada.accountId)).payments.filter(({ status }) => status === 'paid'),
+  ).toHaveLength(1);
+});
+
+test('the migration keeps the newest of two pending payments and marks the other as replaced', async () => {
+  const ada = await signUp();
+  const other = await signUp();
+  await env.DB.batch([
+    env.DB.prepare('DROP INDEX payments_pending'),
+    env.DB.prepare(
+      "CREATE INDEX payments_pending ON payments (account_id) WHERE payments.status = 'pending'",
+    ),
+  ]);
+  const rows = [
+    [ada.accountId, 'pending'],
+    [ada.accountId, 'paid'],
+    [ada.accountId, 'pending'],
+    [other.accountId, 'pending'],
+  ].map(([accountId, status]) => ({ id: newId('pay'), accountId, status }));
+  for (const { id, accountId, status } of rows) {
+    await env.DB.prepare(
+      `INSERT INTO payments (id, account_id, provider, plan, status, amount, currency, created_at)
+       VALUES (?, ?, 'stripe', 'pro', ?, 2900, 'usd', 1)`,
+    )
+      .bind(id, accountId, status)
+      .run();
+  }
+
+  const migration = env.MIGRATIONS.find(({ name }) => name.includes('one_pending_payment'));
+  await env.DB.batch(migration!.queries.map((query) => env.DB.prepare(query)));
+
+  const { results } = await env.DB.prepare(
+    `SELECT status FROM payments WHERE id IN (${rows.map(({ id }) => `'${id}'`).join()}) ORDER BY id`,
+  ).all<{ status: string }>();
+  expect(results.map(({ status }) => status)).toEqual(['replaced', 'paid', 'pending', 'pending']);
+});
