@@ -48,6 +48,7 @@ export const createEndpoint = async (
   const endpoint: Endpoint = {
     id,
     url: input.url,
+    urlRevision: 0,
     description: input.description ?? null,
     events: input.events ?? null,
     sealedSecret: await sealSecret(ctx, id, secret),

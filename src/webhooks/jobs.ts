@@ -16,10 +16,15 @@ export interface Job {
   eventId: string;
   payload: string;
   url: string;
+  /** The revision of `url` in its endpoint. */
+  urlRevision: number;
   serviceHost: string;
   /** The current secret and, for a day after a rotation, the old secret. Each of them signs. */
   sealedSecrets: string[];
 }
+
+/** What the outbox needs to settle a job. Jobs claimed before an update of the service have no `urlRevision`. */
+export type SettledJob = Pick<Job, 'deliveryId' | 'lease'> & Partial<Pick<Job, 'urlRevision'>>;
 
 export const toJob = (
   delivery: Delivery,
@@ -35,6 +40,7 @@ export const toJob = (
     eventId: event.id,
     payload: event.payload,
     url: endpoint.url,
+    urlRevision: endpoint.urlRevision,
     serviceHost: endpoint.serviceHost,
     sealedSecrets: oldSecret === null ? [endpoint.sealedSecret] : [endpoint.sealedSecret, oldSecret],
   };

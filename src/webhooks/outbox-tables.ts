@@ -8,6 +8,8 @@ export type DisabledReason = 'by_you' | 'gone' | 'failing';
 export interface Endpoint {
   id: string;
   url: string;
+  /** Increases with each change of the URL, so that an attempt at an earlier URL can be told apart. */
+  urlRevision: number;
   description: string | null;
   /** Null subscribes to all events, including events that are added later. */
   events: EventName[] | null;

@@ -1,3 +1,4 @@
+import type { Job } from './jobs.ts';
 import type { Attempt, Delivery, DisabledReason, Endpoint } from './outbox-tables.ts';
 import { hasFailedTooLong, nextAttemptMs } from './schedule.ts';
 
@@ -11,16 +12,26 @@ const GONE = 410;
 /** Returns how an attempt changes its delivery and endpoint. Pure: the time and the random number are inputs. */
 export const applyOutcome = (
   delivery: Delivery,
-  lease: string,
+  { lease, urlRevision }: Pick<Job, 'lease' | 'urlRevision'>,
   endpoint: Endpoint,
   outcome: Outcome,
   { nowMs, random }: { nowMs: number; random: number },
 ): { delivery: Delivery | null; failingSinceMs: number | null; disable: DisabledReason | null } => {
+  // A response from an earlier URL says nothing about the current URL, so it leaves the endpoint as it is.
+  const isEarlierUrl = urlRevision !== endpoint.urlRevision;
   if (outcome.ok) {
     // A success counts even if the lease has expired and another consumer holds a new one.
     return {
       delivery: { ...delivery, status: 'delivered', lease: null },
-      failingSinceMs: null,
+      failingSinceMs: isEarlierUrl ? endpoint.failingSinceMs : null,
+      disable: null,
+    };
+  }
+  if (isEarlierUrl) {
+    const isLeased = delivery.lease === lease;
+    return {
+      delivery: isLeased ? { ...delivery, lease: null, dueAtMs: nowMs } : null,
+      failingSinceMs: endpoint.failingSinceMs,
       disable: null,
     };
   }

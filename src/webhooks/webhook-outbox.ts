@@ -8,10 +8,10 @@ import { migrateObject } from '../shared/object-migrations.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
 import { coalesce } from '../shared/coalesce.ts';
 import { openDeliveries } from './delivery-store.ts';
-import { openEndpoints } from './endpoint-store.ts';
+import { openEndpoints, withChanges } from './endpoint-store.ts';
 import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
 import { openHourlyCounts } from './hours.ts';
-import type { Job } from './jobs.ts';
+import type { Job, SettledJob } from './jobs.ts';
 import { openLanes } from './lanes.ts';
 import { applyOutcome, type Outcome } from './outcome.ts';
 import { type DeliveryRecord, type DisabledReason, type Endpoint, type Summary } from './outbox-tables.ts';
@@ -77,7 +77,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   /** Records an attempt. Leases the endpoint's next delivery to the caller if `wantsMore` is true. */
   async settle(
     endpointId: string,
-    { deliveryId, lease }: Pick<Job, 'deliveryId' | 'lease'>,
+    { deliveryId, lease, urlRevision = 0 }: SettledJob,
     outcome: Outcome,
     wantsMore: boolean,
   ): Promise<Job | null> {
@@ -87,7 +87,10 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!delivery || !endpoint) return null;
     this.#deliveries.insertAttempt(deliveryId, outcome);
     this.#hourlyCounts.add(outcome.ok, nowMs);
-    const change = applyOutcome(delivery, lease, endpoint, outcome, { nowMs, random: Math.random() });
+    const change = applyOutcome(delivery, { lease, urlRevision }, endpoint, outcome, {
+      nowMs,
+      random: Math.random(),
+    });
     if (change.delivery) this.#deliveries.update(change.delivery);
     if (change.failingSinceMs !== endpoint.failingSinceMs) {
       this.#endpoints.save({ ...endpoint, failingSinceMs: change.failingSinceMs });
@@ -119,7 +122,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   async updateEndpoint(id: string, fields: Partial<Endpoint>): Promise<Endpoint | null> {
     const current = this.#endpoints.get(id);
     if (!current) return null;
-    const endpoint = { ...current, ...fields };
+    const endpoint = withChanges(current, fields);
     this.#endpoints.save(endpoint);
     if (endpoint.disabledReason) this.#deliveries.cancelPending(id);
     await this.#updateGate();

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Outcome, applyOutcome } from '../../src/webhooks/outcome.ts';
 import type { Delivery, Endpoint } from '../../src/webhooks/outbox-tables.ts';
 
@@ -20,6 +20,7 @@ const DELIVERY: Delivery = {
 const ENDPOINT: Endpoint = {
   id: 'whe_1',
   url: 'https://example.org/',
+  urlRevision: 3,
   description: null,
   events: null,
   sealedSecret: '',
@@ -31,6 +32,8 @@ const ENDPOINT: Endpoint = {
   createdAtMs: NOON,
   updatedAtMs: NOON,
 };
+
+const JOB = { lease: 'own-lease', urlRevision: 3 };
 
 const outcome = (statusCode: number | null, retryAfterMs: number | null = null): Outcome => ({
   ok: statusCode === 200,
@@ -45,7 +48,7 @@ const outcome = (statusCode: number | null, retryAfterMs: number | null = null):
 const FAILING = { ...ENDPOINT, failingSinceMs: NOON - DAY_MS };
 
 test('a success marks the delivery as delivered and resets failing_since', () => {
-  expect(applyOutcome(DELIVERY, 'own-lease', FAILING, outcome(200), AT)).toEqual({
+  expect(applyOutcome(DELIVERY, JOB, FAILING, outcome(200), AT)).toEqual({
     delivery: { ...DELIVERY, status: 'delivered', lease: null },
     failingSinceMs: null,
     disable: null,
@@ -59,12 +62,12 @@ test.for([
     changes: { status: 'failed' as const, lease: null, failures: 10 },
   },
 ])('a success counts even $name', ({ changes }) => {
-  const { delivery } = applyOutcome({ ...DELIVERY, ...changes }, 'own-lease', ENDPOINT, outcome(200), AT);
+  const { delivery } = applyOutcome({ ...DELIVERY, ...changes }, JOB, ENDPOINT, outcome(200), AT);
   expect(delivery).toMatchObject({ status: 'delivered', lease: null });
 });
 
 test('a first failure schedules a retry and sets failing_since to the time of the attempt', () => {
-  expect(applyOutcome(DELIVERY, 'own-lease', ENDPOINT, outcome(null), AT)).toEqual({
+  expect(applyOutcome(DELIVERY, JOB, ENDPOINT, outcome(null), AT)).toEqual({
     delivery: { ...DELIVERY, failures: 1, lease: null, dueAtMs: NOON + 5_000 },
     failingSinceMs: NOON - 100,
     disable: null,
@@ -72,12 +75,12 @@ test('a first failure schedules a retry and sets failing_since to the time of th
 });
 
 test('a later failure keeps failing_since and honors Retry-After', () => {
-  const limited = applyOutcome(DELIVERY, 'own-lease', FAILING, outcome(429, 60_000), AT);
+  const limited = applyOutcome(DELIVERY, JOB, FAILING, outcome(429, 60_000), AT);
   expect([limited.delivery?.dueAtMs, limited.failingSinceMs]).toEqual([NOON + 60_000, NOON - DAY_MS]);
 });
 
 test('the tenth failure fails the delivery permanently', () => {
-  const last = applyOutcome({ ...DELIVERY, failures: 9 }, 'own-lease', ENDPOINT, outcome(500), AT);
+  const last = applyOutcome({ ...DELIVERY, failures: 9 }, JOB, ENDPOINT, outcome(500), AT);
   expect(last.delivery).toMatchObject({ status: 'failed', failures: 10, lease: null });
 });
 
@@ -85,7 +88,7 @@ test.for([
   { name: 'another consumer holds the lease', lease: 'other-lease' },
   { name: 'the lease has expired', lease: null },
 ])('a failure leaves the delivery unchanged when $name', ({ lease }) => {
-  const late = applyOutcome({ ...DELIVERY, lease }, 'own-lease', ENDPOINT, outcome(500), AT);
+  const late = applyOutcome({ ...DELIVERY, lease }, JOB, ENDPOINT, outcome(500), AT);
   expect(late.delivery).toBeNull();
 });
 
@@ -107,12 +110,32 @@ test.for([
   { name: 'a success after five days of failures', failingForMs: 5 * DAY_MS, statusCode: 200, disable: null },
 ])('the disabled reason after $name is $disable', ({ failingForMs, statusCode, disable }) => {
   const failingSinceMs = failingForMs === null ? null : NOON - failingForMs;
-  const result = applyOutcome(
-    DELIVERY,
-    'own-lease',
-    { ...ENDPOINT, failingSinceMs },
-    outcome(statusCode),
-    AT,
-  );
+  const result = applyOutcome(DELIVERY, JOB, { ...ENDPOINT, failingSinceMs }, outcome(statusCode), AT);
   expect(result.disable).toBe(disable);
+});
+
+describe('a response from an earlier URL', () => {
+  const earlier = { ...JOB, urlRevision: 2 };
+
+  test.for([410, 500, null])('with status %s makes the delivery due now and nothing else', (statusCode) => {
+    expect(applyOutcome(DELIVERY, earlier, ENDPOINT, outcome(statusCode), AT)).toEqual({
+      delivery: { ...DELIVERY, lease: null, dueAtMs: NOON },
+      failingSinceMs: null,
+      disable: null,
+    });
+  });
+
+  test('leaves a delivery that another consumer leased unchanged', () => {
+    const leased = { ...DELIVERY, lease: 'other-lease' };
+    expect(applyOutcome(leased, earlier, FAILING, outcome(410), AT)).toEqual({
+      delivery: null,
+      failingSinceMs: FAILING.failingSinceMs,
+      disable: null,
+    });
+  });
+
+  test('with status 200 delivers the event and keeps failing_since of the current URL', () => {
+    const { delivery, failingSinceMs } = applyOutcome(DELIVERY, earlier, FAILING, outcome(200), AT);
+    expect([delivery?.status, failingSinceMs]).toEqual(['delivered', FAILING.failingSinceMs]);
+  });
 });
