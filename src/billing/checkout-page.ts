@@ -43,7 +43,7 @@ const page = (title: string, content: string) =>
     </html>`;
 
 export const checkoutPage = ({ plan, amount, currency }: PaymentRow) => {
-  const { apiLimit, callsPerSecond } = PLANS[plan];
+  const { apiLimit, licenseLimit, callsPerSecond } = PLANS[plan];
   return page(
     'Sandbox checkout',
     `<h1>Latchkey ${plan}</h1>
@@ -51,6 +51,7 @@ export const checkoutPage = ({ plan, amount, currency }: PaymentRow) => {
       <p class="amount">${money(amount, currency)} <small>a month</small></p>
       <ul>
         <li>${count(apiLimit)} licensing calls a month</li>
+        <li>${count(licenseLimit)} licenses</li>
         <li>${count(callsPerSecond)} calls a second for each API key</li>
       </ul>
       <form method="post">

@@ -80,6 +80,9 @@ export const billingBody = z
         z.object({
           plan: z.enum(PLAN_NAMES),
           api_limit: z.int().meta({ description: 'Licensing calls per period.' }),
+          license_limit: z
+            .int()
+            .meta({ description: 'Licenses that the account may hold, whatever their status.' }),
           calls_per_second: z.int().meta({ description: 'Calls per second for each API key.' }),
           amount: z.int().meta({ description: 'The price per month in minor units, such as cents.' }),
           currency: z.string(),
@@ -127,6 +130,7 @@ const toSubscription = (row: SubscriptionRow) => ({
 const toPlan = (plan: (typeof PLAN_NAMES)[number]) => ({
   plan,
   api_limit: PLANS[plan].apiLimit,
+  license_limit: PLANS[plan].licenseLimit,
   calls_per_second: PLANS[plan].callsPerSecond,
   amount: PLANS[plan].amount,
   currency: CURRENCY,

@@ -1,10 +1,16 @@
 /** D1 reports the violated constraint only in the error's message, and drizzle may wrap that error. */
-export const violatesUnique = (error: unknown, columns: string): boolean => {
+const violates = (error: unknown, constraint: string): boolean => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.message.includes(`UNIQUE constraint failed: ${columns}`)) return true;
+    if (cause.message.includes(constraint)) return true;
   }
   return false;
 };
+
+export const violatesUnique = (error: unknown, columns: string): boolean =>
+  violates(error, `UNIQUE constraint failed: ${columns}`);
+
+export const violatesNotNull = (error: unknown, column: string): boolean =>
+  violates(error, `NOT NULL constraint failed: ${column}`);
 
 /** Whether D1 failed, as opposed to our own code. */
 export const isDatabaseError = (error: unknown): boolean => {

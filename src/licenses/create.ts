@@ -1,7 +1,7 @@
 import type { BatchItem } from 'drizzle-orm/batch';
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
-import { violatesUnique } from '../db/errors.ts';
+import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
 import { commit, eventChange, pull } from '../gate/feed.ts';
 import type { Ctx } from '../db/ctx.ts';
@@ -12,6 +12,7 @@ import { newId } from '../shared/ids.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { findLicense } from './find.ts';
 import { claimIdempotencyKey, findLicenseIdByKey, type Idempotency } from './idempotency.ts';
+import { accountWithRoom } from './limit.ts';
 import {
   type createLicenseInput,
   EMPTY_COLUMNS,
@@ -43,7 +44,9 @@ const insert = async (
   nowMs: number,
 ): Promise<NewLicense> => {
   const license = await newLicense(ctx, input, nowMs);
-  const insertLicense = ctx.db.insert(licenses).values(license);
+  const insertLicense = ctx.db
+    .insert(licenses)
+    .values({ ...license, accountId: accountWithRoom(ctx, nowMs) });
   // The claim comes first, so that a repeat fails on its claim rather than on what the first call has used up.
   const statements: [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]] = idempotency
     ? [...claimIdempotencyKey(ctx, idempotency, license.id, nowMs), insertLicense]
@@ -91,6 +94,7 @@ export const createLicense = async (
   try {
     return await insert(ctx, input, idempotency, nowMs);
   } catch (error) {
+    if (violatesNotNull(error, 'licenses.account_id')) throw new AppError('license_limit_reached');
     const isKeyTaken = violatesUnique(error, 'licenses.account_id, licenses.license_key');
     if (!isKeyTaken && !violatesUnique(error, 'idempotency_keys.')) throw error;
     const first = await findRepeated(ctx, idempotency, nowMs);

@@ -88,7 +88,7 @@ const verifyAndCreate = new Hono<AppEnv>()
       description: 'Counts as one licensing call if it is made with an API key and creates a new license.',
       access: 'account',
       answers: [{ status: 201, description: 'The license.', schema: licenseBody }],
-      errors: ['license_key_taken', 'idempotency_conflict', 'usage_limit_exceeded'],
+      errors: ['license_limit_reached', 'license_key_taken', 'idempotency_conflict', 'usage_limit_exceeded'],
     }),
     headers(idempotencyHeader),
     body(createLicenseInput),

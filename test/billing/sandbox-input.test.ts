@@ -99,9 +99,30 @@ test('billing shows the plans and only the account’s own subscription and paym
     subscription: null,
     payments: [],
     plans: [
-      { plan: 'free', api_limit: 1_000, calls_per_second: 10, amount: 0, currency: 'usd' },
-      { plan: 'pro', api_limit: 100_000, calls_per_second: 100, amount: 29_00, currency: 'usd' },
-      { plan: 'scale', api_limit: 5_000_000, calls_per_second: 1_000, amount: 199_00, currency: 'usd' },
+      {
+        plan: 'free',
+        api_limit: 1_000,
+        license_limit: 10_000,
+        calls_per_second: 10,
+        amount: 0,
+        currency: 'usd',
+      },
+      {
+        plan: 'pro',
+        api_limit: 100_000,
+        license_limit: 200_000,
+        calls_per_second: 100,
+        amount: 29_00,
+        currency: 'usd',
+      },
+      {
+        plan: 'scale',
+        api_limit: 5_000_000,
+        license_limit: 5_000_000,
+        calls_per_second: 1_000,
+        amount: 199_00,
+        currency: 'usd',
+      },
     ],
   });
   expect((await grace.asSession('POST', '/api/cancel-subscription')).status).toBe(409);

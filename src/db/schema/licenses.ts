@@ -45,6 +45,12 @@ export const licenseCounts = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.status, table.expiresAt] })],
 );
 
+/** An account's number of licenses, whatever their status. A trigger keeps it up to date. */
+export const licenseTotals = sqliteTable('license_totals', {
+  accountId: text('account_id').primaryKey(),
+  licenses: integer().notNull(),
+});
+
 /** The fields that a license's history records, with their names in the API. */
 export interface LicenseSnapshot {
   status: StoredLicenseStatus;

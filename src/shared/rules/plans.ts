@@ -3,6 +3,8 @@ export interface Plan {
   apiLimit: number;
   /** Calls per second of each API key. A burst can use two seconds' worth at once. */
   callsPerSecond: number;
+  /** Licenses that the account may hold, whatever their status. */
+  licenseLimit: number;
   /** Per month, in minor units. */
   amount: number;
 }
@@ -15,9 +17,9 @@ export const PAID_PLANS = ['pro', 'scale'] as const;
 export const CURRENCY = 'usd';
 
 export const PLANS: Record<PlanName, Plan> = {
-  free: { apiLimit: 1_000, callsPerSecond: 10, amount: 0 },
-  pro: { apiLimit: 100_000, callsPerSecond: 100, amount: 29_00 },
-  scale: { apiLimit: 5_000_000, callsPerSecond: 1_000, amount: 199_00 },
+  free: { apiLimit: 1_000, callsPerSecond: 10, licenseLimit: 10_000, amount: 0 },
+  pro: { apiLimit: 100_000, callsPerSecond: 100, licenseLimit: 200_000, amount: 29_00 },
+  scale: { apiLimit: 5_000_000, callsPerSecond: 1_000, licenseLimit: 5_000_000, amount: 199_00 },
 };
 
 /** What an account has paid for, and until when. */

@@ -34,7 +34,7 @@ test('the page shows three plans and marks the current one', async () => {
   expect(await page.getByRole('article').count()).toBe(3);
   expect(await planCard('Free').getAttribute('aria-current')).not.toBeNull();
   expect(await planCard('Scale').textContent()).toMatch(
-    /\$199.*5,000,000 API calls per month.*1,000 calls per second/,
+    /\$199.*5,000,000 API calls per month.*5,000,000 licenses.*1,000 calls per second/,
   );
 });
 

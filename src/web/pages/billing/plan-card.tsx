@@ -31,7 +31,7 @@ export const PlanCard = ({
   children: ReactNode;
 }) => {
   const id = useId();
-  const { amount, currency, api_limit, calls_per_second } = plan;
+  const { amount, currency, api_limit, license_limit, calls_per_second } = plan;
   return (
     <article
       aria-labelledby={id}
@@ -51,6 +51,7 @@ export const PlanCard = ({
         </p>
         <ul className="mt-4 mb-5 grid gap-2 text-sm">
           <Feature>{formatCount(api_limit)} API calls per month</Feature>
+          <Feature>{formatCount(license_limit)} licenses</Feature>
           <Feature>{formatCount(calls_per_second)} calls per second per API key</Feature>
         </ul>
       </div>
@@ -68,8 +69,9 @@ export const PlanCardSkeleton = () => (
       <span className="mt-1 mb-4 flex h-8 items-center">
         <Skeleton className="h-7 w-32" />
       </span>
-      <span className="grid h-12 content-evenly gap-2">
+      <span className="grid h-19 content-evenly gap-2">
         <Skeleton className="h-4 w-48" />
+        <Skeleton className="h-4 w-32" />
         <Skeleton className="h-4 w-52" />
       </span>
     </div>

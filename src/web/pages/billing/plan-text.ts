@@ -13,5 +13,5 @@ export const planOf = ({ plans }: Billing, name: PlanName): Plan | undefined =>
 
 export const priceText = ({ amount, currency }: Plan): string => `${formatMoney(amount, currency)} per month`;
 
-export const limitText = ({ api_limit, calls_per_second }: Plan): string =>
-  `${formatCount(api_limit)} API calls per month and ${formatCount(calls_per_second)} calls per second per API key`;
+export const limitText = ({ api_limit, license_limit, calls_per_second }: Plan): string =>
+  `${formatCount(api_limit)} API calls per month, ${formatCount(license_limit)} licenses, and ${formatCount(calls_per_second)} calls per second per API key`;

@@ -1,0 +1,18 @@
+import { sql } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import { PLAN_NAMES, PLANS } from '../shared/rules/plans.ts';
+
+const LIMIT_BY_PLAN = sql.join(
+  PLAN_NAMES.map((name) => sql`WHEN ${name} THEN ${PLANS[name].licenseLimit}`),
+  sql` `,
+);
+
+/**
+ * The account's id while its plan allows another license, and null after that, which the column refuses. D1 evaluates it
+ * in the create's own batch, so that parallel creates can't exceed the limit.
+ */
+export const accountWithRoom = ({ accountId }: Ctx, nowMs: number) => sql<string>`(
+  SELECT accounts.id FROM accounts LEFT JOIN license_totals ON license_totals.account_id = accounts.id
+  WHERE accounts.id = ${accountId} AND coalesce(license_totals.licenses, 0) <
+    CASE CASE WHEN plan_until <= ${nowMs} THEN 'free' ELSE plan END ${LIMIT_BY_PLAN} END
+)`;
