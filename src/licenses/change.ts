@@ -7,7 +7,7 @@ import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import { findLicense } from './find.ts';
-import { type LicenseFields, recordChange } from './history.ts';
+import { type LicenseFields, pruneHistory, recordChange } from './history.ts';
 import { type patchLicenseInput, type renewLicenseInput, toColumns } from './schemas.ts';
 
 const ATTEMPTS = 5;
@@ -37,7 +37,8 @@ const change = async (
       .set({ ...fields, updatedAt })
       .where(isAsRead)
       .returning();
-    const [, [changed]] = await commit(ctx, [record, update], [{ kind: 'license', ref: id }]);
+    const statements = [record, update, pruneHistory(ctx, id)] as const;
+    const [, [changed]] = await commit(ctx, [...statements], [{ kind: 'license', ref: id }]);
     if (changed) return changed;
   }
   throw new AppError('unavailable');

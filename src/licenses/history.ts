@@ -1,7 +1,7 @@
-import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { licenseChanges, type LicenseRow, licenses } from '../db/schema.ts';
-import { type StoredLicenseStatus } from '../shared/rules/licenses.ts';
+import { MAX_HISTORY_CHANGES, type StoredLicenseStatus } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { PageInput } from '../shared/pages.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -44,15 +44,34 @@ export const recordChange = (
     (field) =>
       sql`${licenses[HISTORY_COLUMNS[field]]} IS NOT ${toColumnValue(fields[HISTORY_COLUMNS[field]])}`,
   );
+  // Removes the fields that keep their value. No field has the name `none`.
+  const onlyChanged = (json: SQL) =>
+    sql`json_remove(${sql.join([json, ...set.map((field, i) => sql`iif(${differs[i]}, '$.none', ${`$.${field}`})`)], sql`, `)})`;
   const nextSeq = sql`(
     SELECT coalesce(max(seq), 0) + 1 FROM license_changes
     WHERE account_id = licenses.account_id AND license_id = licenses.id
   )`;
   // The columns of license_changes, in their order.
   return db.insert(licenseChanges).select(sql`
-    SELECT account_id, id, ${nextSeq}, ${atMs}, json_object(${sql.join(before, sql`, `)}), ${JSON.stringify(after)}
+    SELECT account_id, id, ${nextSeq}, ${atMs},
+      ${onlyChanged(sql`json_object(${sql.join(before, sql`, `)})`)}, ${onlyChanged(sql`${JSON.stringify(after)}`)}
     FROM licenses WHERE ${and(condition, or(...differs) ?? sql`false`)}`);
 };
+
+/** Deletes all but the latest changes of a license. */
+export const pruneHistory = ({ db, accountId }: Ctx, id: string) =>
+  db.delete(licenseChanges).where(
+    and(
+      eq(licenseChanges.accountId, accountId),
+      eq(licenseChanges.licenseId, id),
+      lte(
+        licenseChanges.seq,
+        sql`(
+          SELECT max(seq) FROM license_changes WHERE account_id = ${accountId} AND license_id = ${id}
+        ) - ${MAX_HISTORY_CHANGES}`,
+      ),
+    ),
+  );
 
 const ACTION_BY_STATUS = {
   active: 'reinstated',
@@ -67,7 +86,7 @@ const actionOf = (changes: Entry['changes'], { status }: Change['after']): Entry
   return changes.every(({ field }) => field === 'expires_at') ? 'renewed' : 'changed';
 };
 
-/** Derives the action from the fields that differ. Older rows hold all fields, newer rows only the fields that were set. */
+/** Derives the action from the fields that differ. Older rows also hold fields that kept their value. */
 export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
   const changes = HISTORY_FIELDS.filter((field) => differ(before[field], after[field])).map((field) => ({
     field,

@@ -52,6 +52,8 @@ export const MAX_PRODUCT_LENGTH = 200;
 export const MAX_CUSTOMER_NAME_LENGTH = 200;
 export const MAX_METADATA_BYTES = 4_096;
 export const MAX_DURATION_DAYS = 36_500;
+/** Changes of a license that its history keeps. */
+export const MAX_HISTORY_CHANGES = 200;
 
 // Limits for license keys that a seller chooses.
 export const MIN_LICENSE_KEY_LENGTH = 8;
