@@ -3,11 +3,17 @@ import type * as z from 'zod';
 import { accounts, sessions } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { sha256 } from '../shared/hash.ts';
 import { checkPassword, hashPassword, UNKNOWN_ACCOUNT_HASH } from './passwords.ts';
 import type { loginInput } from './schemas.ts';
-import { deleteExpiredSessions, newSession } from '../auth/sessions.ts';
-import { loginLimits, refundAttempts, consumeAttempts } from './throttle.ts';
+import { deleteExpiredSessions, endOldestSessions, endSessionOf, newSession } from '../auth/sessions.ts';
+import {
+  consumeAttempts,
+  deleteExpiredThrottles,
+  loginLimits,
+  type Reservation,
+  settleAttempt,
+  settlements,
+} from './throttle.ts';
 
 interface Client {
   ip: string;
@@ -15,10 +21,10 @@ interface Client {
   previousToken: string | null;
 }
 
-export const login = async (ctx: PublicCtx, input: z.infer<typeof loginInput>, client: Client) => {
+type Login = z.infer<typeof loginInput>;
+
+const signIn = async (ctx: PublicCtx, input: Login, client: Client, reservations: Reservation[]) => {
   const { db } = ctx;
-  const limits = loginLimits(client.ip, input.email);
-  await consumeAttempts(ctx, limits);
   const [account] = await db.select().from(accounts).where(eq(accounts.email, input.email));
   const { matches, isOutdated } = await checkPassword(
     input.password,
@@ -27,7 +33,7 @@ export const login = async (ctx: PublicCtx, input: z.infer<typeof loginInput>, c
   if (!account || !matches) throw new AppError('invalid_credentials');
 
   const nowMs = Date.now();
-  const { session, row } = newSession(account.id, nowMs);
+  const { session, row } = newSession(ctx, account.id, nowMs);
   const rehash = isOutdated
     ? [
         db
@@ -37,11 +43,23 @@ export const login = async (ctx: PublicCtx, input: z.infer<typeof loginInput>, c
       ]
     : [];
   await db.batch([
+    endSessionOf(ctx, client.previousToken),
+    endOldestSessions(ctx, account.id),
     db.insert(sessions).values(row),
-    db.delete(sessions).where(eq(sessions.tokenHash, sha256(client.previousToken ?? ''))),
     deleteExpiredSessions(ctx, nowMs),
-    ...refundAttempts(ctx, limits),
+    deleteExpiredThrottles(ctx, nowMs),
+    ...settlements(ctx, reservations, 'success'),
     ...rehash,
   ]);
   return { account, session };
+};
+
+export const login = async (ctx: PublicCtx, input: Login, client: Client) => {
+  const reservations = await consumeAttempts(ctx, loginLimits(client.ip, input.email));
+  try {
+    return await signIn(ctx, input, client, reservations);
+  } catch (error) {
+    await settleAttempt(ctx, reservations, error instanceof AppError ? 'failure' : 'error');
+    throw error;
+  }
 };

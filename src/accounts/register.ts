@@ -6,8 +6,8 @@ import { AppError } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
 import { hashPassword } from './passwords.ts';
 import type { registerInput } from './schemas.ts';
-import { newSession } from '../auth/sessions.ts';
-import { consumeAttempts, registerLimits } from './throttle.ts';
+import { deleteExpiredSessions, newSession } from '../auth/sessions.ts';
+import { consumeAttempts, deleteExpiredThrottles, registerLimits } from './throttle.ts';
 
 interface NewAccount {
   email: string;
@@ -16,7 +16,8 @@ interface NewAccount {
 }
 
 /** Inserts an account and its first session in one commit. The account has no gate yet, so no feed row is needed. */
-export const createAccount = async ({ db }: PublicCtx, fields: NewAccount) => {
+export const createAccount = async (ctx: PublicCtx, fields: NewAccount) => {
+  const { db } = ctx;
   const nowMs = Date.now();
   const account: AccountRow = {
     id: newId('acct'),
@@ -29,9 +30,14 @@ export const createAccount = async ({ db }: PublicCtx, fields: NewAccount) => {
     allowedOrigins: [],
     createdAt: nowMs,
   };
-  const { session, row } = newSession(account.id, nowMs);
+  const { session, row } = newSession(ctx, account.id, nowMs);
   try {
-    await db.batch([db.insert(accounts).values(account), db.insert(sessions).values(row)]);
+    await db.batch([
+      db.insert(accounts).values(account),
+      db.insert(sessions).values(row),
+      deleteExpiredSessions(ctx, nowMs),
+      deleteExpiredThrottles(ctx, nowMs),
+    ]);
   } catch (error) {
     throw violatesUnique(error, 'accounts.email') ? new AppError('email_taken') : error;
   }

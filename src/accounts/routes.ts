@@ -52,7 +52,10 @@ export const accountRoutes = new Hono<AppEnv>()
     body(loginInput),
     async (c) => {
       const client = { ip: clientIp(c), previousToken: readSessionToken(c)?.token ?? null };
-      const { account, session } = await login(publicCtx(c), c.req.valid('json'), client);
+      const attempt = login(publicCtx(c), c.req.valid('json'), client);
+      // A client that disconnects must not leave its attempt pending.
+      c.executionCtx.waitUntil(attempt.catch(() => {}));
+      const { account, session } = await attempt;
       setSessionCookie(c, session);
       return c.json(toSignedIn(account, session), 200);
     },

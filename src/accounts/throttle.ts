@@ -1,15 +1,20 @@
-import { eq, lt, sql } from 'drizzle-orm';
-import { throttles } from '../db/schema.ts';
+import { and, eq, gt, inArray, lt, sql } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
+import { throttles } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
-import { HOUR_MS } from '../shared/rules/dates.ts';
 import { sha256 } from '../shared/hash.ts';
+import { createLru } from '../shared/lru.ts';
+import { HOUR_MS } from '../shared/rules/dates.ts';
+
+type Outcome = 'success' | 'failure' | 'error';
 
 export interface Limit {
   /** For example `login-email`. */
   name: string;
   /** The IP address or email address whose attempts are counted. */
   subject: string;
+  /** The attempts that count: all of them, or only those with this outcome. */
+  counts: 'all' | Outcome;
   attempts: number;
   windowMs: number;
 }
@@ -17,43 +22,153 @@ export interface Limit {
 const LOGIN_WINDOW_MS = 900_000;
 
 export const registerLimits = (ip: string): Limit[] => [
-  { name: 'register-ip', subject: ip, attempts: 60, windowMs: HOUR_MS },
+  { name: 'register-ip', subject: ip, counts: 'all', attempts: 60, windowMs: HOUR_MS },
 ];
 
 export const loginLimits = (ip: string, email: string): Limit[] => [
-  { name: 'login-email', subject: email, attempts: 10, windowMs: LOGIN_WINDOW_MS },
-  { name: 'login-ip', subject: ip, attempts: 100, windowMs: LOGIN_WINDOW_MS },
+  { name: 'login-email', subject: email, counts: 'failure', attempts: 10, windowMs: LOGIN_WINDOW_MS },
+  { name: 'login-ip', subject: ip, counts: 'failure', attempts: 100, windowMs: LOGIN_WINDOW_MS },
+  { name: 'login-success-email', subject: email, counts: 'success', attempts: 60, windowMs: HOUR_MS },
 ];
 
 const bucketOf = ({ name, subject }: Limit) => sha256(`${name}\n${subject}`);
 
-/** Counts an attempt against each limit before the expensive work starts, so that parallel attempts can't exceed it. */
-export const consumeAttempts = async ({ db }: PublicCtx, limits: Limit[]): Promise<void> => {
-  const nowMs = Date.now();
-  const countAttempt = (limit: Limit) =>
-    db
-      .insert(throttles)
-      .values({ bucket: bucketOf(limit), attempts: 1, expiresAt: nowMs + limit.windowMs })
-      .onConflictDoUpdate({ target: throttles.bucket, set: { attempts: sql`${throttles.attempts} + 1` } })
-      .returning({ attempts: throttles.attempts, expiresAt: throttles.expiresAt });
-  const [, ...counted] = await db.batch([
-    db.delete(throttles).where(lt(throttles.expiresAt, nowMs)),
-    ...limits.map(countAttempt),
-  ]);
-  for (const [i, { attempts: maxAttempts }] of limits.entries()) {
-    const row = counted[i]?.[0];
-    if (row && row.attempts > maxAttempts) {
-      const seconds = Math.max(1, Math.ceil((row.expiresAt - nowMs) / 1_000));
-      throw new AppError('rate_limit_exceeded', { headers: { 'Retry-After': String(seconds) } });
-    }
+/** An admitted attempt in one bucket. It is pending until it is settled. */
+export interface Reservation {
+  limit: Limit;
+  bucket: string;
+  expiresAt: number;
+}
+
+const MAX_BLOCKED_BUCKETS = 10_000;
+/** When each full bucket of this isolate expires. Nothing empties a full bucket earlier. */
+const blockedUntil = createLru<number>(MAX_BLOCKED_BUCKETS);
+
+const refuseUntil = (expiresAt: number, nowMs: number) => {
+  const seconds = Math.max(1, Math.ceil((expiresAt - nowMs) / 1_000));
+  return new AppError('rate_limit_exceeded', { headers: { 'Retry-After': String(seconds) } });
+};
+
+const refuseBlocked = (buckets: string[], nowMs: number) => {
+  const latest = Math.max(...buckets.map((bucket) => blockedUntil.get(bucket) ?? 0));
+  if (latest > nowMs) throw refuseUntil(latest, nowMs);
+};
+
+/** Adds the attempt to every bucket, or to none of them if one is full. Pending attempts take up room. */
+const reserve = ({ db }: PublicCtx, limits: Limit[], nowMs: number) => {
+  const wanted = limits.map((limit) => {
+    const [attempts, pending] = limit.counts === 'all' ? [1, 0] : [0, 1];
+    return sql`(${bucketOf(limit)}, ${attempts}, ${nowMs + limit.windowMs}, ${pending}, ${limit.attempts})`;
+  });
+  const isOver = sql`(throttles.expires_at <= ${nowMs} OR throttles.attempts + throttles.pending = 0)`;
+  return db
+    .insert(throttles)
+    .select(
+      sql`WITH wanted (bucket, attempts, expires_at, pending, max_attempts) AS (VALUES ${sql.join(wanted, sql`, `)})
+        SELECT bucket, attempts, expires_at, pending FROM wanted WHERE NOT EXISTS (
+          SELECT 1 FROM wanted CROSS JOIN throttles AS t ON t.bucket = wanted.bucket
+          WHERE t.expires_at > ${nowMs} AND t.attempts + t.pending >= wanted.max_attempts
+        )`,
+    )
+    .onConflictDoUpdate({
+      target: throttles.bucket,
+      set: {
+        attempts: sql`CASE WHEN ${isOver} THEN 0 ELSE throttles.attempts END + excluded.attempts`,
+        pending: sql`CASE WHEN ${isOver} THEN 0 ELSE throttles.pending END + excluded.pending`,
+        expiresAt: sql`CASE WHEN ${isOver} THEN excluded.expires_at ELSE throttles.expires_at END`,
+      },
+    })
+    .returning({ bucket: throttles.bucket, expiresAt: throttles.expiresAt });
+};
+
+const liveBuckets = ({ db }: PublicCtx, buckets: string[], nowMs: number) =>
+  db
+    .select({ bucket: throttles.bucket, attempts: throttles.attempts, expiresAt: throttles.expiresAt })
+    .from(throttles)
+    .where(and(inArray(throttles.bucket, buckets), gt(throttles.expiresAt, nowMs)));
+
+interface BucketState {
+  bucket: string;
+  attempts: number;
+  expiresAt: number;
+}
+
+/** Remembers the buckets that are full even if every pending attempt turns out not to count. */
+const rememberFull = (limits: Limit[], states: BucketState[]) => {
+  const maxAttempts = new Map(limits.map((limit) => [bucketOf(limit), limit.attempts]));
+  for (const { bucket, attempts, expiresAt } of states) {
+    if (attempts >= (maxAttempts.get(bucket) ?? Infinity)) blockedUntil.set(bucket, expiresAt);
   }
 };
 
-/** Statements that refund the attempt of a successful login, because only failures count. */
-export const refundAttempts = ({ db }: PublicCtx, limits: Limit[]) =>
-  limits.map((limit) =>
+const FIRST_WAIT_MS = 100;
+const MAX_WAIT_MS = 1_000;
+const MAX_WAITS = 24;
+
+/**
+ * Reserves an attempt before the expensive work starts, so that parallel attempts can't exceed a limit. Throws if a
+ * limit is reached. While only pending attempts stand in the way, waits until they are settled.
+ */
+export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<Reservation[]> => {
+  const buckets = limits.map(bucketOf);
+  for (let waits = 0; waits <= MAX_WAITS; waits++) {
+    if (waits > 0) await scheduler.wait(Math.min(FIRST_WAIT_MS * 2 ** (waits - 1), MAX_WAIT_MS));
+    const nowMs = Date.now();
+    refuseBlocked(buckets, nowMs);
+    const [reserved, states] = await ctx.db.batch([
+      reserve(ctx, limits, nowMs),
+      liveBuckets(ctx, buckets, nowMs),
+    ]);
+    if (reserved.length > 0) {
+      const expiresAt = new Map(reserved.map((row) => [row.bucket, row.expiresAt]));
+      return limits.map((limit) => {
+        const bucket = bucketOf(limit);
+        return { limit, bucket, expiresAt: expiresAt.get(bucket) ?? 0 };
+      });
+    }
+    rememberFull(limits, states);
+  }
+  throw refuseUntil(0, Date.now());
+};
+
+/** Statements that settle an attempt: it stops being pending, and counts in the buckets for its outcome. */
+export const settlements = ({ db }: PublicCtx, reservations: Reservation[], outcome: Outcome) =>
+  reservations.map(({ limit, bucket, expiresAt }) =>
     db
       .update(throttles)
-      .set({ attempts: sql`max(0, ${throttles.attempts} - 1)` })
-      .where(eq(throttles.bucket, bucketOf(limit))),
+      .set({
+        attempts: sql`${throttles.attempts} + ${limit.counts === outcome ? 1 : 0}`,
+        pending: sql`max(0, ${throttles.pending} - 1)`,
+      })
+      // A bucket whose window has ended since may already count the attempts of the next window.
+      .where(and(eq(throttles.bucket, bucket), eq(throttles.expiresAt, expiresAt)))
+      .returning({
+        bucket: throttles.bucket,
+        attempts: throttles.attempts,
+        expiresAt: throttles.expiresAt,
+      }),
   );
+
+/** Settles an attempt that didn't succeed. */
+export const settleAttempt = async (ctx: PublicCtx, reservations: Reservation[], outcome: Outcome) => {
+  const [, ...states] = await ctx.db.batch([
+    deleteExpiredThrottles(ctx, Date.now()),
+    ...settlements(ctx, reservations, outcome),
+  ]);
+  rememberFull(
+    reservations.map(({ limit }) => limit),
+    states.flat(),
+  );
+};
+
+/** Limits the work of one request. Each attempt adds at most three rows, so the table still shrinks. */
+const MAX_DELETED = 100;
+
+export const deleteExpiredThrottles = ({ db }: PublicCtx, nowMs: number) => {
+  const expired = db
+    .select({ bucket: throttles.bucket })
+    .from(throttles)
+    .where(lt(throttles.expiresAt, nowMs))
+    .limit(MAX_DELETED);
+  return db.delete(throttles).where(inArray(throttles.bucket, expired));
+};

@@ -42,7 +42,7 @@ test('registering signs in by cookie and by token, logging out ends the session,
       created_at: '2027-03-10T12:00:00.000Z',
     },
     session: {
-      token: expect.stringMatching(/^lks_[0-9A-Za-z]{43}$/),
+      token: expect.stringMatching(/^lks_[0-9A-Za-z]{54}$/),
       expires_at: '2027-04-09T12:00:00.000Z',
     },
   });

@@ -27,7 +27,10 @@ export const sessions = sqliteTable(
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },
-  (table) => [index('sessions_by_expiry').on(table.expiresAt)],
+  (table) => [
+    index('sessions_by_expiry').on(table.expiresAt),
+    index('sessions_by_account').on(table.accountId, table.createdAt),
+  ],
 );
 
 /** Attempts per fixed window. `bucket` is a hash of the limit's name and its subject, for example an email address. */
@@ -37,6 +40,8 @@ export const throttles = sqliteTable(
     bucket: text().primaryKey(),
     attempts: integer().notNull(),
     expiresAt: integer('expires_at').notNull(),
+    /** Attempts under way. They take up room until it is known whether they count. */
+    pending: integer().notNull().default(0),
   },
   (table) => [index('throttles_by_expiry').on(table.expiresAt)],
 );

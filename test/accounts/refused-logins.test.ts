@@ -1,0 +1,152 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { hashPassword } from '../../src/accounts/passwords.ts';
+import { type Answer, call, freshAddress } from '../support/client.ts';
+import { recordStatements } from '../support/d1-queries.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+
+const MINUTE_MS = 60_000;
+const PASSWORD = 'correct horse battery';
+const WRONG_PASSWORD = 'wrong horse battery';
+
+beforeEach(() => {
+  useFakeClock('2027-03-10T12:00:00.000Z');
+});
+
+let accountCount = 0;
+
+/** Inserts an account with a cheap password hash, so that many logins don't take half a minute. */
+const insertAccount = async () => {
+  const email = `refused-${++accountCount}@example.com`;
+  const hash = await hashPassword(PASSWORD, { N: 2 ** 14, r: 8, p: 5 });
+  await env.DB.prepare('INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)')
+    .bind(`acct_${crypto.randomUUID()}`, email, hash)
+    .run();
+  return email;
+};
+
+const insertQuickAccount = async () => {
+  const email = await insertAccount();
+  const hash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
+  await env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
+  return email;
+};
+
+const login = (email: string, password: string, ip = freshAddress()) =>
+  call('POST', '/api/login', { body: { email, password }, headers: { 'cf-connecting-ip': ip } });
+
+const inParallel = (times: number, attempt: () => Promise<Answer>) =>
+  Promise.all(Array.from({ length: times }, attempt));
+
+const countStatuses = (answers: Answer[]) => {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+};
+
+test('refused logins to one email do not lock out other accounts behind the same address', async () => {
+  const [email, other] = [await insertQuickAccount(), await insertQuickAccount()];
+  const ip = freshAddress();
+  for (let i = 0; i < 10; i++) expect((await login(email, WRONG_PASSWORD, ip)).status).toBe(401);
+  expect(countStatuses(await inParallel(150, () => login(email, WRONG_PASSWORD, ip)))).toEqual({ 429: 150 });
+  expect((await login(other, PASSWORD, ip)).status).toBe(200);
+});
+
+test('a flood of refused logins queries D1 not at all', async () => {
+  const email = await insertQuickAccount();
+  for (let i = 0; i < 10; i++) await login(email, WRONG_PASSWORD);
+  const { result, statements } = await recordStatements(() => inParallel(100, () => login(email, PASSWORD)));
+  expect(countStatuses(result)).toEqual({ 429: 100 });
+  expect(statements).toEqual([]);
+});
+
+test('an isolate that does not remember the refusal reads it from D1 and writes nothing', async () => {
+  const email = await insertQuickAccount();
+  for (let i = 0; i < 9; i++) await login(email, WRONG_PASSWORD);
+  // Another isolate counts the tenth failure.
+  await env.DB.prepare('UPDATE throttles SET attempts = 10 WHERE attempts = 9').run();
+  const before = await env.DB.prepare('SELECT * FROM throttles ORDER BY bucket').all();
+  const ip = freshAddress();
+  const { result, statements } = await recordStatements(async () => [
+    await login(email, PASSWORD, ip),
+    await login(email, PASSWORD, ip),
+  ]);
+  expect(countStatuses(result)).toEqual({ 429: 2 });
+  expect(statements).toHaveLength(2);
+  expect((await env.DB.prepare('SELECT * FROM throttles ORDER BY bucket').all()).results).toEqual(
+    before.results,
+  );
+});
+
+test('an email address may sign in 60 times an hour, also in parallel', async () => {
+  const email = await insertQuickAccount();
+  expect(countStatuses(await inParallel(65, () => login(email, PASSWORD)))).toEqual({ 200: 60, 429: 5 });
+  const refused = await login(email, PASSWORD);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
+  vi.advanceTimersByTime(60 * MINUTE_MS);
+  expect((await login(email, PASSWORD)).status).toBe(200);
+});
+
+test('parallel logins with the right password all succeed, and none counts as a failure', async () => {
+  const email = await insertAccount();
+  expect(countStatuses(await inParallel(15, () => login(email, PASSWORD)))).toEqual({ 200: 15 });
+  for (let i = 0; i < 10; i++) expect((await login(email, WRONG_PASSWORD)).status).toBe(401);
+  expect((await login(email, PASSWORD)).status).toBe(429);
+});
+
+test('the 15 minutes of failed logins start with the first failure', async () => {
+  const email = await insertQuickAccount();
+  expect((await login(email, PASSWORD)).status).toBe(200);
+  vi.advanceTimersByTime(14 * MINUTE_MS);
+  for (let i = 0; i < 10; i++) await login(email, WRONG_PASSWORD);
+  const refused = await login(email, PASSWORD);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '900']);
+});
+
+test('a login that fails with a server error counts as neither failure nor success', async () => {
+  const email = await insertQuickAccount();
+  const setHash = (hash: string) =>
+    env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
+  const hash = await env.DB.prepare('SELECT password_hash AS hash FROM accounts WHERE email = ?')
+    .bind(email)
+    .first<string>('hash');
+  await setHash('unreadable');
+  for (let i = 0; i < 12; i++) expect((await login(email, PASSWORD)).status).toBe(500);
+  await setHash(hash ?? '');
+  expect((await login(email, PASSWORD)).status).toBe(200);
+});
+
+test('a count that the previous release stored still refuses logins', async () => {
+  const email = await insertQuickAccount();
+  await login(email, WRONG_PASSWORD);
+  const update = 'UPDATE throttles SET attempts = 10 WHERE bucket = ?';
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`login-email\n${email}`));
+  const bucket = new Uint8Array(digest).toBase64({ alphabet: 'base64url', omitPadding: true });
+  expect((await env.DB.prepare(update).bind(bucket).run()).meta.changes).toBe(1);
+  expect((await login(email, PASSWORD)).status).toBe(429);
+});
+
+test('a login deletes a limited number of expired throttles and sessions', async () => {
+  const email = await insertQuickAccount();
+  const rows = 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 250)';
+  await env.DB.batch([
+    env.DB.prepare(
+      `INSERT INTO throttles (bucket, attempts, expires_at) ${rows} SELECT 'old-' || i, 1, i FROM n`,
+    ),
+    env.DB.prepare(
+      `INSERT INTO sessions (token_hash, account_id, created_at, expires_at)
+      ${rows} SELECT 'old-' || i, (SELECT id FROM accounts LIMIT 1), i, i FROM n`,
+    ),
+  ]);
+  const left = async () => [
+    await env.DB.prepare("SELECT count(*) AS n FROM throttles WHERE bucket LIKE 'old-%'").first<number>('n'),
+    await env.DB.prepare("SELECT count(*) AS n FROM sessions WHERE token_hash LIKE 'old-%'").first<number>(
+      'n',
+    ),
+  ];
+  await login(email, PASSWORD);
+  expect(await left()).toEqual([150, 150]);
+  await login(email, PASSWORD);
+  await login(email, PASSWORD);
+  expect(await left()).toEqual([0, 0]);
+});
