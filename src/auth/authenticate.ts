@@ -9,6 +9,7 @@ import { gateOf } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { parseApiKey } from './api-key.ts';
+import { recallKeyRefusal, rememberKeyRefusal } from './refusals.ts';
 import { readSessionToken } from './session-cookie.ts';
 import { findSession } from './sessions.ts';
 
@@ -17,8 +18,12 @@ export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
   c.header('RateLimit', `"key";r=${rate.remaining};t=${rate.resetSeconds}`);
 };
 
+/** Created only once, because capturing a stack trace would dominate the cost of rejecting an invalid key. */
+const INVALID_KEY = new AppError('api_key_invalid');
+
 /** Turns a refusal by the gate into an error response, including its rate limit headers. */
 export const toRefusalError = (c: Context<AppEnv>, refusal: Refusal): AppError => {
+  if (refusal.refused === 'api_key_invalid') return INVALID_KEY;
   if ('rate' in refusal) setRateHeaders(c, refusal.rate);
   return new AppError(
     refusal.refused,
@@ -26,21 +31,24 @@ export const toRefusalError = (c: Context<AppEnv>, refusal: Refusal): AppError =
   );
 };
 
-/** Created only once, because capturing a stack trace would dominate the cost of rejecting a forged key. */
-const FORGED_KEY = new AppError('api_key_invalid');
-
-/** Parses an API key and checks its tag, without any lookup. */
+/** Parses an API key and checks its tag, without any lookup. Throws if the key's last refusal still holds. */
 export const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => {
   const key = parseApiKey(readConfig(c.env).apiKeySecret, apiKey);
-  if (!key) throw FORGED_KEY;
+  if (!key) throw INVALID_KEY;
   c.set('key', key);
+  const refusal = recallKeyRefusal(key);
+  if (refusal) throw toRefusalError(c, refusal);
   return key;
 };
 
 /** Asks the account's gate whether the key may make this call, and throws if it may not. */
 export const admitKey = async (c: Context<AppEnv>, key: PresentedKey, needs: KeyScope): Promise<void> => {
+  const sentMs = Date.now();
   const admission = await gateOf(c.env, key.accountId).admit(key, needs);
-  if (admission.refused !== null) throw toRefusalError(c, admission);
+  if (admission.refused !== null) {
+    rememberKeyRefusal(key, admission, sentMs);
+    throw toRefusalError(c, admission);
+  }
   setRateHeaders(c, admission.rate);
 };
 

@@ -84,7 +84,7 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
   async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission> {
-    if (!(await this.#ensureKnown(presented.keyId, null))) return { refused: 'unavailable' };
+    if (!(await this.#ensureKnown(presented, null))) return { refused: 'unavailable' };
     const nowMs = Date.now();
     const admission = this.#admission.admit(presented, needs, nowMs);
     if (admission.refused === null) {
@@ -172,7 +172,7 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   async #verify(presented: PresentedKey, licenseKey: string): Promise<VerifyReply> {
-    if (!(await this.#ensureKnown(presented.keyId, licenseKey))) return { refused: 'unavailable' };
+    if (!(await this.#ensureKnown(presented, licenseKey))) return { refused: 'unavailable' };
     const nowMs = Date.now();
     const admission = this.#admission.admit(presented, 'verify', nowMs);
     if (admission.refused !== null) return admission;
@@ -194,13 +194,14 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** While the copy is incomplete, reads missing rows from D1. Returns false if D1 can't be reached. */
-  async #ensureKnown(keyId: string, licenseKey: string | null): Promise<boolean> {
+  async #ensureKnown(presented: PresentedKey, licenseKey: string | null): Promise<boolean> {
     if (this.#copy.progress().complete) return true;
+    if (this.#admission.recall(presented, Date.now())) return true;
     const hasLicense = licenseKey === null || this.#copy.findLicense(licenseKey) !== null;
-    if (hasLicense && this.#copy.account() && this.#copy.key(keyId)) return true;
+    if (hasLicense && this.#copy.account() && this.#copy.key(presented.keyId)) return true;
     try {
       if ((await this.ctx.storage.getAlarm()) === null) await this.#arm();
-      this.#copy.adopt(await readThrough(this.#db, this.#accountId, keyId, licenseKey));
+      this.#copy.adopt(await readThrough(this.#db, this.#accountId, presented.keyId, licenseKey));
       return true;
     } catch (error) {
       logError('gate_read_through_failed', error, { account_id: this.#accountId });

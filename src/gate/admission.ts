@@ -1,12 +1,13 @@
 import { equalInConstantTime } from '../shared/hash.ts';
-import { createLru } from '../shared/lru.ts';
+import { createLru, type Lru } from '../shared/lru.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { effectivePlan, PLANS } from '../shared/rules/plans.ts';
 import type { CopiedKey, Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import { type Period, periodAt } from './period.ts';
-import { currentRate, decideRate, type RateState } from './rate.ts';
+import { decideRate, type RateState } from './rate.ts';
+import { createRefusalMemory } from './refusal-memory.ts';
 
 export interface Usage {
   apiUsage: number;
@@ -14,29 +15,64 @@ export interface Usage {
   period: Period;
 }
 
+/**
+ * `holdsMs` is the time for which every call with the same key is refused in the same way, with the same headers. The
+ * Worker answers such calls itself.
+ */
 export type Refusal =
-  | { refused: 'api_key_invalid' | 'unavailable' }
+  | { refused: 'unavailable' }
+  | { refused: 'api_key_invalid'; holdsMs?: number }
   | { refused: 'insufficient_scope'; rate: RateState }
-  | {
-      refused: 'rate_limit_exceeded' | 'usage_limit_exceeded';
-      rate: RateState;
-      retryAfterSeconds: number;
-    };
+  | { refused: 'usage_limit_exceeded'; rate: RateState; retryAfterSeconds: number }
+  | { refused: 'rate_limit_exceeded'; rate: RateState; retryAfterSeconds: number; holdsMs?: number };
 
 export type Admission = { refused: null; rate: RateState } | Refusal;
 
-const isValid = (presented: PresentedKey, key: CopiedKey | null, nowMs: number): key is CopiedKey =>
-  key !== null &&
+/** Memory for keys whose rate limit hasn't recovered. A key that was evicted from memory counts as recovered. */
+const KEYS_IN_MEMORY = 5_000;
+
+/** Only a restore of D1 brings an invalid key back, and then the isolates have to notice it. */
+const INVALID_HOLDS_MS = 600_000;
+
+const isValid = (presented: PresentedKey, key: CopiedKey, nowMs: number) =>
   !key.deleted &&
   equalInConstantTime(presented.fingerprint, key.fingerprint) &&
   (key.expiresAt === null || nowMs < key.expiresAt);
 
-/** A key that was evicted from memory counts as fully recovered. */
-const KEYS_IN_MEMORY = 5_000;
-
 /** Decides which keys may call, how fast and how often. Rates are kept in memory only. */
 export const openAdmission = (copy: Copy, ledger: Ledger) => {
-  const recoveredAtMs = createLru<number>(KEYS_IN_MEMORY);
+  const validKeys = createLru<number>(KEYS_IN_MEMORY);
+  /** Separate, so that an invalid key can't slow down a valid one. */
+  const invalidKeys = createLru<number>(KEYS_IN_MEMORY);
+  const refusals = createRefusalMemory(KEYS_IN_MEMORY);
+
+  /**
+   * Returns the refusal of a key that is still too fast. It holds until its time is up, at most 0.1 s, even if a new plan
+   * raises the rate in the meantime, because the isolates that remember the refusal couldn't know.
+   */
+  const recall = (presented: PresentedKey, nowMs: number): Refusal | null =>
+    refusals.recall(presented.fingerprint, nowMs);
+
+  /** Returns the rate after the call, or a refusal. */
+  const spendRate = (rates: Lru<number>, presented: PresentedKey, nowMs: number, callsPerSecond: number) => {
+    const decision = decideRate(rates.get(presented.keyId) ?? 0, nowMs, callsPerSecond);
+    rates.set(presented.keyId, decision.recoveredAtMs);
+    if (decision.allowed) return { refused: null, rate: decision.state } as const;
+    const { state: rate, retryAfterSeconds, waitMs } = decision;
+    const refusal = { refused: 'rate_limit_exceeded', rate, retryAfterSeconds, holdsMs: waitMs } as const;
+    refusals.remember(presented.fingerprint, refusal, nowMs);
+    return refusal;
+  };
+
+  /**
+   * The reasons for which no later change makes a key valid: the account of a key exists before the key, ids are never
+   * used again, a fingerprint never changes, a deletion is never undone, and an expiration date is never moved back.
+   * An unknown key is not among them: it may be in D1 already, in a change that the gate hasn't pulled yet.
+   */
+  const refuseInvalid = (isKnown: boolean): Refusal => ({
+    refused: 'api_key_invalid',
+    ...(isKnown && { holdsMs: INVALID_HOLDS_MS }),
+  });
 
   return {
     usage: (nowMs: number): Usage => {
@@ -50,21 +86,24 @@ export const openAdmission = (copy: Copy, ledger: Ledger) => {
       };
     },
 
-    /** Checks key, scope and rate limit. */
+    recall,
+
+    /** Checks key, rate limit and scope. Every call spends the rate, also with an invalid key or without the scope. */
     admit: (presented: PresentedKey, needs: KeyScope, nowMs: number): Admission => {
+      const held = recall(presented, nowMs);
+      if (held) return held;
       const account = copy.account();
       const key = copy.key(presented.keyId);
-      if (!account || !isValid(presented, key, nowMs)) return { refused: 'api_key_invalid' };
-      const { callsPerSecond } = PLANS[effectivePlan(account, nowMs)];
-      const recovered = recoveredAtMs.get(presented.keyId) ?? 0;
-      if (needs === 'full' && key.scope !== 'full') {
-        return { refused: 'insufficient_scope', rate: currentRate(recovered, nowMs, callsPerSecond) };
+      const { callsPerSecond } = PLANS[account ? effectivePlan(account, nowMs) : 'free'];
+      if (!account || !key || !isValid(presented, key, nowMs)) {
+        const admission = spendRate(invalidKeys, presented, nowMs, callsPerSecond);
+        return admission.refused === null ? refuseInvalid(!account || key !== null) : admission;
       }
-      const decision = decideRate(recovered, nowMs, callsPerSecond);
-      recoveredAtMs.set(presented.keyId, decision.recoveredAtMs);
-      if (decision.allowed) return { refused: null, rate: decision.state };
-      const { state: rate, retryAfterSeconds } = decision;
-      return { refused: 'rate_limit_exceeded', rate, retryAfterSeconds };
+      const admission = spendRate(validKeys, presented, nowMs, callsPerSecond);
+      if (admission.refused !== null) return admission;
+      return needs === 'full' && key.scope !== 'full'
+        ? { refused: 'insufficient_scope', rate: admission.rate }
+        : admission;
     },
   };
 };

@@ -15,7 +15,7 @@ export interface RateState {
 /** The caller stores `recoveredAtMs` for the key. A refused call doesn't change it. */
 export type RateDecision =
   | { allowed: true; recoveredAtMs: number; state: RateState }
-  | { allowed: false; recoveredAtMs: number; state: RateState; retryAfterSeconds: number };
+  | { allowed: false; recoveredAtMs: number; state: RateState; retryAfterSeconds: number; waitMs: number };
 
 /** Ignores a debt longer than the window: it means that the clock was set back, which must not lock a key out. */
 const debtMs = (recoveredAtMs: number, nowMs: number) => {
@@ -43,5 +43,11 @@ export const decideRate = (recoveredAtMs: number, nowMs: number, callsPerSecond:
   const state = currentRate(nextMs, nowMs, callsPerSecond);
   return allowed
     ? { allowed, recoveredAtMs: nextMs, state }
-    : { allowed, recoveredAtMs: nextMs, state, retryAfterSeconds: Math.max(1, Math.ceil(excessMs / 1_000)) };
+    : {
+        allowed,
+        recoveredAtMs: nextMs,
+        state,
+        retryAfterSeconds: Math.max(1, Math.ceil(excessMs / 1_000)),
+        waitMs: excessMs,
+      };
 };

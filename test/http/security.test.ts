@@ -5,6 +5,7 @@ import { mintApiKey } from '../../src/auth/api-key.ts';
 import { app } from '../../src/app.ts';
 import { type Answer, call, type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { setPlan } from '../support/gate.ts';
 import {
   accountRoutes,
   addWebhook,
@@ -134,6 +135,7 @@ test('1,000 forged API keys create no Durable Object', async () => {
 
 test('a verify-only API key gets insufficient_scope on every other route', async () => {
   const ada = await signUp();
+  await setPlan(ada.accountId, 'pro');
   const license = await ada.createLicense();
   const { body: verifyKey } = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
   const { ids: hook } = await addWebhook(ada);
