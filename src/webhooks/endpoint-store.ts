@@ -1,12 +1,43 @@
+import { OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
 import type { EventName } from '../shared/rules/events.ts';
 import type { Endpoint } from './outbox-tables.ts';
 import { fromStored, type StoredEndpoint } from './stored-endpoint.ts';
 
 /** Applies changes to an endpoint. A new URL starts without the failures of the earlier URL. */
 export const withChanges = (endpoint: Endpoint, fields: Partial<Endpoint>): Endpoint => {
-  const changed = { ...endpoint, ...fields };
+  // A Worker of the previous release rotates the secret by sending the fields of its own release.
+  const changed = fromStored({ ...endpoint, ...fields });
   if (changed.url === endpoint.url) return changed;
   return { ...changed, urlRevision: endpoint.urlRevision + 1, failingSinceMs: null };
+};
+
+export const isSubscribedTo = ({ disabledReason, events }: Endpoint, name: EventName): boolean =>
+  disabledReason === null && (events === null || events.includes(name));
+
+const unexpired = ({ earlierSecrets }: Endpoint, nowMs: number) =>
+  earlierSecrets.filter(({ untilMs }) => nowMs < untilMs);
+
+/** Replaces the secret. The replaced secret signs for another day, and expired secrets are dropped. */
+export const withSecret = (endpoint: Endpoint, sealedSecret: string, nowMs: number): Endpoint => {
+  const replaced = { sealedSecret: endpoint.sealedSecret, untilMs: nowMs + OLD_SECRET_MS };
+  return {
+    ...endpoint,
+    sealedSecret,
+    earlierSecrets: [...unexpired(endpoint, nowMs), replaced],
+    updatedAtMs: nowMs,
+  };
+};
+
+/** Returns the sealed secrets that sign now, the current secret first. */
+export const signingSecrets = (endpoint: Endpoint, nowMs: number): string[] => [
+  endpoint.sealedSecret,
+  ...unexpired(endpoint, nowMs).map(({ sealedSecret }) => sealedSecret),
+];
+
+/** Returns when the last earlier secret stops signing, or null if none signs. */
+export const earlierSecretsEndMs = (endpoint: Endpoint, nowMs: number): number | null => {
+  const ends = unexpired(endpoint, nowMs).map(({ untilMs }) => untilMs);
+  return ends.length === 0 ? null : Math.max(...ends);
 };
 
 /** Stores an account's webhook endpoints. There are few, so all of them are also in memory. */
@@ -25,7 +56,7 @@ export const openEndpoints = (sql: SqlStorage) => {
     count: () => endpoints.size,
 
     listSubscribedTo: (name: EventName): Endpoint[] =>
-      listEnabled().filter(({ events }) => events === null || events.includes(name)),
+      listEnabled().filter((endpoint) => isSubscribedTo(endpoint, name)),
 
     save: (endpoint: Endpoint) => {
       endpoints.set(endpoint.id, endpoint);
@@ -42,3 +73,5 @@ export const openEndpoints = (sql: SqlStorage) => {
     },
   };
 };
+
+export type Endpoints = ReturnType<typeof openEndpoints>;

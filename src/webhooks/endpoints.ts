@@ -2,13 +2,14 @@ import type * as z from 'zod';
 import type { Ctx } from '../db/ctx.ts';
 import { type PageInput, toPage } from '../shared/pages.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { MAX_ENDPOINTS, OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
+import { MAX_ENDPOINTS } from '../shared/rules/webhooks.ts';
 import { readConfig } from '../shared/config.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { newId } from '../shared/ids.ts';
 import { seal, unseal } from '../shared/sealing.ts';
 import { outboxOf } from '../shared/objects.ts';
 import type { Endpoint } from './outbox-tables.ts';
+import { fromStored } from './stored-endpoint.ts';
 import { urlRules } from './post.ts';
 import { type createWebhookInput, type patchWebhookInput, toWebhook } from './schemas.ts';
 import { newWebhookSecret } from './signing.ts';
@@ -27,7 +28,7 @@ const sealSecret = ({ env, accountId }: Ctx, endpointId: string, secret: string)
 export const findEndpoint = async ({ env, accountId }: Ctx, id: string): Promise<Endpoint> => {
   const endpoint = await outboxOf(env, accountId).getEndpoint(id);
   if (!endpoint) throw new AppError('webhook_not_found');
-  return endpoint;
+  return fromStored(endpoint);
 };
 
 export const listEndpoints = async ({ env, accountId }: Ctx, { limit, cursor }: PageInput) => {
@@ -52,15 +53,16 @@ export const createEndpoint = async (
     description: input.description ?? null,
     events: input.events ?? null,
     sealedSecret: await sealSecret(ctx, id, secret),
-    oldSealedSecret: null,
-    oldSecretUntilMs: null,
+    earlierSecrets: [],
     disabledReason: null,
     failingSinceMs: null,
     serviceHost,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   };
-  if (!(await outboxOf(ctx.env, ctx.accountId).addEndpoint(endpoint, MAX_ENDPOINTS))) {
+  const add = async () => outboxOf(ctx.env, ctx.accountId).addEndpoint(endpoint, MAX_ENDPOINTS);
+  // Repeated once, because an outbox that restarts can save the endpoint without a response.
+  if (!(await add().catch(add))) {
     throw invalidField('url', `exceeds the limit of ${MAX_ENDPOINTS} webhooks: delete a webhook first`);
   }
   return { endpoint, secret };
@@ -103,13 +105,10 @@ export const patchEndpoint = async (
 
 /** Replaces the secret. The old secret also keeps signing for a day. */
 export const rotateSecret = async (ctx: Ctx, id: string) => {
-  const { sealedSecret } = await findEndpoint(ctx, id);
   const secret = newWebhookSecret();
-  const endpoint = await updateEndpoint(ctx, id, {
-    sealedSecret: await sealSecret(ctx, id, secret),
-    oldSealedSecret: sealedSecret,
-    oldSecretUntilMs: Date.now() + OLD_SECRET_MS,
-  });
+  const sealedSecret = await sealSecret(ctx, id, secret);
+  const endpoint = await outboxOf(ctx.env, ctx.accountId).rotateSecret(id, sealedSecret);
+  if (!endpoint) throw new AppError('webhook_not_found');
   return { endpoint, secret };
 };
 

@@ -1,4 +1,5 @@
 import type { WebhookEvent } from '../shared/events.ts';
+import { signingSecrets } from './endpoint-store.ts';
 import type { Delivery, Endpoint } from './outbox-tables.ts';
 
 // Messages between the outbox, the queue and the queue consumer.
@@ -19,7 +20,7 @@ export interface Job {
   /** The revision of `url` in its endpoint. */
   urlRevision: number;
   serviceHost: string;
-  /** The current secret and, for a day after a rotation, the old secret. Each of them signs. */
+  /** The current secret and the earlier secrets that have not expired. Each of them signs. */
   sealedSecrets: string[];
 }
 
@@ -32,16 +33,13 @@ export const toJob = (
   endpoint: Endpoint,
   event: WebhookEvent,
   nowMs: number,
-): Job => {
-  const oldSecret = nowMs < (endpoint.oldSecretUntilMs ?? 0) ? endpoint.oldSealedSecret : null;
-  return {
-    deliveryId: delivery.id,
-    lease,
-    eventId: event.id,
-    payload: event.payload,
-    url: endpoint.url,
-    urlRevision: endpoint.urlRevision,
-    serviceHost: endpoint.serviceHost,
-    sealedSecrets: oldSecret === null ? [endpoint.sealedSecret] : [endpoint.sealedSecret, oldSecret],
-  };
-};
+): Job => ({
+  deliveryId: delivery.id,
+  lease,
+  eventId: event.id,
+  payload: event.payload,
+  url: endpoint.url,
+  urlRevision: endpoint.urlRevision,
+  serviceHost: endpoint.serviceHost,
+  sealedSecrets: signingSecrets(endpoint, nowMs),
+});

@@ -5,6 +5,11 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
 export type DisabledReason = 'by_you' | 'gone' | 'failing';
 
+export interface EarlierSecret {
+  sealedSecret: string;
+  untilMs: number;
+}
+
 export interface Endpoint {
   id: string;
   url: string;
@@ -14,9 +19,8 @@ export interface Endpoint {
   /** Null subscribes to all events, including events that are added later. */
   events: EventName[] | null;
   sealedSecret: string;
-  /** The previous secret also signs until `oldSecretUntilMs`. */
-  oldSealedSecret: string | null;
-  oldSecretUntilMs: number | null;
+  /** Secrets that rotations replaced, oldest first. Each of them also signs until its `untilMs`. */
+  earlierSecrets: EarlierSecret[];
   disabledReason: DisabledReason | null;
   /** When the first failure since the last success happened. */
   failingSinceMs: number | null;

@@ -121,7 +121,8 @@ const deliveries = new Hono<AppEnv>()
       id: 'rotateWebhookSecret',
       tag: 'Webhooks',
       summary: 'Rotate a webhook’s secret',
-      description: 'Returns a new signing secret. For 24 hours the previous secret signs as well.',
+      description:
+        'Returns a new signing secret. Each earlier secret signs for 24 hours from the rotation that replaced it.',
       access: 'account',
       answers: [
         { status: 200, description: 'The webhook and its new signing secret.', schema: revealedWebhookBody },

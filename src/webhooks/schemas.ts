@@ -3,6 +3,7 @@ import { listOf } from '../http/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from '../shared/rules/webhooks.ts';
+import { earlierSecretsEndMs } from './endpoint-store.ts';
 import type { DeliveryRecord, Endpoint } from './outbox-tables.ts';
 
 const eventNames = z
@@ -57,10 +58,10 @@ export const revealedWebhookBody = z
     secret: z.string().meta({
       description: 'The secret that signs requests to this webhook, according to Standard Webhooks.',
     }),
-    old_secret_expires_at: z.iso
-      .datetime()
-      .nullable()
-      .meta({ description: 'The time until which the previous secret signs as well.' }),
+    old_secret_expires_at: z.iso.datetime().nullable().meta({
+      description:
+        'The time until which the previous secret signs as well. Each earlier secret signs for 24 hours after its rotation.',
+    }),
   })
   .meta({ id: 'RevealedWebhook' });
 export const webhookListBody = listOf(webhookBody).meta({ id: 'WebhookList' });
@@ -109,8 +110,7 @@ export const toRevealedWebhook = (
 ): z.infer<typeof revealedWebhookBody> => ({
   ...toWebhook(endpoint),
   secret,
-  old_secret_expires_at:
-    (endpoint.oldSecretUntilMs ?? 0) > Date.now() ? isoTimeOrNull(endpoint.oldSecretUntilMs) : null,
+  old_secret_expires_at: isoTimeOrNull(earlierSecretsEndMs(endpoint, Date.now())),
 });
 
 export const toDeliveryBody = (delivery: DeliveryRecord): z.infer<typeof deliveryBody> => ({

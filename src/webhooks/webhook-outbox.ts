@@ -1,14 +1,13 @@
 import { DurableObject } from 'cloudflare:workers';
-import { gateOf } from '../shared/objects.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { logError } from '../shared/log.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
-import { coalesce } from '../shared/coalesce.ts';
 import { openDeliveries } from './delivery-store.ts';
-import { openEndpoints, withChanges } from './endpoint-store.ts';
+import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
+import { openGateSubscription } from './gate-subscription.ts';
 import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
 import { openHourlyCounts } from './hours.ts';
 import type { Job, SettledJob } from './jobs.ts';
@@ -18,8 +17,6 @@ import { type DeliveryRecord, type DisabledReason, type Endpoint, type Summary }
 import { OUTBOX_STEPS } from './outbox-steps.ts';
 import { openRetention } from './retention.ts';
 
-/** Stores the last `wantsVerified` value that the gate has confirmed. */
-const CONFIRMED_BY_GATE = 'told_gate';
 const FIRST_ENDPOINT_AT = 'first_endpoint_at';
 
 /**
@@ -34,7 +31,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #lanes;
   readonly #hints;
   readonly #retention;
-  readonly #updateGate;
+  readonly #gate;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -46,8 +43,13 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#hourlyCounts = openHourlyCounts(ctx.storage.sql);
     this.#hints = openHints(env.WEBHOOKS, this.#accountId);
     this.#retention = openRetention(ctx.storage.sql);
-    // One update at a time, because an older value that arrives late would overwrite the newer value.
-    this.#updateGate = coalesce(() => this.#sendToGate());
+    this.#gate = openGateSubscription({
+      env,
+      accountId: this.#accountId,
+      storage: ctx.storage,
+      endpoints: this.#endpoints,
+      setAlarmBy: (ms) => this.#setAlarmBy(ms),
+    });
   }
 
   /** Inserts events from the gate, a JSON array, and enqueues deliveries. Ignores events that it already has. */
@@ -62,7 +64,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       this.#deliveries.enqueue(deliveries, nowMs);
     });
     await this.#scheduleWork(nowMs);
-    return { wantsVerified: this.#wantsVerified() };
+    return { wantsVerified: this.#gate.wantsVerified() };
   }
 
   /** Leases deliveries that are due to the caller, up to the number of free lanes. */
@@ -109,23 +111,37 @@ export class WebhookOutbox extends DurableObject<Env> {
     return this.#endpoints.listNewestFirst();
   }
 
-  /** Returns false at the limit. Waits until the gate knows the subscriptions, so that no event is missed. */
+  /** Returns false at the limit. An endpoint that was added already is not added again. */
   async addEndpoint(endpoint: Endpoint, limit: number): Promise<boolean> {
-    if (this.#endpoints.count() >= limit) return false;
-    this.#endpoints.save(endpoint);
-    const { kv } = this.ctx.storage;
-    if (!kv.get(FIRST_ENDPOINT_AT)) kv.put(FIRST_ENDPOINT_AT, endpoint.createdAtMs);
-    await this.#updateGate();
-    return true;
+    return this.#gate.save(endpoint, () => {
+      if (this.#endpoints.get(endpoint.id)) return true;
+      if (this.#endpoints.count() >= limit) return false;
+      this.#endpoints.save(endpoint);
+      const { kv } = this.ctx.storage;
+      if (!kv.get(FIRST_ENDPOINT_AT)) kv.put(FIRST_ENDPOINT_AT, endpoint.createdAtMs);
+      return true;
+    });
   }
 
   async updateEndpoint(id: string, fields: Partial<Endpoint>): Promise<Endpoint | null> {
+    const known = this.#endpoints.get(id);
+    if (!known) return null;
+    return this.#gate.save(withChanges(known, fields), () => {
+      const current = this.#endpoints.get(id);
+      if (!current) return null;
+      const endpoint = withChanges(current, fields);
+      this.#endpoints.save(endpoint);
+      if (endpoint.disabledReason) this.#deliveries.cancelPending(id);
+      return endpoint;
+    });
+  }
+
+  /** Replaces the secret in one turn, so that parallel rotations keep each other's secret. */
+  rotateSecret(id: string, sealedSecret: string): Endpoint | null {
     const current = this.#endpoints.get(id);
     if (!current) return null;
-    const endpoint = withChanges(current, fields);
+    const endpoint = withSecret(current, sealedSecret, Date.now());
     this.#endpoints.save(endpoint);
-    if (endpoint.disabledReason) this.#deliveries.cancelPending(id);
-    await this.#updateGate();
     return endpoint;
   }
 
@@ -133,7 +149,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!this.#endpoints.get(id)) return false;
     this.#endpoints.remove(id);
     this.#deliveries.deleteByEndpoint(id);
-    await this.#updateGate();
+    await this.#gate.updateAfterChange();
     return true;
   }
 
@@ -178,7 +194,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     try {
-      await this.#updateGate();
+      await this.#gate.update();
       if (this.#retention.sweep(nowMs)) await this.#setAlarmBy(nowMs + 1);
       await this.#scheduleWork(nowMs);
     } catch (error) {
@@ -192,22 +208,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!endpoint) return;
     this.#endpoints.save({ ...endpoint, disabledReason });
     this.#deliveries.cancelPending(endpointId);
-    await this.#updateGate();
-  }
-
-  #wantsVerified(): boolean {
-    return this.#endpoints.listSubscribedTo('license.verified').length > 0;
-  }
-
-  /** Sends `wantsVerified` to the gate if it has changed. */
-  async #sendToGate(): Promise<void> {
-    const wantsVerified = this.#wantsVerified();
-    if (this.ctx.storage.kv.get<boolean>(CONFIRMED_BY_GATE) === wantsVerified) return;
-    // Deleted first, so that after a restart during the call the value is sent again.
-    this.ctx.storage.kv.delete(CONFIRMED_BY_GATE);
-    await this.#setAlarmBy(Date.now() + HINT_TIMEOUT_MS);
-    await gateOf(this.env, this.#accountId).setWantsVerified(wantsVerified);
-    this.ctx.storage.kv.put(CONFIRMED_BY_GATE, wantsVerified);
+    await this.#gate.updateAfterChange();
   }
 
   /** Sends a hint for each endpoint that has deliveries due, and sets the alarm for the next check. */

@@ -74,8 +74,8 @@ const Rotate = ({ id, isOpen, onClose, onRotated }: RotateProps) => {
         have time to update your endpoint. After that only the new secret is used.
       </p>
       <p>
-        If you already rotated the secret in the last {OLD_SECRET_HOURS} hours, the oldest secret stops
-        working now.
+        If you already rotated the secret in the last {OLD_SECRET_HOURS} hours, each earlier secret keeps its
+        own {OLD_SECRET_HOURS} hours.
       </p>
     </Confirm>
   );

@@ -1,0 +1,80 @@
+import { Webhook } from 'standardwebhooks';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { type Customer, type Json, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { addEndpoint, tamperOutbox } from '../support/outbox.ts';
+import { newReceiver } from '../support/receiver.ts';
+
+const NOON = Date.parse('2027-03-10T12:00:00.000Z');
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+let ada: Customer;
+let receiver: Awaited<ReturnType<typeof newReceiver>>;
+let path: string;
+let firstSecret: string;
+let sent = 0;
+
+beforeEach(async () => {
+  useFakeClock(NOON);
+  ada = await signUp();
+  receiver = await newReceiver();
+  ({ path, secret: firstSecret } = await addEndpoint(ada, receiver.url));
+  sent = 0;
+});
+
+const rotate = async (): Promise<Json> => (await ada.asSession('POST', `${path}/rotate-secret`)).body;
+
+/** Sends a test event and returns for each secret whether it verifies the request. */
+const verifiesWith = async (...secrets: string[]) => {
+  await ada.asKey('POST', `${path}/test`);
+  sent += 1;
+  const posted = (await receiver.receives(sent)).at(-1)!;
+  return secrets.map((secret) => {
+    try {
+      return Boolean(new Webhook(secret).verify(posted.body, posted.headers));
+    } catch {
+      return false;
+    }
+  });
+};
+
+const isoAt = (ms: number) => new Date(ms).toISOString();
+
+test('each earlier secret signs for 24 hours from the rotation that replaced it', async () => {
+  const second = await rotate();
+  vi.setSystemTime(NOON + HOUR_MS);
+  const third = await rotate();
+  expect(third.old_secret_expires_at).toBe(isoAt(NOON + HOUR_MS + DAY_MS));
+  const secrets = [firstSecret, second.secret, third.secret];
+  expect(await verifiesWith(...secrets)).toEqual([true, true, true]);
+  vi.setSystemTime(NOON + DAY_MS);
+  expect(await verifiesWith(...secrets)).toEqual([false, true, true]);
+  vi.setSystemTime(NOON + DAY_MS + HOUR_MS);
+  expect(await verifiesWith(...secrets)).toEqual([false, false, true]);
+  expect((await ada.asKey('GET', path)).body.old_secret_expires_at).toBeNull();
+});
+
+test('every secret that parallel rotations returned signs', async () => {
+  const rotated = await Promise.all([rotate(), rotate(), rotate(), rotate()]);
+  const secrets = [firstSecret, ...rotated.map(({ secret }) => secret)];
+  expect(await verifiesWith(...secrets)).toEqual(secrets.map(() => true));
+});
+
+test('the earlier secret of an endpoint stored by an earlier release signs until its end', async () => {
+  const { secret: current } = await rotate();
+  const endMs = NOON + 5 * HOUR_MS;
+  await tamperOutbox(
+    ada.accountId,
+    `UPDATE endpoints SET value = json_remove(
+       json_set(value, '$.oldSealedSecret', value ->> '$.earlierSecrets[0].sealedSecret', '$.oldSecretUntilMs', ?),
+       '$.earlierSecrets', '$.urlRevision')`,
+    endMs,
+  );
+  expect((await ada.asSession('GET', path)).body.old_secret_expires_at).toBe(isoAt(endMs));
+  expect(await verifiesWith(firstSecret, current)).toEqual([true, true]);
+
+  const { secret: newest } = await rotate();
+  vi.setSystemTime(endMs);
+  expect(await verifiesWith(firstSecret, current, newest)).toEqual([false, true, true]);
+});
