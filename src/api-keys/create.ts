@@ -6,6 +6,7 @@ import { readConfig } from '../shared/config.ts';
 import { newId } from '../shared/ids.ts';
 import { seal } from '../shared/sealing.ts';
 import { maskApiKey, mintApiKey } from '../auth/api-key.ts';
+import { pruneDeletedKeys } from './prune.ts';
 import type { createApiKeyInput } from './schemas.ts';
 
 export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKeyInput>) => {
@@ -24,6 +25,7 @@ export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKey
     expiresAt: input.expires_at ? Date.parse(input.expires_at) : null,
     deletedAt: null,
   };
-  await commit(ctx, [ctx.db.insert(apiKeys).values(row)], [{ kind: 'key', ref: id }]);
+  const insert = ctx.db.insert(apiKeys).values(row);
+  await commit(ctx, [insert, pruneDeletedKeys(ctx, row.createdAt)], [{ kind: 'key', ref: id }]);
   return { row, apiKey };
 };

@@ -3,13 +3,15 @@ import { apiKeys } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { findApiKey } from './find.ts';
+import { pruneDeletedKeys } from './prune.ts';
 
 /** Marks a key as deleted and erases the fields with which it could be authenticated or revealed. */
 export const deleteApiKey = async (ctx: Ctx, id: string): Promise<void> => {
   await findApiKey(ctx, id);
+  const deletedAt = Date.now();
   const update = ctx.db
     .update(apiKeys)
-    .set({ deletedAt: Date.now(), fingerprint: '', sealed: '' })
+    .set({ deletedAt, fingerprint: '', sealed: '' })
     .where(and(eq(apiKeys.accountId, ctx.accountId), eq(apiKeys.id, id)));
-  await commit(ctx, [update], [{ kind: 'key', ref: id }]);
+  await commit(ctx, [update, pruneDeletedKeys(ctx, deletedAt)], [{ kind: 'key', ref: id }]);
 };

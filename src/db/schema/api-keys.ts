@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import { KEY_SCOPES } from '../../shared/rules/api-keys.ts';
 import { accounts } from './accounts.ts';
 
-/** A deleted key keeps its row, without its fingerprint and its sealed key. */
+/** A deleted key keeps its row for a time, without its fingerprint and its sealed key. */
 export const apiKeys = sqliteTable(
   'api_keys',
   {
@@ -25,6 +25,9 @@ export const apiKeys = sqliteTable(
     index('api_keys_live')
       .on(table.accountId, table.id)
       .where(sql`${table.deletedAt} IS NULL`),
+    index('api_keys_deleted')
+      .on(table.accountId, table.deletedAt)
+      .where(sql`${table.deletedAt} IS NOT NULL`),
   ],
 );
 
