@@ -20,3 +20,11 @@ export const isDatabaseError = (error: unknown): boolean => {
   }
   return false;
 };
+
+/** Whether SQLite itself rejected a batch, which is then rolled back. Other errors leave open whether it was committed. */
+export const isRejected = (error: unknown): boolean => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (/\bSQLITE_(ERROR|CONSTRAINT)/.test(cause.message)) return true;
+  }
+  return false;
+};

@@ -7,15 +7,16 @@ import type { PresentedKey } from '../shared/presented-key.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { isoDate } from '../shared/rules/dates.ts';
-import { scheduleOnce, coalesce } from '../shared/coalesce.ts';
+import { coalesce } from '../shared/coalesce.ts';
 import { type Admission, openAdmission } from './admission.ts';
-import { nextAlarmMs, RETRY_MS } from './alarm-time.ts';
-import { catchUp } from './catch-up.ts';
+import { openCatchUp } from './catch-up.ts';
 import { openCopy } from './copy.ts';
 import { type CountedCall, openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
+import { openRelay } from './relay.ts';
 import {
+  type Announcement,
   type Charge,
   type Receipt,
   type ReplyText,
@@ -23,15 +24,10 @@ import {
   type VerifyReply,
   writeReply,
 } from './replies.ts';
-import { readThrough } from './source.ts';
+import { type FeedRead, readThrough } from './source.ts';
 import { GATE_STEPS } from './tables.ts';
+import { openUpkeep } from './upkeep.ts';
 import { decideVerdict } from './verdict.ts';
-
-/** Batching delay before calling the outbox, so that many events share one call. */
-const BATCH_DELAY_MS = 50;
-
-const ANNOUNCED_AT = 'announced_at';
-const WANTS_VERIFIED = 'wants_verified';
 
 /**
  * One object per account. It answers every verify from its own storage: it checks key, scope, rate limit, usage
@@ -44,14 +40,11 @@ export class AccountGate extends DurableObject<Env> {
   readonly #ledger;
   readonly #admission;
   readonly #outgoing;
+  readonly #catchUp;
+  readonly #upkeep;
   readonly #commit;
   readonly #pull;
   readonly #relay;
-  readonly #batchedRelay;
-  /** Null until the outbox has answered. Until then, the gate creates `license.verified` events just in case. */
-  #wantsVerified: boolean | null;
-  /** Whether the alarm is set for waiting events. Avoids reading the alarm on every commit. */
-  #hasAlarmForEvents = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -63,18 +56,16 @@ export class AccountGate extends DurableObject<Env> {
     const ledger = (this.#ledger = openLedger(storage.sql));
     const outgoing = (this.#outgoing = openOutgoing(storage.sql));
     this.#admission = openAdmission(copy, ledger);
-    this.#wantsVerified = storage.kv.get<boolean>(WANTS_VERIFIED) ?? null;
     this.#commit = coalesce(
       () => this.#write(),
       () => storage.sync(),
     );
-    this.#pull = coalesce(async () => {
-      await catchUp({ storage, db, accountId, copy, outgoing, ledger });
-      if (!copy.progress().complete) await this.#arm();
-      await this.#relaySoon();
-    });
-    this.#relay = coalesce(() => this.#forward());
-    this.#batchedRelay = scheduleOnce(this.#relay, BATCH_DELAY_MS);
+    const upkeep = (this.#upkeep = openUpkeep(storage, copy, outgoing));
+    this.#catchUp = openCatchUp({ storage, db, accountId, copy, outgoing, ledger, upkeep });
+    this.#pull = coalesce(() => this.#pullNow());
+    this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep });
+    // No call waits for a reload, so the alarm has to do it.
+    if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
   }
 
   /** Answers a verify. It is the only call that a verify makes. */
@@ -95,21 +86,32 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /**
-   * Prepares for a change of this account's data in D1: arms the alarm, in case the request dies before it pulls, and
-   * counts the change if it is a licensing call. Counting first keeps parallel calls within the limit.
+   * Prepares for a change of this account's data in D1: arms the alarm, in case the request dies before the gate has
+   * applied the change, and counts the change if it is a licensing call. Counting first keeps parallel calls within
+   * the limit.
    */
-  async announce(call: CountedCall | null = null): Promise<Charge> {
+  async announce(ref = '', call: CountedCall | null = null): Promise<Announcement> {
     const charge = call === null ? { refused: null, receipt: null } : this.#charge(call);
     if (charge.refused !== null) return charge;
-    this.ctx.storage.kv.put(ANNOUNCED_AT, Date.now());
-    await this.#arm();
+    const token = await this.#upkeep.announce(ref, charge.receipt);
     if (charge.receipt) await this.#commit();
-    return charge;
+    const { appliedSeq, appliedAt } = this.#copy.progress();
+    return { ...charge, token, position: { appliedSeq, appliedAt } };
   }
 
-  async refund({ call, periodStartMs, countedAtMs }: Receipt): Promise<void> {
-    this.#ledger.refund(call, periodStartMs, countedAtMs);
-    await this.#commit();
+  /** Applies what the announced change's own batch read from the feed. Every verify sees the change afterwards. */
+  async apply(token: string, read: FeedRead): Promise<void> {
+    const readsAgain = this.#catchUp.apply(read);
+    // A new gate's first pull brings the first page of its copy, which for most accounts is everything.
+    if (readsAgain || !this.#copy.progress().complete) await this.#pull();
+    this.#upkeep.settle(token);
+    await this.#relay.soon();
+  }
+
+  /** The announced change was not committed: takes its count back. */
+  async abandon(token: string, receipt: Receipt | null): Promise<void> {
+    this.#upkeep.settle(token);
+    await this.#refund(receipt ? [receipt] : []);
   }
 
   /** Returns once every verify sees the state that D1 had when this was called. */
@@ -119,8 +121,7 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Called by the outbox before it confirms a change of its endpoints. */
   setWantsVerified(wanted: boolean): void {
-    this.#wantsVerified = wanted;
-    this.ctx.storage.kv.put(WANTS_VERIFIED, wanted);
+    this.#relay.setWantsVerified(wanted);
   }
 
   async statistics(fromDate: string): Promise<Statistics> {
@@ -139,26 +140,17 @@ export class AccountGate extends DurableObject<Env> {
 
   /** The platform retries a failing alarm only six times, so this one catches errors and arms itself again. */
   override async alarm(): Promise<void> {
-    this.#hasAlarmForEvents = false;
+    this.#upkeep.alarmStarted();
     // Run independently, because either D1 or the outbox may be unavailable.
-    for (const result of await Promise.allSettled([this.#pull(), this.#relay()])) {
-      if (result.status === 'fulfilled') continue;
-      logError('gate_alarm_failed', result.reason, { account_id: this.#accountId });
-      await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
-    }
-    await this.#arm();
-  }
-
-  /** Sets the alarm for the gate's next work, unless an earlier alarm is set. */
-  async #arm(): Promise<void> {
-    const work = {
-      announcedAtMs: this.ctx.storage.kv.get<number>(ANNOUNCED_AT) ?? 0,
-      hasEvents: !this.#outgoing.isEmpty(),
-      isCopyComplete: this.#copy.progress().complete,
-    };
-    const dueMs = nextAlarmMs(work, Date.now());
-    const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
-    if (dueMs !== undefined && dueMs < armedMs) await this.ctx.storage.setAlarm(dueMs);
+    const results = await Promise.allSettled([
+      this.#upkeep.needsPull() ? this.#pull() : null,
+      this.#upkeep.isReloadDue(Date.now()) ? this.#loadPage() : null,
+      this.#relay.forward(),
+    ]);
+    const failed = results.filter((result) => result.status === 'rejected');
+    for (const { reason } of failed) logError('gate_alarm_failed', reason, { account_id: this.#accountId });
+    if (failed.length === 0) await this.#refund(this.#upkeep.takeUncommitted(Date.now()));
+    await this.#upkeep.alarmFinished(failed.length > 0);
   }
 
   #charge(call: CountedCall): Charge {
@@ -187,7 +179,7 @@ export class AccountGate extends DurableObject<Env> {
     this.#ledger.useKey(presented.keyId, nowMs);
     if (license && verdict.valid) {
       this.#ledger.noteValidVerify(nowMs);
-      if (this.#wantsVerified !== false) this.#outgoing.add(licenseEvent('license.verified', nowMs, license));
+      this.#relay.addVerified(() => licenseEvent('license.verified', nowMs, license));
     }
     await this.#commit();
     return { refused: null, rate: admission.rate, verdict, apiUsage: apiUsage + 1, apiLimit };
@@ -200,7 +192,7 @@ export class AccountGate extends DurableObject<Env> {
     const hasLicense = licenseKey === null || this.#copy.findLicense(licenseKey) !== null;
     if (hasLicense && this.#copy.account() && this.#copy.key(presented.keyId)) return true;
     try {
-      if ((await this.ctx.storage.getAlarm()) === null) await this.#arm();
+      await this.#upkeep.arm();
       this.#copy.adopt(await readThrough(this.#db, this.#accountId, presented.keyId, licenseKey));
       return true;
     } catch (error) {
@@ -217,32 +209,30 @@ export class AccountGate extends DurableObject<Env> {
     try {
       this.#ledger.write();
       this.#outgoing.write();
-      await this.#relaySoon();
+      await this.#relay.soon();
     } catch (error) {
       // Counts that are not on disk must not stay in memory.
       this.ctx.abort(`The gate could not write: ${String(error)}`);
     }
   }
 
-  /** Forwards events after the batching delay. The alarm forwards them if that fails. */
-  async #relaySoon(): Promise<void> {
-    if (this.#outgoing.isEmpty()) return;
-    if (!this.#hasAlarmForEvents) {
-      this.#hasAlarmForEvents = true;
-      await this.#arm();
+  async #refund(receipts: Receipt[]): Promise<void> {
+    if (receipts.length === 0) return;
+    for (const { call, periodStartMs, countedAtMs } of receipts) {
+      this.#ledger.refund(call, periodStartMs, countedAtMs);
     }
-    const relay = this.#batchedRelay()?.catch((error: unknown) => {
-      logError('relay_failed', error, { account_id: this.#accountId });
-    });
-    if (relay) this.ctx.waitUntil(relay);
+    await this.#commit();
   }
 
-  /** Forwards events to the outbox, oldest first. A row is deleted once the outbox has stored its events. */
-  async #forward(): Promise<void> {
-    for (let next = this.#outgoing.next(); next; next = this.#outgoing.next()) {
-      const { wantsVerified } = await this.env.OUTBOX.getByName(this.#accountId).accept(next.events);
-      if (this.#wantsVerified === null) this.setWantsVerified(wantsVerified);
-      this.#outgoing.remove(next.throughSeq);
-    }
+  async #pullNow(): Promise<void> {
+    await this.#catchUp.pull();
+    if (!this.#copy.progress().complete) await this.#loadPage();
+    await this.#upkeep.arm();
+    await this.#relay.soon();
+  }
+
+  async #loadPage(): Promise<void> {
+    await this.#catchUp.loadPage();
+    this.#upkeep.planLoad();
   }
 }

@@ -4,7 +4,8 @@ import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outgoing } from './outgoing.ts';
 import { periodAt } from './period.ts';
-import { readFeed, readPage } from './source.ts';
+import { type FeedRead, readFeed, readPage } from './source.ts';
+import type { Upkeep } from './upkeep.ts';
 
 interface Parts {
   storage: DurableObjectStorage;
@@ -13,6 +14,7 @@ interface Parts {
   copy: Copy;
   outgoing: Outgoing;
   ledger: Ledger;
+  upkeep: Upkeep;
 }
 
 /** Carries the usage over on an upgrade, because the new plan starts its own period. */
@@ -24,26 +26,51 @@ const carryUsage = (ledger: Ledger, before: PlanTerms, after: PlanTerms) => {
   ledger.write();
 };
 
-/** Applies the whole feed, and one more page of the background load while the copy is incomplete. */
-export const catchUp = async ({ storage, db, accountId, copy, outgoing, ledger }: Parts): Promise<void> => {
-  for (let more = true; more;) {
-    const changes = await readFeed(db, accountId, copy.progress().appliedSeq);
-    const { lastSeq, rows, events } = changes;
-    if (lastSeq !== null) {
-      const before = copy.account();
-      storage.transactionSync(() => {
-        copy.apply(rows, lastSeq);
-        outgoing.insert(events);
-        if (before && rows.account) carryUsage(ledger, before, rows.account);
-      });
+/** Applies what was read from the feed, and keeps the copy loading until it is complete. */
+export const openCatchUp = ({ storage, db, accountId, copy, outgoing, ledger, upkeep }: Parts) => {
+  /** Returns whether the feed has to be read again. */
+  const apply = ({ continues, after, position, rows, events, more }: FeedRead): boolean => {
+    const { appliedSeq } = copy.progress();
+    // Read before the copy was dropped or restarted: it lacks the rows up to `after`.
+    if (after > appliedSeq) return true;
+    if (!continues && after === appliedSeq) {
+      storage.transactionSync(() => copy.restart());
+      upkeep.planLoad();
+      return true;
     }
-    more = changes.more;
-  }
-  const { complete, loadedThrough } = copy.progress();
-  if (!complete) {
+    // A read that overtook this one has applied its rows already, and newer states of them.
+    if (!position || position.appliedSeq <= appliedSeq) return more;
+    const before = copy.account();
+    storage.transactionSync(() => {
+      copy.apply(rows, position);
+      outgoing.insert(events);
+      upkeep.noteApplied(new Set([...rows.keys, ...rows.licenses].map(({ id }) => id)));
+      if (before && rows.account) carryUsage(ledger, before, rows.account);
+    });
+    return more;
+  };
+
+  const loadPage = async () => {
+    const loadedThrough = copy.loadPosition();
+    if (loadedThrough === null) return;
+    const { appliedSeq } = copy.progress();
     const page = await readPage(db, accountId, loadedThrough);
-    storage.transactionSync(() => copy.adoptPage(page.rows, page.last));
-  }
-  // The next pull deletes the applied feed rows in D1, so the changes must be on disk by then.
-  await storage.sync();
+    // A restart has begun another load meanwhile.
+    if (copy.loadPosition() !== loadedThrough) return;
+    storage.transactionSync(() => copy.adoptPage(page.rows, page.last, appliedSeq));
+  };
+
+  return {
+    apply,
+
+    /** Applies the whole feed. */
+    pull: async (): Promise<void> => {
+      while (apply(await readFeed(db, accountId, copy.progress())));
+      // The next read deletes the applied rows in D1, so the changes must be on disk by then.
+      await storage.sync();
+    },
+
+    /** Adds the next page of a load to the copy. */
+    loadPage,
+  };
 };

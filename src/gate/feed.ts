@@ -1,5 +1,6 @@
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch';
 import type { Ctx } from '../db/ctx.ts';
+import { isRejected } from '../db/errors.ts';
 import { feed, FEED_KINDS } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { WebhookEvent } from '../shared/events.ts';
@@ -7,6 +8,7 @@ import { logError } from '../shared/log.ts';
 import { gateOf } from '../shared/objects.ts';
 import type { CountedCall } from './ledger.ts';
 import type { Receipt } from './replies.ts';
+import { type FeedStatements, feedStatements, toFeedRead } from './source.ts';
 
 type Statement = BatchItem<'sqlite'>;
 
@@ -24,61 +26,68 @@ export const eventChange = (event: WebhookEvent): Change => ({
   payload: event,
 });
 
-const PULL_ATTEMPTS = 3;
+const ATTEMPTS = 3;
 
-/** Returns once every verify sees the state that D1 has now. */
-export const pull = async ({ env, accountId }: Ctx): Promise<void> => {
+/** Returns once every verify sees the committed changes. If the gate can't be reached, its alarm finds them later. */
+const untilSeen = async ({ accountId }: Ctx, work: () => Promise<void>): Promise<void> => {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await gateOf(env, accountId).pull();
+      return await work();
     } catch (error) {
-      if (attempt < PULL_ATTEMPTS) continue;
-      // The change is committed and the gate's alarm will find it, but verifies may not see it yet.
+      if (attempt < ATTEMPTS) continue;
       logError('gate_pull_failed', error, { account_id: accountId });
       throw new AppError('unavailable', { cause: error });
     }
   }
 };
 
+/** Returns once every verify sees the state that D1 has now. */
+export const pull = (ctx: Ctx): Promise<void> =>
+  untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull());
+
 /** Arms the gate's alarm, and counts the call if an API key makes it. Throws if the usage limit is reached. */
-const announce = async ({ env, accountId, key }: Ctx, call: CountedCall | null): Promise<Receipt | null> => {
-  const charge = await gateOf(env, accountId).announce(key ? call : null);
-  if (charge.refused === null) return charge.receipt;
-  throw new AppError(charge.refused, { headers: { 'Retry-After': String(charge.retryAfterSeconds) } });
+const announce = async ({ env, accountId, key }: Ctx, ref: string, call: CountedCall | null) => {
+  const announcement = await gateOf(env, accountId).announce(ref, key ? call : null);
+  if (announcement.refused === null) return announcement;
+  throw new AppError(announcement.refused, {
+    headers: { 'Retry-After': String(announcement.retryAfterSeconds) },
+  });
 };
 
-const refund = async ({ env, accountId }: Ctx, receipt: Receipt): Promise<void> => {
+/** Tells the gate that a change was not committed. Otherwise its alarm would check for it in vain. */
+const abandon = async ({ env, accountId }: Ctx, token: string, receipt: Receipt | null): Promise<void> => {
   try {
-    await gateOf(env, accountId).refund(receipt);
+    await gateOf(env, accountId).abandon(token, receipt);
   } catch (error) {
-    logError('refund_failed', error, { account_id: accountId });
+    logError('gate_abandon_failed', error, { account_id: accountId });
   }
 };
 
 /**
  * The only way to change data that a gate has a copy of: commits the statements together with feed rows that
- * describe the changes, and returns once every verify sees them. `call` is set for a licensing call, which is counted
- * if an API key makes it and the commit succeeds.
+ * describe the changes, and returns once every verify sees them. The same batch reads the feed for the gate. `call` is
+ * set for a licensing call, which is counted if an API key makes it and the change is committed.
  */
 export const commit = async <T extends [Statement, ...Statement[]]>(
   ctx: Ctx,
   statements: T,
-  changes: Change[],
+  changes: [Change, ...Change[]],
   call: CountedCall | null = null,
 ): Promise<BatchResponse<T>> => {
+  const { env, db, accountId } = ctx;
   const createdAt = Date.now();
-  const feedInsert = ctx.db
-    .insert(feed)
-    .values(changes.map((change) => ({ accountId: ctx.accountId, createdAt, ...change })));
-  const receipt = await announce(ctx, call);
-  let results;
+  const feedInsert = db.insert(feed).values(changes.map((change) => ({ accountId, createdAt, ...change })));
+  const { token, receipt, position } = await announce(ctx, changes[0].ref, call);
+  const reads = feedStatements(db, accountId, position);
+  let results: unknown[];
   try {
-    results = await ctx.db.batch([...statements, feedInsert]);
+    results = await db.batch([...statements, feedInsert, ...reads]);
   } catch (error) {
-    if (receipt) await refund(ctx, receipt);
+    // Any other error leaves open whether D1 has committed. The gate's alarm will find out.
+    if (isRejected(error)) await abandon(ctx, token, receipt);
     throw error;
   }
-  await pull(ctx);
-  // Callers expect the results of their own statements only.
-  return results.slice(0, -1) as BatchResponse<T>;
+  const read = toFeedRead(results.slice(-reads.length) as BatchResponse<FeedStatements>, position);
+  await untilSeen(ctx, async () => gateOf(env, accountId).apply(token, read));
+  return results.slice(0, statements.length) as BatchResponse<T>;
 };

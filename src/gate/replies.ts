@@ -1,4 +1,5 @@
 import type { Refusal, Usage } from './admission.ts';
+import type { FeedPosition } from './copy.ts';
 import type { CountedCall, DayUsage } from './ledger.ts';
 import type { RateState } from './rate.ts';
 import type { Verdict } from './verdict.ts';
@@ -30,6 +31,11 @@ export interface Receipt {
 export type Charge =
   | { refused: null; receipt: Receipt | null }
   | { refused: 'usage_limit_exceeded'; retryAfterSeconds: number };
+
+/** `position` tells the change's own batch where to read the feed. */
+export type Announcement =
+  | { refused: null; receipt: Receipt | null; token: string; position: FeedPosition }
+  | Extract<Charge, { refused: 'usage_limit_exceeded' }>;
 
 export interface Statistics extends Usage {
   days: DayUsage[];

@@ -1,9 +1,12 @@
-import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, isNull, lt } from 'drizzle-orm';
+import type { BatchResponse } from 'drizzle-orm/batch';
 import type { Database } from '../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses } from '../db/schema.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
+import type { WebhookEvent } from '../shared/events.ts';
 import { candidateKeys } from '../shared/rules/license-key.ts';
-import type { Rows } from './copy.ts';
+import type { FeedPosition } from './copy.ts';
+import type { Rows } from './copy-tables.ts';
 
 // How a gate reads its account from D1. Each function is one round trip and reads one consistent snapshot.
 
@@ -41,16 +44,28 @@ interface KeyColumns {
 
 const copiedKey = ({ deletedAt, ...key }: KeyColumns) => ({ ...key, deleted: deletedAt !== null });
 
-/** Deletes the feed rows that have been applied, and reads the next ones with the current rows they refer to. */
-export const readFeed = async (db: Database, accountId: string, appliedSeq: number) => {
-  const unread = (kind: (typeof FEED_KINDS)[number]) =>
-    and(eq(feed.accountId, accountId), eq(feed.kind, kind), gt(feed.seq, appliedSeq));
-  const [, entries, [account], keys, licenseRows, events] = await db.batch([
-    db.delete(feed).where(and(eq(feed.accountId, accountId), lte(feed.seq, appliedSeq))),
+const isFeedOf = (accountId: string) => eq(feed.accountId, accountId);
+
+/** The last applied row, which stays in D1 to prove that D1's history is still the one that the gate has followed. */
+const isAppliedRow = (accountId: string, { appliedSeq, appliedAt }: FeedPosition) =>
+  and(isFeedOf(accountId), eq(feed.seq, appliedSeq), eq(feed.createdAt, appliedAt ?? -1));
+
+/**
+ * Statements that delete the feed rows before the last applied one, and read the next ones with the current rows they
+ * refer to. They can join the batch that commits a change. `toFeedRead` turns their results into a `FeedRead`.
+ */
+export const feedStatements = (db: Database, accountId: string, position: FeedPosition) => {
+  const { appliedSeq } = position;
+  const isUnread = and(isFeedOf(accountId), gt(feed.seq, appliedSeq));
+  const unread = (kind: (typeof FEED_KINDS)[number]) => and(isUnread, eq(feed.kind, kind));
+  const appliedRow = db.select({ seq: feed.seq }).from(feed).where(isAppliedRow(accountId, position));
+  return [
+    appliedRow,
+    db.delete(feed).where(and(isFeedOf(accountId), lt(feed.seq, appliedSeq), exists(appliedRow))),
     db
-      .select({ seq: feed.seq })
+      .select({ seq: feed.seq, at: feed.createdAt })
       .from(feed)
-      .where(and(eq(feed.accountId, accountId), gt(feed.seq, appliedSeq)))
+      .where(isUnread)
       .orderBy(asc(feed.seq))
       .limit(FEED_PAGE),
     db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
@@ -74,16 +89,40 @@ export const readFeed = async (db: Database, accountId: string, appliedSeq: numb
       .where(unread('event'))
       .orderBy(asc(feed.seq))
       .limit(FEED_PAGE),
-  ]);
-  const rows: Rows = { account, keys: keys.map(copiedKey), licenses: licenseRows };
-  const lastSeq = entries.at(-1)?.seq ?? null;
+  ] satisfies [unknown, ...unknown[]];
+};
+
+export type FeedStatements = ReturnType<typeof feedStatements>;
+type FeedResults = BatchResponse<FeedStatements>;
+
+/** What one read of the feed found, to be applied by the gate. */
+export interface FeedRead {
+  /** False if the last applied row is gone: D1 was restored to an earlier time. */
+  continues: boolean;
+  /** Where the read began. */
+  after: number;
+  /** The position after this read, or null if there was nothing to read. */
+  position: FeedPosition | null;
+  rows: Rows;
+  events: WebhookEvent[];
+  more: boolean;
+}
+
+export const toFeedRead = (results: FeedResults, { appliedSeq, appliedAt }: FeedPosition): FeedRead => {
+  const [appliedRows, , entries, [account], keys, licenseRows, events] = results;
+  const last = entries.at(-1);
   return {
-    rows,
-    events: events.flatMap(({ seq, event }) => (event && seq <= (lastSeq ?? 0) ? [event] : [])),
-    lastSeq,
+    continues: appliedAt === null || appliedRows.length === 1,
+    after: appliedSeq,
+    position: last ? { appliedSeq: last.seq, appliedAt: last.at } : null,
+    rows: { account, keys: keys.map(copiedKey), licenses: licenseRows },
+    events: events.flatMap(({ seq, event }) => (event && seq <= (last?.seq ?? 0) ? [event] : [])),
     more: entries.length === FEED_PAGE,
   };
 };
+
+export const readFeed = async (db: Database, accountId: string, position: FeedPosition): Promise<FeedRead> =>
+  toFeedRead(await db.batch(feedStatements(db, accountId, position)), position);
 
 /** Reads the background load's next page. The first page brings all keys. */
 export const readPage = async (db: Database, accountId: string, afterLicenseId: string) => {

@@ -1,7 +1,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { type Copy, openCopy, type Rows } from '../../src/gate/copy.ts';
+import { type Copy, openCopy } from '../../src/gate/copy.ts';
+import type { Rows } from '../../src/gate/copy-tables.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
 import { newId } from '../../src/shared/ids.ts';
 
@@ -22,6 +23,9 @@ const license = (status: 'active' | 'suspended', licenseKey = 'L-1') => ({
   customerEmail: 'ada@example.com',
 });
 
+/** The position after a feed row that was written at some time. */
+const at = (appliedSeq: number) => ({ appliedSeq, appliedAt: appliedSeq * 1_000 });
+
 /** Runs `work` on a local copy in its own storage; `reopen` opens the copy as after a restart. */
 const withCopy = (work: (copy: Copy, reopen: (epoch?: string) => Copy) => void) =>
   runInDurableObject(env.GATE.getByName(newId('acct')), (_instance, { storage }) =>
@@ -30,10 +34,11 @@ const withCopy = (work: (copy: Copy, reopen: (epoch?: string) => Copy) => void) 
 
 test('a background load or read-through never overwrites what the feed wrote', () =>
   withCopy((copy, reopen) => {
-    copy.apply({ account: terms('pro'), keys: [key(true)], licenses: [license('suspended')] }, 7);
+    copy.apply({ account: terms('pro'), keys: [key(true)], licenses: [license('suspended')] }, at(7));
     copy.adoptPage(
       { account: terms('free'), keys: [key()], licenses: [license('active'), license('active', 'L-2')] },
       true,
+      7,
     );
     copy.adopt({ ...NO_ROWS, keys: [key()], licenses: [license('active')] });
     for (const opened of [copy, reopen()]) {
@@ -44,17 +49,18 @@ test('a background load or read-through never overwrites what the feed wrote', (
       expect(opened.progress()).toEqual({
         version: 1,
         epoch: '1',
-        appliedSeq: 7,
+        ...at(7),
         loadedThrough: 'lic_L-2',
         complete: true,
+        reload: null,
       });
     }
   }));
 
 test('the feed overwrites what a background load wrote', () =>
   withCopy((copy, reopen) => {
-    copy.adoptPage({ account: terms('free'), keys: [key()], licenses: [license('active')] }, false);
-    copy.apply({ account: terms('scale'), keys: [key(true)], licenses: [license('suspended')] }, 1);
+    copy.adoptPage({ account: terms('free'), keys: [key()], licenses: [license('active')] }, false, 0);
+    copy.apply({ account: terms('scale'), keys: [key(true)], licenses: [license('suspended')] }, at(1));
     for (const opened of [copy, reopen()]) {
       expect(opened.key('key_1')?.deleted).toBe(true);
       expect(opened.findLicense('L-1')?.status).toBe('suspended');
@@ -62,18 +68,48 @@ test('the feed overwrites what a background load wrote', () =>
     }
   }));
 
-test('a new epoch clears the local copy', () =>
+test('a new epoch empties a copy that was still loading', () =>
   withCopy((copy, reopen) => {
-    copy.apply({ account: terms('pro'), keys: [key()], licenses: [license('active')] }, 9);
+    copy.apply({ account: terms('pro'), keys: [key()], licenses: [license('active')] }, at(9));
     const emptied = reopen('2');
     expect(emptied.account()).toBeNull();
     expect(emptied.key('key_1')).toBeNull();
     expect(emptied.findLicense('L-1')).toBeNull();
-    expect(emptied.progress()).toEqual({
-      version: 1,
-      epoch: '2',
-      appliedSeq: 0,
-      loadedThrough: '',
-      complete: false,
-    });
+    expect(emptied.progress()).toMatchObject({ epoch: '2', loadedThrough: '', complete: false });
+  }));
+
+test('a new epoch reloads a complete copy beside it, and the old copy answers until the new one is complete', () =>
+  withCopy((copy, reopen) => {
+    copy.adoptPage(
+      { account: terms('pro'), keys: [key()], licenses: [license('active'), license('active', 'L-2')] },
+      true,
+      0,
+    );
+    copy.apply({ ...NO_ROWS, licenses: [license('suspended')] }, at(5));
+    const reloading = reopen('2');
+    expect(reloading.loadPosition()).toBe('');
+    expect(reloading.findLicense('L-1')?.status).toBe('suspended');
+
+    // D1 no longer has L-2, has L-3, and its plan is another one. Meanwhile L-3 is suspended.
+    reloading.adoptPage(
+      { account: terms('scale'), keys: [key()], licenses: [license('active', 'L-1')] },
+      false,
+      5,
+    );
+    reloading.apply({ ...NO_ROWS, licenses: [license('suspended', 'L-3')] }, at(6));
+    for (const opened of [reloading, reopen('2')]) {
+      expect(opened.findLicense('L-1')?.status).toBe('suspended');
+      expect(opened.findLicense('L-2')?.status).toBe('active');
+      expect(opened.findLicense('L-3')?.status).toBe('suspended');
+      expect(opened.loadPosition()).toBe('lic_L-1');
+    }
+    reloading.adoptPage({ ...NO_ROWS, licenses: [license('active', 'L-3')] }, true, 6);
+    for (const opened of [reloading, reopen('2')]) {
+      expect(opened.account()).toEqual(terms('scale'));
+      expect(opened.key('key_1')?.deleted).toBe(false);
+      expect(opened.findLicense('L-1')?.status).toBe('active');
+      expect(opened.findLicense('L-2')).toBeNull();
+      expect(opened.findLicense('L-3')?.status).toBe('suspended');
+      expect(opened.loadPosition()).toBeNull();
+    }
   }));

@@ -1,9 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { runInDurableObject } from 'cloudflare:test';
-import { expect, test } from 'vitest';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { expect, test, vi } from 'vitest';
 import { newId } from '../../src/shared/ids.ts';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, readGate, setPlan, statistics, tamper, withoutTables } from '../support/gate.ts';
+import { newReceiver } from '../support/receiver.ts';
 
 const LICENSES = 5_000;
 
@@ -106,7 +109,14 @@ test('a gate with an incomplete local copy answers 503 while D1 is down', async 
   expect((await ada.verify(license.license_key)).body.status).toBe('active');
 });
 
-test('a gate with an old epoch reloads its copy from D1 and keeps its counts', async () => {
+/** Lets the time pass over which gates spread their reloads, and runs the reload by the gate's alarm. */
+const reload = async (accountId: string) => {
+  vi.advanceTimersByTime(HOUR_MS);
+  expect(await runDurableObjectAlarm(gate(accountId))).toBe(true);
+};
+
+test('a gate with an old epoch answers from its copy until it has reloaded it, and keeps its counts', async () => {
+  useFakeClock();
   const ada = await signUp();
   const license = await ada.createLicense();
   const { id } = await ada.createLicense({ license_key: 'MADE-AFTER-THE-BACKUP' });
@@ -115,21 +125,61 @@ test('a gate with an old epoch reloads its copy from D1 and keeps its counts', a
     env.DB.prepare('DELETE FROM licenses WHERE id = ?').bind(id),
     env.DB.prepare("UPDATE licenses SET status = 'suspended' WHERE id = ?").bind(license.id),
   ]);
-  expect((await ada.verify('MADE-AFTER-THE-BACKUP')).body.status).toBe('active');
 
   // Makes the gate's copy look older than the current epoch, which operators raise after a restore.
   await tamper(
     ada.accountId,
     `UPDATE facts SET value = json_set(value, '$.epoch', 'before') WHERE name = 'progress'`,
   );
+  await withoutTables(['accounts', 'licenses'], async () => {
+    expect((await ada.verify('MADE-AFTER-THE-BACKUP')).body).toMatchObject({
+      status: 'active',
+      api_usage: 2,
+    });
+  });
+  await reload(ada.accountId);
   expect((await ada.verify('MADE-AFTER-THE-BACKUP')).body).toMatchObject({
     status: 'not_found',
     api_usage: 3,
   });
   expect((await ada.verify(license.license_key)).body).toMatchObject({ status: 'suspended', api_usage: 4 });
-  await untilLoaded(ada.accountId);
-  expect(await readProgress(ada.accountId)).toMatchObject({ epoch: env.GATE_EPOCH });
+  expect(await readProgress(ada.accountId)).toMatchObject({ epoch: env.GATE_EPOCH, reload: null });
   expect((await statistics(ada.accountId)).apiUsage).toBe(4);
+});
+
+test('after a restore of D1 no answered change and no event is lost, though feed numbers start again', async () => {
+  useFakeClock();
+  const ada = await signUp();
+  const receiver = await newReceiver();
+  await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['license.created'] });
+  const kept = await ada.createLicense({ license_key: 'BEFORE-THE-BACKUP' });
+  const { results: feedRows } = await env.DB.prepare('SELECT * FROM feed WHERE account_id = ?')
+    .bind(ada.accountId)
+    .all<{ seq: number }>();
+  const backupSeq = feedRows.at(-1)?.seq ?? 0;
+  const lost = [await ada.createLicense({ license_key: 'AFTER-THE-BACKUP-1' }), await ada.createLicense()];
+
+  // What a restore does: later rows are gone, and AUTOINCREMENT gives their numbers out again.
+  await env.DB.batch([
+    env.DB.prepare('DELETE FROM feed WHERE account_id = ?').bind(ada.accountId),
+    env.DB.prepare('DELETE FROM licenses WHERE id IN (?, ?)').bind(lost[0].id, lost[1].id),
+    env.DB.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'feed'").bind(backupSeq),
+  ]);
+  vi.advanceTimersByTime(60_000);
+
+  const { id } = await ada.createLicense({ license_key: 'AFTER-THE-RESTORE' });
+  expect((await ada.verify('AFTER-THE-RESTORE')).body.status).toBe('active');
+  await ada.asSession('POST', `/api/v1/licenses/${kept.id}/suspend`);
+  expect((await ada.verify('BEFORE-THE-BACKUP')).body.status).toBe('suspended');
+  await ada.asSession('POST', `/api/v1/licenses/${id}/revoke`);
+  expect((await ada.verify('AFTER-THE-RESTORE')).body.status).toBe('revoked');
+
+  // The licenses that D1 no longer has are gone once the copy has been loaded again.
+  await reload(ada.accountId);
+  expect((await ada.verify('AFTER-THE-BACKUP-1')).body.status).toBe('not_found');
+  expect((await ada.verify('BEFORE-THE-BACKUP')).body.status).toBe('suspended');
+  const keys = (await receiver.receives(4)).map(({ body }) => JSON.parse(body).license_key);
+  expect(keys).toContain('AFTER-THE-RESTORE');
 });
 
 test('a background load resumes after an eviction', async () => {

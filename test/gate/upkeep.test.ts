@@ -1,0 +1,188 @@
+import { createExecutionContext, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import * as fc from 'fast-check';
+import { afterEach, expect, test, vi } from 'vitest';
+import { backoffMs, nextAlarmMs, nextPageMs } from '../../src/gate/alarm-time.ts';
+import worker from '../../src/index.ts';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { ORIGIN, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { gate, statistics, tamper, withoutTables } from '../support/gate.ts';
+import { newReceiver } from '../support/receiver.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const NOW = Date.parse('2027-03-10T12:00:00.000Z');
+
+/** Counts every D1 query of the Worker and the gates, which all go through these methods. */
+const countQueries = () => {
+  const binding = Object.getPrototypeOf(env.DB) as D1Database;
+  const spies = [vi.spyOn(binding, 'prepare'), vi.spyOn(binding, 'batch'), vi.spyOn(binding, 'exec')];
+  return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+};
+
+const msUntilAlarm = (accountId: string) =>
+  runInDurableObject(gate(accountId), async (_instance, { storage }) => {
+    const atMs = await storage.getAlarm();
+    return atMs === null ? null : atMs - Date.now();
+  });
+
+test('a lone verify with its event and its alarm queries D1 never', async () => {
+  const ada = await signUp();
+  const receiver = await newReceiver();
+  await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['license.verified'] });
+  const { license_key } = await ada.createLicense();
+  await runDurableObjectAlarm(gate(ada.accountId));
+
+  const queries = countQueries();
+  for (let i = 1; i <= 3; i++) {
+    expect((await ada.verify(license_key)).body.valid).toBe(true);
+    await receiver.receives(i);
+    await runDurableObjectAlarm(gate(ada.accountId));
+  }
+  expect(queries()).toBe(0);
+});
+
+test('a gate whose changes are all applied leaves no alarm behind that queries D1', async () => {
+  const ada = await signUp();
+  await ada.createLicense();
+  const queries = countQueries();
+  await runDurableObjectAlarm(gate(ada.accountId));
+  expect(queries()).toBe(0);
+});
+
+test('while D1 is down an incomplete gate retries more and more slowly', async () => {
+  useFakeClock(NOW);
+  const ada = await signUp();
+  await ada.createLicense();
+  await tamper(
+    ada.accountId,
+    `UPDATE facts SET value = json_set(value, '$.complete', json('false')) WHERE name = 'progress'`,
+  );
+  await withoutTables(['accounts', 'licenses', 'feed'], async () => {
+    let earliestMs = 0;
+    for (let failures = 1; failures <= 6; failures++) {
+      await runDurableObjectAlarm(gate(ada.accountId));
+      const delayMs = (await msUntilAlarm(ada.accountId)) ?? 0;
+      earliestMs = Math.min(150_000, 500 * 2 ** failures);
+      expect(delayMs).toBeGreaterThanOrEqual(earliestMs);
+      vi.advanceTimersByTime(delayMs);
+    }
+  });
+  await runDurableObjectAlarm(gate(ada.accountId));
+  expect((await ada.verify('UNKNOWN-KEY')).body.status).toBe('not_found');
+});
+
+/** The Worker's environment, except that D1 loses the answer of each batch that commits or, without that, the batch. */
+const losing = (commits: boolean): Env => {
+  const db = new Proxy(env.DB, {
+    get: (real, name) => {
+      if (name === 'batch') {
+        return async (statements: D1PreparedStatement[]) => {
+          if (commits) await real.batch(statements);
+          throw new Error('D1_ERROR: Network connection lost.');
+        };
+      }
+      const value: unknown = Reflect.get(real, name);
+      return typeof value === 'function' ? value.bind(real) : value;
+    },
+  });
+  return { ...env, DB: db };
+};
+
+test.for([
+  { what: 'was committed', commits: true, usage: 1, status: 'active' },
+  { what: 'was not committed', commits: false, usage: 0, status: 'not_found' },
+])('a create whose answer D1 lost counts $usage once it is known that it $what', async (row) => {
+  useFakeClock(NOW);
+  const ada = await signUp();
+  await ada.createLicense();
+  const request = new Request(`${ORIGIN}/api/v1/licenses/create`, {
+    method: 'POST',
+    headers: { 'x-api-key': ada.apiKey, 'content-type': 'application/json' },
+    body: '{"license_key":"AMBIGUOUS-KEY","customer_email":"ada@example.com"}',
+  });
+  const response = await worker.fetch(request, losing(row.commits), createExecutionContext());
+  expect(response.status).toBe(503);
+  await response.body?.cancel();
+  expect((await statistics(ada.accountId)).apiUsage).toBe(1);
+
+  vi.advanceTimersByTime(3_500);
+  await runDurableObjectAlarm(gate(ada.accountId));
+  vi.advanceTimersByTime(90_000);
+  await runDurableObjectAlarm(gate(ada.accountId));
+  expect((await statistics(ada.accountId)).apiUsage).toBe(row.usage);
+  expect((await ada.verify('AMBIGUOUS-KEY')).body.status).toBe(row.status);
+});
+
+test('a create by API key makes two calls to the gate and one batch to D1 after its key is admitted', async () => {
+  const ada = await signUp();
+  await ada.createLicense();
+  const gateCalls: string[] = [];
+  const counting = new Proxy(env.GATE, {
+    get: (namespace, name) =>
+      name === 'getByName'
+        ? (account: string) =>
+            new Proxy(namespace.getByName(account), {
+              get: (stub, method) => {
+                gateCalls.push(String(method));
+                return Reflect.get(stub, method);
+              },
+            })
+        : Reflect.get(namespace, name),
+  });
+  const queries = countQueries();
+  const request = new Request(`${ORIGIN}/api/v1/licenses/create`, {
+    method: 'POST',
+    headers: { 'x-api-key': ada.apiKey, 'content-type': 'application/json' },
+    body: '{"customer_email":"ada@example.com"}',
+  });
+  const batches = vi.spyOn(Object.getPrototypeOf(env.DB) as D1Database, 'batch');
+  const response = await worker.fetch(request, { ...env, GATE: counting }, createExecutionContext());
+  expect(response.status).toBe(201);
+  await response.body?.cancel();
+  expect(gateCalls).toEqual(['admit', 'announce', 'apply']);
+  expect(batches.mock.calls).toHaveLength(1);
+  expect(queries()).toBeGreaterThan(0);
+});
+
+const random = fc.double({ min: 0, max: 1, noNaN: true });
+
+test('the backoff grows with each failure, up to five minutes, and never falls below half of its step', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), random, (failures, r) => {
+      const delayMs = backoffMs(failures, r);
+      const stepMs = Math.min(300_000, 1_000 * 2 ** failures);
+      expect(delayMs).toBeGreaterThanOrEqual(stepMs / 2);
+      expect(delayMs).toBeLessThanOrEqual(stepMs);
+    }),
+  );
+  expect(backoffMs(0, 0.5)).toBe(0);
+});
+
+test('reloads of many gates start spread over ten minutes', () => {
+  fc.assert(
+    fc.property(random, (r) => {
+      expect(nextPageMs(true, true, NOW, r) - NOW).toBeCloseTo((r * HOUR_MS) / 6, 0);
+    }),
+  );
+  expect(nextPageMs(true, false, NOW, 0.9) - NOW).toBe(1_000);
+  expect(nextPageMs(false, true, NOW, 0.9) - NOW).toBe(1);
+});
+
+test.for([
+  { name: 'nothing to do', work: {}, inMs: null },
+  { name: 'a change announced just now', work: { announcedAtMs: [NOW] }, inMs: 3_000 },
+  { name: 'a change checked once', work: { announcedAtMs: [NOW - 3_000] }, inMs: 87_000 },
+  { name: 'a change older than every check', work: { announcedAtMs: [NOW - 100_000] }, inMs: 1 },
+  { name: 'two changes', work: { announcedAtMs: [NOW - 3_000, NOW] }, inMs: 3_000 },
+  { name: 'waiting events', work: { hasEvents: true }, inMs: 10_000 },
+  { name: 'a page due', work: { loadDueMs: NOW - 5 }, inMs: 1 },
+  { name: 'a page due after a failure', work: { loadDueMs: NOW, notBeforeMs: NOW + 9 }, inMs: 9 },
+])('the next alarm with $name is due in $inMs ms', ({ work, inMs }) => {
+  const nothing = { announcedAtMs: [], hasEvents: false, loadDueMs: null, notBeforeMs: 0 };
+  const dueMs = nextAlarmMs({ ...nothing, ...work }, NOW);
+  expect(dueMs === null ? null : dueMs - NOW).toBe(inMs);
+});
