@@ -95,10 +95,21 @@ const printDashboardUrl = async (origin: string) => {
   console.log(`\nDashboard: ${origin}`);
 };
 
+const HOUR_MS = 3_600_000;
+
+/** `wrangler dev` doesn't run cron triggers by itself. */
+const runScheduled = async (origin: string) => {
+  await fetch(`${origin}/cdn-cgi/handler/scheduled`).catch((error: unknown) => {
+    console.error('Could not call the scheduled handler:', error);
+  });
+};
+
 wrangler.on('message', (message) => {
   const { event, ip, port } = JSON.parse(message as string) as { event: string; ip: string; port: number };
   if (event !== 'DEV_SERVER_READY') return;
-  void printDashboardUrl(`http://${/^(?:127\.0\.0\.1|0\.0\.0\.0|\*)$/.test(ip) ? 'localhost' : ip}:${port}`);
+  const origin = `http://${/^(?:127\.0\.0\.1|0\.0\.0\.0|\*)$/.test(ip) ? 'localhost' : ip}:${port}`;
+  void printDashboardUrl(origin);
+  setInterval(() => void runScheduled(origin), HOUR_MS);
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => wrangler.kill(signal));

@@ -1,8 +1,13 @@
 import { app } from './app.ts';
+import { runScheduled } from './billing/scheduled.ts';
 import { consume } from './webhooks/consumer.ts';
 import type { Hint } from './webhooks/jobs.ts';
 
 export { AccountGate } from './gate/account-gate.ts';
 export { WebhookOutbox } from './webhooks/webhook-outbox.ts';
 
-export default { fetch: app.fetch, queue: consume } satisfies ExportedHandler<Env, Hint>;
+export default {
+  fetch: app.fetch,
+  queue: consume,
+  scheduled: runScheduled,
+} satisfies ExportedHandler<Env, Hint>;

@@ -2,6 +2,7 @@ import { and, desc, eq } from 'drizzle-orm';
 import { getAccount } from '../accounts/account.ts';
 import { isLive, payments, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { checkReturning } from './check.ts';
 
 const RECENT_PAYMENTS = 50;
 
@@ -15,7 +16,7 @@ export const findLiveSubscription = async ({ db, accountId }: Ctx): Promise<Subs
   return row && !hasEnded ? row : null;
 };
 
-export const getBilling = async (ctx: Ctx) => {
+const readBilling = async (ctx: Ctx) => {
   const [account, subscription, recent] = await Promise.all([
     getAccount(ctx),
     findLiveSubscription(ctx),
@@ -27,4 +28,12 @@ export const getBilling = async (ctx: Ctx) => {
       .limit(RECENT_PAYMENTS),
   ]);
   return { account, subscription, payments: recent };
+};
+
+/** Returns the account's billing. Asks the provider first if a payment is pending, because its notification can be lost. */
+export const getBilling = async (ctx: Ctx, origin: string) => {
+  const billing = await readBilling(ctx);
+  const pending = billing.payments.find(({ status }) => status === 'pending');
+  const mayHaveChanged = pending !== undefined && (await checkReturning(ctx, pending, origin));
+  return mayHaveChanged ? readBilling(ctx) : billing;
 };

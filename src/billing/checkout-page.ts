@@ -65,6 +65,7 @@ const STATUS_TEXTS = {
   pending: ['Processing', 'Your payment has not been confirmed yet.'],
   paid: ['Paid', 'Thank you. The plan is active.'],
   declined: ['Not paid', 'The payment was declined. Nothing has changed.'],
+  expired: ['Expired', 'This checkout has expired. You were not charged.'],
   replaced: ['No longer valid', 'A newer checkout has replaced this one.'],
 } as const;
 

@@ -2,6 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { type PaymentRow, payments } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
+import { checkReturning } from './check.ts';
 import type { Provider } from './provider.ts';
 import { receiveNotification } from './receive.ts';
 import { sandboxNotification } from './sandbox.ts';
@@ -12,6 +13,14 @@ export const findCheckout = async ({ db }: PublicCtx, paymentId: string): Promis
   if (!payment) throw new AppError('not_found');
   return payment;
 };
+
+/** Finds the payment of a customer who has come back from checkout. */
+export const findReturning = async (
+  ctx: PublicCtx,
+  payment: PaymentRow,
+  origin: string,
+): Promise<PaymentRow> =>
+  (await checkReturning(ctx, payment, origin)) ? findCheckout(ctx, payment.id) : payment;
 
 /** Pays or declines through a signed notification, as a real provider does. Returns the URL to redirect to. */
 export const completeCheckout = async (

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
-import { type PaymentRow, payments } from '../db/schema.ts';
+import { isPending, type PaymentRow, payments } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
@@ -32,7 +32,7 @@ const checkReturnUrl = (
 
 /** Inserts the payment in place of the account's pending payment, and returns the payments that it replaces. */
 const replacePending = async ({ db, accountId }: Ctx, payment: typeof payments.$inferInsert) => {
-  const pending = and(eq(payments.accountId, accountId), eq(payments.status, 'pending'));
+  const pending = and(eq(payments.accountId, accountId), isPending);
   const [replaced] = await db.batch([
     db.update(payments).set({ status: 'replaced' }).where(pending).returning(),
     db.insert(payments).values(payment),

@@ -40,6 +40,23 @@ export type Fact =
   | { kind: 'payment_failed'; subscriptionRef: string; invoiceRef: string; atMs: number; period: Period }
   | { kind: 'ended'; subscriptionRef: string; atMs: number };
 
+/** What a provider can be asked about. */
+export type Subject =
+  | { kind: 'checkout'; ref: string }
+  | { kind: 'subscription'; ref: string; endsAtMs: number | null };
+
+export interface CurrentState {
+  facts: Fact[];
+  /** Whether the checkout can't be paid anymore. False for a subscription. */
+  hasExpired: boolean;
+}
+
+/** Returns the end of a subscription that was canceled here, for a provider that doesn't know the subscription. */
+export const plannedEnd = (subject: Subject): Fact[] =>
+  subject.kind === 'subscription' && subject.endsAtMs !== null && subject.endsAtMs <= Date.now()
+    ? [{ kind: 'ended', subscriptionRef: subject.ref, atMs: subject.endsAtMs }]
+    : [];
+
 export interface Notification {
   id: string;
   type: string;
@@ -53,6 +70,8 @@ export interface Provider {
   /** Expires a checkout that a newer checkout has replaced, so that it can't be paid anymore. */
   expireCheckout: (checkoutRef: string) => Promise<void>;
   cancel: (subscriptionRef: string, at: 'period_end' | 'now') => Promise<void>;
+  /** Reads the current state of a checkout or subscription, whose notifications may have been lost. */
+  readState: (subject: Subject) => Promise<CurrentState>;
   /** Returns the content of a signed notification, or null if the signature is invalid. */
   readNotification: (body: string, headers: Headers) => Promise<Notification | null>;
 }

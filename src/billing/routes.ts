@@ -6,7 +6,7 @@ import { AppError, invalidField } from '../shared/app-error.ts';
 import { effectivePlan } from '../shared/rules/plans.ts';
 import { getBilling } from './billing.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
-import { findCheckout, completeCheckout } from './checkout.ts';
+import { completeCheckout, findCheckout, findReturning } from './checkout.ts';
 import { checkoutPage, paymentStatusPage } from './checkout-page.ts';
 import { initPayment } from './init-payment.ts';
 import type { ProviderName } from './provider.ts';
@@ -63,7 +63,7 @@ export const billingRoutes = new Hono<AppEnv>()
       ],
     }),
     async (c) => {
-      const { account, subscription, payments } = await getBilling(c.var.ctx);
+      const { account, subscription, payments } = await getBilling(c.var.ctx, originOf(c));
       return c.json(toBilling(effectivePlan(account, Date.now()), subscription, payments), 200);
     },
   )
@@ -121,7 +121,9 @@ export const checkoutRoutes = new Hono<AppEnv>()
   .get('/checkout/:payment_id', async (c) => {
     const payment = await findCheckout(publicCtx(c), c.req.param('payment_id'));
     const canPay = payment.status === 'pending' && payment.provider === 'sandbox';
-    return c.html(canPay ? checkoutPage(payment) : paymentStatusPage(payment.status));
+    if (canPay) return c.html(checkoutPage(payment));
+    const { status } = await findReturning(publicCtx(c), payment, originOf(c));
+    return c.html(paymentStatusPage(status));
   })
   .post('/checkout/:payment_id', async (c) => {
     const provider = await getProvider(c, 'sandbox');

@@ -1,5 +1,5 @@
 import { Stripe } from 'stripe';
-import type { Checkout, Fact, Notification, Provider } from './provider.ts';
+import { type Checkout, type Fact, type Notification, plannedEnd, type Provider } from './provider.ts';
 
 const API_VERSION = '2026-10-28.endive';
 /** The metadata key for our payment id on Stripe's checkouts and subscriptions. */
@@ -108,8 +108,13 @@ const sessionParams = (checkout: Checkout): Stripe.Checkout.SessionCreateParams 
   cancel_url: checkout.cancelUrl,
 });
 
+/** A customer may be waiting for the state of a checkout, and the question is repeated anyway. */
+const READ_STATE_OPTIONS = { timeout: 5_000, maxNetworkRetries: 0 };
+
 export const stripe = (env: Env): Provider => {
   const api = client(env);
+  const getSubscription = (ref: string, options?: Stripe.RequestOptions) =>
+    api.subscriptions.retrieve(ref, { expand: ['latest_invoice'] }, options);
   return {
     name: 'stripe',
 
@@ -139,6 +144,24 @@ export const stripe = (env: Env): Provider => {
       }
     },
 
+    readState: async (subject) => {
+      try {
+        const session =
+          subject.kind === 'checkout'
+            ? await api.checkout.sessions.retrieve(subject.ref, {}, READ_STATE_OPTIONS)
+            : null;
+        const subscriptionRef = session ? toId(session.subscription) : subject.ref;
+        const subscription = subscriptionRef && (await getSubscription(subscriptionRef, READ_STATE_OPTIONS));
+        return {
+          facts: subscription ? toFacts(subscription) : [],
+          hasExpired: session?.status === 'expired',
+        };
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+        return { facts: plannedEnd(subject), hasExpired: subject.kind === 'checkout' };
+      }
+    },
+
     readNotification: async (body, headers): Promise<Notification | null> => {
       let event: Stripe.Event;
       try {
@@ -153,7 +176,7 @@ export const stripe = (env: Env): Provider => {
       const subscriptionRef = getSubscriptionId(event);
       if (!subscriptionRef) return { id: event.id, type: event.type, facts: [] };
       // Notifications can be late or out of order, so read the subscription's current state.
-      const subscription = await api.subscriptions.retrieve(subscriptionRef, { expand: ['latest_invoice'] });
+      const subscription = await getSubscription(subscriptionRef);
       return { id: event.id, type: event.type, facts: toFacts(subscription) };
     },
   };

@@ -1,5 +1,7 @@
+import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, expect, test, vi } from 'vitest';
+import worker from '../../src/index.ts';
 import { call, signUp } from '../support/client.ts';
 import { evict, gate, setPlan, tamper } from '../support/gate.ts';
 
@@ -62,6 +64,10 @@ const callEveryFeature = async () => {
     expect((await ada.asSession('GET', `/api/${path}`)).status).toBe(200);
   }
   await ada.asSession('GET', `/api/api-keys/${ada.apiKeyId}`);
+  await ada.asSession('POST', '/api/init-payment', { plan: 'pro' });
+  await ada.asSession('POST', '/api/init-payment', { plan: 'pro' });
+  await ada.asSession('GET', '/api/billing');
+  await worker.scheduled(createScheduledController(), env);
   // The gate's reads: feed, background load and read-through.
   await tamper(ada.accountId, 'DELETE FROM facts; DELETE FROM keys; DELETE FROM licenses');
   await ada.verify(first.license_key);

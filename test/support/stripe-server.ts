@@ -103,6 +103,11 @@ const expireSession = ({ id }: Call): Reply => {
   return ok(Object.assign(session, { status: 'expired' }));
 };
 
+const readSession = ({ id }: Call): Reply => {
+  const session = sessions.get(id);
+  return session ? ok(session) : refuseMissing(404, 'checkout session', id, 'id');
+};
+
 /** As at Stripe, a canceled subscription can only be read. */
 const callSubscription = async ({ method, id, form, expand }: Call): Promise<Reply> => {
   const subscription = subscriptions.get(id);
@@ -129,6 +134,8 @@ const reply = async (call: Call): Promise<Reply> => {
       return createCustomer();
     case 'POST /v1/checkout/sessions':
       return createSession(call);
+    case `GET /v1/checkout/sessions/${id}`:
+      return readSession(call);
     case `POST /v1/checkout/sessions/${id}/expire`:
       return expireSession(call);
     default:
@@ -139,6 +146,7 @@ const reply = async (call: Call): Promise<Reply> => {
 /** Handles `/test/…`: a test stores subscriptions, holds back responses, and reads the recorded requests. */
 const control = (method: string, [command = '', id = '']: string[], body: string): unknown => {
   if (command === 'subscriptions') subscriptions.set(id, JSON.parse(body) as StripeObject);
+  if (command === 'sessions') Object.assign(sessions.get(id) ?? {}, JSON.parse(body));
   if (command === 'hold' && method === 'PUT') held.set(id, Promise.withResolvers());
   if (command === 'hold' && method === 'DELETE') held.get(id)?.resolve();
   return requests.filter((request) => JSON.stringify(request).includes(id));

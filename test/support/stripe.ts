@@ -88,6 +88,9 @@ export interface StripeSubscription extends Checkout {
   release: () => Promise<void>;
 }
 
+/** Changes a checkout session at Stripe. */
+export const changeSession = (id: string, changes: StripeObject) => control('PUT', `sessions/${id}`, changes);
+
 /** Creates the subscription that Stripe creates for a paid checkout. */
 export const paidAtStripe = async (
   paymentId: string,

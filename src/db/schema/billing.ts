@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { DAY_MS } from '../../shared/rules/dates.ts';
 import { PAID_PLANS } from '../../shared/rules/plans.ts';
 import { accounts } from './accounts.ts';
 
 export const PROVIDERS = ['sandbox', 'stripe'] as const;
-export const PAYMENT_STATUSES = ['pending', 'paid', 'declined', 'replaced'] as const;
+export const PAYMENT_STATUSES = ['pending', 'paid', 'declined', 'replaced', 'expired'] as const;
 
 export const payments = sqliteTable(
   'payments',
@@ -24,6 +25,8 @@ export const payments = sqliteTable(
     cancelUrl: text('cancel_url'),
     createdAt: integer('created_at').notNull(),
     paidAt: integer('paid_at'),
+    /** The last time the provider was asked about the pending payment. */
+    checkedAt: integer('checked_at').notNull().default(0),
   },
   (table) => [
     index('payments_by_account').on(table.accountId, table.id),
@@ -31,8 +34,14 @@ export const payments = sqliteTable(
     uniqueIndex('payments_pending')
       .on(table.accountId)
       .where(sql`${table.status} = 'pending'`),
+    index('payments_to_check')
+      .on(table.checkedAt)
+      .where(sql`${table.status} = 'pending'`),
   ],
 );
+
+/** The condition of the indexes of pending payments. SQLite uses them only if the status is a literal. */
+export const isPending = sql`${payments.status} = 'pending'`;
 
 export const SUBSCRIPTION_STATUSES = ['active', 'past_due', 'cancelled', 'ended'] as const;
 export const subscriptions = sqliteTable(
@@ -52,6 +61,15 @@ export const subscriptions = sqliteTable(
     endsAt: integer('ends_at'),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
+    /** The last time the provider was asked about the subscription because it was past due or over. */
+    checkedAt: integer('checked_at').notNull().default(0),
+    /** When to ask the provider: once the subscription is past due or over, and then once a day. */
+    checkAt: integer('check_at').generatedAlwaysAs(
+      sql.raw(
+        `max(checked_at + ${DAY_MS}, CASE status WHEN 'past_due' THEN 0 ELSE coalesce(ends_at, period_end) END)`,
+      ),
+      { mode: 'virtual' },
+    ),
   },
   (table) => [
     // The database itself rules out a second live subscription.
@@ -59,6 +77,9 @@ export const subscriptions = sqliteTable(
       .on(table.accountId)
       .where(sql`${table.status} <> 'ended'`),
     unique('subscriptions_by_ref').on(table.provider, table.providerRef),
+    index('subscriptions_to_check')
+      .on(table.checkAt)
+      .where(sql`${table.status} <> 'ended'`),
   ],
 );
 

@@ -20,6 +20,7 @@ const STATES = {
   paid: { tone: 'good', label: 'Paid' },
   pending: { tone: 'warn', label: 'Pending' },
   declined: { tone: 'bad', label: 'Declined' },
+  expired: { tone: 'plain', label: 'Expired' },
   replaced: { tone: 'plain', label: 'Replaced' },
 } as const;
 

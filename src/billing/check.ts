@@ -1,0 +1,123 @@
+import { and, asc, eq, lte } from 'drizzle-orm';
+import type { PublicCtx } from '../db/ctx.ts';
+import {
+  isLive,
+  isPending,
+  type PaymentRow,
+  payments,
+  type SubscriptionRow,
+  subscriptions,
+} from '../db/schema.ts';
+import { logError } from '../shared/log.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
+import { applyFact } from './apply.ts';
+import type { ProviderName, Subject } from './provider.ts';
+import { findProvider } from './providers.ts';
+
+// Asks the provider about payments and subscriptions whose notification may have been lost.
+
+/** Applies what the provider reports, and returns whether the checkout has expired. */
+const applyState = async (
+  ctx: PublicCtx,
+  name: ProviderName,
+  subject: Subject,
+  origin: string | null,
+): Promise<boolean> => {
+  const provider = await findProvider(ctx.env, name, origin);
+  if (!provider) return false;
+  const { facts, hasExpired } = await provider.readState(subject);
+  for (const fact of facts) await applyFact(ctx, provider, fact);
+  return hasExpired;
+};
+
+/** Asks about a pending payment, unless this was done within `intervalMs`. Returns whether it asked. */
+const checkPayment = async (
+  ctx: PublicCtx,
+  { id, provider, checkoutRef, createdAt }: PaymentRow,
+  intervalMs: number,
+  origin: string | null,
+): Promise<boolean> => {
+  const nowMs = Date.now();
+  const claimed = await ctx.db
+    .update(payments)
+    .set({ checkedAt: nowMs })
+    .where(and(eq(payments.id, id), isPending, lte(payments.checkedAt, nowMs - intervalMs)))
+    .returning({ id: payments.id });
+  if (claimed.length === 0) return false;
+  // Without a checkoutRef, the checkout is just being started or its start failed.
+  const hasExpired =
+    checkoutRef === null
+      ? createdAt <= nowMs - DAY_MS
+      : await applyState(ctx, provider, { kind: 'checkout', ref: checkoutRef }, origin);
+  if (hasExpired) {
+    await ctx.db
+      .update(payments)
+      .set({ status: 'expired' })
+      .where(and(eq(payments.id, id), isPending));
+  }
+  return true;
+};
+
+const checkSubscription = async (ctx: PublicCtx, row: SubscriptionRow): Promise<void> => {
+  const nowMs = Date.now();
+  const claimed = await ctx.db
+    .update(subscriptions)
+    .set({ checkedAt: nowMs })
+    .where(and(eq(subscriptions.id, row.id), eq(subscriptions.checkedAt, row.checkedAt)))
+    .returning({ id: subscriptions.id });
+  if (claimed.length === 0) return;
+  const { provider, providerRef: ref, endsAt: endsAtMs } = row;
+  await applyState(ctx, provider, { kind: 'subscription', ref, endsAtMs }, null);
+};
+
+/** The shortest time between two questions about a payment whose customer reloads a page. */
+const RETURN_INTERVAL_MS = 5_000;
+
+/** Asks about the pending payment of a customer who has come back from checkout. Returns whether it may have changed. */
+export const checkReturning = async (ctx: PublicCtx, payment: PaymentRow, origin: string) => {
+  if (payment.status !== 'pending') return false;
+  try {
+    return await checkPayment(ctx, payment, RETURN_INTERVAL_MS, origin);
+  } catch (error) {
+    // The customer sees that the payment is still pending, and the provider is asked again.
+    logError('payment_check_failed', error, { account_id: payment.accountId });
+    return true;
+  }
+};
+
+/** The most payments, and the most subscriptions, of one run. The rest is still due in the next run. */
+const MAX_CHECKS = 100;
+/** After so many failures, the provider is considered down until the next run. */
+const MAX_FAILURES = 5;
+
+/** Asks once a day about every payment that is pending and every subscription that is past due or over. */
+export const checkDue = async (ctx: PublicCtx): Promise<void> => {
+  const nowMs = Date.now();
+  const [duePayments, dueSubscriptions] = await ctx.db.batch([
+    ctx.db
+      .select()
+      .from(payments)
+      .where(and(isPending, lte(payments.checkedAt, nowMs - DAY_MS)))
+      .orderBy(asc(payments.checkedAt))
+      .limit(MAX_CHECKS),
+    ctx.db
+      .select()
+      .from(subscriptions)
+      .where(and(isLive, lte(subscriptions.checkAt, nowMs)))
+      .orderBy(asc(subscriptions.checkAt))
+      .limit(MAX_CHECKS),
+  ]);
+  const checks = [
+    ...duePayments.map((row) => ({ row, run: () => checkPayment(ctx, row, DAY_MS, null) })),
+    ...dueSubscriptions.map((row) => ({ row, run: () => checkSubscription(ctx, row) })),
+  ];
+  let failures = 0;
+  for (const { row, run } of checks) {
+    try {
+      await run();
+    } catch (error) {
+      logError('payment_check_failed', error, { account_id: row.accountId });
+      if (++failures === MAX_FAILURES) return;
+    }
+  }
+};
