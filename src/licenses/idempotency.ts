@@ -1,4 +1,4 @@
-import { and, eq, gt, lte } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm';
 import { idempotencyKeys } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -33,16 +33,29 @@ export const findLicenseIdByKey = async (
   return earlier?.licenseId ?? null;
 };
 
-/** Statements that delete the account's expired keys, and claim the key for the license of the same commit. */
+/** Expired keys that a claim deletes. More than one, so that the keys of accounts that no longer create licenses go. */
+const PRUNED_PER_CLAIM = 10;
+
+/** Statements that claim the key for the license of the same commit, and delete the oldest expired keys of any account. */
 export const claimIdempotencyKey = (
   { db, accountId }: Ctx,
   { key, requestHash }: Idempotency,
   licenseId: string,
   nowMs: number,
-) =>
-  [
+) => {
+  const isExpired = lte(idempotencyKeys.createdAt, nowMs - DAY_MS);
+  const rowid = sql`rowid`;
+  const oldest = db
+    .select({ rowid })
+    .from(idempotencyKeys)
+    .where(isExpired)
+    .orderBy(asc(idempotencyKeys.createdAt))
+    .limit(PRUNED_PER_CLAIM);
+  return [
     db
       .delete(idempotencyKeys)
-      .where(and(eq(idempotencyKeys.accountId, accountId), lte(idempotencyKeys.createdAt, nowMs - DAY_MS))),
+      .where(and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key), isExpired)),
+    db.delete(idempotencyKeys).where(inArray(rowid, oldest)),
     db.insert(idempotencyKeys).values({ accountId, key, requestHash, licenseId, createdAt: nowMs }),
   ] as const;
+};

@@ -110,3 +110,17 @@ describe('the idempotency key', () => {
     expect(body.error.details[0].path).toBe('idempotency-key');
   });
 });
+
+test('expired keys of an account that no longer creates licenses are deleted by other accounts’ creates', async () => {
+  const [ada, bob] = [await signUp(), await signUp()];
+  for (let i = 0; i < 15; i++) {
+    await bob.asSession('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': `order-${i}` });
+  }
+  const age = 'UPDATE idempotency_keys SET created_at = created_at - ? WHERE account_id = ? AND key <> ?';
+  await env.DB.prepare(age)
+    .bind(24 * HOUR_MS, bob.accountId, 'order-7')
+    .run();
+  for (const key of ['one', 'two']) expect((await createWithKey(ada)(key, {})).status).toBe(201);
+  const left = env.DB.prepare('SELECT key FROM idempotency_keys WHERE account_id = ?').bind(bob.accountId);
+  expect((await left.all()).results).toEqual([{ key: 'order-7' }]);
+});

@@ -87,7 +87,7 @@ export const idempotencyKeys = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.key] }),
-    index('idempotency_keys_by_age').on(table.accountId, table.createdAt),
+    index('idempotency_keys_by_time').on(table.createdAt),
   ],
 );
 
