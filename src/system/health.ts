@@ -19,7 +19,7 @@ export const healthBody = z
   })
   .meta({ id: 'Health' });
 
-const checkDatabase = async ({ db }: PublicCtx): Promise<string> => {
+const queryDatabase = async ({ db }: PublicCtx): Promise<string> => {
   const timeout = AbortSignal.timeout(DATABASE_TIMEOUT_MS);
   const timedOut = new Promise<never>((_resolve, reject) => {
     timeout.addEventListener('abort', () => reject(new Error('The database did not respond in time.')));
@@ -31,6 +31,21 @@ const checkDatabase = async ({ db }: PublicCtx): Promise<string> => {
     logError('health_database_failed', error);
     return 'unavailable';
   }
+};
+
+const DATABASE_CHECK_MS = 2_000;
+let lastCheck: { startMs: number; result: Promise<string> } | null = null;
+
+/** The calls of two seconds share a query, so that a flood of health checks doesn't load the database. */
+const checkDatabase = async (ctx: PublicCtx): Promise<string> => {
+  const nowMs = Date.now();
+  if (!lastCheck || Math.abs(nowMs - lastCheck.startMs) >= DATABASE_CHECK_MS) {
+    lastCheck = { startMs: nowMs, result: queryDatabase(ctx) };
+    return lastCheck.result;
+  }
+  // The query never ends if its client disconnects, so every other caller has a timeout of its own.
+  const timedOut = scheduler.wait(DATABASE_TIMEOUT_MS).then(() => 'unavailable');
+  return Promise.race([lastCheck.result, timedOut]);
 };
 
 const checkConfiguration = ({ env }: PublicCtx): string => {

@@ -1,11 +1,13 @@
 import { createExecutionContext, listDurableObjectIds } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { mintApiKey } from '../../src/auth/api-key.ts';
 import worker from '../../src/index.ts';
 import { expectAbsent, dumpDatabase, captureLogs } from '../http/security.ts';
 import { call, type Json, ORIGIN, signUp } from '../support/client.ts';
+import { recordStatements } from '../support/d1-queries.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { withoutTables } from '../support/gate.ts';
 
 const HEALTHY = {
@@ -38,6 +40,7 @@ test('GET /health with an API key costs no usage and has no rate limit', async (
 });
 
 test('GET /health answers degraded while the database is down and ok once it is back', async () => {
+  useFakeClock(Date.now() + 10_000);
   const log = captureLogs();
   const { status, body, headers } = await withoutTables(['accounts'], () => call('GET', '/health'));
   const text = log.stop();
@@ -47,7 +50,31 @@ test('GET /health answers degraded while the database is down and ok once it is 
   ]);
   expect(headers.get('x-request-id')).toMatch(/^req_/);
   expect(text).toContain('no such table: accounts');
+  vi.advanceTimersByTime(2_000);
   expect((await call('GET', '/health')).body).toEqual(HEALTHY);
+});
+
+test('GET /health queries the database at most every two seconds, also in parallel and after a failure', async () => {
+  useFakeClock(Date.now() + 20_000);
+  const statusesOf20 = async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call('GET', '/health')));
+    return new Set(answers.map(({ status }) => status));
+  };
+  const healthy = await recordStatements(statusesOf20);
+  expect([healthy.result, healthy.statements.length]).toEqual([new Set([200]), 1]);
+  vi.advanceTimersByTime(1_999);
+  expect((await recordStatements(statusesOf20)).statements).toEqual([]);
+
+  vi.advanceTimersByTime(1);
+  await withoutTables(['accounts'], async () => {
+    const failing = await recordStatements(statusesOf20);
+    expect([failing.result, failing.statements.length]).toEqual([new Set([503]), 1]);
+  });
+  vi.advanceTimersByTime(1_999);
+  const cached = await recordStatements(statusesOf20);
+  expect([cached.result, cached.statements]).toEqual([new Set([503]), []]);
+  vi.advanceTimersByTime(1);
+  expect(await statusesOf20()).toEqual(new Set([200]));
 });
 
 describe('GET /health with a misconfigured variable', () => {
