@@ -215,7 +215,8 @@ const OVERVIEW = `Latchkey issues and verifies software licenses.
 
 Every response is JSON. All errors have the schema \`Error\`, including those for unknown paths (404 \`not_found\`) and
 unsupported methods (405 \`method_not_allowed\`, with an \`Allow\` header). Lists take \`limit\` and \`cursor\` and
-return \`next_cursor\`. Times are ISO 8601 in UTC, and dates are YYYY-MM-DD.`;
+return \`next_cursor\`. Times are ISO 8601 in UTC, and dates are YYYY-MM-DD. Over plain http, GET and HEAD are redirected
+to https, and every other method answers 403 \`https_required\`.`;
 
 export const openApiDocument = (app: Pick<Hono<AppEnv>, 'routes'>, version: string) => {
   const routes = documentedRoutes(app);

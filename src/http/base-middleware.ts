@@ -1,13 +1,15 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { routePath } from 'hono/route';
+import { AppError } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
 import { logLine } from '../shared/log.ts';
 import type { AppEnv } from './context.ts';
+import { errorResponse } from './errors.ts';
 import { createLogSampler } from './log-sampler.ts';
 
-// Sets the request id and the response headers of every request, and logs it. This is one middleware instead of three
-// because each middleware adds to the cost of a verify.
+// Sets the request id and the response headers of every request, refuses plain http, and logs the request. This is one
+// middleware because each middleware adds to the cost of a verify.
 
 const DEFAULT_CSP = "default-src 'none'; frame-ancestors 'none'";
 
@@ -62,11 +64,31 @@ const logRequest = (c: Context<AppEnv>, startMs: number) => {
   });
 };
 
+const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/**
+ * Refuses plain http, except from the same machine. Only GET and HEAD are redirected: a client that sends anything else,
+ * and its credentials, in the clear should notice.
+ */
+const refusePlainHttp = (c: Context<AppEnv>): Response | null => {
+  if (c.req.url.startsWith('https:')) return null;
+  const url = new URL(c.req.url);
+  if (LOOPBACK_HOST.test(url.hostname)) return null;
+  if (c.req.method !== 'GET' && c.req.method !== 'HEAD') {
+    return errorResponse(c, new AppError('https_required'));
+  }
+  url.protocol = 'https:';
+  url.port = '';
+  return c.redirect(url.href, 301);
+};
+
 export const baseMiddleware = createMiddleware<AppEnv>(async (c, next) => {
   const startMs = Date.now();
   const requestId = newId('req');
   c.set('requestId', requestId);
-  await next();
+  const refusal = refusePlainHttp(c);
+  if (refusal) c.res = refusal;
+  else await next();
   const { headers } = c.res;
   headers.set('X-Request-Id', requestId);
   // The dashboard's files get their headers from `web/public/_headers`.

@@ -19,6 +19,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   api_key_invalid: { status: 403, message: 'Invalid API Key' },
   insufficient_scope: { status: 403, message: 'This API Key Can Only Verify Licenses' },
   origin_not_allowed: { status: 403, message: 'Origin Not Allowed' },
+  https_required: { status: 403, message: 'HTTPS Required' },
   license_limit_reached: { status: 403, message: 'License Limit Reached' },
   api_key_not_found: { status: 404, message: 'API Key Not Found' },
   license_not_found: { status: 404, message: 'License Not Found' },

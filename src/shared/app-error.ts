@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'api_key_invalid'
   | 'insufficient_scope'
   | 'origin_not_allowed'
+  | 'https_required'
   | 'license_limit_reached'
   | 'api_key_not_found'
   | 'license_not_found'

@@ -220,6 +220,9 @@ test('the eleventh failed login to an email address gets 429', async () => {
 
 test('every error code has been tested', () => {
   const testedElsewhere: ErrorCode[] = [
+    // plain-http.test.ts and limit.test.ts
+    'https_required',
+    'license_limit_reached',
     'body_too_large',
     'unsupported_media_type',
     'internal_error',
