@@ -1,4 +1,5 @@
 import { random16Bits, randomBase62, sortableBase62 } from './random.ts';
+import { DAY_MS } from './rules/dates.ts';
 
 export type IdPrefix = 'acct' | 'key' | 'lic' | 'evt' | 'whe' | 'dlv' | 'pay' | 'sub' | 'req';
 
@@ -15,9 +16,11 @@ let sequence = 0;
 export const newId = (prefix: IdPrefix): string => {
   const nowMs = Date.now();
   sequence++;
-  // While the clock stands still or was set back, the sequence goes on counting within the last millisecond.
-  if (nowMs > lastMs || sequence === SEQUENCE_SIZE) {
-    lastMs = Math.max(nowMs, lastMs + 1);
+  // While the clock stands still or was set back, the sequence goes on counting within the last millisecond. Only a
+  // clock that was more than a day ahead is followed back: its ids would otherwise never reach their retention time.
+  const isMisset = lastMs - nowMs > DAY_MS;
+  if (nowMs > lastMs || isMisset || sequence === SEQUENCE_SIZE) {
+    lastMs = isMisset ? nowMs : Math.max(nowMs, lastMs + 1);
     sequence = random16Bits();
   }
   const ordered = sortableBase62(lastMs, TIME_LENGTH) + sortableBase62(sequence, SEQUENCE_LENGTH);

@@ -24,7 +24,7 @@ test('ids stay strictly ordered when a millisecond has more than its sequence ca
   expectStrictlyOrdered(makeIds(300_000));
 });
 
-test.for([1, 999, 1_001, 3_600_000])(
+test.for([1, 999, 1_001, 3_600_000, 86_400_000])(
   'ids stay strictly ordered when the clock steps back by %i ms and then runs on',
   (stepMs) => {
     const startMs = Date.parse('2027-03-01T00:00:00.000Z') + stepMs * 10;
