@@ -1,5 +1,6 @@
 import type { WebhookEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
+import { openBacklog } from './backlog.ts';
 import type { Attempt, Delivery, DeliveryRecord, DeliveryStatus } from './outbox-tables.ts';
 
 type Row<T> = T & Record<string, SqlStorageValue>;
@@ -12,6 +13,7 @@ type DeliveryRow = Row<{
   failures: number;
   due_at_ms: number;
   lease: string | null;
+  error: string | null;
   created_at_ms: number;
 }>;
 
@@ -25,6 +27,7 @@ const toDelivery = (row: DeliveryRow): Delivery => ({
   failures: row.failures,
   dueAtMs: row.due_at_ms,
   lease: row.lease,
+  error: row.error,
   createdAtMs: row.created_at_ms,
 });
 
@@ -35,8 +38,16 @@ const toEvent = (row: EventRow): WebhookEvent => ({
   createdAtMs: row.created_at_ms,
 });
 
+const countBy = (deliveries: Pick<Delivery, 'endpointId'>[]) => {
+  const counts = new Map<string, number>();
+  for (const { endpointId } of deliveries) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
+  return counts;
+};
+
 /** Stores events, deliveries and attempts in the outbox's SQLite database. */
-export const openDeliveries = (sql: SqlStorage) => {
+export const openDeliveries = (sql: SqlStorage, accountId: string) => {
+  const backlog = openBacklog(sql, accountId);
+
   const getEvent = (id: string): WebhookEvent => {
     const [row] = sql.exec<EventRow>('SELECT * FROM events WHERE id = ?', id);
     if (!row) throw new Error(`The event ${id} of a delivery is missing.`);
@@ -69,21 +80,26 @@ export const openDeliveries = (sql: SqlStorage) => {
     attempts: listAttempts(row.id),
   });
 
-  const update = (delivery: Delivery) =>
-    sql.exec(
-      'UPDATE deliveries SET status = ?, failures = ?, due_at_ms = ?, lease = ? WHERE endpoint_id = ? AND id = ?',
-      delivery.status,
-      delivery.failures,
-      delivery.dueAtMs,
-      delivery.lease,
-      delivery.endpointId,
-      delivery.id,
-    );
-
   const findRow = (endpointId: string, id: string): DeliveryRow | undefined =>
     sql
       .exec<DeliveryRow>('SELECT * FROM deliveries WHERE endpoint_id = ? AND id = ?', endpointId, id)
       .toArray()[0];
+
+  const update = (delivery: Delivery) => {
+    const wasPending = findRow(delivery.endpointId, delivery.id)?.status === 'pending';
+    sql.exec(
+      `UPDATE deliveries SET status = ?, failures = ?, due_at_ms = ?, lease = ?, error = ?
+       WHERE endpoint_id = ? AND id = ?`,
+      delivery.status,
+      delivery.failures,
+      delivery.dueAtMs,
+      delivery.lease,
+      delivery.error,
+      delivery.endpointId,
+      delivery.id,
+    );
+    backlog.track(delivery.endpointId, wasPending, delivery.status === 'pending');
+  };
 
   return {
     getEvent,
@@ -110,6 +126,7 @@ export const openDeliveries = (sql: SqlStorage) => {
           JSON.stringify(rows),
           nowMs,
         );
+        for (const [endpointId, added] of countBy(deliveries)) backlog.grow(endpointId, added, nowMs);
       }
       return rows.map(([, id = '']) => id);
     },
@@ -180,11 +197,13 @@ export const openDeliveries = (sql: SqlStorage) => {
       ),
 
     /** Cancels the endpoint's pending deliveries. */
-    cancelPending: (endpointId: string) =>
+    cancelPending: (endpointId: string) => {
       sql.exec(
         "UPDATE deliveries SET status = 'failed', lease = NULL WHERE status = 'pending' AND endpoint_id = ?",
         endpointId,
-      ),
+      );
+      backlog.forget(endpointId);
+    },
 
     deleteByEndpoint: (endpointId: string) => {
       sql.exec(
@@ -192,6 +211,7 @@ export const openDeliveries = (sql: SqlStorage) => {
         endpointId,
       );
       sql.exec('DELETE FROM deliveries WHERE endpoint_id = ?', endpointId);
+      backlog.forget(endpointId);
     },
 
     isEmpty: (): boolean => sql.exec('SELECT 1 FROM events LIMIT 1').toArray().length === 0,

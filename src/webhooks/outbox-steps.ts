@@ -23,4 +23,5 @@ export const OUTBOX_STEPS: readonly string[] = [
     CREATE TABLE IF NOT EXISTS hours (
       hour INTEGER PRIMARY KEY, delivered INTEGER NOT NULL, failed INTEGER NOT NULL
     );`,
+  'ALTER TABLE deliveries ADD COLUMN error TEXT',
 ];

@@ -40,6 +40,8 @@ export interface Delivery {
   /** When the next attempt is due or, during an attempt, when its lease expires. */
   dueAtMs: number;
   lease: string | null;
+  /** Why the delivery failed permanently, unless its last attempt says so. */
+  error: string | null;
   createdAtMs: number;
 }
 

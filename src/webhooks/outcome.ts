@@ -22,7 +22,7 @@ export const applyOutcome = (
   if (outcome.ok) {
     // A success counts even if the lease has expired and another consumer holds a new one.
     return {
-      delivery: { ...delivery, status: 'delivered', lease: null },
+      delivery: { ...delivery, status: 'delivered', lease: null, error: null },
       failingSinceMs: isEarlierUrl ? endpoint.failingSinceMs : null,
       disable: null,
     };

@@ -84,6 +84,10 @@ export const deliveryBody = z
         response: z.string().nullable().meta({ description: 'The first 2 KiB of the response.' }),
       }),
     ),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the delivery failed permanently, if its last attempt doesn’t say so.' }),
     next_attempt_at: z.iso.datetime().nullable(),
     payload: z.string().meta({ description: 'The exact request body.' }),
     created_at: z.iso.datetime(),
@@ -125,6 +129,7 @@ export const toDeliveryBody = (delivery: DeliveryRecord): z.infer<typeof deliver
     duration_ms: durationMs,
     response,
   })),
+  error: delivery.error,
   next_attempt_at:
     delivery.status === 'pending' && delivery.lease === null ? isoTime(delivery.dueAtMs) : null,
   payload: delivery.event.payload,

@@ -38,7 +38,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     migrateObject(ctx.storage, OUTBOX_STEPS);
     this.#accountId = storedAccountId(ctx);
     this.#endpoints = openEndpoints(ctx.storage.sql);
-    this.#deliveries = openDeliveries(ctx.storage.sql);
+    this.#deliveries = openDeliveries(ctx.storage.sql, this.#accountId);
     this.#lanes = openLanes(this.#deliveries);
     this.#hourlyCounts = openHourlyCounts(ctx.storage.sql);
     this.#hints = openHints(env.WEBHOOKS, this.#accountId);
@@ -174,7 +174,14 @@ export class WebhookOutbox extends DurableObject<Env> {
     const delivery = this.#deliveries.get(endpointId, deliveryId);
     if (!delivery) return null;
     const nowMs = Date.now();
-    this.#deliveries.update({ ...delivery, status: 'pending', failures: 0, dueAtMs: nowMs, lease: null });
+    this.#deliveries.update({
+      ...delivery,
+      status: 'pending',
+      failures: 0,
+      dueAtMs: nowMs,
+      lease: null,
+      error: null,
+    });
     await this.#scheduleWork(nowMs);
     return this.#deliveries.getRecord(endpointId, deliveryId);
   }

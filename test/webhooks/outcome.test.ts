@@ -14,6 +14,7 @@ const DELIVERY: Delivery = {
   failures: 0,
   dueAtMs: NOON + 30_000,
   lease: 'own-lease',
+  error: null,
   createdAtMs: NOON,
 };
 

@@ -91,7 +91,7 @@ test('cleanup scans a long backlog in parts, at most every ten minutes, and dele
   await tamperOutbox(
     ada.accountId,
     `INSERT INTO deliveries SELECT ?, 'dlv' || substr(id, 4), id,
-       iif(id = 'evt_000012500', 'delivered', 'pending'), 0, ?, NULL, 0 FROM events`,
+       iif(id = 'evt_000012500', 'delivered', 'pending'), 0, ?, NULL, 0, NULL FROM events`,
     endpoint.id,
     NOON + DAY_MS,
   );

@@ -4,6 +4,9 @@ export const MAX_ENDPOINTS = 20;
 export const MAX_URL_LENGTH = 2_048;
 export const MAX_DESCRIPTION_LENGTH = 200;
 
+/** Above this number of pending deliveries of an endpoint, the oldest fail permanently. */
+export const MAX_PENDING = 100_000;
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 

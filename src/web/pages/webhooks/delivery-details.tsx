@@ -53,6 +53,9 @@ export const DeliveryDetails = ({ webhook, delivery }: { webhook: Webhook; deliv
       </span>
       <Resend webhook={webhook} delivery={delivery} />
     </div>
+    {delivery.error !== null && (
+      <p className="px-5 pb-3 text-sm text-bad">This delivery failed because {delivery.error}.</p>
+    )}
     {webhook.status === 'disabled' && (
       <p className="px-5 pb-3 text-sm text-muted">Enable the webhook to resend this delivery.</p>
     )}
