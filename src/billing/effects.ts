@@ -7,7 +7,7 @@ import { eventChange, type Change } from '../gate/feed.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
-import { accountWhileLive, activeAndUnpaid, endMarker } from './guards.ts';
+import { accountWhileLive, activeAndUnpaid, endMarker, isRenewalRecorded } from './guards.ts';
 import type { Fact, Provider, ProviderName } from './provider.ts';
 
 // Computes what a fact changes, given the current state. Nothing is written here.
@@ -47,7 +47,7 @@ const paidEffect = async (
   const { db } = ctx;
   const [payment] = await db.select().from(payments).where(eq(payments.id, fact.paymentId));
   // The payment can belong to another service that uses the same provider.
-  if (!payment || payment.provider !== provider.name) return null;
+  if (!payment || payment.provider !== provider.name || payment.status === 'paid') return null;
   const { accountId, plan } = payment;
   const [current] = await db
     .select()
@@ -115,7 +115,7 @@ const renewedEffect = async (
 ): Promise<Effect | null> => {
   const { db } = ctx;
   const subscription = await findSubscription(ctx, provider, fact.subscriptionRef);
-  if (!subscription) return null;
+  if (!subscription || (await isRenewalRecorded(ctx, subscription, fact.invoiceRef))) return null;
   const { accountId, plan, id } = subscription;
   const nowMs = Date.now();
   const { startMs: periodStart, endMs: periodEnd } = fact.period;

@@ -1,6 +1,6 @@
 import { and, eq, exists, notExists, type SQL } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
-import { appliedFacts, isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
+import { appliedFacts, isLive, payments, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
 import { renewalName } from './fact-name.ts';
 import type { ProviderName } from './provider.ts';
@@ -39,3 +39,17 @@ export const activeAndUnpaid = ({ db }: PublicCtx, provider: ProviderName, invoi
 /** Inserts a unique marker, so that only one commit can cancel, replace or end a subscription. */
 export const endMarker = ({ db }: PublicCtx, { id, cancelledAt }: SubscriptionRow) =>
   cancelledAt === null ? [db.insert(appliedFacts).values({ name: `over:${id}`, appliedAt: Date.now() })] : [];
+
+/** Whether the invoice has renewed the subscription, even if the name of that fact has been pruned. */
+export const isRenewalRecorded = async (
+  { db }: PublicCtx,
+  { accountId, provider }: SubscriptionRow,
+  invoiceRef: string,
+): Promise<boolean> => {
+  const isRenewal = and(
+    eq(payments.accountId, accountId),
+    eq(payments.provider, provider),
+    eq(payments.checkoutRef, invoiceRef),
+  );
+  return (await db.select({ id: payments.id }).from(payments).where(isRenewal).limit(1)).length > 0;
+};

@@ -34,6 +34,9 @@ export const payments = sqliteTable(
     uniqueIndex('payments_pending')
       .on(table.accountId)
       .where(sql`${table.status} = 'pending'`),
+    index('payments_to_prune')
+      .on(table.createdAt)
+      .where(sql`${table.status} IN ('replaced', 'expired')`),
     index('payments_to_check')
       .on(table.checkedAt)
       .where(sql`${table.status} = 'pending'`),
@@ -42,6 +45,9 @@ export const payments = sqliteTable(
 
 /** The condition of the indexes of pending payments. SQLite uses them only if the status is a literal. */
 export const isPending = sql`${payments.status} = 'pending'`;
+
+/** The condition of the index `payments_to_prune`. */
+export const isUnpaid = sql`${payments.status} IN ('replaced', 'expired')`;
 
 export const SUBSCRIPTION_STATUSES = ['active', 'past_due', 'cancelled', 'ended'] as const;
 export const subscriptions = sqliteTable(
@@ -87,10 +93,14 @@ export const subscriptions = sqliteTable(
 export const isLive = sql`${subscriptions.status} <> 'ended'`;
 
 /** The names of facts that have been applied, so that none is applied twice. */
-export const appliedFacts = sqliteTable('applied_facts', {
-  name: text().primaryKey(),
-  appliedAt: integer('applied_at').notNull(),
-});
+export const appliedFacts = sqliteTable(
+  'applied_facts',
+  {
+    name: text().primaryKey(),
+    appliedAt: integer('applied_at').notNull(),
+  },
+  (table) => [index('applied_facts_by_time').on(table.appliedAt)],
+);
 
 export type PaymentRow = typeof payments.$inferSelect;
 export type SubscriptionRow = typeof subscriptions.$inferSelect;

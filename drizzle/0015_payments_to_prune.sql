@@ -1,0 +1,1 @@
+CREATE INDEX `payments_to_prune` ON `payments` (`created_at`) WHERE "payments"."status" IN ('replaced', 'expired');

@@ -1,0 +1,1 @@
+CREATE INDEX `applied_facts_by_time` ON `applied_facts` (`applied_at`);
