@@ -64,11 +64,12 @@ const HEADERS = {
   'X-Request-Id': { description: 'The id of this request in the logs.', schema: { type: 'string' } },
   RateLimit: {
     description:
-      'The rest of the API key’s rate limit: `r` calls now, and the full rate in `t` seconds. Only sent if the call uses an API key.',
+      'The rest of the rate limit, of the API key (`"key"`) or of all API keys of the account together (`"account"`), whichever is tighter: `r` calls now, and the full rate in `t` seconds. Only sent if the call uses an API key.',
     schema: { type: 'string', examples: ['"key";r=19;t=1'] },
   },
   'RateLimit-Policy': {
-    description: 'The API key’s rate limit: `q` calls in `w` seconds. Only sent if the call uses an API key.',
+    description:
+      'The rate limit that `RateLimit` refers to: `q` calls in `w` seconds. Only sent if the call uses an API key.',
     schema: { type: 'string', examples: ['"key";q=20;w=2'] },
   },
   'Retry-After': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 1 } },

@@ -14,8 +14,9 @@ import { readSessionToken } from './session-cookie.ts';
 import { findSession } from './sessions.ts';
 
 export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
-  c.header('RateLimit-Policy', `"key";q=${rate.quota};w=${rate.windowSeconds}`);
-  c.header('RateLimit', `"key";r=${rate.remaining};t=${rate.resetSeconds}`);
+  const policy = rate.policy ?? 'key';
+  c.header('RateLimit-Policy', `"${policy}";q=${rate.quota};w=${rate.windowSeconds}`);
+  c.header('RateLimit', `"${policy}";r=${rate.remaining};t=${rate.resetSeconds}`);
 };
 
 /** Created only once, because capturing a stack trace would dominate the cost of rejecting an invalid key. */

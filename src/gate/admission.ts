@@ -1,13 +1,13 @@
 import { equalInConstantTime } from '../shared/hash.ts';
-import { createLru, type Lru } from '../shared/lru.ts';
+import { createLru } from '../shared/lru.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
-import { effectivePlan, PLANS } from '../shared/rules/plans.ts';
+import { effectivePlan, type Plan, PLANS } from '../shared/rules/plans.ts';
 import type { Copy } from './copy.ts';
 import type { CopiedKey } from './copy-tables.ts';
 import type { Ledger } from './ledger.ts';
 import { type Period, periodAt } from './period.ts';
-import { decideRate, type RateState } from './rate.ts';
+import { decideRate, decideSharedRate, type RateDecision, type RateState } from './rate.ts';
 import { createRefusalMemory } from './refusal-memory.ts';
 
 export interface Usage {
@@ -43,6 +43,8 @@ const isValid = (presented: PresentedKey, key: CopiedKey, nowMs: number) =>
 /** Decides which keys may call, how fast and how often. Rates are kept in memory only. */
 export const openAdmission = (copy: Copy, ledger: Ledger) => {
   const validKeys = createLru<number>(KEYS_IN_MEMORY);
+  /** For all valid keys together. */
+  let accountRecoveredAtMs = 0;
   /** Separate, so that an invalid key can't slow down a valid one. */
   const invalidKeys = createLru<number>(KEYS_IN_MEMORY);
   const refusals = createRefusalMemory(KEYS_IN_MEMORY);
@@ -55,14 +57,26 @@ export const openAdmission = (copy: Copy, ledger: Ledger) => {
     refusals.recall(presented.fingerprint, nowMs);
 
   /** Returns the rate after the call, or a refusal. */
-  const spendRate = (rates: Lru<number>, presented: PresentedKey, nowMs: number, callsPerSecond: number) => {
-    const decision = decideRate(rates.get(presented.keyId) ?? 0, nowMs, callsPerSecond);
-    rates.set(presented.keyId, decision.recoveredAtMs);
+  const toAdmission = (presented: PresentedKey, decision: RateDecision, nowMs: number) => {
     if (decision.allowed) return { refused: null, rate: decision.state } as const;
     const { state: rate, retryAfterSeconds, waitMs } = decision;
     const refusal = { refused: 'rate_limit_exceeded', rate, retryAfterSeconds, holdsMs: waitMs } as const;
     refusals.remember(presented.fingerprint, refusal, nowMs);
     return refusal;
+  };
+
+  const spendInvalidKeyRate = (presented: PresentedKey, nowMs: number, { callsPerSecond }: Plan) => {
+    const decision = decideRate(invalidKeys.get(presented.keyId) ?? 0, nowMs, callsPerSecond);
+    invalidKeys.set(presented.keyId, decision.recoveredAtMs);
+    return toAdmission(presented, decision, nowMs);
+  };
+
+  const spendRate = (presented: PresentedKey, nowMs: number, plan: Plan) => {
+    const recoveredAtMs = validKeys.get(presented.keyId) ?? 0;
+    const shared = decideSharedRate(recoveredAtMs, accountRecoveredAtMs, nowMs, plan);
+    validKeys.set(presented.keyId, shared.keyRecoveredAtMs);
+    accountRecoveredAtMs = shared.accountRecoveredAtMs;
+    return toAdmission(presented, shared.decision, nowMs);
   };
 
   /**
@@ -95,12 +109,12 @@ export const openAdmission = (copy: Copy, ledger: Ledger) => {
       if (held) return held;
       const account = copy.account();
       const key = copy.key(presented.keyId);
-      const { callsPerSecond } = PLANS[account ? effectivePlan(account, nowMs) : 'free'];
+      const plan = PLANS[account ? effectivePlan(account, nowMs) : 'free'];
       if (!account || !key || !isValid(presented, key, nowMs)) {
-        const admission = spendRate(invalidKeys, presented, nowMs, callsPerSecond);
+        const admission = spendInvalidKeyRate(presented, nowMs, plan);
         return admission.refused === null ? refuseInvalid(!account || key !== null) : admission;
       }
-      const admission = spendRate(validKeys, presented, nowMs, callsPerSecond);
+      const admission = spendRate(presented, nowMs, plan);
       if (admission.refused !== null) return admission;
       return needs === 'full' && key.scope !== 'full'
         ? { refused: 'insufficient_scope', rate: admission.rate }

@@ -1,5 +1,7 @@
 // The generic cell rate algorithm (GCRA): a key's rate is one number, the time at which it has fully recovered.
 
+import type { Plan } from '../shared/rules/plans.ts';
+
 export const RATE_WINDOW_MS = 2_000;
 
 /** The values of the RateLimit headers. */
@@ -10,6 +12,8 @@ export interface RateState {
   remaining: number;
   /** Time until the key has fully recovered. */
   resetSeconds: number;
+  /** Set if this is the rate limit of all keys of the account together, and not of the key alone. */
+  policy?: 'account';
 }
 
 /** The caller stores `recoveredAtMs` for the key. A refused call doesn't change it. */
@@ -50,4 +54,33 @@ export const decideRate = (recoveredAtMs: number, nowMs: number, callsPerSecond:
         retryAfterSeconds: Math.max(1, Math.ceil(excessMs / 1_000)),
         waitMs: excessMs,
       };
+};
+
+const asAccountRate = (state: RateState): RateState => ({ ...state, policy: 'account' });
+
+export interface SharedRateDecision {
+  /** The decision by the tighter of the two. */
+  decision: RateDecision;
+  keyRecoveredAtMs: number;
+  accountRecoveredAtMs: number;
+}
+
+/** Decides by the rates of a key and of its account. A call that one of them refuses spends neither. */
+export const decideSharedRate = (
+  keyRecoveredAtMs: number,
+  accountRecoveredAtMs: number,
+  nowMs: number,
+  { callsPerSecond, accountCallsPerSecond }: Pick<Plan, 'callsPerSecond' | 'accountCallsPerSecond'>,
+): SharedRateDecision => {
+  const byKey = decideRate(keyRecoveredAtMs, nowMs, callsPerSecond);
+  const byAccount = decideRate(accountRecoveredAtMs, nowMs, accountCallsPerSecond);
+  const allowed = byKey.allowed && byAccount.allowed;
+  const isAccountTighter = allowed
+    ? byAccount.state.remaining < byKey.state.remaining
+    : !byAccount.allowed && (byKey.allowed || byAccount.waitMs > byKey.waitMs);
+  return {
+    decision: isAccountTighter ? { ...byAccount, state: asAccountRate(byAccount.state) } : byKey,
+    keyRecoveredAtMs: allowed ? byKey.recoveredAtMs : keyRecoveredAtMs,
+    accountRecoveredAtMs: allowed ? byAccount.recoveredAtMs : accountRecoveredAtMs,
+  };
 };

@@ -1,7 +1,7 @@
 // All measurements of one run, in the order in which they affect each other least.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildWorker, fixturePath, SERVICE_CONFIG } from './build.ts';
+import { buildWorker, fixturePath, liftAccountRate, SERVICE_CONFIG } from './build.ts';
 import { measureCounts } from './count-stage.ts';
 import { measureLists } from './list-stage.ts';
 import type { Load } from './load/load.ts';
@@ -26,8 +26,10 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
   const receiver = await openSilentReceiver();
   try {
     step('building');
-    const bundle = buildWorker(SERVICE_CONFIG, join(folder, 'service-bundle'));
-    const counting = buildWorker(SERVICE_CONFIG, join(folder, 'probe-bundle'), fixturePath('probe'));
+    const bundle = liftAccountRate(buildWorker(SERVICE_CONFIG, join(folder, 'service-bundle')));
+    const counting = liftAccountRate(
+      buildWorker(SERVICE_CONFIG, join(folder, 'probe-bundle'), fixturePath('probe')),
+    );
     const smallPlace = openPlace(folder, 'small');
     const bigPlace = openPlace(folder, 'big');
     step(`seeding, ${options.licenses} licenses and ${options.keys} keys on the big account`);

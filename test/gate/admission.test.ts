@@ -101,6 +101,43 @@ describe('a key over its rate limit', () => {
   });
 });
 
+describe('all keys of an account together', () => {
+  const createKeys = async (count: number) => {
+    const keys: string[] = [];
+    for (let i = 0; i < count; i++) keys.push((await createKey({})).api_key);
+    return keys;
+  };
+
+  test('get a burst of 50 calls and 25 calls per second on the free plan', async () => {
+    const [first = '', second = '', third = '', fourth = ''] = await createKeys(4);
+    expect(await tally(20, () => verify(first))).toEqual({ '200 ok': 20 });
+    const calm = await ada.verify('UNKNOWN-KEY', second);
+    expect(calm.headers.get('ratelimit')).toBe('"key";r=19;t=1');
+    expect(await tally(19, () => verify(second))).toEqual({ '200 ok': 19 });
+    const tight = await ada.verify('UNKNOWN-KEY', third);
+    expect(Object.fromEntries(tight.headers)).toMatchObject({
+      'ratelimit-policy': '"account";q=50;w=2',
+      ratelimit: '"account";r=9;t=2',
+    });
+    expect(await tally(20, () => verify(third))).toEqual({ '200 ok': 9, '429 rate_limit_exceeded': 11 });
+    const refused = await ada.verify('UNKNOWN-KEY', fourth);
+    expect(outcome(refused)).toBe('429 rate_limit_exceeded');
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      'retry-after': '1',
+      ratelimit: '"account";r=0;t=2',
+    });
+    vi.advanceTimersByTime(40);
+    expect(await tally(2, () => verify(fourth))).toEqual({ '200 ok': 1, '429 rate_limit_exceeded': 1 });
+  });
+
+  test('are not slowed down by the refused calls of one key or by invalid keys', async () => {
+    const [noisy = '', calm = ''] = await createKeys(2);
+    expect(await tally(100, () => verify(noisy))).toMatchObject({ '200 ok': 20 });
+    await tally(50, () => verify(unknownKey().apiKey));
+    expect(await tally(20, () => verify(calm))).toEqual({ '200 ok': 20 });
+  });
+});
+
 describe('an invalid key', () => {
   test('that was deleted is refused without calling the gate again', async () => {
     const { id, api_key } = await createKey({});

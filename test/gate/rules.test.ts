@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calendarMonth } from '../../src/gate/period.ts';
-import { currentRate, decideRate } from '../../src/gate/rate.ts';
+import { currentRate, decideRate, decideSharedRate } from '../../src/gate/rate.ts';
 import { decideVerdict } from '../../src/gate/verdict.ts';
 
 const spendCalls = (calls: number, nowMs: number, callsPerSecond: number, from = 0) => {
@@ -72,6 +72,60 @@ describe('the rate limit of an API key', () => {
     const { recoveredAtMs } = spendCalls(20, 3_000_000_000, 10);
     expect(currentRate(recoveredAtMs, 1_000_000, 10).remaining).toBe(20);
     expect(spendCalls(30, 1_000_000, 10, recoveredAtMs).allowed).toBe(20);
+  });
+});
+
+describe('the rate limit of all API keys of an account together', () => {
+  const plan = { callsPerSecond: 10, accountCallsPerSecond: 25 };
+  const steps = fc.array(fc.record({ key: fc.nat(4), pause: fc.oneof(fc.constant(0), fc.nat(200)) }), {
+    maxLength: 300,
+  });
+
+  test('never allows more than a burst plus the rate, for each key and for the account', () => {
+    fc.assert(
+      fc.property(steps, (calls) => {
+        const keys = [0, 0, 0, 0, 0];
+        const allowedByKey = [0, 0, 0, 0, 0];
+        let account = 0;
+        let nowMs = 0;
+        for (const { key, pause } of calls) {
+          nowMs += pause;
+          const shared = decideSharedRate(keys[key] ?? 0, account, nowMs, plan);
+          keys[key] = shared.keyRecoveredAtMs;
+          account = shared.accountRecoveredAtMs;
+          if (shared.decision.allowed) allowedByKey[key] = (allowedByKey[key] ?? 0) + 1;
+        }
+        for (const allowed of allowedByKey) expect(allowed).toBeLessThanOrEqual(20 + nowMs / 100);
+        const allAllowed = allowedByKey.reduce((sum, allowed) => sum + allowed, 0);
+        expect(allAllowed).toBeLessThanOrEqual(50 + nowMs / 40);
+      }),
+      { seed: 5 },
+    );
+  });
+
+  test('allows a call exactly if both rates allow it, and a refused call spends neither', () => {
+    fc.assert(
+      fc.property(steps, (calls) => {
+        const keys = [0, 0, 0, 0, 0];
+        let account = 0;
+        let nowMs = 1_000_000;
+        for (const { key, pause } of calls) {
+          nowMs += pause;
+          const before = { key: keys[key] ?? 0, account };
+          const byKey = decideRate(before.key, nowMs, plan.callsPerSecond);
+          const byAccount = decideRate(before.account, nowMs, plan.accountCallsPerSecond);
+          const shared = decideSharedRate(before.key, before.account, nowMs, plan);
+          const allowed = byKey.allowed && byAccount.allowed;
+          expect(shared.decision.allowed).toBe(allowed);
+          expect([shared.keyRecoveredAtMs, shared.accountRecoveredAtMs]).toEqual(
+            allowed ? [byKey.recoveredAtMs, byAccount.recoveredAtMs] : [before.key, before.account],
+          );
+          keys[key] = shared.keyRecoveredAtMs;
+          account = shared.accountRecoveredAtMs;
+        }
+      }),
+      { seed: 6 },
+    );
   });
 });
 

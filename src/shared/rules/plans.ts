@@ -3,6 +3,8 @@ export interface Plan {
   apiLimit: number;
   /** Calls per second of each API key. A burst can use two seconds' worth at once. */
   callsPerSecond: number;
+  /** Calls per second of all API keys of an account together, with bursts as for one key. */
+  accountCallsPerSecond: number;
   /** Licenses that the account may hold, whatever their status. */
   licenseLimit: number;
   /** Per month, in minor units. */
@@ -17,9 +19,21 @@ export const PAID_PLANS = ['pro', 'scale'] as const;
 export const CURRENCY = 'usd';
 
 export const PLANS: Record<PlanName, Plan> = {
-  free: { apiLimit: 1_000, callsPerSecond: 10, licenseLimit: 10_000, amount: 0 },
-  pro: { apiLimit: 100_000, callsPerSecond: 100, licenseLimit: 200_000, amount: 29_00 },
-  scale: { apiLimit: 5_000_000, callsPerSecond: 1_000, licenseLimit: 5_000_000, amount: 199_00 },
+  free: { apiLimit: 1_000, callsPerSecond: 10, accountCallsPerSecond: 25, licenseLimit: 10_000, amount: 0 },
+  pro: {
+    apiLimit: 100_000,
+    callsPerSecond: 100,
+    accountCallsPerSecond: 250,
+    licenseLimit: 200_000,
+    amount: 29_00,
+  },
+  scale: {
+    apiLimit: 5_000_000,
+    callsPerSecond: 1_000,
+    accountCallsPerSecond: 1_000,
+    licenseLimit: 5_000_000,
+    amount: 199_00,
+  },
 };
 
 /** What an account has paid for, and until when. */

@@ -1,5 +1,6 @@
 import { Check } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
+import { PLANS } from '../../../shared/rules/plans.ts';
 import { formatCount, formatMoney } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -53,6 +54,7 @@ export const PlanCard = ({
           <Feature>{formatCount(api_limit)} API calls per month</Feature>
           <Feature>{formatCount(license_limit)} licenses</Feature>
           <Feature>{formatCount(calls_per_second)} calls per second per API key</Feature>
+          <Feature>{formatCount(PLANS[plan.plan].accountCallsPerSecond)} calls per second in total</Feature>
         </ul>
       </div>
       {children}
@@ -69,10 +71,11 @@ export const PlanCardSkeleton = () => (
       <span className="mt-1 mb-4 flex h-8 items-center">
         <Skeleton className="h-7 w-32" />
       </span>
-      <span className="grid h-19 content-evenly gap-2">
+      <span className="grid h-26 content-evenly gap-2">
         <Skeleton className="h-4 w-48" />
         <Skeleton className="h-4 w-32" />
         <Skeleton className="h-4 w-52" />
+        <Skeleton className="h-4 w-44" />
       </span>
     </div>
     <Skeleton className="h-9 rounded-lg" />
