@@ -22,12 +22,17 @@ const writeFreshSecrets = () =>
 
 const STRIPE_SECRETS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
 
-/** Wrangler reads only the secrets in .dev.vars that its configuration requires, so this adds names to the list. */
-const writeConfigRequiring = (names: string[]): string => {
-  const required = /^required = \[(.*)\]$/m;
+/**
+ * The configuration of a local run. Wrangler reads only the secrets in .dev.vars that its configuration requires, so the
+ * list gets more names. It warns about cron triggers, which it doesn't run: `runScheduled` below does.
+ */
+const writeLocalConfig = (secretNames: string[]): string => {
   const config = readFileSync('wrangler.toml', 'utf8');
-  const list = names.map((name) => `"${name}"`).join(', ');
-  writeFileSync('wrangler.local.toml', config.replace(required, `required = [$1, ${list}]`));
+  const list = secretNames.map((name) => `, "${name}"`).join('');
+  const local = config
+    .replace(/^required = \[(.*)\]$/m, `required = [$1${list}]`)
+    .replace(/^\[triggers\]\ncrons = .*\n/m, '');
+  writeFileSync('wrangler.local.toml', local);
   return 'wrangler.local.toml';
 };
 
@@ -72,7 +77,7 @@ if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspec
 // Developers receive webhooks on this machine and pay in the sandbox unless they have Stripe's test keys.
 const isStripe = STRIPE_SECRETS.every((name) => secrets[name]);
 args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true', '--var', `PAYMENTS:${isStripe ? 'stripe' : 'sandbox'}`);
-if (isStripe) args.push('--config', writeConfigRequiring(STRIPE_SECRETS));
+args.push('--config', writeLocalConfig(isStripe ? STRIPE_SECRETS : []));
 
 const wrangler = spawn('wrangler', ['dev', ...args], {
   env,

@@ -187,7 +187,7 @@ describe('unless PAYMENTS_SANDBOX_ANYWHERE is set, the sandbox', () => {
       headers: { 'x-api-key': pending.ada.apiKey, 'content-type': 'application/json' },
     });
 
-  test.for([ORIGIN, 'http://localhost.evil.example', 'http://127.0.0.1.evil.example'])(
+  test.for([ORIGIN, 'https://localhost.evil.example', 'https://127.0.0.1.evil.example'])(
     'accepts no payment at %s',
     async (origin) => {
       const { ada, paymentId, body, signature } = pending;
