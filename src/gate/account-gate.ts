@@ -91,6 +91,8 @@ export class AccountGate extends DurableObject<Env> {
    * the limit.
    */
   async announce(ref = '', call: CountedCall | null = null): Promise<Announcement> {
+    // While D1 fails, the outcomes of more and more changes are unknown. They must stay few enough to store.
+    if (this.#upkeep.isFull()) return { refused: 'unavailable', retryAfterSeconds: 5 };
     const charge = call === null ? { refused: null, receipt: null } : this.#charge(call);
     if (charge.refused !== null) return charge;
     const token = await this.#upkeep.announce(ref, charge.receipt);

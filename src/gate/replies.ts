@@ -35,7 +35,7 @@ export type Charge =
 /** `position` tells the change's own batch where to read the feed. */
 export type Announcement =
   | { refused: null; receipt: Receipt | null; token: string; position: FeedPosition }
-  | Extract<Charge, { refused: 'usage_limit_exceeded' }>;
+  | { refused: 'usage_limit_exceeded' | 'unavailable'; retryAfterSeconds: number };
 
 export interface Statistics extends Usage {
   days: DayUsage[];

@@ -13,6 +13,8 @@ interface Announced {
   receipt: Receipt | null;
 }
 
+const MAX_ANNOUNCED = 1_000;
+
 const ANNOUNCED = 'announced';
 /** Until version 0.1, only the time of the last announced change was kept. */
 const ANNOUNCED_AT = 'announced_at';
@@ -66,6 +68,8 @@ export const openUpkeep = (storage: DurableObjectStorage, copy: Copy, outgoing: 
       await arm();
       return token;
     },
+
+    isFull: () => announced.length >= MAX_ANNOUNCED,
 
     /** The announced change has been applied, or is known not to have been committed. */
     settle: (token: string) => {
