@@ -68,26 +68,32 @@ const useFocusOnNavigation = () => {
   return main;
 };
 
-const usePaletteKey = (open: () => void) =>
+const usePaletteKey = (toggle: () => void) =>
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      open();
+      if (!event.repeat) toggle();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [open]);
+  }, [toggle]);
 
 export const Shell = () => {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const [hasOpenedPalette, setHasOpenedPalette] = useState(false);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const main = useFocusOnNavigation();
-  const openPalette = useCallback(() => {
+  if (isPaletteOpen && !hasOpenedPalette) setHasOpenedPalette(true);
+  const openPalette = () => {
     setDrawerOpen(false);
     setPaletteOpen(true);
+  };
+  const togglePalette = useCallback(() => {
+    setDrawerOpen(false);
+    setPaletteOpen((isOpen) => !isOpen);
   }, []);
-  usePaletteKey(openPalette);
+  usePaletteKey(togglePalette);
 
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
@@ -131,9 +137,9 @@ export const Shell = () => {
       <main id="main" ref={main} tabIndex={-1} className="min-w-0 outline-none">
         <Outlet />
       </main>
-      {isPaletteOpen && (
+      {hasOpenedPalette && (
         <Suspense>
-          <Palette onClose={() => setPaletteOpen(false)} />
+          <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} />
         </Suspense>
       )}
     </div>

@@ -23,7 +23,38 @@ const highlighted = async () => {
   return id === null ? null : ada.page.locator(`[id="${id}"]`).textContent();
 };
 
+/** Dispatches the shortcut outside of the palette, as a key press before the palette has the focus. */
+const toggleFromPage = () =>
+  ada.page.evaluate(
+    `document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true })); undefined`,
+  );
+
 describe('the command palette', () => {
+  test('stays closed after a second press of the shortcut while its script loads', async () => {
+    const requested = Promise.withResolvers<string>();
+    const released = Promise.withResolvers<void>();
+    await ada.page.route('**/assets/palette-*.js', async (route) => {
+      requested.resolve(route.request().url());
+      await released.promise;
+      await route.continue();
+    });
+    await toggle();
+    const script = await requested.promise;
+    await toggle();
+    released.resolve();
+    await ada.page.evaluate(
+      `import('${script}').then(() => new Promise(requestIdleCallback)).then(() => {})`,
+    );
+    expect(await input().count()).toBe(0);
+  });
+
+  test('closes with the shortcut before it has the focus', async () => {
+    await toggle();
+    await expect.poll(() => input().count()).toBe(1);
+    await toggleFromPage();
+    await expect.poll(() => input().count()).toBe(0);
+  });
+
   test('opens and closes with the keyboard shortcut, and returns the focus', async () => {
     const search = ada.page.getByRole('button', { name: /^Search/ });
     await search.focus();

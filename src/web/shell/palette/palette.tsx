@@ -1,7 +1,7 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { Search, X } from 'lucide-react';
-import { type KeyboardEvent, useRef, useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import { plural } from '../../lib/format.ts';
 import { type Item, match } from './ranking.ts';
 import { Results } from './results.tsx';
@@ -66,43 +66,49 @@ const Panel = ({ onChoose }: { onChoose: (item: Item) => void }) => {
 
 const focusMain = () => document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
 
-/** Finds pages, actions, and the account's licenses and webhooks by name. */
-const Palette = ({ onClose }: { onClose: () => void }) => {
-  const [isOpen, setOpen] = useState(true);
+const Popup = ({ chosen, onChoose }: { chosen: RefObject<Item | null>; onChoose: (item: Item) => void }) => {
   const [opener] = useState(() => document.activeElement);
-  const chosen = useRef<Item | null>(null);
-  const choose = (item: Item) => {
-    chosen.current = item;
-    setOpen(false);
-  };
-  const closeOnShortcut = (event: KeyboardEvent) => {
-    if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
-    event.preventDefault();
-    setOpen(false);
-  };
-  const finish = () => {
-    onClose();
-    // Runs after the palette is gone, so that a dialog that the item opens later returns the focus to the page.
-    setTimeout(() => {
-      if (document.activeElement === document.body) focusMain();
-      chosen.current?.run();
-    });
-  };
   const returnsFocus = () =>
     !chosen.current?.opensPage && opener instanceof HTMLElement && opener.isConnected && opener.tabIndex >= 0;
 
   return (
-    <Dialog.Root open={isOpen} onOpenChange={setOpen} onOpenChangeComplete={(open) => !open && finish()}>
+    <Dialog.Popup
+      finalFocus={returnsFocus}
+      className="fixed top-[max(1rem,12vh)] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-raised shadow-pop transition-[opacity,scale] duration-100 outline-none data-ending-style:transition-none data-starting-style:scale-98 data-starting-style:opacity-0"
+    >
+      <Dialog.Title className="sr-only">Search</Dialog.Title>
+      <Panel onChoose={onChoose} />
+    </Dialog.Popup>
+  );
+};
+
+interface PaletteProps {
+  isOpen: boolean;
+  onOpenChange: (isOpen: boolean) => void;
+}
+
+/** Finds pages, actions, and the account's licenses and webhooks by name. */
+const Palette = ({ isOpen, onOpenChange }: PaletteProps) => {
+  const chosen = useRef<Item | null>(null);
+  const choose = (item: Item) => {
+    chosen.current = item;
+    onOpenChange(false);
+  };
+  const finish = () => {
+    const item = chosen.current;
+    chosen.current = null;
+    // Runs after the palette is gone, so that a dialog that the item opens later returns the focus to the page.
+    setTimeout(() => {
+      if (document.activeElement === document.body) focusMain();
+      item?.run();
+    });
+  };
+
+  return (
+    <Dialog.Root open={isOpen} onOpenChange={onOpenChange} onOpenChangeComplete={(open) => !open && finish()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-40 bg-veil transition-opacity duration-100 data-starting-style:opacity-0" />
-        <Dialog.Popup
-          finalFocus={returnsFocus}
-          onKeyDown={closeOnShortcut}
-          className="fixed top-[max(1rem,12vh)] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-raised shadow-pop transition-[opacity,scale] duration-100 outline-none data-ending-style:transition-none data-starting-style:scale-98 data-starting-style:opacity-0"
-        >
-          <Dialog.Title className="sr-only">Search</Dialog.Title>
-          <Panel onChoose={choose} />
-        </Dialog.Popup>
+        <Popup chosen={chosen} onChoose={choose} />
       </Dialog.Portal>
     </Dialog.Root>
   );
