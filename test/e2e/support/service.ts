@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 110_000;
 const STOP_TIMEOUT_MS = 10_000;
 
 /** Variables that the test runner, npm and CI set, and that a new user does not have. */
