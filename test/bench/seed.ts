@@ -1,4 +1,6 @@
 // Creates the data of a run: a service of ordinary size and a service with a big account, in separate databases.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Account, createLicenses, openAccount, subscribe } from './accounts.ts';
 import type { Bundle } from './build.ts';
@@ -51,7 +53,11 @@ interface Sizes {
   keys: number;
 }
 
-/** Inserts an account's licenses directly into D1, as after a restore, and waits until its gate has loaded them. */
+/** Deletes the storage of all gates. They then load their copies from D1, where licenses were inserted directly. */
+const wipeGates = ({ name, folder }: Place) =>
+  rmSync(join(folder, 'data/do', `${name}-AccountGate`), { recursive: true });
+
+/** Inserts an account's licenses directly into D1 and waits until its gate has loaded them. */
 const grow = async (bundle: Bundle, place: Place, service: Running, sizes: Sizes, url: string) => {
   const account = await openAccount(service, 'grown@example.com', sizes.keys);
   await subscribe(service, account, url);
@@ -60,7 +66,7 @@ const grow = async (bundle: Bundle, place: Place, service: Running, sizes: Sizes
     await insertLicenses(service.runtime.miniflare, account.accountId, sizes.licenses),
   );
   await service.stop();
-  place.gateEpoch++;
+  wipeGates(place);
   const again = await start(bundle, place);
   const loadSeconds = await untilLoaded(again, grown);
   return { service: again, account: { ...grown, loadSeconds } };

@@ -11,8 +11,6 @@ export interface Place {
   name: string;
   folder: string;
   secrets: { API_KEY_SECRET: string; SEALING_KEYS: string };
-  /** Raised after rows were inserted directly into D1, so that the gates reload everything. */
-  gateEpoch: number;
 }
 
 export interface Running extends Service {
@@ -29,7 +27,6 @@ export const openPlace = (under: string, name: string): Place => {
       API_KEY_SECRET: randomBytes(32).toString('hex'),
       SEALING_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     },
-    gateEpoch: 1,
   };
 };
 
@@ -40,7 +37,6 @@ export const start = async (bundle: Bundle, place: Place, inspect = false): Prom
     inspect,
     bindings: {
       ...place.secrets,
-      GATE_EPOCH: String(place.gateEpoch),
       WEBHOOK_ALLOW_LOOPBACK: 'true',
       PAYMENTS: 'sandbox',
     },
