@@ -46,6 +46,8 @@ export const openCatchUp = ({ storage, db, accountId, copy, outgoing, ledger, up
       outgoing.insert(events);
       upkeep.noteApplied(new Set([...rows.keys, ...rows.licenses].map(({ id }) => id)));
       if (before && rows.account) carryUsage(ledger, before, rows.account);
+      const deletedIds = rows.keys.filter(({ deleted }) => deleted).map(({ id }) => id);
+      if (deletedIds.length > 0) ledger.forgetKeys([...deletedIds, ...copy.pruneDeletedKeys()]);
     });
     return more;
   };

@@ -11,7 +11,7 @@ export interface CopiedKey {
   fingerprint: string;
   scope: KeyScope;
   expiresAt: number | null;
-  /** Deleted keys stay in the copy, so that a load that read them earlier can't bring them back. */
+  /** A deleted key stays, so that a load that read it earlier can't bring it back. */
   deleted: boolean;
 }
 
@@ -31,6 +31,9 @@ export interface Rows {
 
 /** Raise it with every change of these tables: each gate then drops its copy and loads it again from D1. */
 export const COPY_VERSION = 1;
+
+/** Deleted keys that stay in a complete copy. A refusal for one of them holds for longer than for an unknown key. */
+const MAX_DELETED_KEYS = 1_000;
 
 export type TableSet = '' | '_next';
 
@@ -87,6 +90,16 @@ export const openCopyTables = (sql: SqlStorage) => ({
       );
     }
   },
+
+  pruneDeletedKeys: (): string[] =>
+    sql
+      .exec<{ id: string }>(
+        `DELETE FROM keys WHERE id IN
+           (SELECT id FROM keys WHERE deleted = 1 ORDER BY id DESC LIMIT -1 OFFSET ${MAX_DELETED_KEYS})
+         RETURNING id`,
+      )
+      .toArray()
+      .map(({ id }) => id),
 
   readKey: (id: string): CopiedKey | null => {
     const [row] = sql.exec<{

@@ -163,8 +163,15 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       advance(position);
     },
 
-    /** Adds rows from a read-through where the copy has none. */
-    adopt: (rows: Rows) => write(rows, false),
+    /** Drops the oldest deleted keys and returns their ids. During a load they are needed, see `CopiedKey`. */
+    pruneDeletedKeys: (): string[] => {
+      return known.complete && !known.reload ? tables.pruneDeletedKeys() : [];
+    },
+
+    /** Adds rows from a read-through where the copy has none. A copy that is complete by now has them already. */
+    adopt: (rows: Rows) => {
+      if (!known.complete) write(rows, false);
+    },
 
     /**
      * Adds a page of the background load, which was read when the feed had been applied through `seqWhenRead`. After

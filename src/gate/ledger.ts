@@ -1,7 +1,8 @@
-import { isoDate } from '../shared/rules/dates.ts';
+import { DAY_MS, isoDate } from '../shared/rules/dates.ts';
 
-// The gate's counters: an account's calls by period and by day, and when each key was last used. Counters live in
-// memory and are written by the commit that the counted call waits for.
+// The gate's counters: an account's calls by period and by day, and when each key was last used. They live in memory
+// and are written by the commit that the counted call waits for. Counters that changed lately share one row, so that
+// a commit writes one row. They move to rows of their own once a day, or when the row gets too long.
 
 export type CountedCall = 'verify' | 'create';
 
@@ -9,7 +10,6 @@ interface Counter {
   value: number;
   /** When the value last changed. */
   atMs: number;
-  writtenAtMs: number;
 }
 
 export interface DayUsage {
@@ -18,19 +18,33 @@ export interface DayUsage {
   create: number;
 }
 
+const DAY = 'day:';
 const periodCounter = (startMs: number) => `period:${startMs}`;
-const dayCounter = (nowMs: number, call: CountedCall) => `day:${isoDate(nowMs)}:${call}`;
+const dayCounter = (nowMs: number, call: CountedCall) => `${DAY}${isoDate(nowMs)}:${call}`;
 const keyCounter = (keyId: string) => `key:${keyId}`;
 const FIRST_VALID_VERIFY = 'first:valid_verify';
 
 const KEY_USE_INTERVAL_MS = 1_000;
 
-/** Above this many, written counters are dropped from memory. */
+/** The most counters in the shared row. Every commit writes all of them, so they must fit into a page of the disk. */
+const MAX_RECENT = 32;
+
+/** Above this many, counters that are not in the shared row are dropped from memory. */
 const MAX_IN_MEMORY = 5_000;
 
+const isSameDay = (ms: number, otherMs: number) => Math.floor(ms / DAY_MS) === Math.floor(otherMs / DAY_MS);
+
+const readRecent = (sql: SqlStorage): [string, Counter][] => {
+  const [row] = sql.exec<{ counters: string }>('SELECT counters FROM recent_counters');
+  return row ? Object.entries(JSON.parse(row.counters) as Record<string, Counter>) : [];
+};
+
 export const openLedger = (sql: SqlStorage) => {
-  const inMemory = new Map<string, Counter>();
-  const unwritten = new Map<string, Counter>();
+  /** The counters in the shared row, and those that the next write adds to it. */
+  const recent = new Map(readRecent(sql));
+  let inMemory = new Map(recent);
+  let isChanged = false;
+  let isNewDay = false;
 
   const read = (name: string): Counter => {
     let counter = inMemory.get(name);
@@ -39,23 +53,57 @@ export const openLedger = (sql: SqlStorage) => {
         'SELECT value, at_ms FROM counters WHERE name = ?',
         name,
       );
-      counter = { value: row?.value ?? 0, atMs: row?.at_ms ?? 0, writtenAtMs: row?.at_ms ?? 0 };
+      counter = { value: row?.value ?? 0, atMs: row?.at_ms ?? 0 };
       inMemory.set(name, counter);
     }
     return counter;
   };
 
+  const set = (name: string, counter: Counter, value: number, nowMs: number) => {
+    counter.value = value;
+    counter.atMs = nowMs;
+    recent.set(name, counter);
+    isChanged = true;
+  };
+
   const add = (name: string, amount: number, nowMs: number) => {
     const counter = read(name);
-    counter.value += amount;
-    counter.atMs = nowMs;
-    unwritten.set(name, counter);
+    set(name, counter, counter.value + amount, nowMs);
+  };
+
+  /** Moves the recent counters to rows of their own. */
+  const moveRecent = () => {
+    for (const [name, { value, atMs }] of recent) {
+      sql.exec(
+        'INSERT INTO counters (name, value, at_ms) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, at_ms = excluded.at_ms',
+        name,
+        value,
+        atMs,
+      );
+    }
+    recent.clear();
+    isNewDay = false;
+    if (inMemory.size > MAX_IN_MEMORY) inMemory = new Map();
+  };
+
+  /** Writes the changed counters, as part of the current commit. */
+  const write = () => {
+    if (!isChanged) return;
+    isChanged = false;
+    if (isNewDay || recent.size > MAX_RECENT) moveRecent();
+    sql.exec(
+      'INSERT INTO recent_counters (only, counters) VALUES (1, ?) ON CONFLICT DO UPDATE SET counters = excluded.counters',
+      JSON.stringify(Object.fromEntries(recent)),
+    );
   };
 
   return {
+    write,
+
     periodUsage: (startMs: number) => read(periodCounter(startMs)).value,
 
     count: (call: CountedCall, periodStartMs: number, nowMs: number) => {
+      isNewDay ||= !isSameDay(read(periodCounter(periodStartMs)).atMs, nowMs);
       add(periodCounter(periodStartMs), 1, nowMs);
       add(dayCounter(nowMs, call), 1, nowMs);
     },
@@ -74,13 +122,25 @@ export const openLedger = (sql: SqlStorage) => {
       }
     },
 
-    /** Written at most once a second per key: a row per call would cost more than the counts themselves. */
+    /** Noted at most once a second per key, because many keys don't fit into the shared row. */
     useKey: (keyId: string, nowMs: number) => {
       const counter = read(keyCounter(keyId));
-      counter.value = 1;
-      counter.atMs = nowMs;
-      if (Math.abs(nowMs - counter.writtenAtMs) >= KEY_USE_INTERVAL_MS)
-        unwritten.set(keyCounter(keyId), counter);
+      if (Math.abs(nowMs - counter.atMs) >= KEY_USE_INTERVAL_MS) set(keyCounter(keyId), counter, 1, nowMs);
+    },
+
+    keyLastUsedMs: (keyId: string): number | null => {
+      const { value, atMs } = read(keyCounter(keyId));
+      return value > 0 ? atMs : null;
+    },
+
+    /** Deletes the counters of deleted keys, as part of the current transaction. */
+    forgetKeys: (keyIds: string[]) => {
+      for (const name of keyIds.map(keyCounter)) {
+        inMemory.delete(name);
+        if (recent.delete(name)) isChanged = true;
+        sql.exec('DELETE FROM counters WHERE name = ?', name);
+      }
+      write();
     },
 
     noteValidVerify: (nowMs: number) => {
@@ -92,39 +152,23 @@ export const openLedger = (sql: SqlStorage) => {
       return value > 0 ? atMs : null;
     },
 
-    /** Writes the changed counters, as part of the current commit. */
-    write: () => {
-      for (const [name, counter] of unwritten) {
-        const { value, atMs } = counter;
-        sql.exec(
-          'INSERT INTO counters (name, value, at_ms) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, at_ms = excluded.at_ms',
-          name,
-          value,
-          atMs,
-        );
-        counter.writtenAtMs = atMs;
-      }
-      unwritten.clear();
-      if (inMemory.size > MAX_IN_MEMORY) inMemory.clear();
-    },
-
     days: (fromDate: string): DayUsage[] => {
-      const days = new Map<string, DayUsage>();
       // ';' follows ':' in ASCII, so the range ends with the last day.
-      for (const { name, value } of sql.exec<{ name: string; value: number }>(
+      const rows = sql.exec<{ name: string; value: number }>(
         "SELECT name, value FROM counters WHERE name >= ? AND name < 'day;'",
-        `day:${fromDate}`,
-      )) {
+        DAY + fromDate,
+      );
+      const values = new Map([...rows].map(({ name, value }) => [name, value]));
+      for (const [name, { value }] of recent) {
+        if (name.startsWith(DAY) && name >= DAY + fromDate) values.set(name, value);
+      }
+      const days = new Map<string, DayUsage>();
+      for (const [name, value] of [...values].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
         const [, date = '', call] = name.split(':');
         const day = days.get(date) ?? { date, verify: 0, create: 0 };
         days.set(date, { ...day, [call as CountedCall]: value });
       }
       return [...days.values()];
-    },
-
-    keyLastUsedMs: (keyId: string): number | null => {
-      const { value, atMs } = read(keyCounter(keyId));
-      return value > 0 ? atMs : null;
     },
   };
 };

@@ -7,4 +7,5 @@ export const GATE_STEPS: readonly string[] = [
      name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL
    ) WITHOUT ROWID;
    CREATE TABLE IF NOT EXISTS outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
+  'CREATE TABLE recent_counters (only INTEGER PRIMARY KEY, counters TEXT NOT NULL)',
 ];

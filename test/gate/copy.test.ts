@@ -68,6 +68,19 @@ test('the feed overwrites what a background load wrote', () =>
     }
   }));
 
+test('a complete copy keeps the latest 1,000 deleted keys, and no read-through brings one back', () =>
+  withCopy((copy) => {
+    const keys = Array.from({ length: 1_002 }, (_, i) => ({ ...key(true), id: `key_${10_000 + i}` }));
+    copy.apply({ ...NO_ROWS, keys: [...keys, key()] }, at(1));
+    expect(copy.pruneDeletedKeys()).toEqual([]);
+    copy.adoptPage(NO_ROWS, true, 1);
+    expect(copy.pruneDeletedKeys().toSorted()).toEqual(['key_10000', 'key_10001']);
+    copy.adopt({ ...NO_ROWS, keys: [{ ...key(), id: 'key_10000' }] });
+    expect(copy.key('key_10000')).toBeNull();
+    expect(copy.key('key_10002')?.deleted).toBe(true);
+    expect(copy.key('key_1')?.deleted).toBe(false);
+  }));
+
 test('a new epoch empties a copy that was still loading', () =>
   withCopy((copy, reopen) => {
     copy.apply({ account: terms('pro'), keys: [key()], licenses: [license('active')] }, at(9));

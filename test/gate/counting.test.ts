@@ -1,18 +1,12 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import { isoDate } from '../../src/shared/rules/dates.ts';
-import { type Customer, signUp } from '../support/client.ts';
+import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { evict, gate, kill, setPlan, statistics, tamper } from '../support/gate.ts';
+import { evict, gate, kill, readGate, setPlan, setUsage, statistics } from '../support/gate.ts';
 
 const runInParallel = <T>(times: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, i) => call(i)));
-
-const setUsage = async (customer: Customer, usage: number) => {
-  // The gate inserts the counter's row with the first call.
-  await customer.verify('UNKNOWN-KEY');
-  await tamper(customer.accountId, "UPDATE counters SET value = ? WHERE name LIKE 'period:%'", usage);
-};
 
 test('200 parallel verifies count exactly 200 and each returns its own api_usage', async () => {
   const ada = await signUp();
@@ -49,7 +43,7 @@ test('a usage limit with 10 calls left admits exactly 10 of 50 parallel verifies
   const ada = await signUp();
   await setPlan(ada.accountId, 'pro');
   const { license_key } = await ada.createLicense();
-  await setUsage(ada, 99_990);
+  await setUsage(ada.accountId, 99_990);
   const answers = await runInParallel(50, (i) =>
     i % 2 === 0 ? ada.verify(license_key) : ada.asKey('POST', '/api/v1/licenses/create', {}),
   );
@@ -147,7 +141,7 @@ test('usage restarts each month, and a clock set back continues the old month', 
 test('an account at its usage limit gets Retry-After until the period ends and can then call again', async () => {
   useFakeClock(Date.UTC(2026, 10, 30, 23, 59, 0));
   const ada = await signUp();
-  await setUsage(ada, 1_000);
+  await setUsage(ada.accountId, 1_000);
   const refused = await ada.verify('UNKNOWN-KEY');
   expect(refused.status).toBe(429);
   expect(refused.body.error.code).toBe('usage_limit_exceeded');
@@ -158,8 +152,22 @@ test('an account at its usage limit gets Retry-After until the period ends and c
 
 test('a larger plan raises the usage limit and keeps the usage', async () => {
   const ada = await signUp();
-  await setUsage(ada, 1_000);
+  await setUsage(ada.accountId, 1_000);
   expect((await ada.verify('UNKNOWN-KEY')).status).toBe(429);
   await setPlan(ada.accountId, 'pro');
   expect((await ada.verify('UNKNOWN-KEY')).body).toMatchObject({ api_usage: 1_001, api_limit: 100_000 });
+});
+
+test('a deleted API key leaves no counter behind', async () => {
+  const ada = await signUp();
+  await ada.verify('UNKNOWN-KEY');
+  const counters = async () =>
+    JSON.stringify([
+      await readGate(ada.accountId, 'SELECT * FROM recent_counters'),
+      await readGate(ada.accountId, 'SELECT * FROM counters'),
+    ]);
+  expect(await counters()).toContain(ada.apiKeyId);
+  await ada.asSession('DELETE', `/api/api-keys/${ada.apiKeyId}`);
+  expect(await counters()).not.toContain(ada.apiKeyId);
+  expect((await statistics(ada.accountId)).apiUsage).toBe(1);
 });

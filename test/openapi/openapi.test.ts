@@ -13,7 +13,7 @@ import {
   OPERATIONS,
   undocumented,
 } from '../support/openapi.ts';
-import { tamper } from '../support/gate.ts';
+import { setUsage } from '../support/gate.ts';
 import { CALLS } from './calls.ts';
 import { createFixtures, type Fixtures, sendWithinRateLimit } from './fixtures.ts';
 
@@ -160,9 +160,8 @@ test.for([
   ['/api/v1/licenses/verify', { license_key: 'UNKNOWN-KEY' }],
   ['/api/v1/licenses/create', {}],
 ] as const)('POST %s over the usage limit of the account answers as documented', async ([path, body]) => {
-  const { accountId, asKey, verify } = await signUp();
-  await verify('UNKNOWN-KEY');
-  await tamper(accountId, "UPDATE counters SET value = 1000 WHERE name LIKE 'period:%'");
+  const { accountId, asKey } = await signUp();
+  await setUsage(accountId, 1_000);
   const answer = await asKey('POST', path, body);
   expect(answer.body.error.code).toBe('usage_limit_exceeded');
   expectDocumented('POST', path, answer);

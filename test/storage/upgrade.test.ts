@@ -6,7 +6,7 @@ import { migrateObject } from '../../src/shared/object-migrations.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { gateOf, outboxOf } from '../../src/shared/objects.ts';
 import { type Customer, signUp } from '../support/client.ts';
-import { evict, readGate } from '../support/gate.ts';
+import { evict, readGate, statistics } from '../support/gate.ts';
 import { evictOutbox, readOutbox } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { gate01, outbox01 } from './fixtures.ts';
@@ -62,6 +62,11 @@ test('a gate of version 0.1 verifies from its copy, keeps its count and forwards
   });
   const ids = (await receiver.receives(2)).map(({ headers }) => headers['webhook-id']);
   expect(ids).toContain('evt_000000000000000000g1');
+  await evict(customer.accountId);
+  expect(await statistics(customer.accountId)).toMatchObject({
+    apiUsage: 42,
+    firstValidVerifyMs: calendarMonth(Date.now()).startMs,
+  });
 });
 
 test('an outbox of version 0.1 lists its deliveries and sends the delivery that is due', async () => {

@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm';
 import { database } from '../../src/db/client.ts';
 import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/feed.ts';
+import { calendarMonth } from '../../src/gate/period.ts';
 import { gateOf } from '../../src/shared/objects.ts';
 import { isoDate } from '../../src/shared/rules/dates.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
@@ -25,6 +26,17 @@ export const tamper = async (accountId: string, query: string, ...bindings: SqlS
     state.storage.sql.exec(query, ...bindings);
   });
   await evict(accountId);
+};
+
+/** Sets the account's usage of the calendar month. */
+export const setUsage = async (accountId: string, usage: number) => {
+  const name = `period:${calendarMonth(Date.now()).startMs}`;
+  await tamper(
+    accountId,
+    'DELETE FROM recent_counters; INSERT OR REPLACE INTO counters VALUES (?, ?, 0)',
+    name,
+    usage,
+  );
 };
 
 export const readGate = <T extends Record<string, SqlStorageValue>>(accountId: string, query: string) =>

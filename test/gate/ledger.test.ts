@@ -1,0 +1,107 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type CountedCall, type Ledger, openLedger } from '../../src/gate/ledger.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
+
+const NOW = Date.parse('2027-03-10T12:00:00.000Z');
+
+/** Runs `work` on a ledger in its own storage; `reopen` opens the ledger as after a restart. */
+const withLedger = (work: (reopen: () => Ledger, sql: SqlStorage) => void) =>
+  runInDurableObject(env.GATE.getByName(newId('acct')), (_instance, { storage }) => {
+    work(() => openLedger(storage.sql), storage.sql);
+  });
+
+const countRows = (sql: SqlStorage, work: () => void) => {
+  const exec = sql.exec.bind(sql);
+  let rows = 0;
+  Object.assign(sql, {
+    exec: (query: string, ...bindings: unknown[]) => {
+      const cursor = exec(query, ...bindings);
+      rows += cursor.rowsWritten;
+      return cursor;
+    },
+  });
+  work();
+  return rows;
+};
+
+test('a commit writes one row, and a day’s first commit a few', () =>
+  withLedger((reopen, sql) => {
+    const ledger = reopen();
+    const verify = (nowMs: number) => {
+      ledger.count('verify', 0, nowMs);
+      ledger.useKey('key_1', nowMs);
+      ledger.noteValidVerify(nowMs);
+      ledger.write();
+    };
+    verify(NOW);
+    expect(countRows(sql, () => verify(NOW + 1_000))).toBe(1);
+    expect(countRows(sql, () => verify(NOW + 2_000))).toBe(1);
+    expect(countRows(sql, () => verify(NOW + DAY_MS))).toBeLessThanOrEqual(5);
+    expect(countRows(sql, ledger.write)).toBe(0);
+  }));
+
+const KEYS = Array.from({ length: 60 }, (_, i) => `key_${i}`);
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ call: fc.constantFrom<CountedCall>('verify', 'create') }) },
+  { weight: 4, arbitrary: fc.record({ keys: fc.subarray(KEYS, { maxLength: 20 }) }) },
+  { weight: 2, arbitrary: fc.record({ waitMs: fc.constantFrom(1, 2_000, DAY_MS) }) },
+  fc.constant('refund' as const),
+  fc.constant('carry' as const),
+  fc.constant('restart' as const),
+);
+
+test('counts, refunds and key uses are exact over days, periods and restarts', () =>
+  withLedger((reopen, sql) => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        sql.exec('DELETE FROM counters; DELETE FROM recent_counters');
+        let ledger = reopen();
+        let [nowMs, period] = [NOW, 0];
+        const usage = new Map<number, number>();
+        const days = new Map<string, { date: string; verify: number; create: number }>();
+        const usedMs = new Map<string, number>();
+        const receipts: [CountedCall, number, number][] = [];
+        const add = (call: CountedCall, startMs: number, atMs: number, amount: number) => {
+          const date = isoDate(atMs);
+          const day = days.get(date) ?? { date, verify: 0, create: 0 };
+          days.set(date, { ...day, [call]: day[call] + amount });
+          usage.set(startMs, (usage.get(startMs) ?? 0) + amount);
+        };
+        for (const next of steps) {
+          if (next === 'restart') ledger = reopen();
+          else if (next === 'carry') {
+            const used = usage.get(period) ?? 0;
+            ledger.carry(period, ++period, nowMs);
+            usage.set(period, used);
+          } else if (next === 'refund') {
+            const receipt = receipts.pop();
+            if (!receipt) continue;
+            ledger.refund(...receipt);
+            add(...receipt, -1);
+          } else if ('waitMs' in next) nowMs += next.waitMs;
+          else if ('call' in next) {
+            ledger.count(next.call, period, nowMs);
+            receipts.unshift([next.call, period, nowMs]);
+            add(next.call, period, nowMs, 1);
+          } else {
+            for (const keyId of next.keys) {
+              ledger.useKey(keyId, nowMs);
+              if (nowMs - (usedMs.get(keyId) ?? 0) >= 1_000) usedMs.set(keyId, nowMs);
+            }
+          }
+          ledger.write();
+        }
+        for (const opened of [ledger, reopen()]) {
+          for (let start = 0; start <= period; start++)
+            expect(opened.periodUsage(start)).toBe(usage.get(start) ?? 0);
+          expect(opened.days('2027-03-10')).toEqual([...days.values()]);
+          expect(KEYS.map(opened.keyLastUsedMs)).toEqual(KEYS.map((id) => usedMs.get(id) ?? null));
+        }
+      }),
+    );
+  }));
