@@ -4,6 +4,9 @@ import { type AccountRow, accounts, sessions } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
+import { logError } from '../shared/log.ts';
+import { gateOf, outboxOf } from '../shared/objects.ts';
+import { type Location, nearestRegion, type Region } from '../shared/rules/regions.ts';
 import { hashPassword } from './passwords.ts';
 import type { registerInput } from './schemas.ts';
 import { deleteExpiredSessions, newSession } from '../auth/sessions.ts';
@@ -13,6 +16,7 @@ interface NewAccount {
   email: string;
   name: string | null;
   passwordHash: string;
+  homeRegion?: Region | null;
 }
 
 /** Inserts an account and its first session in one commit. The account has no gate yet, so no feed row is needed. */
@@ -21,6 +25,7 @@ export const createAccount = async (ctx: PublicCtx, fields: NewAccount) => {
   const nowMs = Date.now();
   const account: AccountRow = {
     id: newId('acct'),
+    homeRegion: null,
     ...fields,
     plan: 'free',
     periodStart: null,
@@ -44,8 +49,29 @@ export const createAccount = async (ctx: PublicCtx, fields: NewAccount) => {
   return { account, session };
 };
 
-export const register = async (ctx: PublicCtx, input: z.infer<typeof registerInput>, ip: string) => {
-  await consumeAttempts(ctx, registerLimits(ip));
-  const passwordHash = await hashPassword(input.password);
-  return createAccount(ctx, { email: input.email, name: input.name ?? null, passwordHash });
+/**
+ * Calls the account's Durable Objects for the first time, which places them. If that fails, the next caller places them
+ * wherever it is, which costs latency only.
+ */
+const placeObjects = async ({ env }: PublicCtx, { id, homeRegion }: AccountRow): Promise<void> => {
+  const calls = [gateOf(env, id, homeRegion).pull(), outboxOf(env, id, homeRegion).listEndpoints()];
+  for (const result of await Promise.allSettled<unknown>(calls)) {
+    if (result.status === 'rejected') logError('objects_not_placed', result.reason, { account_id: id });
+  }
+};
+
+export const register = async (
+  ctx: PublicCtx,
+  input: z.infer<typeof registerInput>,
+  client: { ip: string; location: Location },
+) => {
+  await consumeAttempts(ctx, registerLimits(client.ip));
+  const created = await createAccount(ctx, {
+    email: input.email,
+    name: input.name ?? null,
+    passwordHash: await hashPassword(input.password),
+    homeRegion: input.home_region ?? nearestRegion(client.location),
+  });
+  await placeObjects(ctx, created.account);
+  return created;
 };

@@ -4,6 +4,7 @@ import { body } from '../http/input.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { changeAccount, getAccount } from './account.ts';
 import { clientIp } from '../http/client-ip.ts';
+import { clientLocation } from '../http/client-location.ts';
 import { login } from './login.ts';
 import { register } from './register.ts';
 import {
@@ -33,7 +34,8 @@ export const accountRoutes = new Hono<AppEnv>()
     }),
     body(registerInput),
     async (c) => {
-      const { account, session } = await register(publicCtx(c), c.req.valid('json'), clientIp(c));
+      const client = { ip: clientIp(c), location: clientLocation(c) };
+      const { account, session } = await register(publicCtx(c), c.req.valid('json'), client);
       setSessionCookie(c, session);
       return c.json(toSignedIn(account, session), 201);
     },

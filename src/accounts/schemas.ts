@@ -9,6 +9,7 @@ import {
 } from '../shared/rules/accounts.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
+import { REGIONS } from '../shared/rules/regions.ts';
 import type { NewSession } from '../auth/sessions.ts';
 
 export const registerInput = z
@@ -16,6 +17,10 @@ export const registerInput = z
     email,
     password: z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH),
     name: text(MAX_NAME_LENGTH).nullish(),
+    home_region: z.enum(REGIONS).optional().meta({
+      description:
+        'Where verifies of this account are answered. Choose the region nearest to your application; it can’t be changed later. By default, the region nearest to this request.',
+    }),
   })
   .meta({ id: 'Register' });
 
@@ -46,6 +51,9 @@ export const accountBody = z
     email: z.string(),
     name: z.string().nullable(),
     plan: z.enum(PLAN_NAMES),
+    home_region: z.enum(REGIONS).nullable().meta({
+      description: 'Where verifies of this account are answered. Null if the account has no chosen region.',
+    }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'Account' });
@@ -70,6 +78,7 @@ export const toAccount = (row: AccountRow): z.infer<typeof accountBody> => ({
   email: row.email,
   name: row.name,
   plan: effectivePlan(row, Date.now()),
+  home_region: row.homeRegion,
   created_at: isoTime(row.createdAt),
 });
 

@@ -1,5 +1,13 @@
-// An account's two Durable Objects, which are addressed by its id.
+import type { Region } from './rules/regions.ts';
 
-export const gateOf = (env: Env, accountId: string) => env.GATE.getByName(accountId);
+// An account's two Durable Objects, which are addressed by its id. The first call to an object decides where it is placed,
+// forever: in the account's home region if the call names it, and otherwise near the caller.
 
-export const outboxOf = (env: Env, accountId: string) => env.OUTBOX.getByName(accountId);
+const placedIn = (homeRegion: Region | null) =>
+  homeRegion === null ? undefined : { locationHint: homeRegion };
+
+export const gateOf = (env: Env, accountId: string, homeRegion: Region | null = null) =>
+  env.GATE.getByName(accountId, placedIn(homeRegion));
+
+export const outboxOf = (env: Env, accountId: string, homeRegion: Region | null = null) =>
+  env.OUTBOX.getByName(accountId, placedIn(homeRegion));

@@ -39,6 +39,7 @@ test('registering signs in by cookie and by token, logging out ends the session,
       email: 'ada.lovelace@example.com',
       name: 'Ada',
       plan: 'free',
+      home_region: null,
       created_at: '2027-03-10T12:00:00.000Z',
     },
     session: {

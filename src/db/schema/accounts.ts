@@ -1,5 +1,6 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { PLAN_NAMES } from '../../shared/rules/plans.ts';
+import { REGIONS } from '../../shared/rules/regions.ts';
 
 export const accounts = sqliteTable('accounts', {
   id: text().primaryKey(),
@@ -14,6 +15,8 @@ export const accounts = sqliteTable('accounts', {
   customerRef: text('customer_ref'),
   /** Origins, besides this service, that a checkout may send the browser back to. */
   allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
+  /** Where the account's Durable Objects were placed. Null if that was left to the first caller. */
+  homeRegion: text('home_region', { enum: REGIONS }),
   createdAt: integer('created_at').notNull(),
 });
 

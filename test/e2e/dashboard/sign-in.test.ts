@@ -43,9 +43,12 @@ describe('a new account', () => {
     expect(await page.getByLabel('Password').getAttribute('autocomplete')).toBe('new-password');
   });
 
-  test('registering opens the home page', async () => {
+  test('registering in a chosen region opens the home page', async () => {
+    await page.getByLabel('Region').selectOption({ label: 'Southeast Asia' });
     await page.getByLabel('Password').fill(PASSWORD);
+    const answer = page.waitForResponse(/\/api\/register$/);
     await page.getByLabel('Password').press('Enter');
+    expect((await (await answer).json()).account.home_region).toBe('apac-se');
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
     expect(await page.title()).toBe('Home · Latchkey');
     expect(consoleErrors.filter((text) => !isClientError(text))).toEqual([]);

@@ -2,10 +2,11 @@ import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { MAX_NAME_LENGTH, MIN_PASSWORD_LENGTH } from '../../../shared/rules/accounts.ts';
 import { PLANS } from '../../../shared/rules/plans.ts';
+import { REGION_NAMES, REGIONS } from '../../../shared/rules/regions.ts';
 import { register } from '../../data/mutations.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
-import { Form, TextField } from '../../ui/form.tsx';
+import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { AlternateLink, SignInFrame, useCompleteSignIn } from './frame.tsx';
 
 const route = getRouteApi('/register');
@@ -13,8 +14,15 @@ const route = getRouteApi('/register');
 export const Register = () => {
   const { next } = route.useSearch();
   const registration = useMutation({ ...register, onSuccess: useCompleteSignIn(next) });
-  const send = ({ email = '', password = '', name = '' }: Record<string, string>) =>
-    registration.mutate({ email, password, ...(name && { name }) });
+  const send = ({ email = '', password = '', name = '', home_region = '' }: Record<string, string>) => {
+    const homeRegion = REGIONS.find((region) => region === home_region);
+    registration.mutate({
+      email,
+      password,
+      ...(name && { name }),
+      ...(homeRegion && { home_region: homeRegion }),
+    });
+  };
   return (
     <SignInFrame
       title="Create your account"
@@ -43,6 +51,18 @@ export const Register = () => {
           maxLength={MAX_NAME_LENGTH}
           hint="Your name or your company’s. Optional."
         />
+        <SelectField
+          label="Region"
+          name="home_region"
+          hint="Where licenses are verified. Choose the region nearest to your customers; you can’t change it later."
+        >
+          <option value="">Near you</option>
+          {REGIONS.map((region) => (
+            <option key={region} value={region}>
+              {REGION_NAMES[region]}
+            </option>
+          ))}
+        </SelectField>
         <Button type="submit" variant="solid" isBusy={registration.isPending}>
           Create account
         </Button>

@@ -1,0 +1,1 @@
+ALTER TABLE `accounts` ADD `home_region` text;
