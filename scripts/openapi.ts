@@ -64,12 +64,11 @@ const HEADERS = {
   'X-Request-Id': { description: 'The id of this request in the logs.', schema: { type: 'string' } },
   RateLimit: {
     description:
-      'The rest of the rate limit, of the API key (`"key"`) or of all API keys of the account together (`"account"`), whichever is tighter: `r` calls now, and the full rate in `t` seconds. Only sent if the call uses an API key.',
+      'The rest of the rate limit: `r` calls now, and the full rate in `t` seconds. For a call with an API key, it is the limit of the key (`"key"`) or of all API keys of the account together (`"account"`), whichever is tighter. For a call with a session, it is the limit of all sessions of the account together (`"session"`).',
     schema: { type: 'string', examples: ['"key";r=19;t=1'] },
   },
   'RateLimit-Policy': {
-    description:
-      'The rate limit that `RateLimit` refers to: `q` calls in `w` seconds. Only sent if the call uses an API key.',
+    description: 'The rate limit that `RateLimit` refers to: `q` calls in `w` seconds.',
     schema: { type: 'string', examples: ['"key";q=20;w=2'] },
   },
   'Retry-After': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 1 } },

@@ -68,8 +68,11 @@ export const accountRoutes = new Hono<AppEnv>()
       id: 'logout',
       tag: 'Account',
       summary: 'Sign out',
-      description: 'Ends the session that the request carries. With an API key, nothing ends.',
+      description:
+        'Ends the session that the request carries. With an API key, nothing ends. A session over its rate limit can still be ended.',
       access: 'account',
+      // A session can be ended only once, so this doesn't need a rate limit.
+      hasUnlimitedSessions: true,
       answers: [{ status: 200, description: 'The session has ended.', schema: loggedOutBody }],
     }),
     async (c) => {

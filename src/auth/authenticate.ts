@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { Refusal } from '../gate/admission.ts';
 import type { RateState } from '../gate/rate.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -9,9 +8,16 @@ import { gateOf } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { parseApiKey } from './api-key.ts';
-import { recallKeyRefusal, rememberKeyRefusal } from './refusals.ts';
+import {
+  recallKeyRefusal,
+  recallSessionRefusal,
+  rememberEndedSession,
+  rememberKeyRefusal,
+  rememberSessionRefusal,
+  type SessionRefusal,
+} from './refusals.ts';
 import { readSessionToken } from './session-cookie.ts';
-import { findSession } from './sessions.ts';
+import { findSession, hashToken } from './sessions.ts';
 
 export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
   const policy = rate.policy ?? 'key';
@@ -22,8 +28,8 @@ export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
 /** Created only once, because capturing a stack trace would dominate the cost of rejecting an invalid key. */
 const INVALID_KEY = new AppError('api_key_invalid');
 
-/** Turns a refusal by the gate into an error response, including its rate limit headers. */
-export const toRefusalError = (c: Context<AppEnv>, refusal: Refusal): AppError => {
+/** Turns a refusal into an error response, including its rate limit headers. */
+export const toRefusalError = (c: Context<AppEnv>, refusal: SessionRefusal): AppError => {
   if (refusal.refused === 'api_key_invalid') return INVALID_KEY;
   if ('rate' in refusal) setRateHeaders(c, refusal.rate);
   return new AppError(
@@ -64,14 +70,40 @@ const isSameOrigin = (c: Context<AppEnv>): boolean => {
   return site === undefined || site === 'same-origin' || site === 'none';
 };
 
-const authenticateSession = async (c: Context<AppEnv>) => {
+/** Returns the account of the session that the request carries. */
+const findCaller = async (c: Context<AppEnv>, tokenHash: string): Promise<string> => {
+  const session = await findSession(publicCtx(c), tokenHash);
+  if (session) return session.accountId;
+  rememberEndedSession(tokenHash);
+  throw new AppError('invalid_session');
+};
+
+/**
+ * Asks the account's gate whether its sessions may make another call, and throws if they may not. Also throws if the gate
+ * can't be reached: an account that can overload its own gate would otherwise escape its rate limit.
+ */
+const admitSession = async (c: Context<AppEnv>, tokenHash: string, accountId: string): Promise<void> => {
+  const sentMs = Date.now();
+  const admission = await gateOf(c.env, accountId).admitSession();
+  if (admission.refused !== null) {
+    rememberSessionRefusal(tokenHash, admission, sentMs);
+    throw toRefusalError(c, admission);
+  }
+  setRateHeaders(c, admission.rate);
+};
+
+const authenticateSession = async (c: Context<AppEnv>, isRateLimited: boolean) => {
   const presented = readSessionToken(c);
   if (!presented) throw new AppError('api_key_required');
   if (presented.fromCookie && !isSameOrigin(c)) throw new AppError('origin_not_allowed');
-  const session = await findSession(publicCtx(c), presented.token);
-  if (!session) throw new AppError('invalid_session');
-  c.set('sessionHash', session.tokenHash);
-  return accountCtx(c, session.accountId, null);
+  const tokenHash = hashToken(publicCtx(c), presented.token);
+  if (tokenHash === null) throw new AppError('invalid_session');
+  const refusal = recallSessionRefusal(tokenHash);
+  if (refusal && (isRateLimited || refusal.refused === 'invalid_session')) throw toRefusalError(c, refusal);
+  const accountId = await findCaller(c, tokenHash);
+  if (isRateLimited) await admitSession(c, tokenHash, accountId);
+  c.set('sessionHash', tokenHash);
+  return accountCtx(c, accountId, null);
 };
 
 const authenticateKey = async (c: Context<AppEnv>, apiKey: string) => {
@@ -80,12 +112,20 @@ const authenticateKey = async (c: Context<AppEnv>, apiKey: string) => {
   return accountCtx(c, key.accountId, key);
 };
 
+const authenticateWith = ({ limitsSessions }: { limitsSessions: boolean }) =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    const apiKey = c.req.header('x-api-key');
+    const ctx =
+      apiKey === undefined ? await authenticateSession(c, limitsSessions) : await authenticateKey(c, apiKey);
+    c.set('ctx', ctx);
+    await next();
+  });
+
 /** Accepts an API key or a session. If both are present, the API key decides, even if it is empty. */
-export const authenticate = createMiddleware<AppEnv>(async (c, next) => {
-  const apiKey = c.req.header('x-api-key');
-  c.set('ctx', apiKey === undefined ? await authenticateSession(c) : await authenticateKey(c, apiKey));
-  await next();
-});
+export const authenticate = authenticateWith({ limitsSessions: true });
+
+/** The same, without the sessions' rate limit. */
+export const authenticateUnlimited = authenticateWith({ limitsSessions: false });
 
 /** Accepts only an API key and checks its tag. The gate checks the rest in the verify call itself. */
 export const requireKey = createMiddleware<AppEnv>(async (c, next) => {

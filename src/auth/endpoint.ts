@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../http/context.ts';
 import { type Access, documented, type EndpointDocs } from '../http/openapi.ts';
-import { authenticate, requireKey } from './authenticate.ts';
+import { authenticate, authenticateUnlimited, requireKey } from './authenticate.ts';
 
 const ACCESS_CHECKS: Record<Access, MiddlewareHandler<AppEnv>> = {
   public: (_c, next) => next(),
@@ -11,6 +11,6 @@ const ACCESS_CHECKS: Record<Access, MiddlewareHandler<AppEnv>> = {
 
 /** Documents a route for the OpenAPI document and enforces the access that the documentation promises. */
 export const endpoint = (docs: EndpointDocs): MiddlewareHandler<AppEnv> => {
-  const checkAccess = ACCESS_CHECKS[docs.access];
+  const checkAccess = docs.hasUnlimitedSessions ? authenticateUnlimited : ACCESS_CHECKS[docs.access];
   return documented<MiddlewareHandler<AppEnv>>((c, next) => checkAccess(c, next), { operation: docs });
 };

@@ -34,7 +34,7 @@ const computeTag = ({ env }: PublicCtx, body: string) =>
 const TAGGED_HASH_PREFIX = '~';
 
 /** Returns the hash under which a session is stored, or null if the token's format or tag is invalid. */
-const hashToken = (ctx: PublicCtx, token: string): string | null => {
+export const hashToken = (ctx: PublicCtx, token: string): string | null => {
   if (UNTAGGED.test(token)) return sha256(token);
   if (!TAGGED.test(token)) return null;
   const tag = computeTag(ctx, token.slice(0, BODY_LENGTH));
@@ -71,12 +71,11 @@ const mayBeUntagged = async ({ db }: PublicCtx): Promise<boolean> => {
   return hasUntagged;
 };
 
-export const findSession = async (ctx: PublicCtx, token: string) => {
-  const tokenHash = hashToken(ctx, token);
-  if (tokenHash === null) return null;
+/** Returns the account of a session that hasn't ended. */
+export const findSession = async (ctx: PublicCtx, tokenHash: string) => {
   if (!tokenHash.startsWith(TAGGED_HASH_PREFIX) && !(await mayBeUntagged(ctx))) return null;
   const [session] = await ctx.db
-    .select({ tokenHash: sessions.tokenHash, accountId: sessions.accountId })
+    .select({ accountId: sessions.accountId })
     .from(sessions)
     .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, Date.now())));
   return session ?? null;

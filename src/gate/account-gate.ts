@@ -24,6 +24,7 @@ import {
   type VerifyReply,
   writeReply,
 } from './replies.ts';
+import { openSessionRate } from './session-rate.ts';
 import { type FeedRead, readThrough } from './source.ts';
 import { GATE_STEPS } from './tables.ts';
 import { openUpkeep } from './upkeep.ts';
@@ -39,6 +40,7 @@ export class AccountGate extends DurableObject<Env> {
   readonly #copy;
   readonly #ledger;
   readonly #admission;
+  readonly #admitSession = openSessionRate();
   readonly #outgoing;
   readonly #catchUp;
   readonly #upkeep;
@@ -83,6 +85,11 @@ export class AccountGate extends DurableObject<Env> {
       await this.#commit();
     }
     return admission;
+  }
+
+  /** Checks the rate limit of the account's sessions, which all sessions share. */
+  admitSession(): Admission {
+    return this.#admitSession(Date.now());
   }
 
   /**

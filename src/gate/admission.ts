@@ -17,8 +17,8 @@ export interface Usage {
 }
 
 /**
- * `holdsMs` is the time for which every call with the same key is refused in the same way, with the same headers. The
- * Worker answers such calls itself.
+ * `holdsMs` is the time for which every call with the same key or session is refused in the same way, with the same
+ * headers. The Worker answers such calls itself.
  */
 export type Refusal =
   | { refused: 'unavailable' }

@@ -12,8 +12,8 @@ export interface RateState {
   remaining: number;
   /** Time until the key has fully recovered. */
   resetSeconds: number;
-  /** Set if this is the rate limit of all keys of the account together, and not of the key alone. */
-  policy?: 'account';
+  /** Set if this isn't the rate limit of one key: that of all keys of the account together, or of its sessions. */
+  policy?: 'account' | 'session';
 }
 
 /** The caller stores `recoveredAtMs` for the key. A refused call doesn't change it. */
@@ -22,29 +22,39 @@ export type RateDecision =
   | { allowed: false; recoveredAtMs: number; state: RateState; retryAfterSeconds: number; waitMs: number };
 
 /** Ignores a debt longer than the window: it means that the clock was set back, which must not lock a key out. */
-const debtMs = (recoveredAtMs: number, nowMs: number) => {
+const debtMs = (recoveredAtMs: number, nowMs: number, windowMs: number) => {
   const owedMs = recoveredAtMs - nowMs;
-  return owedMs < 0 || owedMs > RATE_WINDOW_MS ? 0 : owedMs;
+  return owedMs < 0 || owedMs > windowMs ? 0 : owedMs;
 };
 
 /** Returns the current state without spending anything. */
-export const currentRate = (recoveredAtMs: number, nowMs: number, callsPerSecond: number): RateState => {
-  const owedMs = debtMs(recoveredAtMs, nowMs);
+export const currentRate = (
+  recoveredAtMs: number,
+  nowMs: number,
+  callsPerSecond: number,
+  windowMs = RATE_WINDOW_MS,
+): RateState => {
+  const owedMs = debtMs(recoveredAtMs, nowMs, windowMs);
   return {
-    quota: (callsPerSecond * RATE_WINDOW_MS) / 1_000,
-    windowSeconds: RATE_WINDOW_MS / 1_000,
-    remaining: Math.max(0, Math.floor(((RATE_WINDOW_MS - owedMs) * callsPerSecond) / 1_000)),
+    quota: (callsPerSecond * windowMs) / 1_000,
+    windowSeconds: windowMs / 1_000,
+    remaining: Math.max(0, Math.floor(((windowMs - owedMs) * callsPerSecond) / 1_000)),
     resetSeconds: Math.ceil(owedMs / 1_000),
   };
 };
 
-export const decideRate = (recoveredAtMs: number, nowMs: number, callsPerSecond: number): RateDecision => {
+export const decideRate = (
+  recoveredAtMs: number,
+  nowMs: number,
+  callsPerSecond: number,
+  windowMs = RATE_WINDOW_MS,
+): RateDecision => {
   const costMs = 1_000 / callsPerSecond;
-  const owedMs = debtMs(recoveredAtMs, nowMs);
-  const excessMs = owedMs + costMs - RATE_WINDOW_MS;
+  const owedMs = debtMs(recoveredAtMs, nowMs, windowMs);
+  const excessMs = owedMs + costMs - windowMs;
   const allowed = excessMs <= 0;
   const nextMs = nowMs + owedMs + (allowed ? costMs : 0);
-  const state = currentRate(nextMs, nowMs, callsPerSecond);
+  const state = currentRate(nextMs, nowMs, callsPerSecond, windowMs);
   return allowed
     ? { allowed, recoveredAtMs: nextMs, state }
     : {

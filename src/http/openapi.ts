@@ -23,6 +23,8 @@ export interface EndpointDocs {
   summary: string;
   description?: string;
   access: Access;
+  /** Sessions may make the call even if they are over their rate limit. */
+  hasUnlimitedSessions?: true;
   answers: Answer[];
   /** Errors in addition to those that `access` and the input imply. */
   errors?: ErrorCode[];

@@ -1,7 +1,7 @@
 // Creates accounts through the API: with a paid plan, API keys, licenses and a webhook.
 import { addKey, expectOk, signUp } from '../crash/customer.ts';
 import type { Service } from '../e2e/support/service.ts';
-import { type Values, sharedValues } from './load/plan.ts';
+import { type Values, sharedValues, valueAt } from './load/plan.ts';
 
 export interface Account {
   accountId: string;
@@ -45,15 +45,17 @@ export const openAccount = async (service: Service, email: string, keys: number)
   return { ...signedUp, apiKeys: sharedValues(made.map(({ apiKey }) => apiKey['x-api-key'])) };
 };
 
+/** Uses an API key, because the rate limit of sessions is too low. */
 export const createLicenses = async (
   service: Service,
-  { session }: Pick<Account, 'session'>,
+  { apiKeys }: Pick<Account, 'apiKeys'>,
   count: number,
 ): Promise<Values> =>
   sharedValues(
     await repeated(count, async (index) => {
       const license = { product: 'Orrery', customer_email: `customer-${index}@example.com` };
-      const answer = await service.post('/api/v1/licenses/create', license, session);
+      const headers = { 'x-api-key': valueAt(apiKeys, 0) };
+      const answer = await service.post('/api/v1/licenses/create', license, headers);
       return (expectOk(answer) as { license_key: string }).license_key;
     }),
   );

@@ -99,7 +99,8 @@ test.for(CALL_ROWS)('%s, as documented', async ([, sent]) => {
   expectDocumented(sent.method, path, answer);
   const { security, requestBody } = operationAt(sent.method, path).operation;
   const hasValidKey = sent.as === 'key' || sent.as === 'verify-only key';
-  expect(answer.headers.has('RateLimit')).toBe(hasValidKey && isKeyed(security));
+  const hasValidSession = sent.as === 'session' && security.some((scheme) => 'session' in scheme);
+  expect(answer.headers.has('RateLimit')).toBe((hasValidKey && isKeyed(security)) || hasValidSession);
   const schema = requestBody?.content['application/json']?.schema;
   // The document doesn't describe the bodies of a provider's notifications.
   const isDescribed = !path.startsWith('/api/billing/');
