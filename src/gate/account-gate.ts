@@ -5,19 +5,20 @@ import { logError } from '../shared/log.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
+import { writeOrRestart } from '../shared/write-or-restart.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { coalesce } from '../shared/coalesce.ts';
 import { type Admission, openAdmission } from './admission.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openCopy } from './copy.ts';
-import { type CountedCall, openLedger } from './ledger.ts';
+import { openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
 import { openRelay } from './relay.ts';
 import {
   type Announcement,
-  type Charge,
+  type CountedChange,
   type Receipt,
   type ReplyText,
   type Statistics,
@@ -63,7 +64,7 @@ export class AccountGate extends DurableObject<Env> {
       () => storage.sync(),
     );
     const upkeep = (this.#upkeep = openUpkeep(storage, copy, outgoing));
-    this.#catchUp = openCatchUp({ storage, db, accountId, copy, outgoing, ledger, upkeep });
+    this.#catchUp = openCatchUp({ ctx, db, accountId, copy, outgoing, ledger, upkeep });
     this.#pull = coalesce(() => this.#pullNow());
     this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep });
     // No call waits for a reload, so the alarm has to do it.
@@ -97,15 +98,18 @@ export class AccountGate extends DurableObject<Env> {
    * applied the change, and counts the change if it is a licensing call. Counting first keeps parallel calls within
    * the limit.
    */
-  async announce(ref = '', call: CountedCall | null = null): Promise<Announcement> {
+  async announce(ref = '', counted: CountedChange | null = null): Promise<Announcement> {
     // While D1 fails, the outcomes of more and more changes are unknown. They must stay few enough to store.
     if (this.#upkeep.isFull()) return { refused: 'unavailable', retryAfterSeconds: 5 };
-    const charge = call === null ? { refused: null, receipt: null } : this.#charge(call);
+    const charge = this.#charge(counted);
     if (charge.refused !== null) return charge;
-    const token = await this.#upkeep.announce(ref, charge.receipt);
-    if (charge.receipt) await this.#commit();
+    const claim = counted?.claim ?? null;
+    // In one turn with the count, because a receipt without its count would refund a call that was never counted.
+    const token = this.#upkeep.announce({ ref, receipt: charge.receipt, claim });
+    if (charge.receipt) this.#writeCounts();
+    await this.#upkeep.arm();
     const { appliedSeq, appliedAt } = this.#copy.progress();
-    return { ...charge, token, position: { appliedSeq, appliedAt } };
+    return { refused: null, token, position: { appliedSeq, appliedAt } };
   }
 
   /** Applies what the announced change's own batch read from the feed. Every verify sees the change afterwards. */
@@ -118,9 +122,8 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** The announced change was not committed: takes its count back. */
-  async abandon(token: string, receipt: Receipt | null): Promise<void> {
-    this.#upkeep.settle(token);
-    await this.#refund(receipt ? [receipt] : []);
+  abandon(token: string): void {
+    this.#refund(this.#upkeep.abandon(token));
   }
 
   /** Returns once every verify sees the state that D1 had when this was called. */
@@ -150,6 +153,7 @@ export class AccountGate extends DurableObject<Env> {
   /** The platform retries a failing alarm only six times, so this one catches errors and arms itself again. */
   override async alarm(): Promise<void> {
     this.#upkeep.alarmStarted();
+    const startedMs = Date.now();
     // Run independently, because either D1 or the outbox may be unavailable.
     const results = await Promise.allSettled([
       this.#upkeep.needsPull() ? this.#pull() : null,
@@ -158,18 +162,25 @@ export class AccountGate extends DurableObject<Env> {
     ]);
     const failed = results.filter((result) => result.status === 'rejected');
     for (const { reason } of failed) logError('gate_alarm_failed', reason, { account_id: this.#accountId });
-    if (failed.length === 0) await this.#refund(this.#upkeep.takeUncommitted(Date.now()));
+    if (failed.length === 0) this.#refund(this.#upkeep.takeUncommitted(startedMs));
     await this.#upkeep.alarmFinished(failed.length > 0);
   }
 
-  #charge(call: CountedCall): Charge {
+  /** Counts a call, unless it repeats a counted call whose outcome isn't known yet. */
+  #charge(counted: CountedChange | null) {
+    if (counted === null) return { refused: null, receipt: null } as const;
+    const { call, claim } = counted;
+    const shared = claim === null ? null : this.#upkeep.receiptOf(claim);
+    if (shared) return { refused: null, receipt: shared } as const;
     const nowMs = Date.now();
     const { apiUsage, apiLimit, period } = this.#admission.usage(nowMs);
     if (apiUsage >= apiLimit) {
-      return { refused: 'usage_limit_exceeded', retryAfterSeconds: secondsUntil(period.endMs, nowMs) };
+      const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
+      return { refused: 'usage_limit_exceeded', retryAfterSeconds } as const;
     }
     this.#ledger.count(call, period.startMs, nowMs);
-    return { refused: null, receipt: { call, periodStartMs: period.startMs, countedAtMs: nowMs } };
+    const receipt: Receipt = { call, periodStartMs: period.startMs, countedAtMs: nowMs };
+    return { refused: null, receipt } as const;
   }
 
   async #verify(presented: PresentedKey, licenseKey: string): Promise<VerifyReply> {
@@ -225,12 +236,16 @@ export class AccountGate extends DurableObject<Env> {
     }
   }
 
-  async #refund(receipts: Receipt[]): Promise<void> {
+  #refund(receipts: Receipt[]): void {
     if (receipts.length === 0) return;
     for (const { call, periodStartMs, countedAtMs } of receipts) {
       this.#ledger.refund(call, periodStartMs, countedAtMs);
     }
-    await this.#commit();
+    this.#writeCounts();
+  }
+
+  #writeCounts(): void {
+    writeOrRestart(this.ctx, () => this.#ledger.write());
   }
 
   async #pullNow(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Database } from '../db/client.ts';
+import { writeOrRestart } from '../shared/write-or-restart.ts';
 import { effectivePlan, PLANS, type PlanTerms } from '../shared/rules/plans.ts';
 import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
@@ -8,7 +9,7 @@ import { type FeedRead, readFeed, readPage } from './source.ts';
 import type { Upkeep } from './upkeep.ts';
 
 interface Parts {
-  storage: DurableObjectStorage;
+  ctx: DurableObjectState;
   db: Database;
   accountId: string;
   copy: Copy;
@@ -27,25 +28,32 @@ const carryUsage = (ledger: Ledger, before: PlanTerms, after: PlanTerms) => {
 };
 
 /** Applies what was read from the feed, and keeps the copy loading until it is complete. */
-export const openCatchUp = ({ storage, db, accountId, copy, outgoing, ledger, upkeep }: Parts) => {
+export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, upkeep }: Parts) => {
+  /** Changes the copy, and the usage with the account's plan. */
+  const write = (change: () => void) =>
+    writeOrRestart(ctx, () => {
+      const before = copy.account();
+      change();
+      const after = copy.account();
+      if (before && after) carryUsage(ledger, before, after);
+    });
+
   /** Returns whether the feed has to be read again. */
   const apply = ({ continues, after, position, rows, events, more }: FeedRead): boolean => {
     const { appliedSeq } = copy.progress();
     // Read before the copy was dropped or restarted: it lacks the rows up to `after`.
     if (after > appliedSeq) return true;
     if (!continues && after === appliedSeq) {
-      storage.transactionSync(() => copy.restart());
+      writeOrRestart(ctx, copy.restart);
       upkeep.planLoad();
       return true;
     }
     // A read that overtook this one has applied its rows already, and newer states of them.
     if (!position || position.appliedSeq <= appliedSeq) return more;
-    const before = copy.account();
-    storage.transactionSync(() => {
+    write(() => {
       copy.apply(rows, position);
       outgoing.insert(events);
       upkeep.noteApplied(new Set([...rows.keys, ...rows.licenses].map(({ id }) => id)));
-      if (before && rows.account) carryUsage(ledger, before, rows.account);
       const deletedIds = rows.keys.filter(({ deleted }) => deleted).map(({ id }) => id);
       if (deletedIds.length > 0) ledger.forgetKeys([...deletedIds, ...copy.pruneDeletedKeys()]);
     });
@@ -59,7 +67,7 @@ export const openCatchUp = ({ storage, db, accountId, copy, outgoing, ledger, up
     const page = await readPage(db, accountId, loadedThrough);
     // A restart has begun another load meanwhile.
     if (copy.loadPosition() !== loadedThrough) return;
-    storage.transactionSync(() => copy.adoptPage(page.rows, page.last, appliedSeq));
+    write(() => copy.adoptPage(page.rows, page.last, appliedSeq));
   };
 
   return {
@@ -69,7 +77,7 @@ export const openCatchUp = ({ storage, db, accountId, copy, outgoing, ledger, up
     pull: async (): Promise<void> => {
       while (apply(await readFeed(db, accountId, copy.progress())));
       // The next read deletes the applied rows in D1, so the changes must be on disk by then.
-      await storage.sync();
+      await ctx.storage.sync();
     },
 
     /** Adds the next page of a load to the copy. */

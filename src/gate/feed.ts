@@ -6,8 +6,7 @@ import { AppError } from '../shared/app-error.ts';
 import type { WebhookEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { gateOf } from '../shared/objects.ts';
-import type { CountedCall } from './ledger.ts';
-import type { Receipt } from './replies.ts';
+import type { CountedChange } from './replies.ts';
 import { type FeedStatements, feedStatements, toFeedRead } from './source.ts';
 
 type Statement = BatchItem<'sqlite'>;
@@ -46,8 +45,8 @@ export const pull = (ctx: Ctx): Promise<void> =>
   untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull());
 
 /** Arms the gate's alarm, and counts the call if an API key makes it. Throws if the usage limit is reached. */
-const announce = async ({ env, accountId, key }: Ctx, ref: string, call: CountedCall | null) => {
-  const announcement = await gateOf(env, accountId).announce(ref, key ? call : null);
+const announce = async ({ env, accountId, key }: Ctx, ref: string, counted: CountedChange | null) => {
+  const announcement = await gateOf(env, accountId).announce(ref, key ? counted : null);
   if (announcement.refused === null) return announcement;
   throw new AppError(announcement.refused, {
     headers: { 'Retry-After': String(announcement.retryAfterSeconds) },
@@ -55,9 +54,9 @@ const announce = async ({ env, accountId, key }: Ctx, ref: string, call: Counted
 };
 
 /** Tells the gate that a change was not committed. Otherwise its alarm would check for it in vain. */
-const abandon = async ({ env, accountId }: Ctx, token: string, receipt: Receipt | null): Promise<void> => {
+const abandon = async ({ env, accountId }: Ctx, token: string): Promise<void> => {
   try {
-    await gateOf(env, accountId).abandon(token, receipt);
+    await gateOf(env, accountId).abandon(token);
   } catch (error) {
     logError('gate_abandon_failed', error, { account_id: accountId });
   }
@@ -65,26 +64,26 @@ const abandon = async ({ env, accountId }: Ctx, token: string, receipt: Receipt 
 
 /**
  * The only way to change data that a gate has a copy of: commits the statements together with feed rows that
- * describe the changes, and returns once every verify sees them. The same batch reads the feed for the gate. `call` is
+ * describe the changes, and returns once every verify sees them. The same batch reads the feed for the gate. `counted` is
  * set for a licensing call, which is counted if an API key makes it and the change is committed.
  */
 export const commit = async <T extends [Statement, ...Statement[]]>(
   ctx: Ctx,
   statements: T,
   changes: [Change, ...Change[]],
-  call: CountedCall | null = null,
+  counted: CountedChange | null = null,
 ): Promise<BatchResponse<T>> => {
   const { env, db, accountId } = ctx;
   const createdAt = Date.now();
   const feedInsert = db.insert(feed).values(changes.map((change) => ({ accountId, createdAt, ...change })));
-  const { token, receipt, position } = await announce(ctx, changes[0].ref, call);
+  const { token, position } = await announce(ctx, changes[0].ref, counted);
   const reads = feedStatements(db, accountId, position);
   let results: unknown[];
   try {
     results = await db.batch([...statements, feedInsert, ...reads]);
   } catch (error) {
     // Any other error leaves open whether D1 has committed. The gate's alarm will find out.
-    if (isRejected(error)) await abandon(ctx, token, receipt);
+    if (isRejected(error)) await abandon(ctx, token);
     throw error;
   }
   const read = toFeedRead(results.slice(-reads.length) as BatchResponse<FeedStatements>, position);

@@ -27,14 +27,15 @@ export interface Receipt {
   countedAtMs: number;
 }
 
-/** `receipt` is null for a call that isn't counted. */
-export type Charge =
-  | { refused: null; receipt: Receipt | null }
-  | { refused: 'usage_limit_exceeded'; retryAfterSeconds: number };
+/** A licensing call that makes a change. Calls with the same claim are repeats, of which one at most is committed. */
+export interface CountedChange {
+  call: CountedCall;
+  claim: string | null;
+}
 
 /** `position` tells the change's own batch where to read the feed. */
 export type Announcement =
-  | { refused: null; receipt: Receipt | null; token: string; position: FeedPosition }
+  | { refused: null; token: string; position: FeedPosition }
   | { refused: 'usage_limit_exceeded' | 'unavailable'; retryAfterSeconds: number };
 
 export interface Statistics extends Usage {

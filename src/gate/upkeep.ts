@@ -1,45 +1,16 @@
-import { randomBase62 } from '../shared/random.ts';
+import { type Announcing, openAnnounced } from './announced.ts';
 import { backoffMs, type GateWork, LAST_CHECK_MS, nextAlarmMs, nextPageMs } from './alarm-time.ts';
 import type { Copy } from './copy.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Receipt } from './replies.ts';
 
-/** A change that was announced and whose outcome the gate doesn't know yet. */
-interface Announced {
-  token: string;
-  atMs: number;
-  /** The id of the row that the change creates or updates. */
-  ref: string;
-  receipt: Receipt | null;
-}
-
-const MAX_ANNOUNCED = 1_000;
-
-const ANNOUNCED = 'announced';
-/** Until version 0.1, only the time of the last announced change was kept. */
-const ANNOUNCED_AT = 'announced_at';
-
-const readAnnounced = (kv: SyncKvStorage): Announced[] => {
-  const atMs = kv.get<number>(ANNOUNCED_AT);
-  const older = atMs === undefined ? [] : [{ token: '', atMs, ref: '', receipt: null }];
-  return [...older, ...(kv.get<Announced[]>(ANNOUNCED) ?? [])];
-};
-
 /** Decides when the gate's alarm has to do something that no call waits for: check D1, load a page, forward events. */
 export const openUpkeep = (storage: DurableObjectStorage, copy: Copy, outgoing: Outgoing) => {
-  const { kv } = storage;
-  let announced = readAnnounced(kv);
+  const announced = openAnnounced(storage.kv);
   let loadDueMs: number | null = null;
   let failures = 0;
   let notBeforeMs = 0;
   let hasAlarmForEvents = false;
-
-  const setAnnounced = (changes: Announced[]) => {
-    announced = changes;
-    kv.delete(ANNOUNCED_AT);
-    if (changes.length === 0) kv.delete(ANNOUNCED);
-    else kv.put(ANNOUNCED, changes);
-  };
 
   const planLoad = () => {
     const position = copy.loadPosition();
@@ -50,8 +21,12 @@ export const openUpkeep = (storage: DurableObjectStorage, copy: Copy, outgoing: 
 
   /** Sets the alarm for the next work, but never later than it is set already. */
   const arm = async (): Promise<void> => {
-    const announcedAtMs = announced.map(({ atMs }) => atMs);
-    const work: GateWork = { announcedAtMs, hasEvents: !outgoing.isEmpty(), loadDueMs, notBeforeMs };
+    const work: GateWork = {
+      announcedAtMs: announced.timesMs(),
+      hasEvents: !outgoing.isEmpty(),
+      loadDueMs,
+      notBeforeMs,
+    };
     const dueMs = nextAlarmMs(work, Date.now());
     if (dueMs === null) return;
     const armedMs = (await storage.getAlarm()) ?? Infinity;
@@ -61,33 +36,20 @@ export const openUpkeep = (storage: DurableObjectStorage, copy: Copy, outgoing: 
   return {
     arm,
 
-    /** Notes a change that is about to be committed, so that the alarm checks for it if its request dies. */
-    announce: async (ref: string, receipt: Receipt | null): Promise<string> => {
-      const token = randomBase62(12);
-      setAnnounced([...announced, { token, atMs: Date.now(), ref, receipt }]);
-      await arm();
-      return token;
-    },
+    /** Notes a change that is about to be committed. Arm the alarm next, which finds the change if its request dies. */
+    announce: (change: Announcing): string => announced.add(change),
 
-    isFull: () => announced.length >= MAX_ANNOUNCED,
+    isFull: announced.isFull,
+    receiptOf: announced.receiptOf,
+    settle: announced.settle,
 
-    /** The announced change has been applied, or is known not to have been committed. */
-    settle: (token: string) => {
-      if (announced.some((change) => change.token === token)) {
-        setAnnounced(announced.filter((change) => change.token !== token));
-      }
-    },
+    /** The announced change was not committed. Returns the receipts to refund. */
+    abandon: (token: string): Receipt[] => announced.remove((change) => change.token === token),
 
     /** These rows have come from the feed: the changes that announced them were committed. */
-    noteApplied: (ids: ReadonlySet<string>) => {
-      if (announced.some(({ ref }) => ids.has(ref))) {
-        setAnnounced(
-          announced.map((change) => (ids.has(change.ref) ? { ...change, receipt: null } : change)),
-        );
-      }
-    },
+    noteApplied: (ids: ReadonlySet<string>) => announced.dropReceipts(({ ref }) => ids.has(ref)),
 
-    needsPull: () => announced.length > 0 || !copy.progress().complete,
+    needsPull: () => announced.timesMs().length > 0 || !copy.progress().complete,
 
     /** Whether the next page of a reload is due. An incomplete copy gets its pages with each pull. */
     isReloadDue: (nowMs: number) => copy.progress().complete && loadDueMs !== null && loadDueMs <= nowMs,
@@ -107,15 +69,11 @@ export const openUpkeep = (storage: DurableObjectStorage, copy: Copy, outgoing: 
     },
 
     /**
-     * Returns the receipts of changes that were never committed: they are older than any D1 query can take, and D1 has
-     * just been read.
+     * Returns the receipts of changes that were never committed: when D1 was read after `beforeReadMs`, they were older
+     * than any D1 query can take.
      */
-    takeUncommitted: (nowMs: number): Receipt[] => {
-      const isOver = ({ atMs }: Announced) => nowMs >= atMs + LAST_CHECK_MS;
-      const over = announced.filter(isOver);
-      if (over.length > 0) setAnnounced(announced.filter((change) => !isOver(change)));
-      return over.flatMap(({ receipt }) => (receipt ? [receipt] : []));
-    },
+    takeUncommitted: (beforeReadMs: number): Receipt[] =>
+      announced.remove(({ atMs }) => beforeReadMs >= atMs + LAST_CHECK_MS),
 
     alarmFinished: async (hasFailed: boolean) => {
       failures = hasFailed ? failures + 1 : 0;

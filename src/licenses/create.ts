@@ -58,7 +58,7 @@ const insert = async (
       { kind: 'license', ref: license.id },
       eventChange(licenseEvent('license.created', license.createdAt, license)),
     ],
-    'create',
+    { call: 'create', claim: idempotency?.key ?? null },
   );
   return license;
 };
@@ -96,7 +96,9 @@ export const createLicense = async (
   } catch (error) {
     if (violatesNotNull(error, 'licenses.account_id')) throw new AppError('license_limit_reached');
     const isKeyTaken = violatesUnique(error, 'licenses.account_id, licenses.license_key');
-    if (!isKeyTaken && !violatesUnique(error, 'idempotency_keys.')) throw error;
+    // The first call may have been the last that the limit allows.
+    const isOverLimit = error instanceof AppError && error.code === 'usage_limit_exceeded';
+    if (!isKeyTaken && !isOverLimit && !violatesUnique(error, 'idempotency_keys.')) throw error;
     const first = await findRepeated(ctx, idempotency, nowMs);
     if (first) return first;
     throw isKeyTaken ? new AppError('license_key_taken') : error;

@@ -1,9 +1,16 @@
-import { abortAllDurableObjects, createExecutionContext, runDurableObjectAlarm } from 'cloudflare:test';
+import {
+  abortAllDurableObjects,
+  createExecutionContext,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { type Customer, ORIGIN, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { ALL_TABLES, evict, gate, kill, readGate, statistics, withoutTables } from '../support/gate.ts';
+import { newReceiver } from '../support/receiver.ts';
 
 /** The gate namespace, except that a commit's last call to the gate fails, as if the request had died before it. */
 const failingApply = (): Env['GATE'] =>
@@ -189,4 +196,45 @@ test('a pull deletes the feed rows that the gate has applied, except the last on
     'SELECT count(*) AS n FROM licenses',
   );
   expect(n).toBe(1);
+});
+
+test('a change that the gate fails to store takes effect all the same, and its event is sent', async () => {
+  const ada = await signUp();
+  const receiver = await newReceiver();
+  await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['license.created'] });
+  await ada.createLicense();
+  await receiver.receives(1);
+  await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {
+    const transact = storage.transactionSync.bind(storage);
+    vi.spyOn(storage, 'transactionSync').mockImplementationOnce((work) =>
+      transact(() => {
+        work();
+        throw new Error('The disk is full.');
+      }),
+    );
+  });
+
+  expect((await ada.createLicense({ license_key: 'STORED-LATER' })).license_key).toBe('STORED-LATER');
+  expect((await ada.verify('STORED-LATER')).body.status).toBe('active');
+  expect(JSON.parse((await receiver.receives(2))[1]?.body ?? '').license_key).toBe('STORED-LATER');
+});
+
+test('a gate killed between the announcement of a create and its count refunds nothing', async () => {
+  useFakeClock();
+  const ada = await signUp();
+  for (let i = 0; i < 3; i++) await ada.verify('UNKNOWN-KEY');
+  await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {
+    vi.spyOn(storage, 'getAlarm').mockReturnValueOnce(new Promise(() => {}));
+  });
+  const create = ada.asKey('POST', '/api/v1/licenses/create', {});
+  await vi.waitUntil(async () =>
+    runInDurableObject(gate(ada.accountId), (_instance, { storage }) => storage.kv.get('announced')),
+  );
+  await kill(ada.accountId);
+  expect((await create).status).toBe(503);
+
+  vi.advanceTimersByTime(100_000);
+  await gate(ada.accountId).pull();
+  await runDurableObjectAlarm(gate(ada.accountId));
+  expect((await statistics(ada.accountId)).apiUsage).toBe(3);
 });

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { setUsage } from '../support/gate.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -75,6 +76,17 @@ test('ten parallel retries create one license, count once and all return it', as
   const conflicts = mixed.filter(({ status }) => status === 409).map(({ body }) => body.error.code);
   expect(conflicts).toEqual(Array.from({ length: 4 }, () => 'idempotency_conflict'));
   expect([await usageOf(ada), (await licensesOf(ada)).length]).toEqual([2, 2]);
+});
+
+test('parallel retries of the last call that the usage limit allows all return its license', async () => {
+  const ada = await signUp();
+  await setUsage(ada.accountId, 999);
+  const create = createWithKey(ada);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => create('last', {})));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 201));
+  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+  expect(await usageOf(ada)).toBe(1_000);
+  expect((await create('one-more', {})).body.error.code).toBe('usage_limit_exceeded');
 });
 
 test('a failed call leaves its idempotency key free for a corrected call', async () => {
