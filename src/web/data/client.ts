@@ -1,5 +1,6 @@
 import { hc } from 'hono/client';
 import type { App } from '../../app.ts';
+import { plural } from '../lib/format.ts';
 import { ApiError, type ErrorBody, unreachable } from './error.ts';
 
 /** A client with the types of the Worker's routes. */
@@ -28,6 +29,16 @@ const send = async <T>(request: Promise<ApiResponse<T>>): Promise<ApiResponse<T>
   }
 };
 
+const readRetryAfter = ({ headers }: ApiResponse<unknown>): number | null => {
+  const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
+  return Number.isNaN(seconds) ? null : seconds;
+};
+
+const tooManyRequests = (seconds: number) => {
+  const wait = seconds < 60 ? plural(seconds, 'second') : plural(Math.ceil(seconds / 60), 'minute');
+  return `Too many requests. Try again in ${wait}.`;
+};
+
 const readError = async (response: ApiResponse<unknown>): Promise<ErrorBody> => {
   const fallback = {
     code: 'unexpected',
@@ -45,7 +56,12 @@ const readError = async (response: ApiResponse<unknown>): Promise<ErrorBody> => 
 export const call = async <T>(request: Promise<ApiResponse<T>>): Promise<T> => {
   const response = await send(request);
   if (response.ok) return response.json();
-  const error = new ApiError(response.status, await readError(response));
+  const body = await readError(response);
+  const seconds = readRetryAfter(response);
+  if (body.code === 'rate_limit_exceeded' && seconds !== null) body.message = tooManyRequests(seconds);
+  const error = new ApiError(response.status, body, {
+    retryAfterMs: seconds === null ? null : seconds * 1_000,
+  });
   if (SESSION_CODES.includes(error.code)) onSessionLost();
   throw error;
 };

@@ -14,6 +14,9 @@ declare module '@tanstack/react-query' {
 
 const MAX_RETRIES = 2;
 
+const retryDelay = (failures: number, error: unknown): number =>
+  (error instanceof ApiError ? error.retryAfterMs : null) ?? 500 * 2 ** failures;
+
 export const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({
     onSettled: async (_data, error, _variables, _context, { meta }) => {
@@ -29,9 +32,11 @@ export const queryClient: QueryClient = new QueryClient({
     queries: {
       staleTime: 5_000,
       retry: (failures, error) => failures < MAX_RETRIES && error instanceof ApiError && error.isTransient,
-      retryDelay: (failures) => 500 * 2 ** failures,
+      retryDelay,
     },
     mutations: {
+      retry: (failures, error) => failures < MAX_RETRIES && error instanceof ApiError && error.isTooFast,
+      retryDelay,
       // Offline, a mutation fails immediately instead of being sent later without notice.
       networkMode: 'always',
       // Responses may contain secrets, so they are dropped soon after their component unmounts.

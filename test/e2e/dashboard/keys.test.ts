@@ -117,6 +117,30 @@ test('a failed request shows an error, and “Try again” loads the page', asyn
   await expect.poll(() => row('In the app').count()).toBe(1);
 });
 
+const TOO_FAST = {
+  status: 429,
+  headers: { 'retry-after': '1' },
+  json: { error: { code: 'rate_limit_exceeded', message: 'Rate Limit Exceeded', request_id: 'req_fast' } },
+};
+
+test('a request over the rate limit is sent again after Retry-After, and shows an error if it fails again', async () => {
+  await page.route('**/api/api-keys*', (route) => route.fulfill(TOO_FAST), { times: 1 });
+  await page.reload();
+  await expect.poll(() => row('In the app').count(), { timeout: 10_000 }).toBe(1);
+
+  await page.route('**/api/create-api-key', (route) => route.fulfill(TOO_FAST), { times: 3 });
+  await page.getByRole('button', { name: 'Create API key' }).click();
+  await page.getByLabel('Name').fill('Patience');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('alert').getByText('Too many requests. Try again in 1 second.').waitFor();
+
+  await page.route('**/api/create-api-key', (route) => route.fulfill(TOO_FAST), { times: 1 });
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await revealedKey().waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  expect(await row('Patience').count()).toBe(1);
+});
+
 test('the page logs no errors to the console except for failed requests', () => {
   expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });
