@@ -24,8 +24,8 @@ interface Client {
 type Login = z.infer<typeof loginInput>;
 
 const signIn = async (ctx: PublicCtx, input: Login, client: Client, reservations: Reservation[]) => {
-  const { db } = ctx;
-  const [account] = await db.select().from(accounts).where(eq(accounts.email, input.email));
+  const { firstDb } = ctx;
+  const [account] = await firstDb.select().from(accounts).where(eq(accounts.email, input.email));
   const { matches, isOutdated } = await checkPassword(
     input.password,
     account?.passwordHash ?? UNKNOWN_ACCOUNT_HASH,
@@ -36,16 +36,16 @@ const signIn = async (ctx: PublicCtx, input: Login, client: Client, reservations
   const { session, row } = newSession(ctx, account.id, nowMs);
   const rehash = isOutdated
     ? [
-        db
+        firstDb
           .update(accounts)
           .set({ passwordHash: await hashPassword(input.password) })
           .where(eq(accounts.id, account.id)),
       ]
     : [];
-  await db.batch([
+  await firstDb.batch([
     endSessionOf(ctx, client.previousToken),
     endOldestSessions(ctx, account.id),
-    db.insert(sessions).values(row),
+    firstDb.insert(sessions).values(row),
     deleteExpiredSessions(ctx, nowMs),
     deleteExpiredThrottles(ctx, nowMs),
     ...settlements(ctx, reservations, 'success'),

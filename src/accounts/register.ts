@@ -21,7 +21,7 @@ interface NewAccount {
 
 /** Inserts an account and its first session in one commit. The account has no gate yet, so no feed row is needed. */
 export const createAccount = async (ctx: PublicCtx, fields: NewAccount) => {
-  const { db } = ctx;
+  const { firstDb } = ctx;
   const nowMs = Date.now();
   const account: AccountRow = {
     id: newId('acct'),
@@ -37,9 +37,9 @@ export const createAccount = async (ctx: PublicCtx, fields: NewAccount) => {
   };
   const { session, row } = newSession(ctx, account.id, nowMs);
   try {
-    await db.batch([
-      db.insert(accounts).values(account),
-      db.insert(sessions).values(row),
+    await firstDb.batch([
+      firstDb.insert(accounts).values(account),
+      firstDb.insert(sessions).values(row),
       deleteExpiredSessions(ctx, nowMs),
       deleteExpiredThrottles(ctx, nowMs),
     ]);

@@ -55,13 +55,13 @@ const refuseBlocked = (buckets: string[], nowMs: number) => {
 };
 
 /** Adds the attempt to every bucket, or to none of them if one is full. Pending attempts take up room. */
-const reserve = ({ db }: PublicCtx, limits: Limit[], nowMs: number) => {
+const reserve = ({ firstDb }: PublicCtx, limits: Limit[], nowMs: number) => {
   const wanted = limits.map((limit) => {
     const [attempts, pending] = limit.counts === 'all' ? [1, 0] : [0, 1];
     return sql`(${bucketOf(limit)}, ${attempts}, ${nowMs + limit.windowMs}, ${pending}, ${limit.attempts})`;
   });
   const isOver = sql`(throttles.expires_at <= ${nowMs} OR throttles.attempts + throttles.pending = 0)`;
-  return db
+  return firstDb
     .insert(throttles)
     .select(
       sql`WITH wanted (bucket, attempts, expires_at, pending, max_attempts) AS (VALUES ${sql.join(wanted, sql`, `)})
@@ -81,8 +81,8 @@ const reserve = ({ db }: PublicCtx, limits: Limit[], nowMs: number) => {
     .returning({ bucket: throttles.bucket, expiresAt: throttles.expiresAt });
 };
 
-const liveBuckets = ({ db }: PublicCtx, buckets: string[], nowMs: number) =>
-  db
+const liveBuckets = ({ firstDb }: PublicCtx, buckets: string[], nowMs: number) =>
+  firstDb
     .select({ bucket: throttles.bucket, attempts: throttles.attempts, expiresAt: throttles.expiresAt })
     .from(throttles)
     .where(and(inArray(throttles.bucket, buckets), gt(throttles.expiresAt, nowMs)));
@@ -115,7 +115,7 @@ export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<
     if (waits > 0) await scheduler.wait(Math.min(FIRST_WAIT_MS * 2 ** (waits - 1), MAX_WAIT_MS));
     const nowMs = Date.now();
     refuseBlocked(buckets, nowMs);
-    const [reserved, states] = await ctx.db.batch([
+    const [reserved, states] = await ctx.firstDb.batch([
       reserve(ctx, limits, nowMs),
       liveBuckets(ctx, buckets, nowMs),
     ]);
@@ -132,9 +132,9 @@ export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<
 };
 
 /** Statements that settle an attempt: it stops being pending, and counts in the buckets for its outcome. */
-export const settlements = ({ db }: PublicCtx, reservations: Reservation[], outcome: Outcome) =>
+export const settlements = ({ firstDb }: PublicCtx, reservations: Reservation[], outcome: Outcome) =>
   reservations.map(({ limit, bucket, expiresAt }) =>
-    db
+    firstDb
       .update(throttles)
       .set({
         attempts: sql`${throttles.attempts} + ${limit.counts === outcome ? 1 : 0}`,
@@ -151,7 +151,7 @@ export const settlements = ({ db }: PublicCtx, reservations: Reservation[], outc
 
 /** Settles an attempt that didn't succeed. */
 export const settleAttempt = async (ctx: PublicCtx, reservations: Reservation[], outcome: Outcome) => {
-  const [, ...states] = await ctx.db.batch([
+  const [, ...states] = await ctx.firstDb.batch([
     deleteExpiredThrottles(ctx, Date.now()),
     ...settlements(ctx, reservations, outcome),
   ]);
@@ -164,11 +164,11 @@ export const settleAttempt = async (ctx: PublicCtx, reservations: Reservation[],
 /** Limits the work of one request. Each attempt adds at most three rows, so the table still shrinks. */
 const MAX_DELETED = 100;
 
-export const deleteExpiredThrottles = ({ db }: PublicCtx, nowMs: number) => {
-  const expired = db
+export const deleteExpiredThrottles = ({ firstDb }: PublicCtx, nowMs: number) => {
+  const expired = firstDb
     .select({ bucket: throttles.bucket })
     .from(throttles)
     .where(lt(throttles.expiresAt, nowMs))
     .limit(MAX_DELETED);
-  return db.delete(throttles).where(inArray(throttles.bucket, expired));
+  return firstDb.delete(throttles).where(inArray(throttles.bucket, expired));
 };

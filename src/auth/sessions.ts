@@ -57,10 +57,10 @@ let untaggedCheckedMs = -Infinity;
 let hasUntagged = true;
 
 /** Whether sessions without a tag remain. They are gone 30 days after the upgrade, so a forged one costs no read then. */
-const mayBeUntagged = async ({ db }: PublicCtx): Promise<boolean> => {
+const mayBeUntagged = async ({ firstDb }: PublicCtx): Promise<boolean> => {
   const nowMs = Date.now();
   if (Math.abs(nowMs - untaggedCheckedMs) >= UNTAGGED_CHECK_MS) {
-    const rows = await db
+    const rows = await firstDb
       .select({ accountId: sessions.accountId })
       .from(sessions)
       .where(lt(sessions.tokenHash, TAGGED_HASH_PREFIX))
@@ -74,41 +74,41 @@ const mayBeUntagged = async ({ db }: PublicCtx): Promise<boolean> => {
 /** Returns the account of a session that hasn't ended. */
 export const findSession = async (ctx: PublicCtx, tokenHash: string) => {
   if (!tokenHash.startsWith(TAGGED_HASH_PREFIX) && !(await mayBeUntagged(ctx))) return null;
-  const [session] = await ctx.db
+  const [session] = await ctx.firstDb
     .select({ accountId: sessions.accountId })
     .from(sessions)
     .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, Date.now())));
   return session ?? null;
 };
 
-export const endSession = async ({ db }: PublicCtx, tokenHash: string): Promise<void> => {
-  await db.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
+export const endSession = async ({ firstDb }: PublicCtx, tokenHash: string): Promise<void> => {
+  await firstDb.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
 };
 
 /** Statement that ends the session of a token, if it is valid. */
 export const endSessionOf = (ctx: PublicCtx, token: string | null) =>
-  ctx.db.delete(sessions).where(eq(sessions.tokenHash, hashToken(ctx, token ?? '') ?? ''));
+  ctx.firstDb.delete(sessions).where(eq(sessions.tokenHash, hashToken(ctx, token ?? '') ?? ''));
 
 /** Limits the work of one request. Each login adds one row, so the table still shrinks. */
 const MAX_DELETED = 100;
 
 /** Statement that ends the account's oldest sessions, to make room for a new session. */
-export const endOldestSessions = ({ db }: PublicCtx, accountId: string) => {
-  const oldest = db
+export const endOldestSessions = ({ firstDb }: PublicCtx, accountId: string) => {
+  const oldest = firstDb
     .select({ tokenHash: sessions.tokenHash })
     .from(sessions)
     .where(eq(sessions.accountId, accountId))
     .orderBy(desc(sessions.createdAt))
     .limit(MAX_DELETED)
     .offset(MAX_SESSIONS - 1);
-  return db.delete(sessions).where(inArray(sessions.tokenHash, oldest));
+  return firstDb.delete(sessions).where(inArray(sessions.tokenHash, oldest));
 };
 
-export const deleteExpiredSessions = ({ db }: PublicCtx, nowMs: number) => {
-  const expired = db
+export const deleteExpiredSessions = ({ firstDb }: PublicCtx, nowMs: number) => {
+  const expired = firstDb
     .select({ tokenHash: sessions.tokenHash })
     .from(sessions)
     .where(lt(sessions.expiresAt, nowMs))
     .limit(MAX_DELETED);
-  return db.delete(sessions).where(inArray(sessions.tokenHash, expired));
+  return firstDb.delete(sessions).where(inArray(sessions.tokenHash, expired));
 };

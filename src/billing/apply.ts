@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import type { PublicCtx } from '../db/ctx.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { appliedFacts } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
@@ -18,7 +18,7 @@ const isConflict = (error: unknown) =>
 const MAX_ATTEMPTS = 3;
 
 /** Applies a fact that hasn't been applied yet. Returns whether it changed anything. */
-export const applyFact = async (ctx: PublicCtx, provider: Provider, fact: Fact): Promise<boolean> => {
+export const applyFact = async (ctx: DatabaseCtx, provider: Provider, fact: Fact): Promise<boolean> => {
   const name = toFactName(provider.name, fact);
   for (let attempt = 1; ; attempt++) {
     const [applied] = await ctx.db.select().from(appliedFacts).where(eq(appliedFacts.name, name));

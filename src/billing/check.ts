@@ -1,5 +1,5 @@
 import { and, asc, eq, lte } from 'drizzle-orm';
-import type { PublicCtx } from '../db/ctx.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
 import {
   isLive,
   isPending,
@@ -18,7 +18,7 @@ import { findProvider } from './providers.ts';
 
 /** Applies what the provider reports, and returns whether the checkout has expired. */
 const applyState = async (
-  ctx: PublicCtx,
+  ctx: DatabaseCtx,
   name: ProviderName,
   subject: Subject,
   origin: string | null,
@@ -32,7 +32,7 @@ const applyState = async (
 
 /** Asks about a pending payment, unless this was done within `intervalMs`. Returns whether it asked. */
 const checkPayment = async (
-  ctx: PublicCtx,
+  ctx: DatabaseCtx,
   { id, provider, checkoutRef, createdAt }: PaymentRow,
   intervalMs: number,
   origin: string | null,
@@ -58,7 +58,7 @@ const checkPayment = async (
   return true;
 };
 
-const checkSubscription = async (ctx: PublicCtx, row: SubscriptionRow): Promise<void> => {
+const checkSubscription = async (ctx: DatabaseCtx, row: SubscriptionRow): Promise<void> => {
   const nowMs = Date.now();
   const claimed = await ctx.db
     .update(subscriptions)
@@ -74,7 +74,7 @@ const checkSubscription = async (ctx: PublicCtx, row: SubscriptionRow): Promise<
 const RETURN_INTERVAL_MS = 5_000;
 
 /** Asks about the pending payment of a customer who has come back from checkout. Returns whether it may have changed. */
-export const checkReturning = async (ctx: PublicCtx, payment: PaymentRow, origin: string) => {
+export const checkReturning = async (ctx: DatabaseCtx, payment: PaymentRow, origin: string) => {
   if (payment.status !== 'pending') return false;
   try {
     return await checkPayment(ctx, payment, RETURN_INTERVAL_MS, origin);
@@ -91,7 +91,7 @@ const MAX_CHECKS = 100;
 const MAX_FAILURES = 5;
 
 /** Asks once a day about every payment that is pending and every subscription that is past due or over. */
-export const checkDue = async (ctx: PublicCtx): Promise<void> => {
+export const checkDue = async (ctx: DatabaseCtx): Promise<void> => {
   const nowMs = Date.now();
   const [duePayments, dueSubscriptions] = await ctx.db.batch([
     ctx.db

@@ -1,39 +1,43 @@
 import { and, eq } from 'drizzle-orm';
+import { accountDatabases, databaseOf } from '../db/client.ts';
 import { type PaymentRow, payments } from '../db/schema.ts';
-import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { checkReturning } from './check.ts';
 import type { Provider } from './provider.ts';
 import { receiveNotification } from './receive.ts';
 import { sandboxNotification } from './sandbox.ts';
 
-/** Finds a payment by its id. The id is the only credential, as on any provider's checkout page. */
-export const findCheckout = async ({ db }: PublicCtx, paymentId: string): Promise<PaymentRow> => {
-  const [payment] = await db.select().from(payments).where(eq(payments.id, paymentId));
+/**
+ * Finds a payment by its id. The id is the only credential, as on any provider's checkout page. It doesn't tell whose
+ * payment it is, so every database is asked.
+ */
+export const findCheckout = async (env: Env, paymentId: string): Promise<PaymentRow> => {
+  const found = await Promise.all(
+    accountDatabases(env).map(({ db }) => db.select().from(payments).where(eq(payments.id, paymentId))),
+  );
+  const [payment] = found.flat();
   if (!payment) throw new AppError('not_found');
   return payment;
 };
 
+const ctxOf = (env: Env, { accountId }: PaymentRow) => ({ env, db: databaseOf(env, accountId) });
+
 /** Finds the payment of a customer who has come back from checkout. */
-export const findReturning = async (
-  ctx: PublicCtx,
-  payment: PaymentRow,
-  origin: string,
-): Promise<PaymentRow> =>
-  (await checkReturning(ctx, payment, origin)) ? findCheckout(ctx, payment.id) : payment;
+export const findReturning = async (env: Env, payment: PaymentRow, origin: string): Promise<PaymentRow> =>
+  (await checkReturning(ctxOf(env, payment), payment, origin)) ? findCheckout(env, payment.id) : payment;
 
 /** Pays or declines through a signed notification, as a real provider does. Returns the URL to redirect to. */
 export const completeCheckout = async (
-  ctx: PublicCtx,
+  env: Env,
   provider: Provider,
   payment: PaymentRow,
   outcome: 'paid' | 'declined',
 ): Promise<string> => {
   if (outcome === 'declined') {
     const isPending = and(eq(payments.id, payment.id), eq(payments.status, 'pending'));
-    await ctx.db.update(payments).set({ status: 'declined' }).where(isPending);
+    await ctxOf(env, payment).db.update(payments).set({ status: 'declined' }).where(isPending);
   }
-  const { body, headers } = sandboxNotification(ctx.env, payment.id, outcome);
-  await receiveNotification(ctx, provider, body, headers);
+  const { body, headers } = sandboxNotification(env, payment, outcome);
+  await receiveNotification(env, provider, body, headers);
   return (outcome === 'paid' ? payment.successUrl : payment.cancelUrl) ?? '/';
 };

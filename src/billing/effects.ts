@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import type { PublicCtx } from '../db/ctx.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
 import { isLive, payments, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
 import { eventChange, type Change } from '../gate/feed.ts';
@@ -23,7 +23,7 @@ export interface Effect {
   changes: Change[];
 }
 
-const getEmail = async ({ db }: PublicCtx, accountId: string): Promise<string> => {
+const getEmail = async ({ db }: DatabaseCtx, accountId: string): Promise<string> => {
   const [account] = await db
     .select({ email: accounts.email })
     .from(accounts)
@@ -31,7 +31,7 @@ const getEmail = async ({ db }: PublicCtx, accountId: string): Promise<string> =
   return account?.email ?? '';
 };
 
-const findSubscription = async ({ db }: PublicCtx, provider: ProviderName, ref: string) => {
+const findSubscription = async ({ db }: DatabaseCtx, provider: ProviderName, ref: string) => {
   const [row] = await db
     .select()
     .from(subscriptions)
@@ -40,7 +40,7 @@ const findSubscription = async ({ db }: PublicCtx, provider: ProviderName, ref: 
 };
 
 const paidEffect = async (
-  ctx: PublicCtx,
+  ctx: DatabaseCtx,
   provider: Provider,
   fact: Extract<Fact, { kind: 'paid' }>,
 ): Promise<Effect | null> => {
@@ -109,7 +109,7 @@ const paidEffect = async (
 };
 
 const renewedEffect = async (
-  ctx: PublicCtx,
+  ctx: DatabaseCtx,
   provider: ProviderName,
   fact: Extract<Fact, { kind: 'renewed' }>,
 ): Promise<Effect | null> => {
@@ -170,7 +170,7 @@ const renewedEffect = async (
 };
 
 const paymentFailedEffect = async (
-  ctx: PublicCtx,
+  ctx: DatabaseCtx,
   provider: ProviderName,
   fact: Extract<Fact, { kind: 'payment_failed' }>,
 ): Promise<Effect | null> => {
@@ -197,7 +197,7 @@ const paymentFailedEffect = async (
 };
 
 const endedEffect = async (
-  ctx: PublicCtx,
+  ctx: DatabaseCtx,
   provider: ProviderName,
   fact: Extract<Fact, { kind: 'ended' }>,
 ): Promise<Effect | null> => {
@@ -231,7 +231,7 @@ const endedEffect = async (
 };
 
 /** Returns what a fact changes, or null if it changes nothing. */
-export const computeEffect = (ctx: PublicCtx, provider: Provider, fact: Fact): Promise<Effect | null> => {
+export const computeEffect = (ctx: DatabaseCtx, provider: Provider, fact: Fact): Promise<Effect | null> => {
   switch (fact.kind) {
     case 'paid':
       return paidEffect(ctx, provider, fact);

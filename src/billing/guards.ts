@@ -1,5 +1,5 @@
 import { and, eq, exists, notExists, type SQL } from 'drizzle-orm';
-import type { PublicCtx } from '../db/ctx.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
 import { appliedFacts, isLive, payments, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
 import { renewalName } from './fact-name.ts';
@@ -9,7 +9,7 @@ import type { ProviderName } from './provider.ts';
 
 /** Matches the account only while the subscription is live, because another one may have replaced it. */
 export const accountWhileLive = (
-  { db }: PublicCtx,
+  { db }: DatabaseCtx,
   accountId: string,
   subscriptionId: string,
   condition: SQL | undefined = isLive,
@@ -25,7 +25,7 @@ export const accountWhileLive = (
   );
 
 /** Matches an active subscription unless the invoice has been paid since its failed payment was reported. */
-export const activeAndUnpaid = ({ db }: PublicCtx, provider: ProviderName, invoiceRef: string) =>
+export const activeAndUnpaid = ({ db }: DatabaseCtx, provider: ProviderName, invoiceRef: string) =>
   and(
     eq(subscriptions.status, 'active'),
     notExists(
@@ -37,12 +37,12 @@ export const activeAndUnpaid = ({ db }: PublicCtx, provider: ProviderName, invoi
   );
 
 /** Inserts a unique marker, so that only one commit can cancel, replace or end a subscription. */
-export const endMarker = ({ db }: PublicCtx, { id, cancelledAt }: SubscriptionRow) =>
+export const endMarker = ({ db }: DatabaseCtx, { id, cancelledAt }: SubscriptionRow) =>
   cancelledAt === null ? [db.insert(appliedFacts).values({ name: `over:${id}`, appliedAt: Date.now() })] : [];
 
 /** Whether the invoice has renewed the subscription, even if the name of that fact has been pruned. */
 export const isRenewalRecorded = async (
-  { db }: PublicCtx,
+  { db }: DatabaseCtx,
   { accountId, provider }: SubscriptionRow,
   invoiceRef: string,
 ): Promise<boolean> => {

@@ -60,6 +60,8 @@ export const plannedEnd = (subject: Subject): Fact[] =>
 export interface Notification {
   id: string;
   type: string;
+  /** The account that the facts are about, unless the provider doesn't know it. */
+  accountId: string | null;
   facts: Fact[];
 }
 

@@ -1,5 +1,5 @@
 import { and, asc, inArray, lt } from 'drizzle-orm';
-import type { PublicCtx } from '../db/ctx.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
 import { appliedFacts, isUnpaid, payments } from '../db/schema.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 
@@ -16,7 +16,7 @@ const KEEP_FACTS_MS = 366 * DAY_MS;
 const MAX_ROWS = 500;
 
 /** Deletes old payments whose checkout was replaced or expired, and the names of old facts. */
-export const pruneBilling = async ({ db }: PublicCtx): Promise<void> => {
+export const pruneBilling = async ({ db }: DatabaseCtx): Promise<void> => {
   const nowMs = Date.now();
   const oldPayments = db
     .select({ id: payments.id })

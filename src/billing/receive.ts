@@ -1,4 +1,4 @@
-import type { PublicCtx } from '../db/ctx.ts';
+import { databaseOf } from '../db/client.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logLine } from '../shared/log.ts';
 import { applyFact } from './apply.ts';
@@ -6,7 +6,7 @@ import type { Provider } from './provider.ts';
 
 /** Handles a notification from any provider. Repeated, late and unknown notifications succeed. */
 export const receiveNotification = async (
-  ctx: PublicCtx,
+  env: Env,
   provider: Provider,
   body: string,
   headers: Headers,
@@ -15,8 +15,10 @@ export const receiveNotification = async (
   if (!notification) {
     throw new AppError('invalid_request', { details: [{ path: 'signature', message: 'is invalid' }] });
   }
-  const { id, type, facts } = notification;
+  const { id, type, accountId, facts } = notification;
   logLine('info', { event: 'payment_notification', provider: provider.name, id, type, facts: facts.length });
+  // Subscriptions of earlier releases don't name their account. They are all in the first database.
+  const ctx = { env, db: databaseOf(env, accountId ?? '') };
   // In order, because a subscription must begin before it can be renewed or end.
   for (const fact of facts) await applyFact(ctx, provider, fact);
 };

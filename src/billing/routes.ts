@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { type AppEnv, publicCtx } from '../http/context.ts';
+import type { AppEnv } from '../http/context.ts';
 import { body, readText } from '../http/input.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
@@ -34,7 +34,7 @@ const getProvider = async (c: Context<AppEnv>, name: ProviderName) => {
 
 const notificationHandler = (name: ProviderName) => async (c: Context<AppEnv>) => {
   const provider = await getProvider(c, name);
-  await receiveNotification(publicCtx(c), provider, await readText(c.req.raw), c.req.raw.headers);
+  await receiveNotification(c.env, provider, await readText(c.req.raw), c.req.raw.headers);
   return c.json({ received: true as const }, 200);
 };
 
@@ -119,19 +119,19 @@ export const billingRoutes = new Hono<AppEnv>()
 /** Pages for browsers: the sandbox's checkout, and the default page to return to after any checkout. */
 export const checkoutRoutes = new Hono<AppEnv>()
   .get('/checkout/:payment_id', async (c) => {
-    const payment = await findCheckout(publicCtx(c), c.req.param('payment_id'));
+    const payment = await findCheckout(c.env, c.req.param('payment_id'));
     const canPay = payment.status === 'pending' && payment.provider === 'sandbox';
     if (canPay) return c.html(checkoutPage(payment));
-    const { status } = await findReturning(publicCtx(c), payment, originOf(c));
+    const { status } = await findReturning(c.env, payment, originOf(c));
     return c.html(paymentStatusPage(status));
   })
   .post('/checkout/:payment_id', async (c) => {
     const provider = await getProvider(c, 'sandbox');
-    const payment = await findCheckout(publicCtx(c), c.req.param('payment_id'));
+    const payment = await findCheckout(c.env, c.req.param('payment_id'));
     const outcome = new URLSearchParams(await readText(c.req.raw)).get('outcome');
     if (outcome !== 'paid' && outcome !== 'declined')
       throw invalidField('outcome', 'must be paid or declined');
     if (payment.provider !== 'sandbox') throw new AppError('not_found');
     if (payment.status !== 'pending') return c.html(paymentStatusPage(payment.status), 409);
-    return c.redirect(await completeCheckout(publicCtx(c), provider, payment, outcome), 303);
+    return c.redirect(await completeCheckout(c.env, provider, payment, outcome), 303);
   });

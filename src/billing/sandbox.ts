@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
+import type { PaymentRow } from '../db/schema.ts';
 import { equalInConstantTime } from '../shared/hash.ts';
 import { readConfig } from '../shared/config.ts';
 import { newId } from '../shared/ids.ts';
@@ -14,6 +15,7 @@ const notificationBody = z.object({
   id: z.string(),
   type: z.enum(['checkout.paid', 'checkout.declined']),
   payment_id: z.string(),
+  account_id: z.string(),
   at_ms: z.number(),
 });
 
@@ -23,11 +25,16 @@ const sign = (env: Env, body: string) =>
     .digest('base64url');
 
 /** Returns the signed notification that the sandbox sends when a checkout completes. */
-export const sandboxNotification = (env: Env, paymentId: string, outcome: 'paid' | 'declined') => {
+export const sandboxNotification = (
+  env: Env,
+  payment: Pick<PaymentRow, 'id' | 'accountId'>,
+  outcome: 'paid' | 'declined',
+) => {
   const body = JSON.stringify({
     id: newId('evt'),
     type: `checkout.${outcome}`,
-    payment_id: paymentId,
+    payment_id: payment.id,
+    account_id: payment.accountId,
     at_ms: Date.now(),
   } satisfies z.infer<typeof notificationBody>);
   return { body, headers: new Headers({ [SIGNATURE_HEADER]: sign(env, body) }) };
@@ -44,7 +51,7 @@ export const sandbox = (env: Env): Provider => ({
   readNotification: (body, headers) => {
     if (!equalInConstantTime(sign(env, body), headers.get(SIGNATURE_HEADER) ?? ''))
       return Promise.resolve(null);
-    const { id, type, payment_id, at_ms } = notificationBody.parse(JSON.parse(body));
+    const { id, type, payment_id, account_id, at_ms } = notificationBody.parse(JSON.parse(body));
     const paid: Fact = {
       kind: 'paid',
       paymentId: payment_id,
@@ -52,6 +59,11 @@ export const sandbox = (env: Env): Provider => ({
       customerRef: null,
       period: { startMs: at_ms, endMs: addMonths(at_ms, 1) },
     };
-    return Promise.resolve({ id, type, facts: type === 'checkout.paid' ? [paid] : [] });
+    return Promise.resolve({
+      id,
+      type,
+      accountId: account_id,
+      facts: type === 'checkout.paid' ? [paid] : [],
+    });
   },
 });

@@ -2,8 +2,9 @@ import { Stripe } from 'stripe';
 import { type Checkout, type Fact, type Notification, plannedEnd, type Provider } from './provider.ts';
 
 const API_VERSION = '2026-10-28.endive';
-/** The metadata key for our payment id on Stripe's checkouts and subscriptions. */
+/** The metadata keys for our ids on Stripe's checkouts and subscriptions. */
 const PAYMENT_ID_KEY = 'latchkey_payment_id';
+const ACCOUNT_ID_KEY = 'latchkey_account_id';
 
 const client = (env: Env) => {
   const base = env.STRIPE_API_BASE ? new URL(env.STRIPE_API_BASE) : null;
@@ -87,6 +88,11 @@ const getSubscriptionId = (event: Stripe.Event): string | null => {
   }
 };
 
+const toMetadata = ({ paymentId, accountId }: Checkout) => ({
+  [PAYMENT_ID_KEY]: paymentId,
+  [ACCOUNT_ID_KEY]: accountId,
+});
+
 const sessionParams = (checkout: Checkout): Stripe.Checkout.SessionCreateParams => ({
   mode: 'subscription',
   client_reference_id: checkout.accountId,
@@ -102,8 +108,8 @@ const sessionParams = (checkout: Checkout): Stripe.Checkout.SessionCreateParams 
       },
     },
   ],
-  metadata: { [PAYMENT_ID_KEY]: checkout.paymentId },
-  subscription_data: { metadata: { [PAYMENT_ID_KEY]: checkout.paymentId } },
+  metadata: toMetadata(checkout),
+  subscription_data: { metadata: toMetadata(checkout) },
   success_url: checkout.successUrl,
   cancel_url: checkout.cancelUrl,
 });
@@ -173,11 +179,13 @@ export const stripe = (env: Env): Provider => {
       } catch {
         return null;
       }
+      const notification = { id: event.id, type: event.type };
       const subscriptionRef = getSubscriptionId(event);
-      if (!subscriptionRef) return { id: event.id, type: event.type, facts: [] };
+      if (!subscriptionRef) return { ...notification, accountId: null, facts: [] };
       // Notifications can be late or out of order, so read the subscription's current state.
       const subscription = await getSubscription(subscriptionRef);
-      return { id: event.id, type: event.type, facts: toFacts(subscription) };
+      const accountId = subscription.metadata[ACCOUNT_ID_KEY] ?? null;
+      return { ...notification, accountId, facts: toFacts(subscription) };
     },
   };
 };

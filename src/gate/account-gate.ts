@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
-import { database } from '../db/client.ts';
+import { databaseOf } from '../db/client.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
@@ -54,7 +54,8 @@ export class AccountGate extends DurableObject<Env> {
     const { storage } = ctx;
     migrateObject(storage, GATE_STEPS);
     const accountId = (this.#accountId = storedAccountId(ctx));
-    const db = (this.#db = database(env));
+    // Opened on use, because a verify needs no database.
+    const db = (this.#db = () => databaseOf(env, accountId));
     const copy = (this.#copy = openCopy(storage.sql, env.GATE_EPOCH));
     const ledger = (this.#ledger = openLedger(storage.sql));
     const outgoing = (this.#outgoing = openOutgoing(storage.sql));
@@ -213,7 +214,7 @@ export class AccountGate extends DurableObject<Env> {
     if (hasLicense && this.#copy.account() && this.#copy.key(presented.keyId)) return true;
     try {
       await this.#upkeep.arm();
-      this.#copy.adopt(await readThrough(this.#db, this.#accountId, presented.keyId, licenseKey));
+      this.#copy.adopt(await readThrough(this.#db(), this.#accountId, presented.keyId, licenseKey));
       return true;
     } catch (error) {
       logError('gate_read_through_failed', error, { account_id: this.#accountId });

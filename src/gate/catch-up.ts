@@ -1,4 +1,4 @@
-import type { Database } from '../db/client.ts';
+import type { AccountDatabase } from '../db/client.ts';
 import { writeOrRestart } from '../shared/write-or-restart.ts';
 import { effectivePlan, PLANS, type PlanTerms } from '../shared/rules/plans.ts';
 import type { Copy } from './copy.ts';
@@ -10,7 +10,7 @@ import type { Upkeep } from './upkeep.ts';
 
 interface Parts {
   ctx: DurableObjectState;
-  db: Database;
+  db: () => AccountDatabase;
   accountId: string;
   copy: Copy;
   outgoing: Outgoing;
@@ -64,7 +64,7 @@ export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, upkeep
     const loadedThrough = copy.loadPosition();
     if (loadedThrough === null) return;
     const { appliedSeq } = copy.progress();
-    const page = await readPage(db, accountId, loadedThrough);
+    const page = await readPage(db(), accountId, loadedThrough);
     // A restart has begun another load meanwhile.
     if (copy.loadPosition() !== loadedThrough) return;
     write(() => copy.adoptPage(page.rows, page.last, appliedSeq));
@@ -75,7 +75,7 @@ export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, upkeep
 
     /** Applies the whole feed. */
     pull: async (): Promise<void> => {
-      while (apply(await readFeed(db, accountId, copy.progress())));
+      while (apply(await readFeed(db(), accountId, copy.progress())));
       // The next read deletes the applied rows in D1, so the changes must be on disk by then.
       await ctx.storage.sync();
     },

@@ -1,6 +1,6 @@
 import { and, asc, eq, exists, gt, isNull, lt } from 'drizzle-orm';
 import type { BatchResponse } from 'drizzle-orm/batch';
-import type { Database } from '../db/client.ts';
+import type { AccountDatabase } from '../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses } from '../db/schema.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { WebhookEvent } from '../shared/events.ts';
@@ -54,7 +54,7 @@ const isAppliedRow = (accountId: string, { appliedSeq, appliedAt }: FeedPosition
  * Statements that delete the feed rows before the last applied one, and read the next ones with the current rows they
  * refer to. They can join the batch that commits a change. `toFeedRead` turns their results into a `FeedRead`.
  */
-export const feedStatements = (db: Database, accountId: string, position: FeedPosition) => {
+export const feedStatements = (db: AccountDatabase, accountId: string, position: FeedPosition) => {
   const { appliedSeq } = position;
   const isUnread = and(isFeedOf(accountId), gt(feed.seq, appliedSeq));
   const unread = (kind: (typeof FEED_KINDS)[number]) => and(isUnread, eq(feed.kind, kind));
@@ -121,11 +121,14 @@ export const toFeedRead = (results: FeedResults, { appliedSeq, appliedAt }: Feed
   };
 };
 
-export const readFeed = async (db: Database, accountId: string, position: FeedPosition): Promise<FeedRead> =>
-  toFeedRead(await db.batch(feedStatements(db, accountId, position)), position);
+export const readFeed = async (
+  db: AccountDatabase,
+  accountId: string,
+  position: FeedPosition,
+): Promise<FeedRead> => toFeedRead(await db.batch(feedStatements(db, accountId, position)), position);
 
 /** Reads the background load's next page. The first page brings all keys. */
-export const readPage = async (db: Database, accountId: string, afterLicenseId: string) => {
+export const readPage = async (db: AccountDatabase, accountId: string, afterLicenseId: string) => {
   const [[account], keys, licenseRows] = await db.batch([
     db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
     db
@@ -146,7 +149,7 @@ export const readPage = async (db: Database, accountId: string, afterLicenseId: 
 
 /** Reads only the rows that one call needs. */
 export const readThrough = async (
-  db: Database,
+  db: AccountDatabase,
   accountId: string,
   keyId: string,
   licenseKey: string | null,

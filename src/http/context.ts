@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { database } from '../db/client.ts';
+import { databaseOf, firstDatabase } from '../db/client.ts';
 import type { Ctx, PublicCtx } from '../db/ctx.ts';
 import type { ErrorCode } from '../shared/app-error.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
@@ -18,10 +18,14 @@ export interface AppEnv {
   };
 }
 
-export const publicCtx = (c: Context<AppEnv>): PublicCtx => ({ env: c.env, db: database(c.env) });
+export const publicCtx = (c: Context<AppEnv>): PublicCtx => ({
+  env: c.env,
+  firstDb: firstDatabase(c.env),
+});
 
 export const accountCtx = (c: Context<AppEnv>, accountId: string, key: PresentedKey | null): Ctx => ({
-  ...publicCtx(c),
+  env: c.env,
+  db: databaseOf(c.env, accountId),
   accountId,
   key,
 });

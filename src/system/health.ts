@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import * as z from 'zod';
-import type { PublicCtx } from '../db/ctx.ts';
+import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { ConfigError, readConfig } from '../shared/config.ts';
 import { logError } from '../shared/log.ts';
@@ -19,28 +19,45 @@ export const healthBody = z
   })
   .meta({ id: 'Health' });
 
-const queryDatabase = async ({ db }: PublicCtx): Promise<string> => {
+/** Returns the name of the database if it doesn't respond. */
+const findOutage = async ({ binding, db }: NamedDatabase): Promise<string[]> => {
   const timeout = AbortSignal.timeout(DATABASE_TIMEOUT_MS);
   const timedOut = new Promise<never>((_resolve, reject) => {
     timeout.addEventListener('abort', () => reject(new Error('The database did not respond in time.')));
   });
   try {
     await Promise.race([db.run(sql`SELECT 1 FROM accounts LIMIT 1`), timedOut]);
-    return 'ok';
+    return [];
   } catch (error) {
-    logError('health_database_failed', error);
-    return 'unavailable';
+    logError('health_database_failed', error, { database: binding });
+    return [binding];
   }
+};
+
+const findConfigError = (read: () => unknown): string | null => {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+};
+
+const queryDatabases = async (env: Env): Promise<string> => {
+  if (findConfigError(() => accountDatabases(env))) return 'not checked';
+  const outages = (await Promise.all(accountDatabases(env).map(findOutage))).flat();
+  return outages.length === 0 ? 'ok' : `unavailable: ${outages.join(', ')}`;
 };
 
 const DATABASE_CHECK_MS = 2_000;
 let lastCheck: { startMs: number; result: Promise<string> } | null = null;
 
-/** The calls of two seconds share a query, so that a flood of health checks doesn't load the database. */
-const checkDatabase = async (ctx: PublicCtx): Promise<string> => {
+/** The calls of two seconds share the queries, so that a flood of health checks doesn't load the databases. */
+const checkDatabases = async (env: Env): Promise<string> => {
   const nowMs = Date.now();
   if (!lastCheck || Math.abs(nowMs - lastCheck.startMs) >= DATABASE_CHECK_MS) {
-    lastCheck = { startMs: nowMs, result: queryDatabase(ctx) };
+    lastCheck = { startMs: nowMs, result: queryDatabases(env) };
     return lastCheck.result;
   }
   // The query never ends if its client disconnects, so every other caller has a timeout of its own.
@@ -48,18 +65,14 @@ const checkDatabase = async (ctx: PublicCtx): Promise<string> => {
   return Promise.race([lastCheck.result, timedOut]);
 };
 
-const checkConfiguration = ({ env }: PublicCtx): string => {
-  try {
+const checkConfiguration = (env: Env): string =>
+  findConfigError(() => {
     readConfig(env);
-    return 'ok';
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message;
-    throw error;
-  }
-};
+    accountDatabases(env);
+  }) ?? 'ok';
 
-export const checkHealth = async (ctx: PublicCtx): Promise<z.infer<typeof healthBody>> => {
-  const checks = { database: await checkDatabase(ctx), configuration: checkConfiguration(ctx) };
+export const checkHealth = async (env: Env): Promise<z.infer<typeof healthBody>> => {
+  const checks = { database: await checkDatabases(env), configuration: checkConfiguration(env) };
   return {
     status: Object.values(checks).every((check) => check === 'ok') ? 'ok' : 'degraded',
     version: packageJson.version,

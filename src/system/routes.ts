@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { type AppEnv, publicCtx } from '../http/context.ts';
+import type { AppEnv } from '../http/context.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { AppError } from '../shared/app-error.ts';
 import { checkHealth, healthBody } from './health.ts';
@@ -19,7 +19,7 @@ export const systemRoutes = new Hono<AppEnv>().get(
     ],
   }),
   async (c) => {
-    const health = await checkHealth(publicCtx(c));
+    const health = await checkHealth(c.env);
     return c.json(health, health.status === 'ok' ? 200 : 503);
   },
 );

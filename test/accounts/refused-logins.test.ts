@@ -1,9 +1,9 @@
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { firstD1 } from '../support/databases.ts';
 
 const MINUTE_MS = 60_000;
 const PASSWORD = 'correct horse battery';
@@ -19,7 +19,8 @@ let accountCount = 0;
 const insertAccount = async () => {
   const email = `refused-${++accountCount}@example.com`;
   const hash = await hashPassword(PASSWORD, { N: 2 ** 14, r: 8, p: 5 });
-  await env.DB.prepare('INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)')
+  await firstD1
+    .prepare('INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)')
     .bind(`acct_${crypto.randomUUID()}`, email, hash)
     .run();
   return email;
@@ -28,7 +29,7 @@ const insertAccount = async () => {
 const insertQuickAccount = async () => {
   const email = await insertAccount();
   const hash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
-  await env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
+  await firstD1.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
   return email;
 };
 
@@ -64,8 +65,8 @@ test('an isolate that does not remember the refusal reads it from D1 and writes 
   const email = await insertQuickAccount();
   for (let i = 0; i < 9; i++) await login(email, WRONG_PASSWORD);
   // Another isolate counts the tenth failure.
-  await env.DB.prepare('UPDATE throttles SET attempts = 10 WHERE attempts = 9').run();
-  const before = await env.DB.prepare('SELECT * FROM throttles ORDER BY bucket').all();
+  await firstD1.prepare('UPDATE throttles SET attempts = 10 WHERE attempts = 9').run();
+  const before = await firstD1.prepare('SELECT * FROM throttles ORDER BY bucket').all();
   const ip = freshAddress();
   const { result, statements } = await recordStatements(async () => [
     await login(email, PASSWORD, ip),
@@ -73,7 +74,7 @@ test('an isolate that does not remember the refusal reads it from D1 and writes 
   ]);
   expect(countStatuses(result)).toEqual({ 429: 2 });
   expect(statements).toHaveLength(2);
-  expect((await env.DB.prepare('SELECT * FROM throttles ORDER BY bucket').all()).results).toEqual(
+  expect((await firstD1.prepare('SELECT * FROM throttles ORDER BY bucket').all()).results).toEqual(
     before.results,
   );
 });
@@ -106,8 +107,9 @@ test('the 15 minutes of failed logins start with the first failure', async () =>
 test('a login that fails with a server error counts as neither failure nor success', async () => {
   const email = await insertQuickAccount();
   const setHash = (hash: string) =>
-    env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
-  const hash = await env.DB.prepare('SELECT password_hash AS hash FROM accounts WHERE email = ?')
+    firstD1.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
+  const hash = await firstD1
+    .prepare('SELECT password_hash AS hash FROM accounts WHERE email = ?')
     .bind(email)
     .first<string>('hash');
   await setHash('unreadable');
@@ -122,27 +124,27 @@ test('a count that the previous release stored still refuses logins', async () =
   const update = 'UPDATE throttles SET attempts = 10 WHERE bucket = ?';
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`login-email\n${email}`));
   const bucket = new Uint8Array(digest).toBase64({ alphabet: 'base64url', omitPadding: true });
-  expect((await env.DB.prepare(update).bind(bucket).run()).meta.changes).toBe(1);
+  expect((await firstD1.prepare(update).bind(bucket).run()).meta.changes).toBe(1);
   expect((await login(email, PASSWORD)).status).toBe(429);
 });
 
 test('a login deletes a limited number of expired throttles and sessions', async () => {
   const email = await insertQuickAccount();
   const rows = 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 250)';
-  await env.DB.batch([
-    env.DB.prepare(
+  await firstD1.batch([
+    firstD1.prepare(
       `INSERT INTO throttles (bucket, attempts, expires_at) ${rows} SELECT 'old-' || i, 1, i FROM n`,
     ),
-    env.DB.prepare(
+    firstD1.prepare(
       `INSERT INTO sessions (token_hash, account_id, created_at, expires_at)
       ${rows} SELECT 'old-' || i, (SELECT id FROM accounts LIMIT 1), i, i FROM n`,
     ),
   ]);
   const left = async () => [
-    await env.DB.prepare("SELECT count(*) AS n FROM throttles WHERE bucket LIKE 'old-%'").first<number>('n'),
-    await env.DB.prepare("SELECT count(*) AS n FROM sessions WHERE token_hash LIKE 'old-%'").first<number>(
-      'n',
-    ),
+    await firstD1.prepare("SELECT count(*) AS n FROM throttles WHERE bucket LIKE 'old-%'").first<number>('n'),
+    await firstD1
+      .prepare("SELECT count(*) AS n FROM sessions WHERE token_hash LIKE 'old-%'")
+      .first<number>('n'),
   ];
   await login(email, PASSWORD);
   expect(await left()).toEqual([150, 150]);

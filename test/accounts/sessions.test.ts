@@ -1,8 +1,9 @@
-import { env, exports } from 'cloudflare:workers';
+import { exports } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { type Answer, call, freshAddress, register } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
+import { firstD1 } from '../support/databases.ts';
 
 const DAY_MS = 86_400_000;
 const PASSWORD = 'correct horse battery';
@@ -138,7 +139,8 @@ test('a session expires after exactly 30 days, and the next login deletes its ro
   }
   vi.setSystemTime(startMs + 30 * DAY_MS + 1);
   expect((await signIn('login', { email, password })).status).toBe(200);
-  const { results } = await env.DB.prepare('SELECT created_at FROM sessions WHERE account_id = ?')
+  const { results } = await firstD1
+    .prepare('SELECT created_at FROM sessions WHERE account_id = ?')
     .bind(accountId)
     .all();
   expect(results).toEqual([{ created_at: startMs + 30 * DAY_MS + 1 }]);
@@ -166,9 +168,9 @@ test('ten parallel registrations of one email make one account and nine email_ta
   for (const { status, body, headers } of answers.filter((answer) => answer !== winner)) {
     expect([status, body.error.code, headers.getSetCookie()]).toEqual([409, 'email_taken', []]);
   }
-  const [accounts, sessions] = await env.DB.batch([
-    env.DB.prepare('SELECT id FROM accounts WHERE email = ?').bind(email),
-    env.DB.prepare('SELECT account_id FROM sessions WHERE account_id = ?').bind(winner?.body.account.id),
+  const [accounts, sessions] = await firstD1.batch([
+    firstD1.prepare('SELECT id FROM accounts WHERE email = ?').bind(email),
+    firstD1.prepare('SELECT account_id FROM sessions WHERE account_id = ?').bind(winner?.body.account.id),
   ]);
   expect(accounts?.results).toEqual([{ id: winner?.body.account.id }]);
   expect(sessions?.results).toHaveLength(1);

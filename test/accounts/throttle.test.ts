@@ -1,11 +1,10 @@
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { consumeAttempts, registerLimits } from '../../src/accounts/throttle.ts';
-import { database } from '../../src/db/client.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
+import { firstD1, publicCtx } from '../support/databases.ts';
 
 const MINUTE_MS = 60_000;
 const PASSWORD = 'correct horse battery';
@@ -30,8 +29,8 @@ const insertQuickAccounts = async (count: number) => {
   const hash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
   const emails = Array.from({ length: count }, () => `quick-${++accountCount}@example.com`);
   const insert = 'INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)';
-  await env.DB.batch(
-    emails.map((email) => env.DB.prepare(insert).bind(`acct_${crypto.randomUUID()}`, email, hash)),
+  await firstD1.batch(
+    emails.map((email) => firstD1.prepare(insert).bind(`acct_${crypto.randomUUID()}`, email, hash)),
   );
   return emails;
 };
@@ -59,8 +58,9 @@ test('one IP address can register 60 accounts per hour, and an IPv6 /64 network 
   const spellings = ['2001:db8:0:7::', '2001:0DB8:0000:0007:0:0:0:', '2001:db8:0:7:ffff:1:2:'];
   const inNetwork = (i: number) => `${spellings[i % 3]}${(i + 1).toString(16)}`;
   // The first 50 attempts skip the endpoint, which would hash a password for each.
-  const ctx = { env, db: database(env) };
-  await Promise.all(Array.from({ length: 50 }, () => consumeAttempts(ctx, registerLimits('2001:db8:0:7'))));
+  await Promise.all(
+    Array.from({ length: 50 }, () => consumeAttempts(publicCtx, registerLimits('2001:db8:0:7'))),
+  );
   const startMs = performance.now();
   const answers = await runInParallel(20, (i) => register(inNetwork(i)));
   const hashingMs = (performance.now() - startMs) / 10;
@@ -91,13 +91,15 @@ test('ten wrong passwords within 15 minutes block every login to that email addr
   expect((await login(other, PASSWORD)).status).toBe(200);
 
   // The refusal comes before the hash is read: an unreadable hash would answer 500.
-  const corruptHash = env.DB.prepare("UPDATE accounts SET password_hash = 'none' WHERE email = ?");
-  const { results } = await env.DB.prepare('SELECT password_hash AS hash FROM accounts WHERE email = ?')
+  const corruptHash = firstD1.prepare("UPDATE accounts SET password_hash = 'none' WHERE email = ?");
+  const { results } = await firstD1
+    .prepare('SELECT password_hash AS hash FROM accounts WHERE email = ?')
     .bind(email)
     .all<{ hash: string }>();
   await corruptHash.bind(email).run();
   expectThrottled(await login(email, PASSWORD), 900);
-  await env.DB.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?')
+  await firstD1
+    .prepare('UPDATE accounts SET password_hash = ? WHERE email = ?')
     .bind(results[0]?.hash, email)
     .run();
 
@@ -133,7 +135,7 @@ test('throttled email and IP addresses are stored as hashes and deleted after th
   await login('throttled-by-name@example.com', 'wrong horse battery', '203.0.113.77');
   const stored = await dumpDatabase();
   expectAbsent(stored, ['throttled-by-name@example.com', '203.0.113.77']);
-  const count = await env.DB.prepare('SELECT count(*) AS n FROM throttles').first<number>('n');
+  const count = await firstD1.prepare('SELECT count(*) AS n FROM throttles').first<number>('n');
   // Failures by email and by address, and successes by email.
   expect(count).toBe(3);
 });

@@ -1,14 +1,14 @@
-import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
 import { type Json, register, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const MINUTE_MS = 60_000;
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const iso = (ms: number) => new Date(ms).toISOString();
 
-const rowOf = (id: string) => env.DB.prepare('SELECT * FROM api_keys WHERE id = ?').bind(id).first();
+const rowOf = (id: string) => accountsD1.prepare('SELECT * FROM api_keys WHERE id = ?').bind(id).first();
 
 test('an API key is created, listed masked, revealed, used and permanently deleted', async () => {
   useFakeClock(NOON);

@@ -1,9 +1,9 @@
-import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { pruneDeletedKeys } from '../../src/api-keys/prune.ts';
-import { database } from '../../src/db/client.ts';
+import { newId } from '../../src/shared/ids.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { gate, tamper } from '../support/gate.ts';
+import { accountsD1, ctxOf } from '../support/databases.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -14,13 +14,14 @@ const createKey = async (ada: Customer): Promise<Json> =>
 const deleteKey = async (ada: Customer, id: string, days: number) => {
   expect((await ada.asSession('DELETE', `/api/api-keys/${id}`)).status).toBe(200);
   await gate(ada.accountId).pull();
-  await env.DB.prepare('UPDATE api_keys SET deleted_at = ? WHERE id = ?')
+  await accountsD1
+    .prepare('UPDATE api_keys SET deleted_at = ? WHERE id = ?')
     .bind(Date.now() - days * DAY_MS, id)
     .run();
 };
 
 const hasRow = async (id: string) =>
-  (await env.DB.prepare('SELECT 1 FROM api_keys WHERE id = ?').bind(id).first()) !== null;
+  (await accountsD1.prepare('SELECT 1 FROM api_keys WHERE id = ?').bind(id).first()) !== null;
 
 test.for(['creation', 'deletion'])(
   'the %s of a key deletes the rows of keys deleted 90 days ago',
@@ -66,7 +67,8 @@ test('a deletion that the gate has not applied keeps the row', async () => {
   const ada = await signUp();
   const key = await createKey(ada);
   await deleteKey(ada, key.id, 90);
-  await env.DB.prepare(`INSERT INTO feed (account_id, kind, ref, created_at) VALUES (?, 'key', ?, 0)`)
+  await accountsD1
+    .prepare(`INSERT INTO feed (account_id, kind, ref, created_at) VALUES (?, 'key', ?, 0)`)
     .bind(ada.accountId, key.id)
     .run();
   await createKey(ada);
@@ -77,8 +79,9 @@ test('a deletion that the gate has not applied keeps the row', async () => {
 });
 
 test('the prune finds its rows by an index', async () => {
-  const { sql, params } = pruneDeletedKeys({ env, db: database(env), accountId: '', key: null }, 0).toSQL();
-  const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN ${sql}`)
+  const { sql, params } = pruneDeletedKeys(ctxOf(newId('acct')), 0).toSQL();
+  const { results } = await accountsD1
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
     .bind(...params)
     .all<{ detail: string }>();
   expect(results[0]?.detail).toContain('api_keys_deleted (account_id=? AND deleted_at<?)');

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import worker from '../../src/index.ts';
 import { type Json, ORIGIN, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const SECOND_KEY = `k2:${btoa('a-second-sealing-key-of-32-bytes')}`;
 const ROTATED_KEYS = `${SECOND_KEY},${env.SEALING_KEYS}`;
@@ -21,7 +22,7 @@ const callWith = async (keyRing: string, apiKey: string, method: string, path: s
 };
 
 const sealedOf = (id: string) =>
-  env.DB.prepare('SELECT sealed FROM api_keys WHERE id = ?').bind(id).first<string>('sealed');
+  accountsD1.prepare('SELECT sealed FROM api_keys WHERE id = ?').bind(id).first<string>('sealed');
 
 test('after the sealing keys rotate, old API keys still reveal and verify, and new API keys use the new sealing key', async () => {
   const ada = await signUp();
@@ -55,7 +56,7 @@ test('a sealed API key does not unseal in another row or under another sealing k
   const { body: second } = await ada.asSession('POST', '/api/create-api-key', {});
   const sealed = await sealedOf(ada.apiKeyId);
   const setSealed = (id: string, sealed: string | null | undefined) =>
-    env.DB.prepare('UPDATE api_keys SET sealed = ? WHERE id = ?').bind(sealed, id).run();
+    accountsD1.prepare('UPDATE api_keys SET sealed = ? WHERE id = ?').bind(sealed, id).run();
   const status = async (id: string) => (await ada.asSession('GET', `/api/api-keys/${id}`)).status;
 
   await setSealed(second.id, sealed);

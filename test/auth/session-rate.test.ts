@@ -1,12 +1,11 @@
-import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newSession } from '../../src/auth/sessions.ts';
-import { database } from '../../src/db/client.ts';
 import { AccountGate } from '../../src/gate/account-gate.ts';
 import { type Answer, call, type Customer, signUp } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate } from '../support/gate.ts';
+import { firstD1, publicCtx } from '../support/databases.ts';
 
 const BURST = 250;
 
@@ -31,11 +30,9 @@ const withToken = (token: string, method = 'GET', path = '/api/account', body?: 
 
 /** Stores another session of the account and returns its token. */
 const addSession = async () => {
-  const ctx = { env, db: database(env) };
-  const { session, row } = newSession(ctx, ada.accountId, Date.now());
-  await env.DB.prepare(
-    'INSERT INTO sessions (token_hash, account_id, created_at, expires_at) VALUES (?, ?, ?, ?)',
-  )
+  const { session, row } = newSession(publicCtx, ada.accountId, Date.now());
+  await firstD1
+    .prepare('INSERT INTO sessions (token_hash, account_id, created_at, expires_at) VALUES (?, ?, ?, ?)')
     .bind(row.tokenHash, row.accountId, row.createdAt, row.expiresAt)
     .run();
   return session.token;

@@ -3,10 +3,10 @@ import { expect, test, vi } from 'vitest';
 import { applyFact } from '../../src/billing/apply.ts';
 import type { Fact } from '../../src/billing/provider.ts';
 import { findProvider } from '../../src/billing/providers.ts';
-import { database } from '../../src/db/client.ts';
 import { addMonths } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';
 import { begin, billingRowsOf, press } from './sandbox.ts';
+import { ctxOf } from '../support/databases.ts';
 
 test('a failed payment that is committed after the renewal by the same invoice changes nothing', async () => {
   const ada = await signUp();
@@ -23,13 +23,13 @@ test('a failed payment that is committed after the renewal by the same invoice c
   const renewed: Fact = { kind: 'renewed', ...about, amount: 2_900, currency: 'usd' };
 
   // The renewal is applied between the failed payment's reads and its commit.
-  const slow = { env, db: database(env) };
-  const batch = slow.db.batch.bind(slow.db);
-  const slowBatch = vi.spyOn(slow.db, 'batch').mockImplementationOnce(async (statements) => {
-    expect(await applyFact({ env, db: database(env) }, provider, renewed)).toBe(true);
+  const ctx = ctxOf(ada.accountId);
+  const batch = ctx.db.batch.bind(ctx.db);
+  const slowBatch = vi.spyOn(ctx.db, 'batch').mockImplementationOnce(async (statements) => {
+    expect(await applyFact(ctx, provider, renewed)).toBe(true);
     return batch(statements);
   });
-  await applyFact(slow, provider, failed);
+  await applyFact(ctx, provider, failed);
 
   expect(slowBatch).toHaveBeenCalled();
   expect(await billingRowsOf(ada.accountId)).toMatchObject({

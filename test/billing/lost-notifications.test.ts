@@ -18,6 +18,7 @@ import {
 } from '../support/stripe.ts';
 import { invoice, items } from '../support/stripe-objects.ts';
 import { billingRowsOf, subscribe } from './sandbox.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const START_MS = Date.UTC(2027, 0, 10, 12);
 const RENEWAL_MS = addMonths(START_MS, 1);
@@ -32,7 +33,8 @@ const runScheduled = (environment = stripeEnv()) =>
 const beginCheckout = async (ada: StripePayer) => {
   const paymentId = await ada.begin('pro');
   const [row] = (
-    await env.DB.prepare('SELECT checkout_ref FROM payments WHERE id = ?')
+    await accountsD1
+      .prepare('SELECT checkout_ref FROM payments WHERE id = ?')
       .bind(paymentId)
       .all<{ checkout_ref: string }>()
   ).results;

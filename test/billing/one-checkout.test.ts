@@ -4,6 +4,7 @@ import { newId } from '../../src/shared/ids.ts';
 import { signUp } from '../support/client.ts';
 import { signUpWithStripe, stripeRequests } from '../support/stripe.ts';
 import { billingRowsOf, press } from './sandbox.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const COPIES = [1, 2, 3, 4];
 
@@ -13,7 +14,8 @@ test('of several Stripe checkouts started at once one stays payable, and the oth
     COPIES.map(() => ada.callApi('POST', '/api/init-payment', { plan: 'pro' })),
   );
 
-  const { results } = await env.DB.prepare('SELECT status, checkout_ref FROM payments WHERE account_id = ?')
+  const { results } = await accountsD1
+    .prepare('SELECT status, checkout_ref FROM payments WHERE account_id = ?')
     .bind(ada.accountId)
     .all<{ status: string; checkout_ref: string }>();
   expect(results.map(({ status }) => status).toSorted()).toEqual([
@@ -45,9 +47,9 @@ test('of two sandbox checkouts started at once one can be paid', async () => {
 test('the migration keeps the newest of two pending payments and marks the other as replaced', async () => {
   const ada = await signUp();
   const other = await signUp();
-  await env.DB.batch([
-    env.DB.prepare('DROP INDEX payments_pending'),
-    env.DB.prepare(
+  await accountsD1.batch([
+    accountsD1.prepare('DROP INDEX payments_pending'),
+    accountsD1.prepare(
       "CREATE INDEX payments_pending ON payments (account_id) WHERE payments.status = 'pending'",
     ),
   ]);
@@ -58,19 +60,22 @@ test('the migration keeps the newest of two pending payments and marks the other
     [other.accountId, 'pending'],
   ].map(([accountId, status]) => ({ id: newId('pay'), accountId, status }));
   for (const { id, accountId, status } of rows) {
-    await env.DB.prepare(
-      `INSERT INTO payments (id, account_id, provider, plan, status, amount, currency, created_at)
+    await accountsD1
+      .prepare(
+        `INSERT INTO payments (id, account_id, provider, plan, status, amount, currency, created_at)
        VALUES (?, ?, 'stripe', 'pro', ?, 2900, 'usd', 1)`,
-    )
+      )
       .bind(id, accountId, status)
       .run();
   }
 
   const migration = env.MIGRATIONS.find(({ name }) => name.includes('one_pending_payment'));
-  await env.DB.batch(migration!.queries.map((query) => env.DB.prepare(query)));
+  await accountsD1.batch(migration!.queries.map((query) => accountsD1.prepare(query)));
 
-  const { results } = await env.DB.prepare(
-    `SELECT status FROM payments WHERE id IN (${rows.map(({ id }) => `'${id}'`).join()}) ORDER BY id`,
-  ).all<{ status: string }>();
+  const { results } = await accountsD1
+    .prepare(
+      `SELECT status FROM payments WHERE id IN (${rows.map(({ id }) => `'${id}'`).join()}) ORDER BY id`,
+    )
+    .all<{ status: string }>();
   expect(results.map(({ status }) => status)).toEqual(['replaced', 'paid', 'pending', 'pending']);
 });

@@ -1,5 +1,4 @@
 import { createScheduledController } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { addMonths, DAY_MS } from '../../src/shared/rules/dates.ts';
@@ -7,6 +6,7 @@ import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { month, notify, signUpWithStripe, stripeEnv } from '../support/stripe.ts';
 import { begin, billingRowsOf, press } from './sandbox.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const START_MS = Date.UTC(2027, 0, 10, 12);
 
@@ -17,7 +17,7 @@ beforeEach(() => {
 const runScheduled = () => worker.scheduled(createScheduledController(), stripeEnv());
 
 const factCount = async () =>
-  (await env.DB.prepare('SELECT count(*) AS facts FROM applied_facts').first<number>('facts')) ?? 0;
+  (await accountsD1.prepare('SELECT count(*) AS facts FROM applied_facts').first<number>('facts')) ?? 0;
 
 test('replaced payments are deleted after 90 days, and the other payments stay', async () => {
   const ada = await signUp();

@@ -134,7 +134,7 @@ const UNPAID = { subscriptions: [], payments: [{ status: 'pending' }] };
 const beginWithNotification = async () => {
   const ada = await signUp();
   const { payment_id: paymentId } = await begin(ada);
-  const { body, headers } = sandboxNotification(env, paymentId, 'paid');
+  const { body, headers } = sandboxNotification(env, { id: paymentId, accountId: ada.accountId }, 'paid');
   return { ada, paymentId, body, signature: headers.get('sandbox-signature') ?? '' };
 };
 

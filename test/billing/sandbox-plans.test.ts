@@ -1,11 +1,11 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, tamper } from '../support/gate.ts';
 import { begin, billingRowsOf, subscribe } from './sandbox.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const cancel = (customer: Customer, when?: string) =>
   customer.asKey('POST', '/api/cancel-subscription', when ? { at: when } : {});
@@ -91,10 +91,11 @@ describe('for an account with an active subscription, the database', () => {
   });
 
   const insert = (status: string) =>
-    env.DB.prepare(
-      `INSERT INTO subscriptions (id, account_id, provider, provider_ref, plan, status, period_start, period_end, created_at, updated_at)
+    accountsD1
+      .prepare(
+        `INSERT INTO subscriptions (id, account_id, provider, provider_ref, plan, status, period_start, period_end, created_at, updated_at)
        VALUES (?1, ?2, 'sandbox', ?1, 'scale', ?3, 0, 1, 0, 0)`,
-    )
+      )
       .bind(crypto.randomUUID(), ada.accountId, status)
       .run();
 

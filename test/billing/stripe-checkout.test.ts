@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers';
 import { describe, expect, test } from 'vitest';
 import {
   stripeRequests,
@@ -12,6 +11,7 @@ import {
 } from '../support/stripe.ts';
 import { checkoutSession } from '../support/stripe-objects.ts';
 import { ORIGIN } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 /** Requests to create a checkout session for this account. */
 const sessionRequests = async (accountId: string) =>
@@ -48,7 +48,9 @@ test('init-payment creates a Stripe checkout session for a monthly subscription 
       'line_items[0][price_data][unit_amount]': '19900',
       'line_items[0][price_data][recurring][interval]': 'month',
       'metadata[latchkey_payment_id]': begun.body.payment_id,
+      'metadata[latchkey_account_id]': ada.accountId,
       'subscription_data[metadata][latchkey_payment_id]': begun.body.payment_id,
+      'subscription_data[metadata][latchkey_account_id]': ada.accountId,
       success_url: `${ORIGIN}/checkout/${begun.body.payment_id}`,
       cancel_url: `${ORIGIN}/checkout/${begun.body.payment_id}`,
     },
@@ -65,9 +67,8 @@ test('the next checkout reuses the Stripe customer and expires the pending check
   expect(second).toMatchObject({ customer: pro.customer });
   expect(second).not.toHaveProperty('customer_email');
   expect(third).toMatchObject({ customer: pro.customer });
-  const { results } = await env.DB.prepare(
-    "SELECT status, checkout_ref FROM payments WHERE account_id = ? AND plan = 'scale' ORDER BY id",
-  )
+  const { results } = await accountsD1
+    .prepare("SELECT status, checkout_ref FROM payments WHERE account_id = ? AND plan = 'scale' ORDER BY id")
     .bind(ada.accountId)
     .all<{ status: string; checkout_ref: string }>();
   expect(results.map(({ status }) => status)).toEqual(['replaced', 'pending']);
@@ -103,9 +104,9 @@ describe('a notification', () => {
     const foreign = await paidAtStripe('not-ours', await newStripeCustomer(), month(Date.now()));
     await foreign.put({ metadata });
     expect((await notify('checkout.session.completed', checkoutSession(foreign))).status).toBe(200);
-    const { results } = await env.DB.prepare(
-      "SELECT name FROM applied_facts WHERE name LIKE '%not-ours%'",
-    ).all();
+    const { results } = await accountsD1
+      .prepare("SELECT name FROM applied_facts WHERE name LIKE '%not-ours%'")
+      .all();
     expect(results).toEqual([]);
   });
 });

@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { mintApiKey, parseApiKey } from '../../src/auth/api-key.ts';
-import { database } from '../../src/db/client.ts';
 import { apiKeys } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/feed.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type Answer, call, type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, setPlan } from '../support/gate.ts';
+import { ctxOf } from '../support/databases.ts';
 
 let ada: Customer;
 
@@ -187,7 +187,7 @@ describe('an invalid key', () => {
   test('that is unknown is accepted as soon as it exists', async () => {
     const { id, apiKey, fingerprint } = unknownKey();
     expect(await verify(apiKey)).toBe('403 api_key_invalid');
-    const db = database(env);
+    const ctx = ctxOf(ada.accountId);
     const row = {
       id,
       accountId: ada.accountId,
@@ -198,11 +198,7 @@ describe('an invalid key', () => {
       maskedKey: '',
       createdAt: Date.now(),
     };
-    await commit(
-      { env, db, accountId: ada.accountId, key: null },
-      [db.insert(apiKeys).values(row)],
-      [{ kind: 'key', ref: id }],
-    );
+    await commit(ctx, [ctx.db.insert(apiKeys).values(row)], [{ kind: 'key', ref: id }]);
     expect(await verify(apiKey)).toBe('200 ok');
   });
 });

@@ -11,6 +11,7 @@ import { type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { ALL_TABLES, evict, gate, kill, readGate, statistics, withoutTables } from '../support/gate.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 /** The gate namespace, except that a commit's last call to the gate fails, as if the request had died before it. */
 const failingApply = (): Env['GATE'] =>
@@ -46,7 +47,8 @@ const changeWithoutPull = async (
 };
 
 const countFeedRows = async (accountId: string) =>
-  (await env.DB.prepare('SELECT count(*) AS n FROM feed WHERE account_id = ?')
+  (await accountsD1
+    .prepare('SELECT count(*) AS n FROM feed WHERE account_id = ?')
     .bind(accountId)
     .first('n')) as number;
 

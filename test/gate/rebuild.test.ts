@@ -7,12 +7,13 @@ import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, readGate, setPlan, statistics, tamper, withoutTables } from '../support/gate.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const LICENSES = 5_000;
 
 /** Inserts licenses into D1 without feed rows, so that the gate doesn't pull them. */
 const insertLicenses = async (accountId: string, keyOf: (i: number) => string) => {
-  const insert = env.DB.prepare(
+  const insert = accountsD1.prepare(
     `INSERT INTO licenses (id, account_id, license_key, status, customer_email, metadata, created_at, updated_at)
      SELECT value ->> 'id', ?1, value ->> 'key', value ->> 'status', 'x@example.com', '{}', 0, 0 FROM json_each(?2)`,
   );
@@ -121,9 +122,9 @@ test('a gate with an old epoch answers from its copy until it has reloaded it, a
   const license = await ada.createLicense();
   const { id } = await ada.createLicense({ license_key: 'MADE-AFTER-THE-BACKUP' });
   expect((await ada.verify('MADE-AFTER-THE-BACKUP')).body).toMatchObject({ status: 'active', api_usage: 1 });
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM licenses WHERE id = ?').bind(id),
-    env.DB.prepare("UPDATE licenses SET status = 'suspended' WHERE id = ?").bind(license.id),
+  await accountsD1.batch([
+    accountsD1.prepare('DELETE FROM licenses WHERE id = ?').bind(id),
+    accountsD1.prepare("UPDATE licenses SET status = 'suspended' WHERE id = ?").bind(license.id),
   ]);
 
   // Makes the gate's copy look older than the current epoch, which operators raise after a restore.
@@ -153,17 +154,18 @@ test('after a restore of D1 no answered change and no event is lost, though feed
   const receiver = await newReceiver();
   await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['license.created'] });
   const kept = await ada.createLicense({ license_key: 'BEFORE-THE-BACKUP' });
-  const { results: feedRows } = await env.DB.prepare('SELECT * FROM feed WHERE account_id = ?')
+  const { results: feedRows } = await accountsD1
+    .prepare('SELECT * FROM feed WHERE account_id = ?')
     .bind(ada.accountId)
     .all<{ seq: number }>();
   const backupSeq = feedRows.at(-1)?.seq ?? 0;
   const lost = [await ada.createLicense({ license_key: 'AFTER-THE-BACKUP-1' }), await ada.createLicense()];
 
   // What a restore does: later rows are gone, and AUTOINCREMENT gives their numbers out again.
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM feed WHERE account_id = ?').bind(ada.accountId),
-    env.DB.prepare('DELETE FROM licenses WHERE id IN (?, ?)').bind(lost[0].id, lost[1].id),
-    env.DB.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'feed'").bind(backupSeq),
+  await accountsD1.batch([
+    accountsD1.prepare('DELETE FROM feed WHERE account_id = ?').bind(ada.accountId),
+    accountsD1.prepare('DELETE FROM licenses WHERE id IN (?, ?)').bind(lost[0].id, lost[1].id),
+    accountsD1.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'feed'").bind(backupSeq),
   ]);
   vi.advanceTimersByTime(60_000);
 

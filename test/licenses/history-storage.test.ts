@@ -1,6 +1,6 @@
-import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const patch = async (ada: Customer, license: Json, body: object) => {
   const { status } = await ada.asSession('PATCH', `/api/v1/licenses/${license.id}`, body);
@@ -9,7 +9,7 @@ const patch = async (ada: Customer, license: Json, body: object) => {
 
 const storedChanges = async (license: Json) => {
   const query = 'SELECT seq, "before", "after" FROM license_changes WHERE license_id = ? ORDER BY seq';
-  const { results } = await env.DB.prepare(query).bind(license.id).all<Record<string, string>>();
+  const { results } = await accountsD1.prepare(query).bind(license.id).all<Record<string, string>>();
   return results.map(({ seq, before = '', after = '' }) => ({
     seq,
     before: JSON.parse(before),
@@ -19,11 +19,12 @@ const storedChanges = async (license: Json) => {
 
 /** Stores changes as a release without a limit left them. */
 const addOldChanges = (ada: Customer, license: Json, count: number) =>
-  env.DB.prepare(
-    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+  accountsD1
+    .prepare(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
      INSERT INTO license_changes
      SELECT ?, ?, n, n, json_object('product', 'P' || (n - 1)), json_object('product', 'P' || n) FROM numbers`,
-  )
+    )
     .bind(count, ada.accountId, license.id)
     .run();
 

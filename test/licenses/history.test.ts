@@ -1,7 +1,7 @@
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
@@ -168,7 +168,8 @@ test('a change by the previous release, which leaves the history to a trigger, g
   const ada = await signUp();
   const license = await ada.createLicense({ product: 'Orrery' });
   const update = "UPDATE licenses SET status = 'suspended', product = NULL, updated_at = ? WHERE id = ?";
-  await env.DB.prepare(update)
+  await accountsD1
+    .prepare(update)
     .bind(NOON + 1_000, license.id)
     .run();
   vi.advanceTimersByTime(2_000);
@@ -196,7 +197,8 @@ test('history rows that the former trigger wrote, with every field, are returned
     customer_name: null,
     metadata: {},
   };
-  await env.DB.prepare('INSERT INTO license_changes VALUES (?, ?, 1, ?, ?, ?)')
+  await accountsD1
+    .prepare('INSERT INTO license_changes VALUES (?, ?, 1, ?, ?, ?)')
     .bind(
       ada.accountId,
       license.id,

@@ -1,8 +1,8 @@
-import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { setUsage } from '../support/gate.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -52,9 +52,9 @@ test('for 24 hours a retry returns the first call’s license and costs no usage
   expect((await create('order-7', { ...order, product: 'Astrolabe' })).body.id).toBe(nextDay.body.id);
   expect(await usageOf(ada)).toBe(3);
   // Expired idempotency keys are deleted: order-8 is gone.
-  const storedKeys = env.DB.prepare('SELECT key FROM idempotency_keys WHERE account_id = ?').bind(
-    ada.accountId,
-  );
+  const storedKeys = accountsD1
+    .prepare('SELECT key FROM idempotency_keys WHERE account_id = ?')
+    .bind(ada.accountId);
   expect((await storedKeys.all()).results).toEqual([{ key: 'order-7' }]);
 });
 
@@ -129,10 +129,13 @@ test('expired keys of an account that no longer creates licenses are deleted by 
     await bob.asSession('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': `order-${i}` });
   }
   const age = 'UPDATE idempotency_keys SET created_at = created_at - ? WHERE account_id = ? AND key <> ?';
-  await env.DB.prepare(age)
+  await accountsD1
+    .prepare(age)
     .bind(24 * HOUR_MS, bob.accountId, 'order-7')
     .run();
   for (const key of ['one', 'two']) expect((await createWithKey(ada)(key, {})).status).toBe(201);
-  const left = env.DB.prepare('SELECT key FROM idempotency_keys WHERE account_id = ?').bind(bob.accountId);
+  const left = accountsD1
+    .prepare('SELECT key FROM idempotency_keys WHERE account_id = ?')
+    .bind(bob.accountId);
   expect((await left.all()).results).toEqual([{ key: 'order-7' }]);
 });

@@ -3,9 +3,11 @@ import { expect, test } from 'vitest';
 import { PLAN_NAMES, PLANS } from '../../src/shared/rules/plans.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { setPlan } from '../support/gate.ts';
+import { accountsD1 } from '../support/databases.ts';
 
 const run = (query: string, ...values: unknown[]) =>
-  env.DB.prepare(query)
+  accountsD1
+    .prepare(query)
     .bind(...values)
     .run();
 
@@ -79,8 +81,8 @@ test('the migration counts the licenses that exist already', async () => {
   await run('DELETE FROM license_totals WHERE account_id = ?', ada.accountId);
   const migration = env.MIGRATIONS.find(({ name }) => name.includes('license_totals'));
   await run(migration?.queries.at(-1) ?? '');
-  const total = env.DB.prepare('SELECT licenses FROM license_totals WHERE account_id = ?').bind(
-    ada.accountId,
-  );
+  const total = accountsD1
+    .prepare('SELECT licenses FROM license_totals WHERE account_id = ?')
+    .bind(ada.accountId);
   expect(await total.first('licenses')).toBe(3);
 });

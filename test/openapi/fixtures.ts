@@ -46,7 +46,11 @@ export const createFixtures = async () => {
   const disabledDelivery = await ada.asSession('POST', `/api/webhooks/${disabledWebhook}/test`);
   await ada.asSession('PATCH', `/api/webhooks/${disabledWebhook}`, { status: 'disabled' });
   const payment = await ada.asSession('POST', '/api/init-payment', { plan: 'pro' });
-  const notification = sandboxNotification(env, payment.body.payment_id, 'paid');
+  const notification = sandboxNotification(
+    env,
+    { id: payment.body.payment_id, accountId: ada.accountId },
+    'paid',
+  );
   const values: Record<string, string> = {
     notification: notification.body,
     signature: notification.headers.get('sandbox-signature') ?? '',

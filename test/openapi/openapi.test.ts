@@ -1,4 +1,4 @@
-import { env, exports } from 'cloudflare:workers';
+import { exports } from 'cloudflare:workers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
@@ -16,6 +16,7 @@ import {
 import { setUsage } from '../support/gate.ts';
 import { CALLS } from './calls.ts';
 import { createFixtures, type Fixtures, sendWithinRateLimit } from './fixtures.ts';
+import { firstD1 } from '../support/databases.ts';
 
 const ERROR = { $ref: '#/components/schemas/Error' };
 const isKeyed = (security: Record<string, string[]>[]) => security.some((scheme) => 'apiKey' in scheme);
@@ -149,11 +150,11 @@ test.for(['/api/register', '/api/login'])(
     const body = { email: fixtures.ada.email, password: 'x'.repeat(10) };
     const attempt = () => call('POST', path, { body, headers: { 'cf-connecting-ip': '192.0.2.60' } });
     await attempt();
-    await env.DB.exec('UPDATE throttles SET attempts = 1000');
+    await firstD1.exec('UPDATE throttles SET attempts = 1000');
     const answer = await attempt();
     expect(answer.body.error.code).toBe('rate_limit_exceeded');
     expectDocumented('POST', path, answer);
-    await env.DB.exec('DELETE FROM throttles');
+    await firstD1.exec('DELETE FROM throttles');
   },
 );
 

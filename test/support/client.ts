@@ -1,7 +1,7 @@
-import { env, exports } from 'cloudflare:workers';
+import { exports } from 'cloudflare:workers';
 import { inject } from 'vitest';
 import { createAccount } from '../../src/accounts/register.ts';
-import { database } from '../../src/db/client.ts';
+import { publicCtx } from './databases.ts';
 
 export const ORIGIN = 'https://latchkey.test';
 
@@ -50,8 +50,7 @@ let accountCount = 0;
 export const register = async () => {
   const email = `person-${++accountCount}-${crypto.randomUUID().slice(0, 8)}@example.com`;
   const { password, passwordHash } = inject('credentials');
-  const ctx = { env, db: database(env) };
-  const { account, session } = await createAccount(ctx, { email, name: null, passwordHash });
+  const { account, session } = await createAccount(publicCtx, { email, name: null, passwordHash });
   return {
     email,
     password,

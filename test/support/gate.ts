@@ -1,13 +1,13 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
-import { database } from '../../src/db/client.ts';
 import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/feed.ts';
 import { calendarMonth } from '../../src/gate/period.ts';
 import { gateOf } from '../../src/shared/objects.ts';
 import { isoDate } from '../../src/shared/rules/dates.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
+import { ctxOf } from './databases.ts';
 
 export const gate = (accountId: string) => gateOf(env, accountId);
 
@@ -44,10 +44,10 @@ export const readGate = <T extends Record<string, SqlStorageValue>>(accountId: s
 
 /** Changes the account's plan as billing does, with a feed row for the gate. */
 export const setPlan = async (accountId: string, plan: PlanName) => {
-  const db = database(env);
+  const ctx = ctxOf(accountId);
   await commit(
-    { env, db, accountId, key: null },
-    [db.update(accounts).set({ plan }).where(eq(accounts.id, accountId))],
+    ctx,
+    [ctx.db.update(accounts).set({ plan }).where(eq(accounts.id, accountId))],
     [{ kind: 'account', ref: accountId }],
   );
 };

@@ -52,7 +52,7 @@ export const items = (invoiced: Invoice) => ({
 
 export const subscription = (
   id: string,
-  paymentId: string,
+  metadata: Record<string, string>,
   customer: string,
   first: Invoice,
 ): StripeObject => ({
@@ -60,7 +60,7 @@ export const subscription = (
   object: 'subscription',
   status: 'active',
   customer,
-  metadata: { latchkey_payment_id: paymentId },
+  metadata,
   items: items(first),
   latest_invoice: invoice(first, id),
   cancel_at_period_end: false,

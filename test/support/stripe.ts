@@ -18,6 +18,7 @@ import {
   subscription,
 } from './stripe-objects.ts';
 import type { StripeRequest } from './stripe-server.ts';
+import { accountsD1 } from './databases.ts';
 
 const WEBHOOK_SECRET = 'whsec_test';
 
@@ -91,6 +92,16 @@ export interface StripeSubscription extends Checkout {
 /** Changes a checkout session at Stripe. */
 export const changeSession = (id: string, changes: StripeObject) => control('PUT', `sessions/${id}`, changes);
 
+/** Returns the metadata that the service has asked Stripe to give to the checkout's subscription. */
+const sentMetadata = async (paymentId: string) => {
+  const [request] = await stripeRequests(paymentId);
+  const fields = Object.entries(request?.form ?? {}).map(([name, value]) => [
+    /^subscription_data\[metadata\]\[(\w+)\]$/.exec(name)?.[1],
+    value,
+  ]);
+  return Object.fromEntries(fields.filter(([name]) => name !== undefined)) as Record<string, string>;
+};
+
 /** Creates the subscription that Stripe creates for a paid checkout. */
 export const paidAtStripe = async (
   paymentId: string,
@@ -98,7 +109,7 @@ export const paidAtStripe = async (
   firstInvoice: Invoice,
 ): Promise<StripeSubscription> => {
   const id = ref('sub');
-  let current = subscription(id, paymentId, customer, firstInvoice);
+  let current = subscription(id, await sentMetadata(paymentId), customer, firstInvoice);
   const put = async (changes: StripeObject = {}) => {
     current = { ...current, ...changes };
     await control('PUT', `subscriptions/${id}`, current);
@@ -138,7 +149,8 @@ export const month = (startMs: number, changes: Partial<Invoice> = {}): Invoice 
 
 const rows = async <T>(query: string, ...bindings: unknown[]): Promise<T[]> =>
   (
-    await env.DB.prepare(query)
+    await accountsD1
+      .prepare(query)
       .bind(...bindings)
       .all<T>()
   ).results;

@@ -46,7 +46,7 @@ test('GET /health answers degraded while the database is down and ok once it is 
   const text = log.stop();
   expect([status, body]).toEqual([
     503,
-    { ...HEALTHY, status: 'degraded', checks: { database: 'unavailable', configuration: 'ok' } },
+    { ...HEALTHY, status: 'degraded', checks: { database: 'unavailable: DB', configuration: 'ok' } },
   ]);
   expect(headers.get('x-request-id')).toMatch(/^req_/);
   expect(text).toContain('no such table: accounts');
@@ -78,7 +78,7 @@ test('GET /health queries the database at most every two seconds, also in parall
 });
 
 describe('GET /health with a misconfigured variable', () => {
-  const healthWith = async (secrets: Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS'>>) => {
+  const healthWith = async (secrets: Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'DATABASES'>>) => {
     const request = new Request(`${ORIGIN}/health`);
     const response = await worker.fetch(request, { ...env, ...secrets }, createExecutionContext());
     return { status: response.status, body: (await response.json()) as Json };
@@ -90,6 +90,7 @@ describe('GET /health with a misconfigured variable', () => {
     { problem: 'is empty', name: 'SEALING_KEYS', value: '' },
     { problem: 'has a short key', name: 'SEALING_KEYS', value: 'k1:c2hvcnQtc2VjcmV0' },
     { problem: 'repeats a name', name: 'SEALING_KEYS', value: `${env.SEALING_KEYS},${env.SEALING_KEYS}` },
+    { problem: 'names no binding', name: 'DATABASES', value: 'unknown-binding' },
   ] as const)(
     'answers degraded and names $name, not its value, when it $problem',
     async ({ name, value }) => {
