@@ -13,7 +13,8 @@ export const migrateObject = (storage: DurableObjectStorage, steps: readonly str
   sql.exec(VERSION_TABLE);
   const [row] = sql.exec<{ version: number }>('SELECT version FROM storage_version');
   const version = row?.version ?? 0;
-  // After a rollback, the tables may be newer than this list, so a step must be compatible with the previous release.
+  // After a rollback, the tables may be newer than this list. A step that the previous release can't work with has to be
+  // announced in docs/operations.md.
   if (version >= steps.length) return;
   storage.transactionSync(() => {
     for (const step of steps.slice(version)) sql.exec(step);

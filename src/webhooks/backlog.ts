@@ -1,5 +1,7 @@
 import { logLine } from '../shared/log.ts';
 import { MAX_PENDING } from '../shared/rules/webhooks.ts';
+import type { Lanes } from './outbox-tables.ts';
+import type { Pending } from './pending-store.ts';
 
 export const BACKLOG_ERROR = `more than ${MAX_PENDING.toLocaleString('en-US')} deliveries were pending, and this was the oldest`;
 
@@ -8,37 +10,18 @@ const MAX_FAILED_AT_ONCE = 5_000;
 const LOG_INTERVAL_MS = 60_000;
 
 /** Caps each endpoint's pending deliveries. They are counted once per start of the object, and then tracked. */
-export const openBacklog = (sql: SqlStorage, accountId: string) => {
+export const openBacklog = (pending: Pending, accountId: string) => {
   const counts = new Map<string, number>();
   /** Ids below which no delivery of the endpoint is pending, so that settled deliveries are skipped. */
   const oldestIds = new Map<string, string>();
   let failedSinceLog = 0;
   let nextLogMs = 0;
 
-  const count = (endpointId: string): number =>
-    sql
-      .exec<{ n: number }>(
-        "SELECT count(*) AS n FROM deliveries WHERE status = 'pending' AND endpoint_id = ?",
-        endpointId,
-      )
-      .one().n;
-
   /** Fails the oldest pending deliveries and returns their number. */
-  const failOldest = (endpointId: string, limit: number): number => {
-    // The plus sign makes SQLite read in the order of ids instead of sorting an index of pending deliveries.
-    const failed = sql
-      .exec<{ id: string }>(
-        `UPDATE deliveries SET status = 'failed', lease = NULL, error = ?1 WHERE endpoint_id = ?2 AND id IN
-           (SELECT id FROM deliveries WHERE endpoint_id = ?2 AND id > ?3 AND +status = 'pending' ORDER BY id LIMIT ?4)
-         RETURNING id`,
-        BACKLOG_ERROR,
-        endpointId,
-        oldestIds.get(endpointId) ?? '',
-        limit,
-      )
-      .toArray()
-      .map(({ id }) => id);
-    const last = failed.toSorted().at(-1);
+  const failOldest = (endpointId: string, lanes: Lanes, limit: number): number => {
+    const afterId = oldestIds.get(endpointId) ?? '';
+    const failed = pending.failOldest(endpointId, lanes, { afterId, limit, error: BACKLOG_ERROR });
+    const last = failed.at(-1);
     if (last && failed.length === limit) oldestIds.set(endpointId, last);
     else oldestIds.delete(endpointId);
     return failed.length;
@@ -53,14 +36,18 @@ export const openBacklog = (sql: SqlStorage, accountId: string) => {
     nextLogMs = nowMs + LOG_INTERVAL_MS;
   };
 
-  /** Forgets what is known about the endpoint's deliveries. */
-  const forget = (endpointId: string) => {
-    counts.delete(endpointId);
-    oldestIds.delete(endpointId);
-  };
-
   return {
-    forget,
+    /** Forgets what is known about the deliveries of all endpoints. */
+    forget: () => {
+      counts.clear();
+      oldestIds.clear();
+    },
+
+    /** Tracks new deliveries. */
+    add: (endpointId: string, added: number) => {
+      const known = counts.get(endpointId);
+      if (known !== undefined) counts.set(endpointId, known + added);
+    },
 
     /** Tracks that the status of a delivery has changed. */
     track: (endpointId: string, wasPending: boolean, isPending: boolean) => {
@@ -71,14 +58,16 @@ export const openBacklog = (sql: SqlStorage, accountId: string) => {
       if (isPending) oldestIds.delete(endpointId);
     },
 
-    /** Tracks new deliveries, which are already in the table, and fails the oldest above the cap. */
-    grow: (endpointId: string, added: number, nowMs: number) => {
-      const known = counts.get(endpointId);
-      const pending = known === undefined ? count(endpointId) : known + added;
-      const excess = Math.min(pending - MAX_PENDING, MAX_FAILED_AT_ONCE + added);
-      const failed = excess > 0 ? failOldest(endpointId, excess) : 0;
-      counts.set(endpointId, pending - failed);
+    /** Fails the oldest pending deliveries if `added` more would exceed the cap. Returns whether any failed. */
+    makeRoom: (endpointId: string, lanes: Lanes, added: number, nowMs: number): boolean => {
+      const known = counts.get(endpointId) ?? pending.count(endpointId, lanes);
+      const excess = Math.min(known + added - MAX_PENDING, MAX_FAILED_AT_ONCE + added);
+      const failed = excess > 0 ? failOldest(endpointId, lanes, excess) : 0;
+      counts.set(endpointId, known - failed);
       if (failed > 0) logFailed(endpointId, failed, nowMs);
+      return failed > 0;
     },
   };
 };
+
+export type Backlog = ReturnType<typeof openBacklog>;

@@ -1,31 +1,55 @@
 import { HOUR_MS } from '../shared/rules/dates.ts';
+import type { Lanes } from './outbox-tables.ts';
 
 const HOURS_PER_DAY = 24;
 
 const toHour = (ms: number) => Math.floor(ms / HOUR_MS);
 
-/** Counts successful and failed attempts per hour, so that the dashboard doesn't have to count rows. */
-export const openHourlyCounts = (sql: SqlStorage) => ({
-  add: (ok: boolean, nowMs: number) => {
+/**
+ * Counts successful and failed attempts per hour, so that the dashboard doesn't have to count rows. An endpoint's row
+ * of lanes holds its current hour, and the table holds the hours before.
+ */
+export const openHourlyCounts = (sql: SqlStorage) => {
+  /** Moves an endpoint's counts to the table. */
+  const close = ({ hour, delivered, failed }: Lanes) => {
+    if (delivered + failed === 0) return;
     sql.exec(
       `INSERT INTO hours (hour, delivered, failed) VALUES (?, ?, ?) ON CONFLICT DO UPDATE
        SET delivered = delivered + excluded.delivered, failed = failed + excluded.failed`,
-      toHour(nowMs),
-      ok ? 1 : 0,
-      ok ? 0 : 1,
+      hour,
+      delivered,
+      failed,
     );
-  },
+  };
 
-  sumLastDay: (nowMs: number) =>
-    sql
-      .exec<{ delivered: number; failed: number }>(
-        `SELECT coalesce(sum(delivered), 0) AS delivered, coalesce(sum(failed), 0) AS failed
-         FROM hours WHERE hour > ?`,
-        toHour(nowMs) - HOURS_PER_DAY,
-      )
-      .one(),
+  return {
+    close,
 
-  deleteBefore: (ms: number) => {
-    sql.exec('DELETE FROM hours WHERE hour < ?', toHour(ms));
-  },
-});
+    /** Counts an attempt in the endpoint's lanes. */
+    add: (lanes: Lanes, ok: boolean, nowMs: number) => {
+      const hour = toHour(nowMs);
+      if (hour !== lanes.hour) {
+        close(lanes);
+        Object.assign(lanes, { hour, delivered: 0, failed: 0 });
+      }
+      lanes[ok ? 'delivered' : 'failed'] += 1;
+    },
+
+    sumLastDay: (nowMs: number) =>
+      sql
+        .exec<{ delivered: number; failed: number }>(
+          `SELECT coalesce(sum(delivered), 0) AS delivered, coalesce(sum(failed), 0) AS failed FROM (
+             SELECT hour, delivered, failed FROM hours UNION ALL
+             SELECT value ->> 'hour', value ->> 'delivered', value ->> 'failed' FROM lanes
+           ) WHERE hour > ?`,
+          toHour(nowMs) - HOURS_PER_DAY,
+        )
+        .one(),
+
+    deleteBefore: (ms: number) => {
+      sql.exec('DELETE FROM hours WHERE hour < ?', toHour(ms));
+    },
+  };
+};
+
+export type HourlyCounts = ReturnType<typeof openHourlyCounts>;

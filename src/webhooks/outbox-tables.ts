@@ -54,10 +54,33 @@ export interface Attempt {
   response: string | null;
 }
 
-/** A delivery with its event and its attempts. */
-export interface DeliveryRecord extends Delivery {
-  event: WebhookEvent;
+export interface StoredDelivery extends Delivery {
+  /** The block that holds the delivery's event. */
+  blockId: string;
+  /** Oldest first. */
   attempts: Attempt[];
+}
+
+export interface DeliveryRecord extends StoredDelivery {
+  event: WebhookEvent;
+}
+
+/** An attempt in progress. */
+export interface Lease {
+  deliveryId: string;
+  lease: string;
+  untilMs: number;
+}
+
+/** The part of an endpoint that every claim and settle changes, in one row. */
+export interface Lanes {
+  /** Deliveries with a greater id wait for their first attempt. */
+  takenThrough: string;
+  leases: Lease[];
+  /** The hour since the epoch that the two counts of attempts belong to. */
+  hour: number;
+  delivered: number;
+  failed: number;
 }
 
 export interface Summary {

@@ -10,13 +10,13 @@ export interface Outcome extends Attempt {
 const GONE = 410;
 
 /** Returns how an attempt changes its delivery and endpoint. Pure: the time and the random number are inputs. */
-export const applyOutcome = (
-  delivery: Delivery,
+export const applyOutcome = <D extends Delivery>(
+  delivery: D,
   { lease, urlRevision }: Pick<Job, 'lease' | 'urlRevision'>,
   endpoint: Endpoint,
   outcome: Outcome,
   { nowMs, random }: { nowMs: number; random: number },
-): { delivery: Delivery | null; failingSinceMs: number | null; disable: DisabledReason | null } => {
+): { delivery: D | null; failingSinceMs: number | null; disable: DisabledReason | null } => {
   // A response from an earlier URL says nothing about the current URL, so it leaves the endpoint as it is.
   const isEarlierUrl = urlRevision !== endpoint.urlRevision;
   if (outcome.ok) {
@@ -30,7 +30,7 @@ export const applyOutcome = (
   if (isEarlierUrl) {
     const isLeased = delivery.lease === lease;
     return {
-      delivery: isLeased ? { ...delivery, lease: null, dueAtMs: nowMs } : null,
+      delivery: isLeased ? { ...delivery, failures: 0, lease: null, dueAtMs: nowMs } : null,
       failingSinceMs: endpoint.failingSinceMs,
       disable: null,
     };

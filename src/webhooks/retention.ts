@@ -5,20 +5,28 @@ import { openHourlyCounts } from './hours.ts';
 const RETENTION_MS = 30 * DAY_MS;
 /** Older events are deleted beyond this number, unless they have a pending delivery. */
 const MAX_EVENTS = 50_000;
-/** Events scanned per alarm. A sweep spans several alarms, so that it doesn't block other calls. */
+/** Events scanned per alarm, about. A sweep spans several alarms, so that it doesn't block other calls. */
 const BATCH_SIZE = 1_000;
 /** While an endpoint is down its backlog can't be deleted, so scanning it on every alarm would be wasteful. */
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 
-/** Returns the id of the oldest event to keep. */
-const oldestKeptId = (sql: SqlStorage, nowMs: number): string => {
-  const [oldestByCount] = sql.exec<{ id: string }>(
-    'SELECT id FROM events ORDER BY id DESC LIMIT 1 OFFSET ?',
-    MAX_EVENTS - 1,
-  );
-  const oldestByAge = firstIdAt('evt', nowMs - RETENTION_MS);
-  return oldestByCount && oldestByCount.id > oldestByAge ? oldestByCount.id : oldestByAge;
+/** Returns an id that sorts after the blocks to delete. Blocks are deleted whole, so the oldest kept block stays. */
+const endOfOldBlocks = (sql: SqlStorage, nowMs: number): string => {
+  const endByAge = firstIdAt('evt', nowMs - RETENTION_MS);
+  const { endByCount } = sql
+    .exec<{ endByCount: string | null }>(
+      `SELECT max(last_id) AS endByCount FROM (
+         SELECT last_id, sum(size) OVER (ORDER BY last_id DESC ROWS UNBOUNDED PRECEDING) AS events
+         FROM event_blocks WHERE last_id >= ?
+       ) WHERE events >= ?`,
+      endByAge,
+      MAX_EVENTS,
+    )
+    .one();
+  return endByCount ?? endByAge;
 };
+
+type Block = { id: string; size: number; first: string | null; last: string | null; isPending: number };
 
 export const openRetention = (sql: SqlStorage) => {
   const hourlyCounts = openHourlyCounts(sql);
@@ -26,33 +34,45 @@ export const openRetention = (sql: SqlStorage) => {
   /** The id range that the current sweep has not scanned yet. */
   let remaining: { after: string; before: string } | null = null;
 
-  const deleteEvent = (eventId: string) => {
+  const deleteBlock = ({ id, first, last }: Block) => {
     sql.exec(
-      'DELETE FROM attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE event_id = ?)',
-      eventId,
+      `DELETE FROM deliveries WHERE endpoint_id IN (SELECT id FROM endpoints) AND id BETWEEN ? AND ? AND block_id = ?`,
+      first,
+      last,
+      id,
     );
-    sql.exec('DELETE FROM deliveries WHERE event_id = ?', eventId);
-    sql.exec('DELETE FROM events WHERE id = ?', eventId);
+    sql.exec('DELETE FROM event_blocks WHERE last_id = ?', id);
   };
 
+  const listBlocks = (after: string, before: string): Block[] =>
+    sql
+      .exec<Block>(
+        `SELECT last_id AS id, size, first_delivery_id AS first, last_delivery_id AS last, EXISTS (
+           SELECT 1 FROM deliveries WHERE endpoint_id IN (SELECT id FROM endpoints)
+           AND id BETWEEN first_delivery_id AND last_delivery_id AND block_id = last_id AND status = 'pending'
+         ) AS isPending
+         FROM event_blocks WHERE last_id > ? AND last_id < ? ORDER BY last_id LIMIT ?`,
+        after,
+        before,
+        BATCH_SIZE,
+      )
+      .toArray();
+
   return {
-    /** Deletes old events with their deliveries and attempts, unless one is pending. Returns true if there are more. */
+    /** Deletes old blocks with their deliveries, unless one is pending. Returns true if there are more. */
     sweep: (nowMs: number): boolean => {
       if (nowMs < nextSweepMs) return false;
-      const { after, before } = remaining ?? { after: '', before: oldestKeptId(sql, nowMs) };
-      const old = sql
-        .exec<{ id: string; isPending: number }>(
-          `SELECT id, EXISTS (SELECT 1 FROM deliveries WHERE event_id = events.id AND status = 'pending') AS isPending
-           FROM events WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
-          after,
-          before,
-          BATCH_SIZE,
-        )
-        .toArray();
-      for (const { id, isPending } of old) if (!isPending) deleteEvent(id);
+      const { after, before } = remaining ?? { after: '', before: endOfOldBlocks(sql, nowMs) };
+      let scanned = 0;
+      let lastId: string | null = null;
+      for (const block of listBlocks(after, before)) {
+        if (!block.isPending) deleteBlock(block);
+        scanned += block.size;
+        lastId = block.id;
+        if (scanned >= BATCH_SIZE) break;
+      }
       hourlyCounts.deleteBefore(nowMs - RETENTION_MS);
-      const last = old.length === BATCH_SIZE ? old.at(-1) : undefined;
-      remaining = last ? { after: last.id, before } : null;
+      remaining = lastId && scanned >= BATCH_SIZE ? { after: lastId, before } : null;
       if (!remaining) nextSweepMs = nowMs + SWEEP_INTERVAL_MS;
       return remaining !== null;
     },

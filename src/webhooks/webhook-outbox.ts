@@ -1,19 +1,19 @@
 import { DurableObject } from 'cloudflare:workers';
 import { DAY_MS } from '../shared/rules/dates.ts';
-import { newEvent } from '../shared/events.ts';
+import { newEvent, type WebhookEvent } from '../shared/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { logError } from '../shared/log.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
-import { openDeliveries } from './delivery-store.ts';
+import { openDispatcher } from './dispatcher.ts';
 import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
+import { openEvents } from './event-store.ts';
 import { openGateSubscription } from './gate-subscription.ts';
 import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
 import { openHourlyCounts } from './hours.ts';
 import type { Job, SettledJob } from './jobs.ts';
-import { openLanes } from './lanes.ts';
-import { applyOutcome, type Outcome } from './outcome.ts';
-import { type DeliveryRecord, type DisabledReason, type Endpoint, type Summary } from './outbox-tables.ts';
+import type { Outcome } from './outcome.ts';
+import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import { OUTBOX_STEPS } from './outbox-steps.ts';
 import { openRetention } from './retention.ts';
 
@@ -26,9 +26,9 @@ const FIRST_ENDPOINT_AT = 'first_endpoint_at';
 export class WebhookOutbox extends DurableObject<Env> {
   readonly #accountId: string;
   readonly #endpoints;
-  readonly #deliveries;
+  readonly #events;
+  readonly #dispatcher;
   readonly #hourlyCounts;
-  readonly #lanes;
   readonly #hints;
   readonly #retention;
   readonly #gate;
@@ -38,8 +38,13 @@ export class WebhookOutbox extends DurableObject<Env> {
     migrateObject(ctx.storage, OUTBOX_STEPS);
     this.#accountId = storedAccountId(ctx);
     this.#endpoints = openEndpoints(ctx.storage.sql);
-    this.#deliveries = openDeliveries(ctx.storage.sql, this.#accountId);
-    this.#lanes = openLanes(this.#deliveries);
+    this.#events = openEvents(ctx.storage.sql);
+    this.#dispatcher = openDispatcher({
+      storage: ctx.storage,
+      accountId: this.#accountId,
+      events: this.#events,
+      endpoints: this.#endpoints,
+    });
     this.#hourlyCounts = openHourlyCounts(ctx.storage.sql);
     this.#hints = openHints(env.WEBHOOKS, this.#accountId);
     this.#retention = openRetention(ctx.storage.sql);
@@ -55,14 +60,9 @@ export class WebhookOutbox extends DurableObject<Env> {
   /** Inserts events from the gate, a JSON array, and enqueues deliveries. Ignores events that it already has. */
   async accept(events: string): Promise<{ wantsVerified: boolean }> {
     const nowMs = Date.now();
-    // In one transaction: an event without its deliveries would be ignored when the gate sends it again.
-    this.ctx.storage.transactionSync(() => {
-      const deliveries = this.#deliveries.insertEvents(events).flatMap(({ id: eventId, name }) => {
-        if (name === TEST_EVENT) return [];
-        return this.#endpoints.listSubscribedTo(name).map(({ id }) => ({ endpointId: id, eventId }));
-      });
-      this.#deliveries.enqueue(deliveries, nowMs);
-    });
+    const endpointIdsOf = ({ name }: WebhookEvent) =>
+      name === TEST_EVENT ? [] : this.#endpoints.listSubscribedTo(name).map(({ id }) => id);
+    this.#dispatcher.accept(events, endpointIdsOf, nowMs);
     await this.#scheduleWork(nowMs);
     return { wantsVerified: this.#gate.wantsVerified() };
   }
@@ -73,32 +73,21 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#hints.markReceived(endpointId);
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint || endpoint.disabledReason) return [];
-    return this.#lanes.take(endpoint, nowMs);
+    return this.#dispatcher.claim(endpoint, nowMs);
   }
 
   /** Records an attempt. Leases the endpoint's next delivery to the caller if `wantsMore` is true. */
   async settle(
     endpointId: string,
-    { deliveryId, lease, urlRevision = 0 }: SettledJob,
+    settled: SettledJob,
     outcome: Outcome,
     wantsMore: boolean,
   ): Promise<Job | null> {
     const nowMs = Date.now();
     const endpoint = this.#endpoints.get(endpointId);
-    const delivery = this.#deliveries.get(endpointId, deliveryId);
-    if (!delivery || !endpoint) return null;
-    this.#deliveries.insertAttempt(deliveryId, outcome);
-    this.#hourlyCounts.add(outcome.ok, nowMs);
-    const change = applyOutcome(delivery, { lease, urlRevision }, endpoint, outcome, {
-      nowMs,
-      random: Math.random(),
-    });
-    if (change.delivery) this.#deliveries.update(change.delivery);
-    if (change.failingSinceMs !== endpoint.failingSinceMs) {
-      this.#endpoints.save({ ...endpoint, failingSinceMs: change.failingSinceMs });
-    }
-    if (change.disable) await this.#disable(endpoint.id, change.disable);
-    const [job = null] = wantsMore && !change.disable ? this.#lanes.take(endpoint, nowMs, 1) : [];
+    if (!endpoint) return null;
+    const { job, isDisabled } = this.#dispatcher.settle(endpoint, settled, outcome, wantsMore, nowMs);
+    if (isDisabled) await this.#gate.updateAfterChange();
     await this.#scheduleWork(nowMs);
     return job;
   }
@@ -126,14 +115,15 @@ export class WebhookOutbox extends DurableObject<Env> {
   async updateEndpoint(id: string, fields: Partial<Endpoint>): Promise<Endpoint | null> {
     const known = this.#endpoints.get(id);
     if (!known) return null;
-    return this.#gate.save(withChanges(known, fields), () => {
+    const saved = await this.#gate.save(withChanges(known, fields), () => {
       const current = this.#endpoints.get(id);
       if (!current) return null;
       const endpoint = withChanges(current, fields);
-      this.#endpoints.save(endpoint);
-      if (endpoint.disabledReason) this.#deliveries.cancelPending(id);
+      this.#dispatcher.saveEndpoint(current, endpoint, Date.now());
       return endpoint;
     });
+    await this.#scheduleWork(Date.now());
+    return saved;
   }
 
   /** Replaces the secret in one turn, so that parallel rotations keep each other's secret. */
@@ -147,8 +137,7 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   async deleteEndpoint(id: string): Promise<boolean> {
     if (!this.#endpoints.get(id)) return false;
-    this.#endpoints.remove(id);
-    this.#deliveries.deleteByEndpoint(id);
+    this.#dispatcher.removeEndpoint(id);
     await this.#gate.updateAfterChange();
     return true;
   }
@@ -159,31 +148,21 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!endpoint) return null;
     const nowMs = Date.now();
     const event = newEvent(TEST_EVENT, nowMs, { customer_email: customerEmail });
-    this.#deliveries.insertEvents(JSON.stringify([event]));
-    const [id = ''] = this.#deliveries.enqueue([{ endpointId, eventId: event.id }], nowMs);
+    const [id = ''] = this.#dispatcher.accept(JSON.stringify([event]), () => [endpointId], nowMs);
     await this.#scheduleWork(nowMs);
-    return this.#deliveries.getRecord(endpointId, id);
+    return this.#dispatcher.getRecord(endpointId, id);
   }
 
   listDeliveries(endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] | null {
-    return this.#endpoints.get(endpointId) ? this.#deliveries.listPage(endpointId, limit, beforeId) : null;
+    return this.#endpoints.get(endpointId) ? this.#dispatcher.listPage(endpointId, limit, beforeId) : null;
   }
 
   /** Makes a delivery due now with all of its retries. The event's id stays the same. */
   async resend(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
-    const delivery = this.#deliveries.get(endpointId, deliveryId);
-    if (!delivery) return null;
     const nowMs = Date.now();
-    this.#deliveries.update({
-      ...delivery,
-      status: 'pending',
-      failures: 0,
-      dueAtMs: nowMs,
-      lease: null,
-      error: null,
-    });
+    if (!this.#dispatcher.resend(endpointId, deliveryId, nowMs)) return null;
     await this.#scheduleWork(nowMs);
-    return this.#deliveries.getRecord(endpointId, deliveryId);
+    return this.#dispatcher.getRecord(endpointId, deliveryId);
   }
 
   summary(): Summary {
@@ -192,7 +171,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       endpoints: this.#endpoints.count(),
       delivered24h: delivered,
       failed24h: failed,
-      recentEvents: this.#deliveries.recentEvents(10),
+      recentEvents: this.#events.recent(10),
       firstEndpointAtMs: this.ctx.storage.kv.get<number>(FIRST_ENDPOINT_AT) ?? null,
     };
   }
@@ -210,23 +189,13 @@ export class WebhookOutbox extends DurableObject<Env> {
     }
   }
 
-  async #disable(endpointId: string, disabledReason: DisabledReason): Promise<void> {
-    const endpoint = this.#endpoints.get(endpointId);
-    if (!endpoint) return;
-    this.#endpoints.save({ ...endpoint, disabledReason });
-    this.#deliveries.cancelPending(endpointId);
-    await this.#gate.updateAfterChange();
-  }
-
   /** Sends a hint for each endpoint that has deliveries due, and sets the alarm for the next check. */
   async #scheduleWork(nowMs: number): Promise<void> {
-    let nextCheckMs = this.#deliveries.isEmpty() ? Infinity : nowMs + DAY_MS;
+    let nextCheckMs = this.#events.isEmpty() ? Infinity : nowMs + DAY_MS;
     for (const endpoint of this.#endpoints.listEnabled()) {
-      const dueMs = this.#deliveries.nextDueMs(endpoint.id);
-      if (dueMs === null) continue;
+      const { dueMs, hasFreeLane } = this.#dispatcher.nextDue(endpoint, nowMs);
       // If every lane is busy, each lane takes the next due delivery when its attempt ends.
-      if (dueMs <= nowMs && this.#lanes.countFree(endpoint, nowMs) > 0)
-        await this.#hints.send(endpoint.id, nowMs);
+      if (dueMs <= nowMs && hasFreeLane) await this.#hints.send(endpoint.id, nowMs);
       nextCheckMs = Math.min(nextCheckMs, dueMs <= nowMs ? nowMs + HINT_TIMEOUT_MS : dueMs);
     }
     await this.#setAlarmBy(nextCheckMs);

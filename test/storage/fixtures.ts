@@ -71,3 +71,24 @@ export const outbox01 = ({ endpointId, endpoint, nowMs }: OutboxRows) => `
   INSERT INTO attempts VALUES ('dlv_000000000000000000o1', ${nowMs}, 200, NULL, 12, 'ok');
   INSERT INTO hours VALUES (${Math.floor(nowMs / 3_600_000)}, 1, 0);
 `;
+
+/**
+ * An outbox of the last release that stored each event and each attempt as a row. Besides the deliveries of version 0.1,
+ * it has an event without a delivery, a delivery that failed for good, a retry that is due in an hour, and a delivery
+ * whose attempt is in progress.
+ */
+export const outbox02 = (rows: OutboxRows) => `${outbox01(rows)}
+  ALTER TABLE deliveries ADD COLUMN error TEXT;
+  CREATE TABLE storage_version (only INTEGER PRIMARY KEY, version INTEGER NOT NULL);
+  INSERT INTO storage_version VALUES (1, 2);
+  INSERT INTO events
+    SELECT 'evt_000000000000000000o' || value, 'license.verified', '{"event":"license.verified"}', ${rows.nowMs}
+    FROM json_each('[3,4,5,6]');
+  INSERT INTO deliveries VALUES
+    ('${rows.endpointId}', 'dlv_000000000000000000o4', 'evt_000000000000000000o4', 'failed', 1, ${rows.nowMs}, NULL, ${rows.nowMs}, 'an error'),
+    ('${rows.endpointId}', 'dlv_000000000000000000o5', 'evt_000000000000000000o5', 'pending', 2, ${rows.nowMs + 3_600_000}, NULL, ${rows.nowMs}, NULL),
+    ('${rows.endpointId}', 'dlv_000000000000000000o6', 'evt_000000000000000000o6', 'pending', 0, ${rows.nowMs + 30_000}, 'lease-of-o6', ${rows.nowMs}, NULL);
+  INSERT INTO attempts VALUES
+    ('dlv_000000000000000000o5', ${rows.nowMs - 2_000}, NULL, 'the connection failed', 15000, NULL),
+    ('dlv_000000000000000000o5', ${rows.nowMs - 1_000}, 500, 'the receiver responded with status 500', 3, 'no');
+`;

@@ -5,11 +5,11 @@ import { calendarMonth } from '../../src/gate/period.ts';
 import { migrateObject } from '../../src/shared/object-migrations.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { gateOf, outboxOf } from '../../src/shared/objects.ts';
-import { type Customer, signUp } from '../support/client.ts';
+import { type Customer, type Json, signUp } from '../support/client.ts';
 import { evict, readGate, statistics } from '../support/gate.ts';
 import { evictOutbox, readOutbox } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
-import { gate01, outbox01 } from './fixtures.ts';
+import { gate01, outbox01, outbox02, type OutboxRows } from './fixtures.ts';
 
 /** Replaces everything that an object has stored. */
 const replaceStorage = (object: DurableObjectStub, sql: string, kv: Record<string, unknown>) =>
@@ -37,11 +37,11 @@ const openOldGate = async ({ accountId, apiKeyId, createLicense }: Customer) => 
   return license;
 };
 
-const openOldOutbox = async (customer: Customer, url: string) => {
+const openOldOutbox = async (customer: Customer, url: string, fixture: (rows: OutboxRows) => string) => {
   const { accountId, asSession } = customer;
   const { body } = await asSession('POST', '/api/webhooks', { url });
   const [row] = await readOutbox<{ value: string }>(accountId, 'SELECT value FROM endpoints');
-  const sql = outbox01({ endpointId: body.id, endpoint: row?.value ?? '', nowMs: Date.now() });
+  const sql = fixture({ endpointId: body.id, endpoint: row?.value ?? '', nowMs: Date.now() });
   await replaceStorage(outboxOf(env, accountId), sql, { name: accountId, told_gate: true });
   await evictOutbox(accountId);
   return body.id as string;
@@ -72,7 +72,7 @@ test('a gate of version 0.1 verifies from its copy, keeps its count and forwards
 test('an outbox of version 0.1 lists its deliveries and sends the delivery that is due', async () => {
   const customer = await signUp();
   const receiver = await newReceiver();
-  const endpointId = await openOldOutbox(customer, receiver.url);
+  const endpointId = await openOldOutbox(customer, receiver.url, outbox01);
 
   // Any new event wakes the outbox, which then finds the older delivery, too.
   await customer.createLicense();
@@ -85,6 +85,65 @@ test('an outbox of version 0.1 lists its deliveries and sends the delivery that 
     status: 'delivered',
     attempts: [{ status_code: 200, response: 'ok' }],
   });
+});
+
+test('an outbox with a row per attempt keeps its events, deliveries, attempts, retries and leases', async () => {
+  const customer = await signUp();
+  const receiver = await newReceiver();
+  const endpointId = await openOldOutbox(customer, receiver.url, outbox02);
+  const path = `/api/webhooks/${endpointId}/deliveries`;
+  const { body } = await customer.asSession('GET', path);
+  const inAnHour = expect.closeTo(Date.now() + 3_600_000, -4);
+  expect(
+    body.data.map((delivery: Json) => [
+      delivery.id.at(-1),
+      delivery.status,
+      delivery.event,
+      delivery.error,
+      delivery.next_attempt_at && Date.parse(delivery.next_attempt_at),
+      delivery.attempts.map((attempt: Json) => [attempt.status_code, attempt.response]),
+    ]),
+  ).toEqual([
+    ['6', 'pending', 'license.verified', null, null, []],
+    [
+      '5',
+      'pending',
+      'license.verified',
+      null,
+      inAnHour,
+      [
+        [null, null],
+        [500, 'no'],
+      ],
+    ],
+    ['4', 'failed', 'license.verified', 'an error', null, []],
+    ['2', 'pending', 'license.created', null, expect.any(Number), []],
+    ['1', 'delivered', 'license.created', null, null, [[200, 'ok']]],
+  ]);
+  const { recent_events: recent } = (await customer.asSession('GET', '/api/dashboard')).body;
+  expect(recent.map(({ id }: Json) => id.at(-1))).toEqual(['6', '5', '4', '3', '2', '1']);
+
+  // The consumer that claimed the delivery before the update settles it with the old lease.
+  const failure = {
+    ok: false,
+    statusCode: 500,
+    error: 'no',
+    durationMs: 1,
+    response: '',
+    retryAfterMs: null,
+  };
+  const job = { deliveryId: 'dlv_000000000000000000o6', lease: 'lease-of-o6', urlRevision: 0 };
+  await outboxOf(env, customer.accountId).settle(endpointId, job, { ...failure, atMs: Date.now() }, false);
+  const [settled] = (await customer.asSession('GET', path)).body.data;
+  expect(settled).toMatchObject({ status: 'pending', attempts: [{ status_code: 500 }] });
+  expect(Date.parse(settled.next_attempt_at)).toBeGreaterThan(Date.now());
+
+  // The event is known, and the retry that is due is sent.
+  await outboxOf(env, customer.accountId).accept(
+    '[{"id":"evt_000000000000000000o3","name":"license.created","payload":"{}","createdAtMs":0}]',
+  );
+  const ids = (await receiver.receives(1)).map(({ headers }) => headers['webhook-id']);
+  expect(ids).toEqual(['evt_000000000000000000o2']);
 });
 
 test('a gate drops a local copy of another version, loads it again and keeps its counts', async () => {

@@ -57,13 +57,24 @@ export const tamperOutbox = async (accountId: string, query: string, ...bindings
   await evictOutbox(accountId);
 };
 
+/** Returns the events in the outbox's blocks. */
+export const readEvents = (accountId: string) =>
+  readOutbox<{ id: string; name: string }>(
+    accountId,
+    "SELECT value ->> 'id' AS id, value ->> 'name' AS name FROM event_blocks, json_each(events)",
+  );
+
+/** Returns the leases of all endpoints. */
+export const readLeases = (accountId: string) =>
+  readOutbox<{ until: number }>(
+    accountId,
+    "SELECT lease.value ->> 'untilMs' AS until FROM lanes, json_each(lanes.value, '$.leases') AS lease",
+  );
+
 /** Moves the clock to the end of the last lease. */
 export const expireLeases = async (accountId: string) => {
-  const [{ at } = { at: null }] = await readOutbox<{ at: number | null }>(
-    accountId,
-    "SELECT max(due_at_ms) AS at FROM deliveries WHERE status = 'pending' AND lease IS NOT NULL",
-  );
-  if (at !== null) vi.setSystemTime(at);
+  const ends = (await readLeases(accountId)).map(({ until }) => until);
+  if (ends.length > 0) vi.setSystemTime(Math.max(...ends));
 };
 
 /** Drops all queue messages, so that only the test runs the consumer. */

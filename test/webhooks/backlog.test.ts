@@ -14,16 +14,23 @@ test('at most 100,000 deliveries of an endpoint are pending, and the oldest fail
   const ada = await signUp();
   const endpoint = await addEndpoint(ada, (await newReceiver()).url);
   const other = await addEndpoint(ada, (await newReceiver()).url);
-  await tamperOutbox(ada.accountId, `INSERT INTO events VALUES ('evt_0', 'license.created', '{}', 0)`);
   // Ids older than any new id. All deliveries have been attempted and are due later than a new delivery.
   await tamperOutbox(
     ada.accountId,
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-     INSERT INTO deliveries (endpoint_id, id, event_id, status, failures, due_at_ms, lease, created_at_ms)
-     SELECT ?, 'dlv_0000' || (1000000 + i) || 'aaaaaaaaa', 'evt_0', 'pending', 1, ?, NULL, 0 FROM n`,
+     INSERT INTO deliveries
+       (endpoint_id, id, event_id, block_id, status, failures, due_at_ms, created_at_ms, attempts)
+     SELECT ?, 'dlv_0000' || (1000000 + i) || 'aaaaaaaaa', 'evt_0', 'evt_0', 'pending', 1, ?, 0, '[]' FROM n`,
     MAX_PENDING,
     endpoint.id,
     Date.now() + 3_600_000,
+  );
+  await tamperOutbox(
+    ada.accountId,
+    `INSERT INTO event_blocks VALUES ('evt_0', 'evt_0', 1, NULL, NULL,
+       '[{"id":"evt_0","name":"license.created","payload":"{}","createdAtMs":0}]');
+     INSERT INTO retries SELECT endpoint_id, due_at_ms, id FROM deliveries;
+     INSERT INTO lanes SELECT endpoint_id, json_object('takenThrough', max(id)) FROM deliveries GROUP BY endpoint_id`,
   );
   const failed = () =>
     readOutbox<{ id: string; endpoint_id: string }>(
@@ -49,10 +56,13 @@ test('at most 100,000 deliveries of an endpoint are pending, and the oldest fail
   });
   expect(logged.mock.calls.flat().filter((line) => String(line).includes('backlog_capped'))).toHaveLength(1);
 
-  // A resent delivery is pending again, so the next event fails it again and one more.
+  // A resent delivery is pending again, so the oldest of the others fails. The next event fails the resent delivery.
   const { id } = (await failed())[0]!;
   const resent = await ada.asSession('POST', `${endpoint.path}/deliveries/${id}/resend`);
   expect(resent.body).toMatchObject({ status: 'pending', error: null });
+  expect((await failed()).map((delivery) => delivery.id)).toEqual(
+    [2, 3, 4].map((i) => `dlv_0000100000${i}aaaaaaaaa`),
+  );
   await ada.createLicense();
   await waitUntil(failed, ({ length }) => length === 4);
   expect((await failed())[0]!.id).toBe(id);

@@ -4,14 +4,14 @@ import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
 import { type Answer, type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, readGate, statistics, tamper } from '../support/gate.ts';
-import { addEndpoint, readOutbox, withoutTable } from '../support/outbox.ts';
+import { addEndpoint, readEvents, readOutbox, withoutTable } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 // Events are committed together with their cause and reach the outbox even if a Durable Object dies.
 
 /** Returns the number of events with this name in the outbox. */
 const countEvents = async ({ accountId }: Customer, name = 'license.verified') =>
-  (await readOutbox<{ id: string }>(accountId, `SELECT id FROM events WHERE name = '${name}'`)).length;
+  (await readEvents(accountId)).filter((event) => event.name === name).length;
 
 /** Events that the gate has committed and not yet forwarded. */
 const unforwarded = (accountId: string) =>
@@ -124,7 +124,7 @@ test('a gate that dies after its commit forwards the events when it restarts', a
   const receiver = await newReceiver();
   const { license_key: key } = await createForwardedLicense(ada);
   await addEndpoint(ada, receiver.url);
-  const committed = await withoutTable(ada.accountId, 'events', async () => {
+  const committed = await withoutTable(ada.accountId, 'event_blocks', async () => {
     expect((await ada.verify(key)).body).toMatchObject({ valid: true, api_usage: 1 });
     expect((await ada.asSession('POST', '/api/v1/licenses/create', {})).status).toBe(201);
     const rows = await unforwarded(ada.accountId);

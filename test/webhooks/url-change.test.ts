@@ -68,3 +68,21 @@ test('a new URL resets failing_since, and the same URL again does not', async ()
   expect(await patch(receiver.url)).toBe(since);
   expect(await patch((await newReceiver()).url)).toBeNull();
 });
+
+test('a new URL makes retries due now, with all of their retries', async () => {
+  const ada = await signUp();
+  const [earlier, current] = [
+    await newReceiver({ status: 503, headers: { 'retry-after': '3600' } }),
+    await newReceiver({ status: 500 }),
+  ];
+  const endpoint = await addEndpoint(ada, earlier.url);
+  await ada.createLicense();
+  const delivery = async (): Promise<Json> => (await endpoint.deliveries())[0];
+  const failed = await waitUntil(delivery, (shown) => shown?.attempts.length === 1);
+  expect(Date.parse(failed.next_attempt_at) - Date.now()).toBeGreaterThan(3_000_000);
+  await ada.asSession('PATCH', endpoint.path, { url: current.url });
+  await current.receives(1);
+  const retried = await waitUntil(delivery, (shown) => shown.attempts.length === 2);
+  // The first retry after five seconds, not the second after five minutes.
+  expect(Date.parse(retried.next_attempt_at) - Date.parse(retried.attempts[1].time)).toBeLessThan(10_000);
+});

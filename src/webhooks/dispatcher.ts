@@ -1,0 +1,179 @@
+import type { WebhookEvent } from '../shared/events.ts';
+import { newId } from '../shared/ids.ts';
+import { openBacklog } from './backlog.ts';
+import { openDeliveries } from './delivery-store.ts';
+import type { Endpoints } from './endpoint-store.ts';
+import type { Events } from './event-store.ts';
+import { openHourlyCounts } from './hours.ts';
+import type { Job, SettledJob } from './jobs.ts';
+import { openLaneStore } from './lane-store.ts';
+import { countFreeLanes, openLanes } from './lanes.ts';
+import { applyOutcome, type Outcome } from './outcome.ts';
+import type { DeliveryRecord, Endpoint, Lanes, StoredDelivery } from './outbox-tables.ts';
+import { openPending } from './pending-store.ts';
+
+/** Older attempts of a delivery are dropped, because a row is limited to 2 MB. */
+const MAX_ATTEMPTS = 100;
+
+const withAttempt = (
+  delivery: StoredDelivery,
+  { atMs, statusCode, error, durationMs, response }: Outcome,
+): StoredDelivery => {
+  const earlier = delivery.attempts.filter((attempt) => attempt.atMs !== atMs).slice(1 - MAX_ATTEMPTS);
+  return { ...delivery, attempts: [...earlier, { atMs, statusCode, error, durationMs, response }] };
+};
+
+interface Parts {
+  storage: DurableObjectStorage;
+  accountId: string;
+  events: Events;
+  endpoints: Endpoints;
+}
+
+/** Creates deliveries, leases them and records their outcomes. Each change is a transaction. */
+export const openDispatcher = ({ storage, accountId, events, endpoints }: Parts) => {
+  const { sql } = storage;
+  const laneStore = openLaneStore(sql);
+  const deliveries = openDeliveries(sql, events);
+  const pending = openPending(sql);
+  const backlog = openBacklog(pending, accountId);
+  const hourlyCounts = openHourlyCounts(sql);
+  const { take } = openLanes(deliveries, pending, events);
+
+  const transact = <T>(change: () => T): T => {
+    try {
+      return storage.transactionSync(change);
+    } catch (error) {
+      backlog.forget();
+      throw error;
+    }
+  };
+
+  /** Stores a changed delivery, which is not leased. */
+  const update = (before: StoredDelivery, after: StoredDelivery, lanes: Lanes) => {
+    const isPending = after.status === 'pending';
+    pending.remove(before, lanes);
+    deliveries.save(after);
+    if (isPending) pending.add(after, lanes);
+    backlog.track(after.endpointId, before.status === 'pending', isPending);
+  };
+
+  const cancelPending = (endpointId: string, lanes: Lanes) => {
+    pending.cancel(endpointId, lanes);
+    backlog.forget();
+  };
+
+  /** Inserts a block of events with deliveries that are due now. Returns the deliveries' ids. */
+  const insertBlock = (
+    block: WebhookEvent[],
+    endpointIdsOf: (event: WebhookEvent) => string[],
+    nowMs: number,
+  ): string[] => {
+    const added = block.flatMap((event) =>
+      endpointIdsOf(event).map((endpointId) => ({ endpointId, id: newId('dlv'), eventId: event.id })),
+    );
+    for (const [endpointId, ofEndpoint] of Map.groupBy(added, (delivery) => delivery.endpointId)) {
+      const lanes = laneStore.get(endpointId);
+      const hasFailed = backlog.makeRoom(endpointId, lanes, ofEndpoint.length, nowMs);
+      if (hasFailed) laneStore.save(endpointId, lanes);
+      for (const { id } of ofEndpoint) pending.add({ endpointId, id, dueAtMs: nowMs }, lanes);
+      backlog.add(endpointId, ofEndpoint.length);
+    }
+    const ids = added.map(({ id }) => id);
+    const blockId = events.insertBlock(block, ids);
+    deliveries.insert(added, blockId, nowMs);
+    return ids;
+  };
+
+  return {
+    /** Inserts the new events of a JSON array, and deliveries to the endpoints that subscribe to them. */
+    accept: (json: string, endpointIdsOf: (event: WebhookEvent) => string[], nowMs: number): string[] =>
+      transact(() => events.newBlocks(json).flatMap((block) => insertBlock(block, endpointIdsOf, nowMs))),
+
+    /** Leases deliveries that are due, up to the number of free lanes. */
+    claim: (endpoint: Endpoint, nowMs: number): Job[] =>
+      transact(() => {
+        const lanes = laneStore.get(endpoint.id);
+        const jobs = take(endpoint, lanes, nowMs);
+        if (jobs.length > 0) laneStore.save(endpoint.id, lanes);
+        return jobs;
+      }),
+
+    /** Records an attempt, and leases the endpoint's next delivery if `wantsMore` is true. */
+    settle: (
+      endpoint: Endpoint,
+      { deliveryId, lease, urlRevision = 0 }: SettledJob,
+      outcome: Outcome,
+      wantsMore: boolean,
+      nowMs: number,
+    ): { job: Job | null; isDisabled: boolean } =>
+      transact(() => {
+        const lanes = laneStore.get(endpoint.id);
+        const delivery = deliveries.get(endpoint.id, deliveryId, lanes);
+        if (!delivery) return { job: null, isDisabled: false };
+        const attempted = withAttempt(delivery, outcome);
+        const at = { nowMs, random: Math.random() };
+        const change = applyOutcome(attempted, { lease, urlRevision }, endpoint, outcome, at);
+        if (change.delivery) update(delivery, change.delivery, lanes);
+        else deliveries.save(attempted);
+        hourlyCounts.add(lanes, outcome.ok, nowMs);
+        const { failingSinceMs, disable } = change;
+        const changed = { ...endpoint, failingSinceMs, disabledReason: disable ?? endpoint.disabledReason };
+        if (disable) cancelPending(endpoint.id, lanes);
+        const [job = null] = wantsMore && !disable ? take(changed, lanes, nowMs, 1) : [];
+        laneStore.save(endpoint.id, lanes);
+        if (disable || failingSinceMs !== endpoint.failingSinceMs) endpoints.save(changed);
+        return { job, isDisabled: disable !== null };
+      }),
+
+    /** Makes a delivery due now with all of its retries, and returns whether it exists. */
+    resend: (endpointId: string, deliveryId: string, nowMs: number): boolean =>
+      transact(() => {
+        const lanes = laneStore.get(endpointId);
+        const delivery = deliveries.get(endpointId, deliveryId, lanes);
+        if (!delivery) return false;
+        // The oldest of the others fails, not this delivery, which may be older than all of them.
+        if (delivery.status !== 'pending') backlog.makeRoom(endpointId, lanes, 1, nowMs);
+        const fields = { failures: 0, dueAtMs: nowMs, lease: null, error: null };
+        update(delivery, { ...delivery, ...fields, status: 'pending' }, lanes);
+        laneStore.save(endpointId, lanes);
+        return true;
+      }),
+
+    /** Saves a changed endpoint. Its retries become due now if its URL is new, and are canceled if it is disabled. */
+    saveEndpoint: (before: Endpoint, after: Endpoint, nowMs: number) =>
+      transact(() => {
+        if (after.disabledReason) {
+          const lanes = laneStore.get(after.id);
+          cancelPending(after.id, lanes);
+          laneStore.save(after.id, lanes);
+        } else if (after.urlRevision !== before.urlRevision) pending.restart(after.id, nowMs);
+        endpoints.save(after);
+      }),
+
+    removeEndpoint: (id: string) =>
+      transact(() => {
+        hourlyCounts.close(laneStore.get(id));
+        laneStore.remove(id);
+        deliveries.deleteByEndpoint(id);
+        backlog.forget();
+        endpoints.remove(id);
+      }),
+
+    /** Returns when the endpoint's next delivery is due, and whether a lane is free for it. */
+    nextDue: (endpoint: Endpoint, nowMs: number): { dueMs: number; hasFreeLane: boolean } => {
+      const lanes = laneStore.get(endpoint.id);
+      return {
+        dueMs: pending.nextDueMs(endpoint.id, lanes),
+        hasFreeLane: countFreeLanes(endpoint, lanes, nowMs) > 0,
+      };
+    },
+
+    getRecord: (endpointId: string, id: string): DeliveryRecord | null =>
+      deliveries.getRecord(endpointId, id, laneStore.get(endpointId)),
+
+    /** Returns a page of deliveries, newest first. */
+    listPage: (endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] =>
+      deliveries.listPage(endpointId, limit, beforeId, laneStore.get(endpointId)),
+  };
+};

@@ -1,0 +1,88 @@
+import type { WebhookEvent } from '../shared/events.ts';
+import { createLru } from '../shared/lru.ts';
+
+/** Events per row. Larger blocks would hardly save rows, but would take longer to parse. */
+export const BLOCK_SIZE = 50;
+/** Blocks kept parsed. Deliveries are mostly claimed in the order of their events. */
+const PARSED_BLOCKS = 4;
+
+const byId = (a: WebhookEvent, b: WebhookEvent) => (a.id < b.id ? -1 : 1);
+
+const parse = (events: string) => JSON.parse(events) as WebhookEvent[];
+
+/** Stores events in blocks, one row each. A block's key is its greatest event id. */
+export const openEvents = (sql: SqlStorage) => {
+  const parsedBlocks = createLru<WebhookEvent[]>(PARSED_BLOCKS);
+
+  const readBlock = (blockId: string): WebhookEvent[] => {
+    const parsed = parsedBlocks.get(blockId);
+    if (parsed) return parsed;
+    const [row] = sql.exec<{ events: string }>('SELECT events FROM event_blocks WHERE last_id = ?', blockId);
+    const events = row ? parse(row.events) : [];
+    parsedBlocks.set(blockId, events);
+    return events;
+  };
+
+  /** Returns the ids of stored events in the blocks whose range overlaps the given range. */
+  const idsBetween = (firstId: string, lastId: string): Set<string> => {
+    const blocks = sql.exec<{ events: string }>(
+      'SELECT events FROM event_blocks WHERE last_id >= ? AND first_id <= ?',
+      firstId,
+      lastId,
+    );
+    return new Set([...blocks].flatMap(({ events }) => parse(events).map(({ id }) => id)));
+  };
+
+  return {
+    /** Returns the events of a JSON array that are not stored yet, in blocks. */
+    newBlocks: (json: string): WebhookEvent[][] => {
+      const events = [...new Map(parse(json).map((event) => [event.id, event])).values()].toSorted(byId);
+      const [first, last] = [events[0], events.at(-1)];
+      if (!first || !last) return [];
+      const known = idsBetween(first.id, last.id);
+      const added = events.filter(({ id }) => !known.has(id));
+      return Array.from({ length: Math.ceil(added.length / BLOCK_SIZE) }, (_, i) =>
+        added.slice(i * BLOCK_SIZE, (i + 1) * BLOCK_SIZE),
+      );
+    },
+
+    /** Inserts a block and returns its id. The ids of its deliveries let retention find them without an index. */
+    insertBlock: (events: WebhookEvent[], deliveryIds: string[]): string => {
+      const [firstId = '', blockId = ''] = [events[0]?.id, events.at(-1)?.id];
+      sql.exec(
+        `INSERT INTO event_blocks (last_id, first_id, size, first_delivery_id, last_delivery_id, events)
+         VALUES (?, ?, ?, ?, ?, ?)`,
+        blockId,
+        firstId,
+        events.length,
+        deliveryIds[0] ?? null,
+        deliveryIds.at(-1) ?? null,
+        JSON.stringify(events),
+      );
+      return blockId;
+    },
+
+    get: (blockId: string, id: string): WebhookEvent => {
+      const event = readBlock(blockId).find((candidate) => candidate.id === id);
+      if (!event) throw new Error(`The event ${id} of a delivery is missing.`);
+      return event;
+    },
+
+    isEmpty: (): boolean => sql.exec('SELECT 1 FROM event_blocks LIMIT 1').toArray().length === 0,
+
+    /** Returns the newest events. Each block's key is an event, so no more blocks than events have to be read. */
+    recent: (limit: number): WebhookEvent[] =>
+      [
+        ...sql.exec<{ events: string }>(
+          'SELECT events FROM event_blocks ORDER BY last_id DESC LIMIT ?',
+          limit,
+        ),
+      ]
+        .flatMap(({ events }) => parse(events))
+        .toSorted(byId)
+        .slice(-limit)
+        .toReversed(),
+  };
+};
+
+export type Events = ReturnType<typeof openEvents>;
