@@ -7,7 +7,7 @@ import worker from '../../src/index.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate, statistics, tamper, withoutTables } from '../support/gate.ts';
+import { evict, gate, statistics, tamper, withoutTables } from '../support/gate.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 afterEach(() => {
@@ -115,6 +115,24 @@ test.for([
   await runDurableObjectAlarm(gate(ada.accountId));
   expect((await statistics(ada.accountId)).apiUsage).toBe(row.usage);
   expect((await ada.verify('AMBIGUOUS-KEY')).body.status).toBe(row.status);
+});
+
+test('a gate with 1,000 changes of unknown outcome refuses changes until D1 has settled them', async () => {
+  useFakeClock(NOW);
+  const ada = await signUp();
+  await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {
+    const change = (_: unknown, i: number) => ({ token: `${i}`, atMs: NOW, ref: `lic_${i}`, receipt: null });
+    storage.kv.put('announced', Array.from({ length: 1_000 }, change));
+  });
+  await evict(ada.accountId);
+  const refused = await ada.asKey('POST', '/api/v1/licenses/create', { license_key: 'TOO-MANY-CHANGES' });
+  expect([refused.status, refused.body.error.code]).toEqual([503, 'unavailable']);
+  expect(refused.headers.get('retry-after')).toBe('5');
+  expect((await ada.verify('TOO-MANY-CHANGES')).body).toMatchObject({ status: 'not_found', api_usage: 1 });
+
+  vi.advanceTimersByTime(90_000);
+  await runDurableObjectAlarm(gate(ada.accountId));
+  expect((await ada.asKey('POST', '/api/v1/licenses/create', {})).status).toBe(201);
 });
 
 test('a create by API key makes two calls to the gate and one batch to D1 after its key is admitted', async () => {
