@@ -1,4 +1,5 @@
 // Counts the rows that verify writes and its D1 queries, with a build of the service that has counters.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Probe } from './fixtures/probe.ts';
 import type { Load } from './load/load.ts';
 import { planOf } from './rounds.ts';
@@ -10,6 +11,8 @@ import { verifyTarget } from './targets.ts';
 const CALLS = { one: 1_000, many: 20_000 };
 const CONNECTIONS = { one: 1, many: 64 };
 
+export type D1Queries = Probe['d1'];
+
 export interface Counted {
   calls: number;
   callsPerSecond: number;
@@ -20,19 +23,24 @@ export interface Counted {
   /** Calls to the outbox, and alarms of the gate and the outbox, per verify. */
   otherObjectRequests: number;
   /** The total, not per verify. */
-  d1Queries: number;
+  d1Queries: D1Queries;
 }
 
 export interface CountFigures {
   one: Counted;
   many: Counted;
   unheardMany: Counted;
-  /** Queries of the first verify after each eviction. */
-  d1QueriesAfterEviction: number;
+  /** Queries of the first verify after each eviction, and of the alarms that follow. */
+  d1QueriesAfterEviction: D1Queries;
   evictions: number;
 }
 
 const EVICTIONS = 20;
+
+const queriesBetween = ({ d1: before }: Probe, { d1: after }: Probe): D1Queries => ({
+  byCalls: after.byCalls - before.byCalls,
+  byAlarms: after.byAlarms - before.byAlarms,
+});
 
 const difference = (before: Probe, after: Probe, calls: number, callsPerSecond: number): Counted => {
   const per = (of: (probe: Probe) => number) => (of(after) - of(before)) / calls;
@@ -43,8 +51,21 @@ const difference = (before: Probe, after: Probe, calls: number, callsPerSecond: 
     gateRows: per(({ gate }) => gate.rows),
     outboxRows: per(({ outbox }) => outbox.rows),
     otherObjectRequests: per(({ gate, outbox }) => gate.alarms + outbox.alarms + outbox.calls),
-    d1Queries: after.d1.byCalls - before.d1.byCalls,
+    d1Queries: queriesBetween(before, after),
   };
+};
+
+const ALARM_TIMEOUT_MS = 30_000;
+
+/** Waits until the gate's alarm has run, so that its queries count, too. */
+const untilAlarmHasRun = async (service: Running, { accountId }: Licensed): Promise<Probe> => {
+  const startMs = performance.now();
+  for (;;) {
+    const counts = await probe(service, accountId);
+    if (!counts.hasAlarm) return counts;
+    if (performance.now() - startMs > ALARM_TIMEOUT_MS) throw new Error('The gate’s alarm did not run.');
+    await delay(200);
+  }
 };
 
 const count = async (load: Load, service: Running, account: Licensed, which: keyof typeof CALLS) => {
@@ -52,22 +73,21 @@ const count = async (load: Load, service: Running, account: Licensed, which: key
   const target = verifyTarget('counted', runtime, account);
   const slice = { connections: CONNECTIONS[which], calls: CALLS[which], durationMs: Infinity };
   await untilIdle([runtime]);
-  const before = await probe(service, account.accountId);
+  const before = await untilAlarmHasRun(service, account);
   const { calls, callsPerSecond } = await load.run(planOf(target, slice));
   await untilIdle([runtime]);
-  return difference(before, await probe(service, account.accountId), calls, callsPerSecond);
+  return difference(before, await untilAlarmHasRun(service, account), calls, callsPerSecond);
 };
 
 const afterEvictions = async (load: Load, service: Running, name: string, account: Licensed) => {
   const { miniflare, runtime } = { ...service, ...service.runtime };
   const target = verifyTarget('first after an eviction', runtime, account);
-  const queries = async () => (await probe(service, account.accountId)).d1.byCalls;
-  const before = await queries();
+  const before = await untilAlarmHasRun(service, account);
   for (let eviction = 0; eviction < EVICTIONS; eviction++) {
     await miniflare.unsafeEvictDurableObject(name, 'AccountGate', { name: account.accountId });
     await load.run(planOf(target, { connections: 1, calls: 1, durationMs: Infinity }));
   }
-  return (await queries()) - before;
+  return queriesBetween(before, await untilAlarmHasRun(service, account));
 };
 
 /** Takes the service with the counters, and the name of its Worker. */
