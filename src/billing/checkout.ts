@@ -2,16 +2,20 @@ import { and, eq } from 'drizzle-orm';
 import { accountDatabases, databaseOf } from '../db/client.ts';
 import { type PaymentRow, payments } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
+import { idPattern } from '../shared/ids.ts';
 import { checkReturning } from './check.ts';
 import type { Provider } from './provider.ts';
 import { receiveNotification } from './receive.ts';
 import { sandboxNotification } from './sandbox.ts';
+
+const PAYMENT_ID = idPattern('pay');
 
 /**
  * Finds a payment by its id. The id is the only credential, as on any provider's checkout page. It doesn't tell whose
  * payment it is, so every database is asked.
  */
 export const findCheckout = async (env: Env, paymentId: string): Promise<PaymentRow> => {
+  if (!PAYMENT_ID.test(paymentId)) throw new AppError('not_found');
   const found = await Promise.all(
     accountDatabases(env).map(({ db }) => db.select().from(payments).where(eq(payments.id, paymentId))),
   );

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../http/context.ts';
+import { clientIp } from '../http/client-ip.ts';
 import { body, readText } from '../http/input.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
@@ -7,6 +8,7 @@ import { effectivePlan } from '../shared/rules/plans.ts';
 import { getBilling } from './billing.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import { completeCheckout, findCheckout, findReturning } from './checkout.ts';
+import { admitVisitor } from './checkout-rate.ts';
 import { checkoutPage, paymentStatusPage } from './checkout-page.ts';
 import { initPayment } from './init-payment.ts';
 import type { ProviderName } from './provider.ts';
@@ -118,6 +120,10 @@ export const billingRoutes = new Hono<AppEnv>()
 
 /** Pages for browsers: the sandbox's checkout, and the default page to return to after any checkout. */
 export const checkoutRoutes = new Hono<AppEnv>()
+  .use('/checkout/*', (c, next) => {
+    admitVisitor(clientIp(c));
+    return next();
+  })
   .get('/checkout/:payment_id', async (c) => {
     const payment = await findCheckout(c.env, c.req.param('payment_id'));
     const canPay = payment.status === 'pending' && payment.provider === 'sandbox';

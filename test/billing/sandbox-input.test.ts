@@ -1,7 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
-import { call, type Customer, ORIGIN, signUp } from '../support/client.ts';
+import { newId } from '../../src/shared/ids.ts';
+import { call, type Customer, freshAddress, ORIGIN, signUp } from '../support/client.ts';
+import { recordStatements } from '../support/d1-queries.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { callIn } from '../support/stripe.ts';
 import { begin, billingRowsOf, press, subscribe } from './sandbox.ts';
 
@@ -170,6 +173,30 @@ describe('a sandbox notification', () => {
     const answer = await call('POST', '/api/billing/sandbox', { body, headers: signed(signature) });
     expect(answer.body).toEqual({ received: true });
     expect((await billingRowsOf(ada.accountId)).payments).toMatchObject([{ status: 'paid' }]);
+  });
+});
+
+describe('the checkout page', () => {
+  const open = (ip: string, paymentId: string) =>
+    call('GET', `/checkout/${paymentId}`, { headers: { 'cf-connecting-ip': ip } });
+
+  test('refuses a malformed payment id without a query', async () => {
+    const { result, statements } = await recordStatements(() => open(freshAddress(), 'pay_1'));
+    expect([result.status, result.body.error.code, statements]).toEqual([404, 'not_found', []]);
+  });
+
+  test('can be opened 40 times at once and 20 times per second from an IP address', async () => {
+    useFakeClock();
+    const [ip, id] = [freshAddress(), newId('pay')];
+    const statuses = async (times: number) =>
+      (await Promise.all(Array.from({ length: times }, () => open(ip, id)))).map(({ status }) => status);
+    expect(await statuses(40)).toEqual(Array(40).fill(404));
+    const { result, statements } = await recordStatements(() => open(ip, id));
+    expect([result.body.error.code, result.headers.get('retry-after')]).toEqual(['rate_limit_exceeded', '1']);
+    expect(statements).toEqual([]);
+    expect((await open(freshAddress(), id)).status).toBe(404);
+    vi.advanceTimersByTime(1_000);
+    expect(await statuses(21)).toEqual([...Array<number>(20).fill(404), 429]);
   });
 });
 
