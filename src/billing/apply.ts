@@ -6,7 +6,7 @@ import { commit } from '../gate/feed.ts';
 import { logLine } from '../shared/log.ts';
 import { computeEffect } from './effects.ts';
 import { toFactName } from './fact-name.ts';
-import type { Fact, Provider } from './provider.ts';
+import type { CurrentState, Fact, Provider, Subject } from './provider.ts';
 
 // Each fact has a unique name, which is inserted in the same commit as the fact's effect. A fact is therefore
 // applied exactly once, even if notifications repeat or arrive out of order.
@@ -42,4 +42,15 @@ export const applyFact = async (ctx: DatabaseCtx, provider: Provider, fact: Fact
       if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
     }
   }
+};
+
+/** Asks the provider for the current state, and applies it. */
+export const applyState = async (
+  ctx: DatabaseCtx,
+  provider: Provider,
+  subject: Subject,
+): Promise<CurrentState> => {
+  const state = await provider.readState(subject);
+  for (const fact of state.facts) await applyFact(ctx, provider, fact);
+  return state;
 };

@@ -10,24 +10,17 @@ import {
 } from '../db/schema.ts';
 import { logError } from '../shared/log.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
-import { applyFact } from './apply.ts';
+import { applyState } from './apply.ts';
+import { expireAgain } from './expire.ts';
 import type { ProviderName, Subject } from './provider.ts';
 import { findProvider } from './providers.ts';
 
 // Asks the provider about payments and subscriptions whose notification may have been lost.
 
-/** Applies what the provider reports, and returns whether the checkout has expired. */
-const applyState = async (
-  ctx: DatabaseCtx,
-  name: ProviderName,
-  subject: Subject,
-  origin: string | null,
-): Promise<boolean> => {
+/** Asks the provider and applies what it reports. Returns whether the checkout has expired. */
+const ask = async (ctx: DatabaseCtx, name: ProviderName, subject: Subject, origin: string | null) => {
   const provider = await findProvider(ctx.env, name, origin);
-  if (!provider) return false;
-  const { facts, hasExpired } = await provider.readState(subject);
-  for (const fact of facts) await applyFact(ctx, provider, fact);
-  return hasExpired;
+  return provider !== null && (await applyState(ctx, provider, subject)).hasExpired;
 };
 
 /** Asks about a pending payment, unless this was done within `intervalMs`. Returns whether it asked. */
@@ -48,7 +41,7 @@ const checkPayment = async (
   const hasExpired =
     checkoutRef === null
       ? createdAt <= nowMs - DAY_MS
-      : await applyState(ctx, provider, { kind: 'checkout', ref: checkoutRef }, origin);
+      : await ask(ctx, provider, { kind: 'checkout', ref: checkoutRef }, origin);
   if (hasExpired) {
     await ctx.db
       .update(payments)
@@ -67,7 +60,7 @@ const checkSubscription = async (ctx: DatabaseCtx, row: SubscriptionRow): Promis
     .returning({ id: subscriptions.id });
   if (claimed.length === 0) return;
   const { provider, providerRef: ref, endsAt: endsAtMs } = row;
-  await applyState(ctx, provider, { kind: 'subscription', ref, endsAtMs }, null);
+  await ask(ctx, provider, { kind: 'subscription', ref, endsAtMs }, null);
 };
 
 /** The shortest time between two questions about a payment whose customer reloads a page. */
@@ -85,15 +78,24 @@ export const checkReturning = async (ctx: DatabaseCtx, payment: PaymentRow, orig
   }
 };
 
-/** The most payments, and the most subscriptions, of one run. The rest is still due in the next run. */
+/** The most rows of each kind in one run. The rest is still due in the next run. */
 const MAX_CHECKS = 100;
 /** After so many failures, the provider is considered down until the next run. */
 const MAX_FAILURES = 5;
 
-/** Asks once a day about every payment that is pending and every subscription that is past due or over. */
+/**
+ * Asks once a day about every payment that is pending and every subscription that is past due or over, and expires
+ * replaced checkouts that are still payable.
+ */
 export const checkDue = async (ctx: DatabaseCtx): Promise<void> => {
   const nowMs = Date.now();
-  const [duePayments, dueSubscriptions] = await ctx.db.batch([
+  const [replaced, duePayments, dueSubscriptions] = await ctx.db.batch([
+    ctx.db
+      .select()
+      .from(payments)
+      .where(lte(payments.expireDueAt, nowMs))
+      .orderBy(asc(payments.expireDueAt))
+      .limit(MAX_CHECKS),
     ctx.db
       .select()
       .from(payments)
@@ -108,6 +110,7 @@ export const checkDue = async (ctx: DatabaseCtx): Promise<void> => {
       .limit(MAX_CHECKS),
   ]);
   const checks = [
+    ...replaced.map((row) => ({ row, run: () => expireAgain(ctx, row) })),
     ...duePayments.map((row) => ({ row, run: () => checkPayment(ctx, row, DAY_MS, null) })),
     ...dueSubscriptions.map((row) => ({ row, run: () => checkSubscription(ctx, row) })),
   ];

@@ -1,14 +1,13 @@
 import { and, eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
-import { isPending, type PaymentRow, payments } from '../db/schema.ts';
+import { isPending, payments } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
 import { CURRENCY, PLANS } from '../shared/rules/plans.ts';
-import { logError } from '../shared/log.ts';
 import { findLiveSubscription } from './billing.ts';
-import type { Provider, ProviderName } from './provider.ts';
+import { expireReplaced, nextExpiryMs } from './expire.ts';
 import { getCheckoutProvider } from './providers.ts';
 import type { initPaymentInput } from './schemas.ts';
 
@@ -34,20 +33,14 @@ const checkReturnUrl = (
 const replacePending = async ({ db, accountId }: Ctx, payment: typeof payments.$inferInsert) => {
   const pending = and(eq(payments.accountId, accountId), isPending);
   const [replaced] = await db.batch([
-    db.update(payments).set({ status: 'replaced' }).where(pending).returning(),
+    db
+      .update(payments)
+      .set({ status: 'replaced', expireDueAt: nextExpiryMs(payment.createdAt) })
+      .where(pending)
+      .returning(),
     db.insert(payments).values(payment),
   ]);
   return replaced;
-};
-
-/** Expires the checkout of a replaced payment, so that it can't be paid anymore. */
-const expireReplaced = async (provider: Provider, { accountId, checkoutRef, provider: name }: PaymentRow) => {
-  // Without a checkoutRef, the request that is starting the checkout expires it.
-  if (checkoutRef === null || name !== (provider.name satisfies ProviderName)) return;
-  await provider.expireCheckout(checkoutRef).catch((error: unknown) => {
-    // The checkout has already expired or is being paid right now. The payment's status decides.
-    logError('checkout_not_expired', error, { account_id: accountId });
-  });
 };
 
 export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentInput>, origin: string) => {
@@ -75,7 +68,7 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
     createdAt: Date.now(),
   };
   // Inserted before the checkout starts, because a checkout without a row could be paid without any effect.
-  for (const replaced of await replacePending(ctx, payment)) await expireReplaced(provider, replaced);
+  for (const replaced of await replacePending(ctx, payment)) await expireReplaced(ctx, provider, replaced);
   const checkout = {
     ...urls,
     paymentId: payment.id,
@@ -96,7 +89,7 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
   const isPayment = eq(payments.id, payment.id);
   const [started] = await ctx.db.update(payments).set({ checkoutRef }).where(isPayment).returning();
   if (started?.status === 'replaced') {
-    await expireReplaced(provider, started);
+    await expireReplaced(ctx, provider, started);
     throw new AppError('invalid_transition', {
       message: 'Another checkout was started at the same time and has replaced this one.',
     });

@@ -3,13 +3,14 @@ import { logError } from '../shared/log.ts';
 import { checkDue } from './check.ts';
 import { pruneBilling } from './prune.ts';
 
+/** A failure is only logged, because the next run continues. */
 const runBilling = async (env: Env, { binding, db }: NamedDatabase): Promise<void> => {
-  try {
-    await pruneBilling({ env, db });
-    await checkDue({ env, db });
-  } catch (error) {
-    // The next run continues.
-    logError('billing_run_failed', error, { database: binding });
+  for (const work of [pruneBilling, checkDue]) {
+    try {
+      await work({ env, db });
+    } catch (error) {
+      logError('billing_run_failed', error, { database: binding });
+    }
   }
 };
 

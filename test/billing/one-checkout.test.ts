@@ -1,8 +1,20 @@
+import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import worker from '../../src/index.ts';
 import { newId } from '../../src/shared/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { signUp } from '../support/client.ts';
-import { signUpWithStripe, stripeRequests } from '../support/stripe.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import {
+  changeSession,
+  month,
+  newStripeCustomer,
+  paidAtStripe,
+  signUpWithStripe,
+  stripeEnv,
+  stripeRequests,
+} from '../support/stripe.ts';
 import { billingRowsOf, press } from './sandbox.ts';
 import { accountsD1 } from '../support/databases.ts';
 
@@ -28,6 +40,55 @@ test('of several Stripe checkouts started at once one stays payable, and the oth
   }
   const outcomes = new Set(answers.map(({ status, body }) => `${status} ${body.error?.code ?? 'pending'}`));
   expect(outcomes.add('409 invalid_transition')).toEqual(new Set(['201 pending', '409 invalid_transition']));
+});
+
+const runScheduled = (environment = stripeEnv()) =>
+  worker.scheduled(createScheduledController(), environment);
+
+/** Replaces a checkout while Stripe can't be reached, so that it stays payable. */
+const replaceWhileStripeIsDown = async () => {
+  const ada = await signUpWithStripe();
+  const paymentId = await ada.begin('pro');
+  const down = stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' });
+  expect((await ada.callApi('POST', '/api/init-payment', { plan: 'scale' }, down)).status).toBe(503);
+  const read = env.DB.prepare('SELECT checkout_ref, expire_due_at FROM payments WHERE id = ?').bind(
+    paymentId,
+  );
+  const readRow = async () => (await read.first<{ checkout_ref: string; expire_due_at: number | null }>())!;
+  const { checkout_ref: sessionId } = await readRow();
+  return { ada, paymentId, sessionId, down, isDue: async () => (await readRow()).expire_due_at !== null };
+};
+
+test('the scheduled run expires a replaced checkout that could not be expired at once', async () => {
+  useFakeClock();
+  const { sessionId, down, isDue } = await replaceWhileStripeIsDown();
+  vi.advanceTimersByTime(HOUR_MS);
+  await runScheduled(down);
+  expect(await isDue()).toBe(true);
+  vi.advanceTimersByTime(HOUR_MS);
+  await runScheduled();
+  await runScheduled();
+  const expiries = await stripeRequests(`${sessionId}/expire`);
+  expect(expiries.map(({ answered }) => answered)).toEqual([200]);
+  expect(await isDue()).toBe(false);
+});
+
+test('the scheduled run finds that a replaced checkout was paid before it could be expired', async () => {
+  useFakeClock();
+  const { ada, paymentId, sessionId, isDue } = await replaceWhileStripeIsDown();
+  const { id } = await paidAtStripe(paymentId, await newStripeCustomer(), month(Date.now()));
+  await changeSession(sessionId, { status: 'complete', subscription: id });
+  vi.advanceTimersByTime(HOUR_MS);
+  await runScheduled();
+  expect([await ada.apiLimit(), await isDue()]).toEqual([100_000, false]);
+});
+
+test('a replaced checkout is no longer expired once Stripe has closed it', async () => {
+  useFakeClock();
+  const { down, isDue } = await replaceWhileStripeIsDown();
+  vi.advanceTimersByTime(2 * DAY_MS);
+  await runScheduled(down);
+  expect(await isDue()).toBe(false);
 });
 
 test('of two sandbox checkouts started at once one can be paid', async () => {

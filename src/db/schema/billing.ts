@@ -27,6 +27,8 @@ export const payments = sqliteTable(
     paidAt: integer('paid_at'),
     /** The last time the provider was asked about the pending payment. */
     checkedAt: integer('checked_at').notNull().default(0),
+    /** When to expire the checkout of the replaced payment again. Null once it can't be paid anymore. */
+    expireDueAt: integer('expire_due_at'),
   },
   (table) => [
     index('payments_by_account').on(table.accountId, table.id),
@@ -40,6 +42,9 @@ export const payments = sqliteTable(
     index('payments_to_check')
       .on(table.checkedAt)
       .where(sql`${table.status} = 'pending'`),
+    index('payments_to_expire')
+      .on(table.expireDueAt)
+      .where(sql`${table.expireDueAt} IS NOT NULL`),
   ],
 );
 
