@@ -2,15 +2,16 @@ import { DurableObject } from 'cloudflare:workers';
 import { databaseOf } from '../db/client.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
+import { allowRetries } from '../shared/retries.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
-import { writeOrRestart } from '../shared/write-or-restart.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { coalesce } from '../shared/coalesce.ts';
 import { type Admission, openAdmission } from './admission.ts';
 import { openCatchUp } from './catch-up.ts';
+import { openChanges } from './changes.ts';
 import { openCopy } from './copy.ts';
 import { openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
@@ -19,7 +20,6 @@ import { openRelay } from './relay.ts';
 import {
   type Announcement,
   type CountedChange,
-  type Receipt,
   type ReplyText,
   type Statistics,
   type VerifyReply,
@@ -36,6 +36,21 @@ import { decideVerdict } from './verdict.ts';
  * limit and license, and counts the call, in one commit. D1 is the system of record, and `pull` copies its changes.
  */
 export class AccountGate extends DurableObject<Env> {
+  static {
+    allowRetries(this.prototype, [
+      'verify',
+      'admit',
+      'admitSession',
+      'announce',
+      'apply',
+      'abandon',
+      'pull',
+      'setWantsVerified',
+      'statistics',
+      'keysLastUsedMs',
+    ]);
+  }
+
   readonly #accountId: string;
   readonly #db;
   readonly #copy;
@@ -44,6 +59,7 @@ export class AccountGate extends DurableObject<Env> {
   readonly #admitSession = openSessionRate();
   readonly #outgoing;
   readonly #catchUp;
+  readonly #changes;
   readonly #upkeep;
   readonly #commit;
   readonly #pull;
@@ -66,15 +82,16 @@ export class AccountGate extends DurableObject<Env> {
     );
     const upkeep = (this.#upkeep = openUpkeep(storage, copy, outgoing));
     this.#catchUp = openCatchUp({ ctx, db, accountId, copy, outgoing, ledger, upkeep });
+    this.#changes = openChanges({ ctx, admission: this.#admission, ledger, upkeep });
     this.#pull = coalesce(() => this.#pullNow());
     this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep });
     // No call waits for a reload, so the alarm has to do it.
     if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
   }
 
-  /** Answers a verify. It is the only call that a verify makes. */
-  async verify(presented: PresentedKey, licenseKey: string): Promise<ReplyText> {
-    return writeReply(await this.#verify(presented, licenseKey));
+  /** Answers a verify. It is the only call that a verify makes. A repeat with the same `callId` isn't counted again. */
+  async verify(presented: PresentedKey, licenseKey: string, callId = ''): Promise<ReplyText> {
+    return writeReply(await this.#verify(presented, licenseKey, callId));
   }
 
   /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
@@ -99,18 +116,12 @@ export class AccountGate extends DurableObject<Env> {
    * applied the change, and counts the change if it is a licensing call. Counting first keeps parallel calls within
    * the limit.
    */
-  async announce(ref = '', counted: CountedChange | null = null): Promise<Announcement> {
-    // While D1 fails, the outcomes of more and more changes are unknown. They must stay few enough to store.
-    if (this.#upkeep.isFull()) return { refused: 'unavailable', retryAfterSeconds: 5 };
-    const charge = this.#charge(counted);
-    if (charge.refused !== null) return charge;
-    const claim = counted?.claim ?? null;
-    // In one turn with the count, because a receipt without its count would refund a call that was never counted.
-    const token = this.#upkeep.announce({ ref, receipt: charge.receipt, claim });
-    if (charge.receipt) this.#writeCounts();
+  async announce(ref = '', counted: CountedChange | null = null, token = ''): Promise<Announcement> {
+    const refusal = this.#changes.announce(token, ref, counted);
+    if (refusal) return refusal;
     await this.#upkeep.arm();
     const { appliedSeq, appliedAt } = this.#copy.progress();
-    return { refused: null, token, position: { appliedSeq, appliedAt } };
+    return { refused: null, position: { appliedSeq, appliedAt } };
   }
 
   /** Applies what the announced change's own batch read from the feed. Every verify sees the change afterwards. */
@@ -124,7 +135,7 @@ export class AccountGate extends DurableObject<Env> {
 
   /** The announced change was not committed: takes its count back. */
   abandon(token: string): void {
-    this.#refund(this.#upkeep.abandon(token));
+    this.#changes.abandon(token);
   }
 
   /** Returns once every verify sees the state that D1 had when this was called. */
@@ -163,40 +174,28 @@ export class AccountGate extends DurableObject<Env> {
     ]);
     const failed = results.filter((result) => result.status === 'rejected');
     for (const { reason } of failed) logError('gate_alarm_failed', reason, { account_id: this.#accountId });
-    if (failed.length === 0) this.#refund(this.#upkeep.takeUncommitted(startedMs));
+    if (failed.length === 0) this.#changes.refundUncommitted(startedMs);
     await this.#upkeep.alarmFinished(failed.length > 0);
   }
 
-  /** Counts a call, unless it repeats a counted call whose outcome isn't known yet. */
-  #charge(counted: CountedChange | null) {
-    if (counted === null) return { refused: null, receipt: null } as const;
-    const { call, claim } = counted;
-    const shared = claim === null ? null : this.#upkeep.receiptOf(claim);
-    if (shared) return { refused: null, receipt: shared } as const;
-    const nowMs = Date.now();
-    const { apiUsage, apiLimit, period } = this.#admission.usage(nowMs);
-    if (apiUsage >= apiLimit) {
-      const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
-      return { refused: 'usage_limit_exceeded', retryAfterSeconds } as const;
-    }
-    this.#ledger.count(call, period.startMs, nowMs);
-    const receipt: Receipt = { call, periodStartMs: period.startMs, countedAtMs: nowMs };
-    return { refused: null, receipt } as const;
-  }
-
-  async #verify(presented: PresentedKey, licenseKey: string): Promise<VerifyReply> {
+  async #verify(presented: PresentedKey, licenseKey: string, callId: string): Promise<VerifyReply> {
     if (!(await this.#ensureKnown(presented, licenseKey))) return { refused: 'unavailable' };
     const nowMs = Date.now();
     const admission = this.#admission.admit(presented, 'verify', nowMs);
     if (admission.refused !== null) return admission;
     const { apiUsage, apiLimit, period } = this.#admission.usage(nowMs);
-    if (apiUsage >= apiLimit) {
+    const isRepeat = this.#ledger.hasCounted(callId);
+    if (apiUsage >= apiLimit && !isRepeat) {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
       return { refused: 'usage_limit_exceeded', rate: admission.rate, retryAfterSeconds };
     }
     const license = this.#copy.findLicense(licenseKey);
     const verdict = decideVerdict(license, isoDate(nowMs));
-    this.#ledger.count('verify', period.startMs, nowMs);
+    if (isRepeat) {
+      await this.#commit();
+      return { refused: null, rate: admission.rate, verdict, apiUsage, apiLimit };
+    }
+    this.#ledger.count('verify', period.startMs, nowMs, callId);
     this.#ledger.useKey(presented.keyId, nowMs);
     if (license && verdict.valid) {
       this.#ledger.noteValidVerify(nowMs);
@@ -235,18 +234,6 @@ export class AccountGate extends DurableObject<Env> {
       // Counts that are not on disk must not stay in memory.
       this.ctx.abort(`The gate could not write: ${String(error)}`);
     }
-  }
-
-  #refund(receipts: Receipt[]): void {
-    if (receipts.length === 0) return;
-    for (const { call, periodStartMs, countedAtMs } of receipts) {
-      this.#ledger.refund(call, periodStartMs, countedAtMs);
-    }
-    this.#writeCounts();
-  }
-
-  #writeCounts(): void {
-    writeOrRestart(this.ctx, () => this.#ledger.write());
   }
 
   async #pullNow(): Promise<void> {

@@ -1,8 +1,8 @@
-import { randomBase62 } from '../shared/random.ts';
 import type { Receipt } from './replies.ts';
 
 /** A change that was announced and whose outcome the gate doesn't know yet. */
 interface Announced {
+  /** Names the change in the calls of its request. */
   token: string;
   atMs: number;
   /** The id of the row that the change creates or updates. */
@@ -12,7 +12,7 @@ interface Announced {
   claim?: string | null;
 }
 
-export type Announcing = Pick<Announced, 'ref' | 'receipt' | 'claim'>;
+export type Announcing = Omit<Announced, 'atMs'>;
 
 const MAX_ANNOUNCED = 1_000;
 
@@ -65,10 +65,10 @@ export const openAnnounced = (kv: SyncKvStorage) => {
     timesMs: () => announced.map(({ atMs }) => atMs),
     isFull: () => announced.length >= MAX_ANNOUNCED,
 
-    add: (change: Announcing): string => {
-      const token = randomBase62(12);
-      save([...announced, { token, atMs: Date.now(), ...change }]);
-      return token;
+    has: (token: string) => announced.some((change) => change.token === token),
+
+    add: (change: Announcing) => {
+      save([...announced, { atMs: Date.now(), ...change }]);
     },
 
     /** Returns the receipt that changes with this claim share, or null if none of them was counted. */

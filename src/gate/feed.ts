@@ -6,6 +6,8 @@ import { AppError } from '../shared/app-error.ts';
 import type { WebhookEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { gateOf } from '../shared/objects.ts';
+import { randomBase62 } from '../shared/random.ts';
+import type { FeedPosition } from './copy.ts';
 import type { CountedChange } from './replies.ts';
 import { type FeedStatements, feedStatements, toFeedRead } from './source.ts';
 
@@ -45,9 +47,14 @@ export const pull = (ctx: Ctx): Promise<void> =>
   untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull());
 
 /** Arms the gate's alarm, and counts the call if an API key makes it. Throws if the usage limit is reached. */
-const announce = async ({ env, accountId, key }: Ctx, ref: string, counted: CountedChange | null) => {
-  const announcement = await gateOf(env, accountId).announce(ref, key ? counted : null);
-  if (announcement.refused === null) return announcement;
+const announce = async (
+  { env, accountId, key }: Ctx,
+  token: string,
+  ref: string,
+  counted: CountedChange | null,
+): Promise<FeedPosition> => {
+  const announcement = await gateOf(env, accountId).announce(ref, key ? counted : null, token);
+  if (announcement.refused === null) return announcement.position;
   throw new AppError(announcement.refused, {
     headers: { 'Retry-After': String(announcement.retryAfterSeconds) },
   });
@@ -76,7 +83,8 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   const { env, db, accountId } = ctx;
   const createdAt = Date.now();
   const feedInsert = db.insert(feed).values(changes.map((change) => ({ accountId, createdAt, ...change })));
-  const { token, position } = await announce(ctx, changes[0].ref, counted);
+  const token = randomBase62(12);
+  const position = await announce(ctx, token, changes[0].ref, counted);
   const reads = feedStatements(db, accountId, position);
   let results: unknown[];
   try {

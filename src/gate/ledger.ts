@@ -1,4 +1,5 @@
 import { DAY_MS, isoDate } from '../shared/rules/dates.ts';
+import { openCountedCalls } from './counted-calls.ts';
 
 // The gate's counters: an account's calls by period and by day, and when each key was last used. They live in memory
 // and are written by the commit that the counted call waits for. Counters that changed lately share one row, so that
@@ -34,14 +35,17 @@ const MAX_IN_MEMORY = 5_000;
 
 const isSameDay = (ms: number, otherMs: number) => Math.floor(ms / DAY_MS) === Math.floor(otherMs / DAY_MS);
 
-const readRecent = (sql: SqlStorage): [string, Counter][] => {
-  const [row] = sql.exec<{ counters: string }>('SELECT counters FROM recent_counters');
-  return row ? Object.entries(JSON.parse(row.counters) as Record<string, Counter>) : [];
+const readRecent = (sql: SqlStorage) => {
+  const [row] = sql.exec<{ counters: string; calls: string }>('SELECT counters, calls FROM recent_counters');
+  const counters = row ? (JSON.parse(row.counters) as Record<string, Counter>) : {};
+  return { counters: Object.entries(counters), calls: row?.calls ?? '' };
 };
 
 export const openLedger = (sql: SqlStorage) => {
   /** The counters in the shared row, and those that the next write adds to it. */
-  const recent = new Map(readRecent(sql));
+  const { counters, calls } = readRecent(sql);
+  const recent = new Map(counters);
+  const counted = openCountedCalls(calls);
   let inMemory = new Map(recent);
   let isChanged = false;
   let isNewDay = false;
@@ -92,17 +96,22 @@ export const openLedger = (sql: SqlStorage) => {
     isChanged = false;
     if (isNewDay || recent.size > MAX_RECENT) moveRecent();
     sql.exec(
-      'INSERT INTO recent_counters (only, counters) VALUES (1, ?) ON CONFLICT DO UPDATE SET counters = excluded.counters',
+      `INSERT INTO recent_counters (only, counters, calls) VALUES (1, ?, ?)
+       ON CONFLICT DO UPDATE SET counters = excluded.counters, calls = excluded.calls`,
       JSON.stringify(Object.fromEntries(recent)),
+      counted.takeText(),
     );
   };
 
   return {
     write,
+    hasCounted: counted.has,
 
     periodUsage: (startMs: number) => read(periodCounter(startMs)).value,
 
-    count: (call: CountedCall, periodStartMs: number, nowMs: number) => {
+    /** Counts a call. If it has an id, a repeat can be recognized. */
+    count: (call: CountedCall, periodStartMs: number, nowMs: number, callId?: string) => {
+      if (callId) counted.add(callId);
       isNewDay ||= !isSameDay(read(periodCounter(periodStartMs)).atMs, nowMs);
       add(periodCounter(periodStartMs), 1, nowMs);
       add(dayCounter(nowMs, call), 1, nowMs);

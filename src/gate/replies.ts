@@ -33,10 +33,13 @@ export interface CountedChange {
   claim: string | null;
 }
 
+export interface AnnouncementRefusal {
+  refused: 'usage_limit_exceeded' | 'unavailable';
+  retryAfterSeconds: number;
+}
+
 /** `position` tells the change's own batch where to read the feed. */
-export type Announcement =
-  | { refused: null; token: string; position: FeedPosition }
-  | { refused: 'usage_limit_exceeded' | 'unavailable'; retryAfterSeconds: number };
+export type Announcement = { refused: null; position: FeedPosition } | AnnouncementRefusal;
 
 export interface Statistics extends Usage {
   days: DayUsage[];

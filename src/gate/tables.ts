@@ -8,4 +8,5 @@ export const GATE_STEPS: readonly string[] = [
    ) WITHOUT ROWID;
    CREATE TABLE IF NOT EXISTS outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
   'CREATE TABLE recent_counters (only INTEGER PRIMARY KEY, counters TEXT NOT NULL)',
+  "ALTER TABLE recent_counters ADD COLUMN calls TEXT NOT NULL DEFAULT ''",
 ];

@@ -37,8 +37,9 @@ export const openUpkeep = (storage: DurableObjectStorage, copy: Copy, outgoing: 
     arm,
 
     /** Notes a change that is about to be committed. Arm the alarm next, which finds the change if its request dies. */
-    announce: (change: Announcing): string => announced.add(change),
+    announce: (change: Announcing) => announced.add(change),
 
+    isAnnounced: announced.has,
     isFull: announced.isFull,
     receiptOf: announced.receiptOf,
     settle: announced.settle,

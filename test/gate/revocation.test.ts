@@ -10,7 +10,7 @@ const verifierElsewhere = (apiKey: string) => {
   const key = parseApiKey(env.API_KEY_SECRET, apiKey) as PresentedKey;
   const stub = env.GATE.get(env.GATE.idFromName(key.accountId));
   return async (licenseKey: string) => {
-    const reply = readReply(await stub.verify(key, licenseKey));
+    const reply = readReply(await stub.verify(key, licenseKey, ''));
     return reply.refused ?? reply.verdict.status;
   };
 };
