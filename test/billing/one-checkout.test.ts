@@ -51,9 +51,9 @@ const replaceWhileStripeIsDown = async () => {
   const paymentId = await ada.begin('pro');
   const down = stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' });
   expect((await ada.callApi('POST', '/api/init-payment', { plan: 'scale' }, down)).status).toBe(503);
-  const read = env.DB.prepare('SELECT checkout_ref, expire_due_at FROM payments WHERE id = ?').bind(
-    paymentId,
-  );
+  const read = accountsD1
+    .prepare('SELECT checkout_ref, expire_due_at FROM payments WHERE id = ?')
+    .bind(paymentId);
   const readRow = async () => (await read.first<{ checkout_ref: string; expire_due_at: number | null }>())!;
   const { checkout_ref: sessionId } = await readRow();
   return { ada, paymentId, sessionId, down, isDue: async () => (await readRow()).expire_due_at !== null };

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { type Json, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 
 const DAY_MS = 86_400_000;
@@ -101,4 +102,23 @@ test('the dashboard counts usage per day and month, licenses per status, and API
   const { body: otherDashboard } = await bob.asKey('GET', '/api/dashboard');
   expect([otherDashboard.licenses.total, busyDays(otherDashboard)]).toEqual([0, []]);
   expect(otherDashboard.account.email).toBe(bob.email);
+});
+
+test('a license whose last day changes often has one row in the license counts', async () => {
+  const ada = await signUp();
+  const { id } = await ada.createLicense();
+  const read = accountsD1.prepare(
+    'SELECT status, expires_at, licenses FROM license_counts WHERE account_id = ?',
+  );
+  const rows = async () => (await read.bind(ada.accountId).all()).results;
+  for (const expires_at of ['2098-01-01', '2098-01-02', '2098-01-02', '2098-01-03']) {
+    await ada.asSession('PATCH', `/api/v1/licenses/${id}`, { expires_at });
+    expect(await rows()).toEqual([{ status: 'active', expires_at, licenses: 1 }]);
+  }
+  await ada.asSession('POST', `/api/v1/licenses/${id}/suspend`);
+  await ada.createLicense();
+  expect(await rows()).toEqual([
+    { status: 'active', expires_at: '', licenses: 1 },
+    { status: 'suspended', expires_at: '2098-01-03', licenses: 1 },
+  ]);
 });
