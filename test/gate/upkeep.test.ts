@@ -135,37 +135,6 @@ test('a gate with 1,000 changes of unknown outcome refuses changes until D1 has 
   expect((await ada.asKey('POST', '/api/v1/licenses/create', {})).status).toBe(201);
 });
 
-test('a create by API key makes two calls to the gate and one batch to D1 after its key is admitted', async () => {
-  const ada = await signUp();
-  await ada.createLicense();
-  const gateCalls: string[] = [];
-  const counting = new Proxy(env.GATE, {
-    get: (namespace, name) =>
-      name === 'getByName'
-        ? (account: string) =>
-            new Proxy(namespace.getByName(account), {
-              get: (stub, method) => {
-                gateCalls.push(String(method));
-                return Reflect.get(stub, method);
-              },
-            })
-        : Reflect.get(namespace, name),
-  });
-  const queries = countQueries();
-  const request = new Request(`${ORIGIN}/api/v1/licenses/create`, {
-    method: 'POST',
-    headers: { 'x-api-key': ada.apiKey, 'content-type': 'application/json' },
-    body: '{"customer_email":"ada@example.com"}',
-  });
-  const batches = vi.spyOn(Object.getPrototypeOf(env.DB) as D1Database, 'batch');
-  const response = await worker.fetch(request, { ...env, GATE: counting }, createExecutionContext());
-  expect(response.status).toBe(201);
-  await response.body?.cancel();
-  expect(gateCalls).toEqual(['admit', 'announce', 'apply']);
-  expect(batches.mock.calls).toHaveLength(1);
-  expect(queries()).toBeGreaterThan(0);
-});
-
 const random = fc.double({ min: 0, max: 1, noNaN: true });
 
 test('the backoff grows with each failure, up to five minutes, and never falls below half of its step', () => {
