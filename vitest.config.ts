@@ -31,6 +31,9 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
+          // Starting the runtime and sending it the modules takes longer than most files, so files share two runtimes.
+          // setup.ts gives each file new modules and empty storage.
+          isolate: false,
           // By default, Vitest leaves one core idle. Groups run one after another.
           maxWorkers: '100%',
           sequence: { groupOrder: 2 },

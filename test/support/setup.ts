@@ -1,4 +1,5 @@
-import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
+import { vi } from 'vitest';
+import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 
 declare global {
@@ -9,4 +10,7 @@ declare global {
   }
 }
 
+// Runs before each file. Files share the runtime, but neither modules nor storage.
+vi.resetModules();
+await reset();
 await applyD1Migrations(env.DB, env.MIGRATIONS);
