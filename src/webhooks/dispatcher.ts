@@ -116,7 +116,9 @@ export const openDispatcher = ({ storage, accountId, events, endpoints }: Parts)
         const change = applyOutcome(attempted, { lease, urlRevision }, endpoint, outcome, at);
         if (change.delivery) update(delivery, change.delivery, lanes);
         else deliveries.save(attempted);
-        hourlyCounts.add(lanes, outcome.ok, nowMs);
+        // The attempt was recorded already if the platform repeats this call.
+        const isRepeat = delivery.attempts.some(({ atMs }) => atMs === outcome.atMs);
+        if (!isRepeat) hourlyCounts.add(lanes, outcome.ok, nowMs);
         const { failingSinceMs, disable } = change;
         const changed = { ...endpoint, failingSinceMs, disabledReason: disable ?? endpoint.disabledReason };
         if (disable) cancelPending(endpoint.id, lanes);

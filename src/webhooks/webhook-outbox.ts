@@ -4,6 +4,7 @@ import { newEvent, type WebhookEvent } from '../shared/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { logError } from '../shared/log.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
+import { allowRetries } from '../shared/retries.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
 import { openDispatcher } from './dispatcher.ts';
 import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
@@ -24,6 +25,20 @@ const FIRST_ENDPOINT_AT = 'first_endpoint_at';
  * a queue message is only a hint that an endpoint has deliveries due.
  */
 export class WebhookOutbox extends DurableObject<Env> {
+  static {
+    allowRetries(this.prototype, [
+      'accept',
+      'settle',
+      'getEndpoint',
+      'listEndpoints',
+      'addEndpoint',
+      'updateEndpoint',
+      'rotateSecret',
+      'listDeliveries',
+      'summary',
+    ]);
+  }
+
   readonly #accountId: string;
   readonly #endpoints;
   readonly #events;
@@ -129,7 +144,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   /** Replaces the secret in one turn, so that parallel rotations keep each other's secret. */
   rotateSecret(id: string, sealedSecret: string): Endpoint | null {
     const current = this.#endpoints.get(id);
-    if (!current) return null;
+    if (!current || current.sealedSecret === sealedSecret) return current;
     const endpoint = withSecret(current, sealedSecret, Date.now());
     this.#endpoints.save(endpoint);
     return endpoint;
