@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { triggerProblem } from './trigger-form.ts';
 
 // A migration that rebuilds a table can lose rows, so it must be reviewed and contain this line.
 const REVIEWED = '-- reviewed: loses nothing';
@@ -15,6 +16,11 @@ for (const name of migrations) {
     console.error(
       `drizzle/${name} drops a table or turns foreign keys off. If it loses no rows, add the line: ${REVIEWED}`,
     );
+    process.exit(1);
+  }
+  const problem = triggerProblem(sql);
+  if (problem) {
+    console.error(`drizzle/${name} ${problem}`);
     process.exit(1);
   }
 }

@@ -8,7 +8,7 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
   ['lint rules enforce the layers', 'node', 'scripts/check-layers.ts'],
   ['types', 'tsc', '-b', 'src/web'],
   [
-    'migrations match the schema, and none drops a table without review',
+    'migrations match the schema, none drops a table without review, and triggers have a safe form',
     'node',
     'scripts/check-migrations.ts',
   ],
