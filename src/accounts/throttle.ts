@@ -105,14 +105,29 @@ const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 1_000;
 const MAX_WAITS = 24;
 
+/** Waiting attempts of this isolate. Each of them queries D1 about once a second. */
+const MAX_WAITING = 100;
+let waiting = 0;
+
+/** Waits before the next try. Throws if too many attempts are waiting. */
+const waitForTry = async (tries: number) => {
+  if (waiting >= MAX_WAITING) throw refuseUntil(0, Date.now());
+  waiting++;
+  try {
+    await scheduler.wait(Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), MAX_WAIT_MS));
+  } finally {
+    waiting--;
+  }
+};
+
 /**
  * Reserves an attempt before the expensive work starts, so that parallel attempts can't exceed a limit. Throws if a
  * limit is reached. While only pending attempts stand in the way, waits until they are settled.
  */
 export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<Reservation[]> => {
   const buckets = limits.map(bucketOf);
-  for (let waits = 0; waits <= MAX_WAITS; waits++) {
-    if (waits > 0) await scheduler.wait(Math.min(FIRST_WAIT_MS * 2 ** (waits - 1), MAX_WAIT_MS));
+  for (let tries = 0; tries <= MAX_WAITS; tries++) {
+    if (tries > 0) await waitForTry(tries);
     const nowMs = Date.now();
     refuseBlocked(buckets, nowMs);
     const [reserved, states] = await ctx.firstDb.batch([
@@ -127,6 +142,7 @@ export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<
       });
     }
     rememberFull(limits, states);
+    refuseBlocked(buckets, nowMs);
   }
   throw refuseUntil(0, Date.now());
 };

@@ -88,6 +88,21 @@ test('an email address may sign in 60 times an hour, also in parallel', async ()
   expect((await login(email, PASSWORD)).status).toBe(200);
 });
 
+test('at most 100 logins of an isolate wait for others, because each of them queries D1 once a second', async () => {
+  const email = await insertQuickAccount();
+  await login(email, WRONG_PASSWORD);
+  await firstD1.prepare('UPDATE throttles SET pending = 9').run();
+  let refused = 0;
+  const logins = inParallel(130, async () => {
+    const answer = await login(email, PASSWORD);
+    if (answer.status === 429) refused++;
+    return answer;
+  });
+  await vi.waitUntil(() => refused === 30, { timeout: 10_000 });
+  await firstD1.prepare('UPDATE throttles SET attempts = 100, pending = 0').run();
+  expect(countStatuses(await logins)).toEqual({ 429: 130 });
+});
+
 test('parallel logins with the right password all succeed, and none counts as a failure', async () => {
   const email = await insertAccount();
   expect(countStatuses(await inParallel(15, () => login(email, PASSWORD)))).toEqual({ 200: 15 });
