@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lt, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
 import { throttles } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -54,27 +54,33 @@ const refuseBlocked = (buckets: string[], nowMs: number) => {
   if (latest > nowMs) throw refuseUntil(latest, nowMs);
 };
 
+/** Much longer than an attempt takes. A later one has died with its isolate, and would take up room for the window. */
+const PENDING_MS = 60_000;
+
 /** Adds the attempt to every bucket, or to none of them if one is full. Pending attempts take up room. */
 const reserve = ({ firstDb }: PublicCtx, limits: Limit[], nowMs: number) => {
   const wanted = limits.map((limit) => {
     const [attempts, pending] = limit.counts === 'all' ? [1, 0] : [0, 1];
     return sql`(${bucketOf(limit)}, ${attempts}, ${nowMs + limit.windowMs}, ${pending}, ${limit.attempts})`;
   });
-  const isOver = sql`(throttles.expires_at <= ${nowMs} OR throttles.attempts + throttles.pending = 0)`;
+  const livePending = (table: SQL) => sql`iif(${table}.pending_until > ${nowMs}, ${table}.pending, 0)`;
+  const stillPending = livePending(sql`throttles`);
+  const isOver = sql`(throttles.expires_at <= ${nowMs} OR throttles.attempts + ${stillPending} = 0)`;
   return firstDb
     .insert(throttles)
     .select(
       sql`WITH wanted (bucket, attempts, expires_at, pending, max_attempts) AS (VALUES ${sql.join(wanted, sql`, `)})
-        SELECT bucket, attempts, expires_at, pending FROM wanted WHERE NOT EXISTS (
+        SELECT bucket, attempts, expires_at, pending, ${nowMs + PENDING_MS} FROM wanted WHERE NOT EXISTS (
           SELECT 1 FROM wanted CROSS JOIN throttles AS t ON t.bucket = wanted.bucket
-          WHERE t.expires_at > ${nowMs} AND t.attempts + t.pending >= wanted.max_attempts
+          WHERE t.expires_at > ${nowMs} AND t.attempts + ${livePending(sql`t`)} >= wanted.max_attempts
         )`,
     )
     .onConflictDoUpdate({
       target: throttles.bucket,
       set: {
         attempts: sql`CASE WHEN ${isOver} THEN 0 ELSE throttles.attempts END + excluded.attempts`,
-        pending: sql`CASE WHEN ${isOver} THEN 0 ELSE throttles.pending END + excluded.pending`,
+        pending: sql`CASE WHEN ${isOver} THEN 0 ELSE ${stillPending} END + excluded.pending`,
+        pendingUntil: sql`excluded.pending_until`,
         expiresAt: sql`CASE WHEN ${isOver} THEN excluded.expires_at ELSE throttles.expires_at END`,
       },
     })

@@ -45,6 +45,8 @@ export const throttles = sqliteTable(
     expiresAt: integer('expires_at').notNull(),
     /** Attempts under way. They take up room until it is known whether they count. */
     pending: integer().notNull().default(0),
+    /** When the pending attempts count as dead. */
+    pendingUntil: integer('pending_until').notNull().default(0),
   },
   (table) => [index('throttles_by_expiry').on(table.expiresAt)],
 );

@@ -1,0 +1,1 @@
+ALTER TABLE `throttles` ADD `pending_until` integer DEFAULT 0 NOT NULL;
