@@ -24,7 +24,7 @@ const LICENSES_IN_MEMORY = 5_000;
  */
 export interface FeedPosition {
   appliedSeq: number;
-  /** Null until a row has been applied by code that knows it. */
+  /** Null until a row has been applied. */
   appliedAt: number | null;
 }
 
@@ -65,10 +65,13 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     sql.exec('DELETE FROM facts');
     [progress, account] = [null, null];
   }
+  const appliedAt = progress?.appliedAt ?? null;
   const known: Progress = {
-    ...(progress ?? { appliedSeq: 0, epoch, loadedThrough: '', complete: false }),
+    ...(progress ?? { epoch, loadedThrough: '', complete: false }),
+    // Without the time, a restore of D1 would go unnoticed. The feed has few applied rows, which can be applied again.
+    appliedSeq: appliedAt === null ? 0 : (progress?.appliedSeq ?? 0),
     version: COPY_VERSION,
-    appliedAt: progress?.appliedAt ?? null,
+    appliedAt,
     reload: progress?.reload ?? null,
   };
   tables.create('');
