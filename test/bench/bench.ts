@@ -16,6 +16,7 @@ import { seedBig, seedSmall } from './seed.ts';
 import { openPlace, start } from './service.ts';
 import { measureStart } from './start-stage.ts';
 import { measureVerify } from './verify-stage.ts';
+import { measureWebhooks } from './webhook-stage.ts';
 
 const NOTES = `Every Worker has its own runtime and direct socket, without the static assets router. The service
 writes its log to /dev/null. The webhook receiver never responds: while verify is measured, events are written and
@@ -55,6 +56,8 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
     step('counts');
     const counted = await start(counting, smallPlace);
     const counts = await measureCounts(load, counted, smallPlace.name, accounts.busy, accounts.unsubscribed);
+    step('webhooks');
+    const delivered = await measureWebhooks(load, counted, accounts.unsubscribed);
     await counted.stop();
     step('memory');
     const inspected = await start(bundle, bigPlace, true);
@@ -66,7 +69,7 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
       `\n${machineLine(on)}\n${options.rounds} rounds of ${options.sliceMs / 1_000} s, medians. ${NOTES}\n`,
     );
     console.log(`${resultTable(verify, lists, counts, memory)}\n`);
-    console.log(remarks({ verify, counts, memory, bundle, starts, grown }));
+    console.log(remarks({ verify, counts, delivered, memory, bundle, starts, grown }));
     if (options.json === null) return;
     const { lazyBytes, bytes, gzippedBytes } = bundle;
     const { rows, insertSeconds, loadSeconds } = grown;
@@ -77,7 +80,8 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
       verify,
       lists,
       counts,
-      costs: costs(counts, verify),
+      delivered,
+      costs: costs(counts, delivered, verify),
       memory,
       script: { bytes, gzippedBytes, lazyBytes },
       starts,

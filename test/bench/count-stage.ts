@@ -50,7 +50,9 @@ const difference = (before: Probe, after: Probe, calls: number, callsPerSecond: 
     commits: per(({ gate }) => gate.commits),
     gateRows: per(({ gate }) => gate.rows),
     outboxRows: per(({ outbox }) => outbox.rows),
-    otherObjectRequests: per(({ gate, outbox }) => gate.alarms + outbox.alarms + outbox.calls),
+    otherObjectRequests: per(
+      ({ gate, outbox }) => gate.alarms + outbox.alarms + (outbox.calls['accept'] ?? 0),
+    ),
     d1Queries: queriesBetween(before, after),
   };
 };

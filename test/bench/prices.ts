@@ -1,5 +1,5 @@
 // Cloudflare's prices on the paid plan, beyond the included usage, as of November 2026. From
-// developers.cloudflare.com: "Workers › Platform › Pricing" and "Durable Objects › Platform › Pricing".
+// developers.cloudflare.com: the pricing pages of Workers, Durable Objects and Queues.
 
 /** US dollars per million. */
 const REQUESTS = 0.3;
@@ -8,6 +8,9 @@ const OBJECT_REQUESTS = 0.15;
 /** Setting an alarm and putting a value count as one row each, and so does every index entry of a row. */
 const ROWS_WRITTEN = 1;
 const GB_SECONDS = 12.5;
+const QUEUE_OPERATIONS = 0.4;
+/** A message is written, read and deleted. */
+const OPERATIONS_PER_MESSAGE = 3;
 
 /** The memory that is billed while an object is active. */
 const OBJECT_GB = 0.128;
@@ -18,13 +21,15 @@ export interface Consumption {
   objectRequests: number;
   gateRows: number;
   outboxRows: number;
+  queueMessages: number;
   cpuMs: number;
   /** Time for which an object is active. */
   objectSeconds: number;
 }
 
 /** Returns the cost of a million verifies in US dollars, by item. */
-export const costOf = ({ objectRequests, gateRows, outboxRows, cpuMs, objectSeconds }: Consumption) => {
+export const costOf = (consumption: Consumption) => {
+  const { objectRequests, gateRows, outboxRows, queueMessages, cpuMs, objectSeconds } = consumption;
   const parts = {
     requests: REQUESTS,
     cpu: cpuMs * CPU_MS,
@@ -32,6 +37,7 @@ export const costOf = ({ objectRequests, gateRows, outboxRows, cpuMs, objectSeco
     objectDuration: objectSeconds * OBJECT_GB * GB_SECONDS,
     gateRows: gateRows * ROWS_WRITTEN,
     outboxRows: outboxRows * ROWS_WRITTEN,
+    queue: queueMessages * OPERATIONS_PER_MESSAGE * QUEUE_OPERATIONS,
   };
   return { ...parts, total: Object.values(parts).reduce((sum, part) => sum + part, 0) };
 };

@@ -1,13 +1,10 @@
-// A webhook receiver that never responds. Events are written and forwarded to the outbox, but only the few requests
-// that are waiting here are sent, so deliveries take no CPU time from the measurement.
+// Webhook receivers.
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export const openSilentReceiver = async () => {
-  const server = createServer((request) => {
-    request.resume();
-  });
+const openReceiver = async (listener: RequestListener) => {
+  const server = createServer(listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -19,3 +16,15 @@ export const openSilentReceiver = async () => {
     },
   };
 };
+
+/**
+ * Never responds. Events are written and forwarded to the outbox, but only the few requests that are waiting here are
+ * sent, so deliveries take no CPU time from the measurement.
+ */
+export const openSilentReceiver = () => openReceiver((request) => request.resume());
+
+/** Responds at once. */
+export const openPromptReceiver = () =>
+  openReceiver((request, response) => {
+    request.resume().on('end', () => response.writeHead(204).end());
+  });

@@ -7,30 +7,62 @@ import type { Figure } from './rounds.ts';
 import type { Grown } from './seed.ts';
 import type { StartFigures } from './start-stage.ts';
 import type { VerifyFigures } from './verify-stage.ts';
+import type { Delivered, DeliveredFigures } from './webhook-stage.ts';
 
 const kib = (bytes: number) => `${(bytes / 1_024).toFixed(1)} KiB`;
 const dollars = (value: number) => `$${value.toFixed(2)}`;
 
+const sum = (numbers: Record<string, number>) =>
+  Object.values(numbers).reduce((total, number) => total + number, 0);
+
 /** Uses the CPU time of the whole runtime, which is more than Cloudflare bills. */
-export const costs = ({ one, many, unheardMany }: CountFigures, { many: figures }: VerifyFigures) => {
-  const cost = (counted: Counted, cpuMs: number) =>
+export const costs = (
+  { one, many, unheardMany }: CountFigures,
+  delivered: DeliveredFigures,
+  { many: figures }: VerifyFigures,
+) => {
+  const withWebhook = ({ outboxRows, hints, ...consumed }: Delivered, { callsPerSecond }: Counted) =>
     costOf({
-      ...counted,
-      objectRequests: 1 + counted.otherObjectRequests,
-      cpuMs,
-      objectSeconds: 1 / counted.callsPerSecond,
+      ...consumed,
+      // A lone verify waits for its webhook, and the probe meanwhile takes more time than both.
+      cpuMs: delivered.many.cpuMs,
+      outboxRows: sum(outboxRows),
+      queueMessages: hints,
+      objectSeconds: 1 / callsPerSecond,
     });
-  const cpuMs = figures['verify']?.cpuMsPerCall ?? Number.NaN;
   return {
-    one: cost(one, cpuMs),
-    many: cost(many, cpuMs),
-    unheardMany: cost(unheardMany, figures['verify, no webhooks']?.cpuMsPerCall ?? Number.NaN),
+    many: withWebhook(delivered.many, many),
+    lone: withWebhook(delivered.lone, one),
+    unheardMany: costOf({
+      ...unheardMany,
+      objectRequests: 1 + unheardMany.otherObjectRequests,
+      queueMessages: 0,
+      cpuMs: figures['verify, no webhooks']?.cpuMsPerCall ?? Number.NaN,
+      objectSeconds: 1 / unheardMany.callsPerSecond,
+    }),
   };
 };
 
-const countedLine = (what: string, { commits, gateRows, outboxRows }: Counted, total: number) =>
-  `  ${what.padEnd(32)}${gateRows.toFixed(2)} rows in the gate, ${outboxRows.toFixed(2)} in the outbox, ` +
-  `${commits.toFixed(2)} commits; ${dollars(total)} per million`;
+const countedLine = (what: string, { commits, gateRows, outboxRows }: Counted) =>
+  `  ${what.padEnd(32)}${gateRows.toFixed(2)} rows in the gate, ${outboxRows.toFixed(2)} in the outbox, ${commits.toFixed(2)} commits`;
+
+const deliveredLine = (what: string, { gateRows, outboxRows }: Delivered) => {
+  const { accept, claim, settle, alarm, forget } = outboxRows;
+  const rows = (value: number) => value.toFixed(2);
+  return (
+    `  ${what.padEnd(32)}accept ${rows(accept)}, claim ${rows(claim)}, settle ${rows(settle)}, alarms ${rows(alarm)}, ` +
+    `forget ${rows(forget)}: ${rows(sum(outboxRows))} in the outbox, ${rows(gateRows)} in the gate`
+  );
+};
+
+const costLine = (what: string, { total, ...parts }: ReturnType<typeof costOf>) => {
+  const { requests, objectRequests, objectDuration, gateRows, outboxRows, queue, cpu } = parts;
+  return (
+    `  ${what.padEnd(32)}${dollars(total)}: requests ${dollars(requests)}, object requests ${dollars(objectRequests)}, ` +
+    `object duration ${dollars(objectDuration)}, rows of the gate ${dollars(gateRows)}, rows of the outbox ${dollars(outboxRows)}, ` +
+    `queue ${dollars(queue)}, CPU ${dollars(cpu)}`
+  );
+};
 
 const figureLine = (name: string, { callsPerSecond, p50Ms, p95Ms, cpuMsPerCall, restMs }: Figure) =>
   `  ${name.padEnd(32)}${Math.round(callsPerSecond)}/s, p50 ${p50Ms.toFixed(2)} ms, p95 ${p95Ms.toFixed(2)} ms, ` +
@@ -44,26 +76,32 @@ const figureLines = (title: string, figures: Record<string, Figure>) => [
 interface Remarks {
   verify: VerifyFigures;
   counts: CountFigures;
+  delivered: DeliveredFigures;
   memory: MemoryFigures;
   bundle: Bundle;
   starts: StartFigures;
   grown: Grown;
 }
 
-export const remarks = ({ verify, counts, memory, bundle, starts, grown }: Remarks): string => {
-  const cost = costs(counts, verify);
+export const remarks = (figures: Remarks): string => {
+  const { verify, counts, delivered, memory, bundle, starts, grown } = figures;
+  const cost = costs(counts, delivered, verify);
   const lazy = Object.entries(bundle.lazyBytes).map(([name, bytes]) => `${name} (${kib(bytes)})`);
-  const { requests, objectRequests, gateRows, outboxRows, cpu, objectDuration } = cost.many;
   return [
     ...figureLines('64 connections', verify.many),
     ...figureLines('One connection', verify.one),
     ...figureLines('One connection, by the size of the account', verify.bySize),
-    'Rows written per verify, and the cost of a million verifies beyond the included usage',
-    countedLine('64 connections', counts.many, cost.many.total),
-    countedLine('64 connections, no webhooks', counts.unheardMany, cost.unheardMany.total),
-    countedLine('one connection', counts.one, cost.one.total),
-    `  of the first: requests ${dollars(requests)}, object requests ${dollars(objectRequests)}, rows of the gate ${dollars(gateRows)}, ` +
-      `rows of the outbox ${dollars(outboxRows)}, CPU ${dollars(cpu)}, object duration ${dollars(objectDuration)}; the cost of delivering webhooks is not included`,
+    'Rows written per verify, while the receiver of its webhooks doesn’t respond',
+    countedLine('64 connections', counts.many),
+    countedLine('64 connections, no webhooks', counts.unheardMany),
+    countedLine('one connection', counts.one),
+    'Rows written per verify with one endpoint, until its webhook is delivered and forgotten',
+    deliveredLine('64 connections', delivered.many),
+    deliveredLine('a lone verify', delivered.lone),
+    'A million verifies and their webhooks, beyond the included usage',
+    costLine('64 connections, one endpoint', cost.many),
+    costLine('lone verifies, one endpoint', cost.lone),
+    costLine('64 connections, no endpoint', cost.unheardMany),
     `Worker script      ${kib(bundle.bytes)}, gzipped ${kib(bundle.gzippedBytes)}; loaded on first use: ${lazy.join(', ')}`,
     `Start-up           ${Math.round(starts.serviceMs)} ms to the first response, ${Math.round(starts.emptyMs)} ms for an empty Worker`,
     `Big account        ${grown.rows} licenses, inserted in ${grown.insertSeconds.toFixed(1)} s; its gate loaded them in ${grown.loadSeconds.toFixed(1)} s`,

@@ -27,6 +27,12 @@ export const probe = async (service: Running, accountId: string): Promise<Probe>
   return body as Probe;
 };
 
+/** Lets the outbox delete its events as if their retention time were over. */
+export const forgetEvents = async ({ origin }: Running, accountId: string) => {
+  const { status } = await fetch(`${origin}/probe/${accountId}`, { method: 'DELETE' });
+  if (status !== 200) throw new Error(`The probe responded ${status}.`);
+};
+
 /** Starts the background load with a verify and waits until it is complete. */
 const untilLoaded = async (service: Running, account: Licensed): Promise<number> => {
   const startMs = performance.now();

@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { newEvent } from '../../src/shared/events.ts';
 import type { Job } from '../../src/webhooks/jobs.ts';
-import { countStorage, type StorageCounts } from '../bench/fixtures/count-storage.ts';
+import { countStorage, noCounts } from '../bench/fixtures/count-storage.ts';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { addEndpoint, loseHints, outbox } from '../support/outbox.ts';
@@ -32,8 +32,7 @@ const rowsOf = async (events: number) => {
   const ada = await signUp();
   const { id } = await addEndpoint(ada, (await newReceiver()).url);
   return runInDurableObject(outbox(ada.accountId), async (object, { storage }) => {
-    const counts: StorageCounts = { rows: 0, statements: 0, commits: 0, alarmsSet: 0, alarms: 0, calls: 0 };
-    countStorage(storage, counts);
+    const counts = countStorage(storage, noCounts());
     const count = async (work: () => Promise<void>) => {
       const before = { ...counts };
       await work();
