@@ -1,4 +1,5 @@
 import { logError } from '../shared/log.ts';
+import { FIRST_PACE, nextPace } from './pace.ts';
 import { post } from './post.ts';
 import { outboxOf } from '../shared/objects.ts';
 import type { Hint, Job } from './jobs.ts';
@@ -6,17 +7,16 @@ import type { Hint, Job } from './jobs.ts';
 /** A lane takes no new delivery after this long. The outbox then sends another hint. */
 const MAX_LANE_MS = 10_000;
 
-/** Minimum interval between a lane's attempts, so that a fast receiver leaves capacity for the account's verifies. */
-const MIN_ATTEMPT_INTERVAL_MS = 75;
-
 /** Runs one lane: sends a delivery, records the outcome and takes the endpoint's next delivery. */
 const runLane = async (env: Env, { account_id, endpoint_id }: Hint, first: Job, stopAtMs: number) => {
   const outbox = outboxOf(env, account_id);
+  let pace = FIRST_PACE;
   for (let job: Job | null = first; job;) {
-    const startedAtMs = Date.now();
     const outcome = await post(env, account_id, endpoint_id, job);
-    job = await outbox.settle(endpoint_id, job, outcome, Date.now() < stopAtMs);
-    if (job) await scheduler.wait(Math.max(0, startedAtMs + MIN_ATTEMPT_INTERVAL_MS - Date.now()));
+    const settledAtMs = Date.now();
+    job = await outbox.settle(endpoint_id, job, outcome, settledAtMs < stopAtMs);
+    pace = nextPace(pace, Date.now() - settledAtMs);
+    if (job) await scheduler.wait(pace.pauseMs);
   }
 };
 
