@@ -116,7 +116,7 @@ export const listLicensesQuery = z.object({
     .optional()
     .meta({
       description:
-        'Finds licenses by a part of their key, customer email address, customer name, or product. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses.',
+        'Finds licenses by a part of their key, customer email address, customer name, or product. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses. A page of results can have fewer licenses than `limit`, or none, although more follow: the list ends where `next_cursor` is null.',
     }),
 });
 

@@ -3,7 +3,10 @@ import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-o
 import { LICENSE_STATUSES, type Metadata, type StoredLicenseStatus } from '../../shared/rules/licenses.ts';
 import { accounts } from './accounts.ts';
 
-/** `seq` is the rowid of a license's entry in the search index. */
+/** `licenses_by_status` sorts the licenses within a block of 1,024 `seq`s by expiry: see newestInState(). */
+export const STATUS_BLOCK_BITS = 10;
+
+/** `seq` is also part of the license's rowid in the search index. */
 export const licenses = sqliteTable(
   'licenses',
   {
@@ -25,7 +28,12 @@ export const licenses = sqliteTable(
   (table) => [
     unique('licenses_by_id').on(table.accountId, table.id),
     unique('licenses_by_key').on(table.accountId, table.licenseKey),
-    index('licenses_by_status').on(table.accountId, table.status, table.seq),
+    index('licenses_by_status').on(
+      table.accountId,
+      table.status,
+      sql`${table.seq} >> ${sql.raw(`${STATUS_BLOCK_BITS}`)}`,
+      sql`coalesce(${table.expiresAt}, '9999-12-31')`,
+    ),
     index('licenses_by_email').on(table.accountId, sql`lower(${table.customerEmail})`, table.seq),
     index('licenses_by_expiry')
       .on(table.accountId, table.expiresAt, table.id)
@@ -49,6 +57,12 @@ export const licenseCounts = sqliteTable(
 export const licenseTotals = sqliteTable('license_totals', {
   accountId: text('account_id').primaryKey(),
   licenses: integer().notNull(),
+});
+
+/** Numbers the accounts for the search index `license_trigrams`. A trigger numbers an account with its first license. */
+export const searchAccounts = sqliteTable('search_accounts', {
+  number: integer().primaryKey({ autoIncrement: true }),
+  accountId: text('account_id').notNull().unique(),
 });
 
 /** The fields that a license's history records, with their names in the API. */

@@ -72,14 +72,26 @@ export interface LicenseFilter {
   status?: LicenseState | undefined;
 }
 
+type LicensePage = InferResponseType<typeof api.v1.licenses.$get>;
+
+/** Fetches a page of licenses. A page of a search can be empty before the end of the list; it is skipped. */
+export const licensePage = async (
+  query: LicenseFilter & { limit: string; cursor?: string },
+  signal: AbortSignal,
+): Promise<LicensePage> => {
+  const page = await call(api.v1.licenses.$get({ query }, { init: { signal } }));
+  return page.data.length > 0 || page.next_cursor === null
+    ? page
+    : licensePage({ ...query, cursor: page.next_cursor }, signal);
+};
+
 export const licensesQuery = ({ q, status }: LicenseFilter) =>
   infiniteQueryOptions({
     queryKey: [...LICENSE_LISTS, { q: q ?? '', status: status ?? '' }],
-    queryFn: ({ pageParam }) =>
-      call(
-        api.v1.licenses.$get({
-          query: { limit: PAGE, ...cursorOf(pageParam), ...(q && { q }), ...(status && { status }) },
-        }),
+    queryFn: ({ pageParam, signal }) =>
+      licensePage(
+        { limit: PAGE, ...cursorOf(pageParam), ...(q && { q }), ...(status && { status }) },
+        signal,
       ),
     ...paged,
   });

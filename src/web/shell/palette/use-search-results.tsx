@@ -2,8 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ScrollText, Webhook as WebhookIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { api, call } from '../../data/client.ts';
-import { type License, webhooksQuery } from '../../data/queries.ts';
+import { type License, licensePage, webhooksQuery } from '../../data/queries.ts';
 import { Badge, LicenseBadge } from '../../ui/badge.tsx';
 import type { Group, Item } from './ranking.ts';
 
@@ -41,10 +40,8 @@ export const useSearchResults = (typed: string): SearchResults => {
   const isEnabled = text.length >= MIN_LENGTH;
   const licenses = useQuery({
     queryKey: ['licenses', 'palette', settled],
-    queryFn: async ({ signal }) => {
-      const query = { q: settled, limit: String(MAX_RESULTS) };
-      return (await call(api.v1.licenses.$get({ query }, { init: { signal } }))).data;
-    },
+    queryFn: async ({ signal }) =>
+      (await licensePage({ q: settled, limit: String(MAX_RESULTS) }, signal)).data,
     enabled: settled.length >= MIN_LENGTH,
     placeholderData: keepPreviousData,
   });

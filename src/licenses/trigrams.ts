@@ -1,0 +1,68 @@
+// The search index. The FTS5 table `license_trigrams` lists the licenses that contain a trigram (three characters in a
+// row) in their license key, email address, name, or product. Its rowid is the account's number followed by the license's
+// `seq`: a trigram's list has each account's licenses in one piece, and a search reads its own account's only.
+import { type SQL, sql } from 'drizzle-orm';
+import type { LicenseRow } from '../db/schema.ts';
+
+const TRIGRAM_LENGTH = 3;
+/** How many of the text's trigrams are compared to find the rarest. */
+const MAX_COMPARED = 8;
+/** The rarer of two lists is the one whose 64th newest license is older or doesn't exist. */
+export const DEPTH = 64;
+
+const SEQ_BITS = sql.raw('31');
+
+/** Stands before each field, so that a search can match the beginning of a field. */
+const MARK = '\u0002\u0002';
+
+/** Converts to lower case as FTS5 does, character by character. */
+const fold = (text: string) => Array.from(text, (character) => character.toLowerCase()).join('');
+
+/** Returns the text to look for in the fields. Less than a trigram is only found at the beginning of a field. */
+export const searchedText = (q: string) => fold(Array.from(q).length < TRIGRAM_LENGTH ? MARK + q : q);
+
+/** The column `words` of the view `license_words`, in lower case. */
+export const wordsOf = ({ licenseKey, customerEmail, customerName, product }: LicenseRow) =>
+  fold(['', licenseKey, customerEmail, customerName ?? '', product ?? ''].join(MARK));
+
+/** Returns FTS5 queries for trigrams spread over the whole text. */
+const trigramQueries = (text: string): string[] => {
+  const characters = Array.from(text);
+  const count = characters.length - TRIGRAM_LENGTH + 1;
+  const compared = Math.min(count, MAX_COMPARED);
+  return Array.from({ length: compared }, (_, index) => {
+    const start = Math.floor((index * count) / compared);
+    const trigram = characters.slice(start, start + TRIGRAM_LENGTH).join('');
+    return `"${trigram.replaceAll('"', '""')}"`;
+  });
+};
+
+/** Computes the column `index_row` of the view `license_words`. */
+const indexRow = (accountId: string, seq: SQL) =>
+  sql`((SELECT number FROM search_accounts WHERE account_id = ${accountId}) << ${SEQ_BITS}) + ${seq}`;
+
+/** The account's licenses up to `before`. */
+interface Range {
+  accountId: string;
+  before: SQL | undefined;
+}
+
+/** Returns a subquery of the `seq`s of the newest licenses that match an FTS5 query, newest first. */
+export const newestByTrigram = (
+  { accountId, before }: Range,
+  query: SQL,
+  limit: number,
+  offset = 0,
+): SQL => sql`
+  SELECT rowid & ((1 << ${SEQ_BITS}) - 1) AS seq FROM license_trigrams
+  WHERE license_trigrams MATCH ${query} AND rowid >= ${indexRow(accountId, sql`0`)}
+    AND rowid < ${indexRow(accountId, before ?? sql`(1 << ${SEQ_BITS})`)}
+  ORDER BY rowid DESC LIMIT ${limit} OFFSET ${offset}`;
+
+/** Returns a subquery of the FTS5 query for the text's rarest trigram in the account. */
+export const rarestTrigram = (range: Range, text: string): SQL => {
+  const depth = newestByTrigram(range, sql`value`, 1, DEPTH - 1);
+  return sql`
+    SELECT value AS query, min(coalesce((${depth}), 0)) AS depth
+    FROM json_each(${JSON.stringify(trigramQueries(text))})`;
+};

@@ -1,0 +1,79 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, test } from 'vitest';
+import { type Customer, signUp } from '../support/client.ts';
+import { countRowsRead } from '../support/d1-queries.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { allPages, list, products } from '../support/licenses.ts';
+
+beforeEach(() => {
+  useFakeClock('2027-03-01T12:00:00.000Z');
+});
+
+let inserted = 0;
+
+const insertLicenses = async (
+  { accountId }: Customer,
+  { count, product, expiresAt = null }: { count: number; product: string; expiresAt?: string | null },
+) => {
+  await env.DB.prepare(
+    `WITH RECURSIVE numbers(number) AS (SELECT ?2 UNION ALL SELECT number + 1 FROM numbers WHERE number < ?2 + ?3 - 1)
+    INSERT INTO licenses
+      (account_id, id, license_key, status, product, customer_email, expires_at, metadata, created_at, updated_at)
+    SELECT ?1, printf('lic_%020d', number), printf('KEY-%08d', number), 'active', ?4, 'ada@example.com', ?5, '{}', 0, 0
+    FROM numbers`,
+  )
+    .bind(accountId, inserted, count, product, expiresAt)
+    .run();
+  inserted += count;
+};
+
+test('a list or search of a few active licenses doesn’t read all the expired ones', async () => {
+  const ada = await signUp();
+  await insertLicenses(ada, { count: 2, product: 'Sextant' });
+  await insertLicenses(ada, { count: 12_000, product: 'Old Sextant', expiresAt: '2027-02-28' });
+  await insertLicenses(ada, { count: 1, product: 'Sextant', expiresAt: '2027-03-01' });
+  const listed = await countRowsRead(async () => {
+    expect(products(await list(ada, { status: 'active' }))).toEqual(['Sextant', 'Sextant', 'Sextant']);
+  });
+  expect(listed).toBeLessThan(200);
+  const searched = await countRowsRead(async () => {
+    expect(products(await list(ada, { status: 'active', q: 'sextant' }))).toHaveLength(3);
+  });
+  expect(searched).toBeLessThan(2_000);
+});
+
+test('a search whose parts are common returns short pages, and its cursor leads to every match', async () => {
+  const ada = await signUp();
+  await insertLicenses(ada, { count: 1, product: 'aaab, the oldest' });
+  await insertLicenses(ada, { count: 1_500, product: 'aaa aab' });
+  await insertLicenses(ada, { count: 1, product: 'aaab, the newest' });
+  await insertLicenses(ada, { count: 700, product: 'aaa aab' });
+  const first = await list(ada, { q: 'aaab' });
+  expect(products(first)).toEqual(['aaab, the newest']);
+  const second = await list(ada, { q: 'aaab', cursor: first.next_cursor });
+  expect([products(second), typeof second.next_cursor]).toEqual([[], 'string']);
+  const third = await list(ada, { q: 'aaab', cursor: second.next_cursor });
+  expect([products(third), third.next_cursor]).toEqual([['aaab, the oldest'], null]);
+  const found = await allPages(ada, { q: 'aaab', status: 'active' });
+  expect(found.flat()).toEqual(['aaab, the newest', 'aaab, the oldest']);
+});
+
+test('the migration adds existing licenses to the search index once', async () => {
+  const ada = await signUp();
+  await ada.createLicense({ product: 'Planisphere' });
+  await env.DB.prepare(
+    `DELETE FROM license_trigrams WHERE rowid IN
+      (SELECT index_row FROM license_words JOIN licenses USING (seq) WHERE account_id = ?)`,
+  )
+    .bind(ada.accountId)
+    .run();
+  expect(products(await list(ada, { q: 'planisphere' }))).toEqual([]);
+  const migration = env.MIGRATIONS.find(({ name }) => name.includes('license_trigrams'));
+  const backfill = migration?.queries.filter((query) => query.includes('BETWEEN')) ?? [];
+  const indexed = async () => {
+    const results = await env.DB.batch(backfill.map((query) => env.DB.prepare(query)));
+    return results.reduce((sum, { meta }) => sum + meta.changes, 0);
+  };
+  expect([(await indexed()) > 0, await indexed()]).toEqual([true, 0]);
+  expect(products(await list(ada, { q: 'planisphere' }))).toEqual(['Planisphere']);
+});
