@@ -58,7 +58,7 @@ describe('the first start', () => {
   test('prints the address of the dashboard once the service answers', async () => {
     const ready = `Ready on ${first.origin}`;
     const dashboard = `\nDashboard: ${first.origin}\n`;
-    await expect.poll(first.output, { timeout: 10_000 }).toContain(dashboard);
+    await expect.poll(first.output, { timeout: 60_000 }).toContain(dashboard);
     expect(first.output().indexOf(dashboard)).toBeGreaterThan(first.output().indexOf(ready));
   });
 

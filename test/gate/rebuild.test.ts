@@ -38,9 +38,7 @@ const readProgress = async (accountId: string) => {
 };
 
 const untilLoaded = async (accountId: string) => {
-  await expect
-    .poll(async () => (await readProgress(accountId))?.complete, { timeout: 20_000, interval: 50 })
-    .toBe(true);
+  await expect.poll(async () => (await readProgress(accountId))?.complete, { interval: 50 }).toBe(true);
 };
 
 /** Deletes the gate's storage and memory, as if its disk were lost. */

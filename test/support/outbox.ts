@@ -120,7 +120,7 @@ export const withOutboxMethod = (
 export const waitUntil = async <T>(
   read: () => Promise<T>,
   isDone: (value: T) => boolean,
-  timeoutMs = 10_000,
+  timeoutMs = 30_000,
 ): Promise<T> => {
   const endMs = performance.now() + timeoutMs;
   for (;;) {

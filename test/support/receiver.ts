@@ -15,7 +15,7 @@ export const newReceiver = async (...script: Reply[]) => {
     answers,
     received,
     /** Waits for at least `count` webhooks and returns all that have arrived. */
-    receives: async (count: number, timeoutMs = 10_000): Promise<Received[]> => {
+    receives: async (count: number, timeoutMs = 30_000): Promise<Received[]> => {
       const deadlineMs = performance.now() + timeoutMs;
       for (;;) {
         const all = await received();

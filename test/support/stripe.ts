@@ -216,7 +216,7 @@ export const signUpWithStripe = async () => {
     /** Returns the payloads of the webhooks sent since `sinceMs`, oldest first. */
     events: async (sinceMs = 0): Promise<Json[]> => {
       const waiting = () => readGate(person.accountId, 'SELECT seq FROM outgoing');
-      await expect.poll(waiting, { timeout: 10_000, interval: 5 }).toEqual([]);
+      await expect.poll(waiting, { interval: 5 }).toEqual([]);
       const { body } = await callApi('GET', `${endpoint.path}/deliveries?limit=20`);
       return (body.data as Json[])
         .map(({ payload }) => JSON.parse(payload))

@@ -8,9 +8,7 @@ import { newReceiver } from '../support/receiver.ts';
 /** Waits for the first attempt of the endpoint's oldest delivery and returns that delivery. */
 const firstAttempted = async (endpoint: Awaited<ReturnType<typeof addEndpoint>>): Promise<Json> => {
   const oldest = async (): Promise<Json> => (await endpoint.deliveries()).at(-1);
-  await expect
-    .poll(async () => (await oldest())?.attempts.length, { timeout: 20_000, interval: 250 })
-    .toBe(1);
+  await expect.poll(async () => (await oldest())?.attempts.length, { interval: 250 }).toBe(1);
   return oldest();
 };
 
@@ -29,13 +27,13 @@ test('a receiver has 15 s to answer, and a hanging receiver does not delay other
     await addEndpoint(ada, slowReceiver.url),
     await addEndpoint(ada, promptReceiver.url),
   ];
-  const startedMs = performance.now();
   for (let i = 0; i < 8; i++) await ada.createLicense();
   await promptReceiver.receives(8);
   await expect
     .poll(async () => (await prompt.deliveries()).map(({ status }) => status))
     .toEqual(Array.from({ length: 8 }, () => 'delivered'));
-  expect(performance.now() - startedMs).toBeLessThan(5_000);
+  // All of this happened before the first timeout.
+  expect((await hanging.deliveries()).flatMap(({ attempts }) => attempts)).toEqual([]);
   // The hanging endpoint uses all of its own six lanes.
   expect(await hangingReceiver.received()).toHaveLength(6);
 

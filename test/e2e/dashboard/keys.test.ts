@@ -126,7 +126,7 @@ const TOO_FAST = {
 test('a request over the rate limit is sent again after Retry-After, and shows an error if it fails again', async () => {
   await page.route('**/api/api-keys*', (route) => route.fulfill(TOO_FAST), { times: 1 });
   await page.reload();
-  await expect.poll(() => row('In the app').count(), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => row('In the app').count()).toBe(1);
 
   await page.route('**/api/create-api-key', (route) => route.fulfill(TOO_FAST), { times: 3 });
   await page.getByRole('button', { name: 'Create API key' }).click();

@@ -17,7 +17,7 @@ export type Theme = 'light' | 'dark';
 /** With these flags, Chromium runs in one process, which can't serve several contexts at a time. */
 const SINGLE_PROCESS_FLAGS = ['--single-process', '--no-zygote'];
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 40_000;
 
 const launchOptions = async () => ({
   executablePath: await chromium.executablePath(),
