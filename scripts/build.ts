@@ -1,23 +1,39 @@
-// Builds the Worker's static assets: the dashboard, the OpenAPI document and its documentation page.
-// Wrangler runs it before it bundles the Worker.
-import { cp, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
-import packageJson from '../package.json' with { type: 'json' };
-import { app } from '../src/app.ts';
-import { openApiDocument } from './openapi.ts';
+// Builds the Worker's static assets unless they are up to date. Wrangler runs it before it bundles the Worker.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const assets = join(root, 'dist/assets');
-const docs = join(assets, 'docs');
-const swaggerUi = join(root, 'node_modules/swagger-ui-dist');
+const root = join(import.meta.dirname, '..');
+const STAMP = 'dist/assets.sha256';
+/** What the assets are made of. npm writes the last file, which lists the installed packages. */
+const SOURCES = ['src', 'scripts', 'package.json', 'node_modules/.package-lock.json'];
+const ASSETS = 'dist/assets';
 
-await build({ configFile: join(root, 'src/web/vite.config.ts'), logLevel: 'warn' });
-await cp(join(root, 'scripts/docs'), docs, { recursive: true });
-for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
-  await cp(join(swaggerUi, file), join(docs, file));
-await writeFile(
-  join(assets, 'openapi.json'),
-  JSON.stringify(openApiDocument(app, packageJson.version), null, 2),
-);
+const filesIn = (path: string): string[] => {
+  if (!existsSync(join(root, path))) return [];
+  if (!statSync(join(root, path)).isDirectory()) return [path];
+  return readdirSync(join(root, path))
+    .toSorted()
+    .flatMap((name) => filesIn(`${path}/${name}`));
+};
+
+const hashOf = (...paths: string[]): string => {
+  const hash = createHash('sha256').update(process.version);
+  for (const file of paths.flatMap(filesIn)) {
+    const content = readFileSync(join(root, file));
+    hash.update(`${file}\n${content.length}\n`).update(content);
+  }
+  return hash.digest('hex');
+};
+
+const stampPath = join(root, STAMP);
+const stamp = existsSync(stampPath) ? readFileSync(stampPath, 'utf8') : '';
+const sources = hashOf(...SOURCES);
+
+// The content decides, because times of files say nothing after a checkout.
+if (stamp !== `${sources} ${hashOf(ASSETS)}`) {
+  rmSync(stampPath, { force: true });
+  const { buildAssets } = await import('./assets.ts');
+  await buildAssets();
+  writeFileSync(stampPath, `${sources} ${hashOf(ASSETS)}`);
+}

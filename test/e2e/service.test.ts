@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -117,5 +117,24 @@ describe('a chunked body without a Content-Length', () => {
 
   test.for([64 * 1024 + 1, 1024 * 1024])('is rejected at %i bytes', async (bytes) => {
     expect(await send(bytes)).toMatchObject({ status: 413, body: { error: { code: 'body_too_large' } } });
+  });
+});
+
+describe('`npm run build`', () => {
+  const build = () => runCommand(folder, 'npm', 'run', '--silent', 'build');
+  const page = () => join(folder, 'dist/assets/docs/index.html');
+
+  test('keeps assets that are up to date', async () => {
+    const before = statSync(page()).mtimeMs;
+    expect(await build()).toMatchObject({ code: 0, stderr: '' });
+    expect(statSync(page()).mtimeMs).toBe(before);
+  });
+
+  test('builds the assets again after a change of a source or of an asset', async () => {
+    appendFileSync(join(folder, 'scripts/docs/index.html'), '<!-- changed -->');
+    rmSync(join(folder, 'dist/assets/theme.js'));
+    expect(await build()).toMatchObject({ code: 0 });
+    expect(readFileSync(page(), 'utf8')).toContain('<!-- changed -->');
+    expect(existsSync(join(folder, 'dist/assets/theme.js'))).toBe(true);
   });
 });
