@@ -1,6 +1,7 @@
-import { and, count, eq, isNull } from 'drizzle-orm';
+import { and, count, eq, isNull, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { toAccount } from '../accounts/schemas.ts';
+import type { AccountDatabase } from '../db/client.ts';
 import { accounts, apiKeys, licenseCounts } from '../db/schema.ts';
 import type { DayUsage } from '../gate/ledger.ts';
 import { gateOf } from '../shared/objects.ts';
@@ -21,37 +22,47 @@ const fillDays = (fromDate: string, days: DayUsage[]): DayUsage[] => {
   });
 };
 
-type CountRow = Pick<typeof licenseCounts.$inferSelect, 'status' | 'expiresAt' | 'licenses'>;
+/** Summed up in D1, because an account can have a count for every day. */
+const countLicenses = (db: AccountDatabase, accountId: string, yesterday: string) => {
+  const { status, expiresAt, licenses } = licenseCounts;
+  const isPast = sql`${expiresAt} BETWEEN '0' AND ${yesterday}`;
+  return db
+    .select({
+      status,
+      total: sql<number>`sum(${licenses})`,
+      past: sql<number>`sum(CASE WHEN ${isPast} THEN ${licenses} ELSE 0 END)`,
+    })
+    .from(licenseCounts)
+    .where(eq(licenseCounts.accountId, accountId))
+    .groupBy(status);
+};
 
-const countByState = (rows: CountRow[], today: string) => {
+type CountRow = Awaited<ReturnType<typeof countLicenses>>[number];
+
+const countByState = (rows: CountRow[], today: string, yesterday: string) => {
   const counts = Object.fromEntries(LICENSE_STATES.map((state) => [state, 0])) as Record<
     LicenseState,
     number
   >;
-  let total = 0;
-  for (const { status, expiresAt, licenses } of rows) {
-    counts[licenseState({ status, expiresAt: expiresAt || null }, today)] += licenses;
-    total += licenses;
+  let sum = 0;
+  for (const { status, total, past } of rows) {
+    counts[licenseState({ status, expiresAt: yesterday }, today)] += past;
+    counts[licenseState({ status, expiresAt: null }, today)] += total - past;
+    sum += total;
   }
-  return { total, ...counts };
+  return { total: sum, ...counts };
 };
 
 export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer<typeof dashboardBody>> => {
   const today = isoDate(Date.now());
+  const yesterday = addDays(today, -1);
   const fromDate = addDays(today, 1 - DAYS);
   const [statistics, outbox, [[account], counts, [keys]]] = await Promise.all([
     gateOf(env, accountId).statistics(fromDate),
     outboxOf(env, accountId).summary(),
     db.batch([
       db.select().from(accounts).where(eq(accounts.id, accountId)),
-      db
-        .select({
-          status: licenseCounts.status,
-          expiresAt: licenseCounts.expiresAt,
-          licenses: licenseCounts.licenses,
-        })
-        .from(licenseCounts)
-        .where(eq(licenseCounts.accountId, accountId)),
+      countLicenses(db, accountId, yesterday),
       db
         .select({ total: count() })
         .from(apiKeys)
@@ -68,7 +79,7 @@ export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer
       period_end: isoTime(statistics.period.endMs),
     },
     usage_by_day: fillDays(fromDate, statistics.days),
-    licenses: countByState(counts, today),
+    licenses: countByState(counts, today, yesterday),
     api_keys: { total: keys?.total ?? 0 },
     webhooks: {
       endpoints: outbox.endpoints,

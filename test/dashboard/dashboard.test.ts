@@ -122,3 +122,18 @@ test('a license whose last day changes often has one row in the license counts',
     { status: 'suspended', expires_at: '2098-01-03', licenses: 1 },
   ]);
 });
+
+test('the dashboard gets one row per status of the licenses, however many last days they have', async () => {
+  useFakeClock('2097-01-02');
+  const ada = await signUp();
+  for (const expires_at of ['2097-01-02', '2097-01-03', '2098-01-01', '2099-01-01', null]) {
+    await ada.createLicense({ expires_at });
+  }
+  useFakeClock('2097-01-03');
+  const batches = vi.spyOn(Object.getPrototypeOf(accountsD1) as D1Database, 'batch');
+  const { body } = await ada.asSession('GET', '/api/dashboard');
+  const results = (await Promise.all(batches.mock.results.map(({ value }) => value))).flat() as D1Result[];
+  batches.mockRestore();
+  expect(body.licenses).toEqual({ total: 5, active: 4, expired: 1, suspended: 0, revoked: 0 });
+  expect(Math.max(...results.map((result) => result.results.length))).toBeLessThanOrEqual(2);
+});
