@@ -5,6 +5,7 @@ import { isLive, payments, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
 import { eventChange, type Change } from '../gate/feed.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
+import { GRACE_DAYS } from '../shared/rules/plans.ts';
 import { newEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
 import { accountWhileLive, activeAndUnpaid, endMarker, isRenewalRecorded } from './guards.ts';
@@ -13,7 +14,6 @@ import type { Fact, Provider, ProviderName } from './provider.ts';
 // Computes what a fact changes, given the current state. Nothing is written here.
 
 /** How long the paid limits remain after a payment has failed. */
-const GRACE_PERIOD_MS = 7 * DAY_MS;
 
 export interface Effect {
   accountId: string;
@@ -185,7 +185,7 @@ const paymentFailedEffect = async (
     statements: [
       db
         .update(accounts)
-        .set({ periodStart, periodEnd, planUntil: fact.atMs + GRACE_PERIOD_MS })
+        .set({ periodStart, periodEnd, planUntil: fact.atMs + GRACE_DAYS * DAY_MS })
         .where(accountWhileLive(ctx, accountId, id, isUnpaid)),
       db
         .update(subscriptions)

@@ -2,6 +2,7 @@ import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
+import { MAX_EMAIL_LENGTH } from '../shared/rules/accounts.ts';
 import type { AppEnv } from './context.ts';
 import { issueMessage, toDetails } from './issues.ts';
 import { documented } from './openapi.ts';
@@ -22,7 +23,7 @@ export const email = z
   .string()
   .trim()
   .toLowerCase()
-  .max(254)
+  .max(MAX_EMAIL_LENGTH)
   .pipe(z.email())
   .meta({ format: 'email', examples: ['ada@example.com'] });
 

@@ -3,8 +3,9 @@
 // `seq`: a trigram's list has each account's licenses in one piece, and a search reads its own account's only.
 import { type SQL, sql } from 'drizzle-orm';
 import type { LicenseRow } from '../db/schema.ts';
+import { MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
 
-const TRIGRAM_LENGTH = 3;
+const TRIGRAM_LENGTH = MIN_SUBSTRING_LENGTH;
 /** How many of the text's trigrams are compared to find the rarest. */
 const MAX_COMPARED = 8;
 /** The rarer of two lists is the one whose 64th newest license is older or doesn't exist. */

@@ -1,8 +1,9 @@
 import { DAY_MS } from '../shared/rules/dates.ts';
+import { RETENTION_DAYS } from '../shared/rules/webhooks.ts';
 import { firstIdAt } from '../shared/ids.ts';
 import { openHourlyCounts } from './hours.ts';
 
-const RETENTION_MS = 30 * DAY_MS;
+const RETENTION_MS = RETENTION_DAYS * DAY_MS;
 /** Older events are deleted beyond this number, unless they have a pending delivery. */
 const MAX_EVENTS = 50_000;
 /** Events scanned per alarm, about. A sweep spans several alarms, so that it doesn't block other calls. */

@@ -55,6 +55,9 @@ export const MAX_DURATION_DAYS = 36_500;
 /** Changes of a license that its history keeps. */
 export const MAX_HISTORY_CHANGES = 200;
 
+/** A search for at least so many characters finds them anywhere in a field. A shorter one finds beginnings of fields. */
+export const MIN_SUBSTRING_LENGTH = 3;
+
 // Limits for license keys that a seller chooses.
 export const MIN_LICENSE_KEY_LENGTH = 8;
 export const MAX_LICENSE_KEY_LENGTH = 128;

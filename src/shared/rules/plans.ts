@@ -36,6 +36,9 @@ export const PLANS: Record<PlanName, Plan> = {
   },
 };
 
+/** After a failed payment, the paid limits apply for so many more days. */
+export const GRACE_DAYS = 7;
+
 /** What an account has paid for, and until when. */
 export interface PlanTerms {
   plan: PlanName;

@@ -32,5 +32,8 @@ export const MAX_RETRY_AFTER_MS = DAY_MS;
 /** An endpoint is disabled if all attempts fail for this long. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 
+/** Events and their deliveries are kept for so many days, unless a delivery is pending. */
+export const RETENTION_DAYS = 30;
+
 /** An endpoint's old secret keeps signing for this long after a rotation. */
 export const OLD_SECRET_MS = DAY_MS;

@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
+import { GRACE_DAYS } from '../../../shared/rules/plans.ts';
 import { cancelSubscription } from '../../data/mutations.ts';
 import type { Billing } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
@@ -25,7 +26,7 @@ const AtPeriodEnd = ({ subscription }: { subscription: Subscription }) => {
       hint={
         isPaid
           ? `You keep the limits of ${name} until then and move to Free afterwards.`
-          : `You keep the limits of ${name} for 7 days after the failed payment and move to Free afterwards.`
+          : `You keep the limits of ${name} for ${GRACE_DAYS} days after the failed payment and move to Free afterwards.`
       }
     />
   );

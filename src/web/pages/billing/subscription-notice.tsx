@@ -1,5 +1,6 @@
 import { CircleAlert, CircleMinus } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { GRACE_DAYS } from '../../../shared/rules/plans.ts';
 import type { Billing } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { cx } from '../../ui/cx.ts';
@@ -43,13 +44,13 @@ export const SubscriptionNotice = ({ billing }: { billing: Billing }) => {
   }
   return plan === 'free' ? (
     <Message isBad title={`The last payment for ${name} failed`}>
-      The 7-day grace period is over, so the limits of Free apply. Pay for {name} below to get its limits back
-      right away.
+      The {GRACE_DAYS}-day grace period is over, so the limits of Free apply. Pay for {name} below to get its
+      limits back right away.
     </Message>
   ) : (
     <Message isBad title={`The last payment for ${name} failed`}>
-      You keep the limits of {name} for 7 days after the failed payment. After that the limits of Free apply
-      until a payment succeeds. You can pay for {name} below.
+      You keep the limits of {name} for {GRACE_DAYS} days after the failed payment. After that the limits of
+      Free apply until a payment succeeds. You can pay for {name} below.
     </Message>
   );
 };

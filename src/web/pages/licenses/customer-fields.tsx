@@ -1,3 +1,4 @@
+import { MAX_EMAIL_LENGTH } from '../../../shared/rules/accounts.ts';
 import { MAX_CUSTOMER_NAME_LENGTH, MAX_PRODUCT_LENGTH } from '../../../shared/rules/licenses.ts';
 import type { License } from '../../data/queries.ts';
 import { TextField } from '../../ui/form.tsx';
@@ -20,7 +21,7 @@ export const CustomerFields = ({
       autoFocus={autoFocus}
       // The browser would suggest the user's own address.
       autoComplete="off"
-      maxLength={254}
+      maxLength={MAX_EMAIL_LENGTH}
       placeholder="grace@example.com"
       defaultValue={license?.customer_email}
       hint={emailHint}

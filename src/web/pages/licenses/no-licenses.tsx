@@ -1,11 +1,8 @@
 import { ScrollText, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { LicenseState } from '../../../shared/rules/licenses.ts';
+import { type LicenseState, MIN_SUBSTRING_LENGTH } from '../../../shared/rules/licenses.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/notice.tsx';
-
-/** The API matches shorter terms at the beginning of each field only. */
-const MIN_SUBSTRING_LENGTH = 3;
 
 /** Explains why the list is empty: there are no licenses, none in this state, or none that match. */
 export const NoLicenses = ({

@@ -1,5 +1,6 @@
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { RETENTION_DAYS } from '../../../shared/rules/webhooks.ts';
 import type { Webhook } from '../../data/queries.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -83,8 +84,8 @@ export const DeliveryPanel = ({ webhook, id, list, onClose }: DeliveryPanelProps
     <LoadError error={error} onRetry={retry} />
   ) : delivery === null ? (
     <p className="px-5 pb-5 text-muted">
-      This delivery was deleted or never existed. Deliveries are kept for up to 30 days, or less on busy
-      webhooks.
+      This delivery was deleted or never existed. Deliveries are kept for up to {RETENTION_DAYS} days, or less
+      on busy webhooks.
     </p>
   ) : (
     <Loading />
