@@ -1,4 +1,5 @@
 // An account with an API key and a webhook, and its calls to the service.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiResponse, Service } from '../e2e/support/service.ts';
 import type { Inbox, Receiver } from './receiver.ts';
 
@@ -61,14 +62,25 @@ export const verify = async (service: Service, { apiKey }: Pick<Customer, 'apiKe
   return status === 200 && (body as { valid: boolean }).valid;
 };
 
+/** Repeats a call that a rate limit refuses, after its Retry-After of one second. */
+const withinRateLimit = async (call: () => Promise<ApiResponse>): Promise<ApiResponse> => {
+  for (;;) {
+    const response = await call();
+    if (response.status !== 429) return response;
+    await delay(1_000);
+  }
+};
+
 /** Counts the pending deliveries of the webhook. */
 export const countPending = async (service: Service, { endpointId, session }: Customer): Promise<number> => {
   let pending = 0;
   for (let cursor: string | null = ''; cursor !== null;) {
     const after: string = cursor === '' ? '' : `&cursor=${cursor}`;
-    const page = expectOk(
-      await service.get(`/api/webhooks/${endpointId}/deliveries?limit=100${after}`, session),
-    ) as { data: { status: string }[]; next_cursor: string | null };
+    const path = `/api/webhooks/${endpointId}/deliveries?limit=100${after}`;
+    const page = expectOk(await withinRateLimit(() => service.get(path, session))) as {
+      data: { status: string }[];
+      next_cursor: string | null;
+    };
     pending += page.data.filter(({ status }) => status === 'pending').length;
     cursor = page.next_cursor;
   }
