@@ -68,7 +68,7 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
     console.log(
       `\n${machineLine(on)}\n${options.rounds} rounds of ${options.sliceMs / 1_000} s, medians. ${NOTES}\n`,
     );
-    console.log(`${resultTable(verify, lists, counts, memory)}\n`);
+    console.log(`${resultTable(verify, lists, counts, delivered, memory)}\n`);
     console.log(remarks({ verify, counts, delivered, memory, bundle, starts, grown }));
     if (options.json === null) return;
     const { lazyBytes, bytes, gzippedBytes } = bundle;

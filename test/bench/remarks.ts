@@ -7,13 +7,10 @@ import type { Figure } from './rounds.ts';
 import type { Grown } from './seed.ts';
 import type { StartFigures } from './start-stage.ts';
 import type { VerifyFigures } from './verify-stage.ts';
-import type { Delivered, DeliveredFigures } from './webhook-stage.ts';
+import { countOutboxRows, type Delivered, type DeliveredFigures } from './webhook-stage.ts';
 
 const kib = (bytes: number) => `${(bytes / 1_024).toFixed(1)} KiB`;
 const dollars = (value: number) => `$${value.toFixed(2)}`;
-
-const sum = (numbers: Record<string, number>) =>
-  Object.values(numbers).reduce((total, number) => total + number, 0);
 
 /** Uses the CPU time of the whole runtime, which is more than Cloudflare bills. */
 export const costs = (
@@ -21,13 +18,13 @@ export const costs = (
   delivered: DeliveredFigures,
   { many: figures }: VerifyFigures,
 ) => {
-  const withWebhook = ({ outboxRows, hints, ...consumed }: Delivered, { callsPerSecond }: Counted) =>
+  const withWebhook = (consumed: Delivered, { callsPerSecond }: Counted) =>
     costOf({
       ...consumed,
       // A lone verify waits for its webhook, and the probe meanwhile takes more time than both.
       cpuMs: delivered.many.cpuMs,
-      outboxRows: sum(outboxRows),
-      queueMessages: hints,
+      outboxRows: countOutboxRows(consumed),
+      queueMessages: consumed.hints,
       objectSeconds: 1 / callsPerSecond,
     });
   return {
@@ -46,12 +43,12 @@ export const costs = (
 const countedLine = (what: string, { commits, gateRows, outboxRows }: Counted) =>
   `  ${what.padEnd(32)}${gateRows.toFixed(2)} rows in the gate, ${outboxRows.toFixed(2)} in the outbox, ${commits.toFixed(2)} commits`;
 
-const deliveredLine = (what: string, { gateRows, outboxRows }: Delivered) => {
-  const { accept, claim, settle, alarm, forget } = outboxRows;
+const deliveredLine = (what: string, delivered: Delivered) => {
+  const { accept, claim, settle, alarm, forget } = delivered.outboxRows;
   const rows = (value: number) => value.toFixed(2);
   return (
     `  ${what.padEnd(32)}accept ${rows(accept)}, claim ${rows(claim)}, settle ${rows(settle)}, alarms ${rows(alarm)}, ` +
-    `forget ${rows(forget)}: ${rows(sum(outboxRows))} in the outbox, ${rows(gateRows)} in the gate`
+    `forget ${rows(forget)}: ${rows(countOutboxRows(delivered))} in the outbox, ${rows(delivered.gateRows)} in the gate`
   );
 };
 

@@ -4,6 +4,7 @@ import type { ListFigures } from './list-stage.ts';
 import { MAX_GROWTH_BYTES, type MemoryFigures } from './memory-stage.ts';
 import type { Figure } from './rounds.ts';
 import type { VerifyFigures } from './verify-stage.ts';
+import { countOutboxRows, type DeliveredFigures } from './webhook-stage.ts';
 
 export interface Ratios {
   verify_floor_throughput: number;
@@ -40,6 +41,9 @@ export const ratiosOf = ({ many, one, bySize }: VerifyFigures, lists: ListFigure
   p50_million_hot: p50(bySize, 'big account, hot') / p50(bySize, 'small account'),
   list_million: Math.max(...listRatios(lists).map(({ ratio }) => ratio)),
 });
+
+/** For a busy endpoint, from the event to its deletion. A lone webhook shares none of its rows. */
+const MAX_WEBHOOK_ROWS = 5;
 
 /** A lone verify writes its counters and its event, and the event is deleted later. The alarm is seldom set. */
 const MAX_GATE_ROWS = 3.1;
@@ -158,6 +162,14 @@ const countRows = ({ one, many, unheardMany, d1QueriesAfterEviction, evictions }
   ];
 };
 
+const webhookRow = ({ many, lone }: DeliveredFigures): Row => [
+  'rows of a delivered webhook in the outbox (64 connections; lone)',
+  `${countOutboxRows(many).toFixed(2)}; ${countOutboxRows(lone).toFixed(2)}`,
+  '',
+  `≤ ${MAX_WEBHOOK_ROWS} at 64 connections`,
+  verdict(countOutboxRows(many) <= MAX_WEBHOOK_ROWS),
+];
+
 const memoryRow = ({ licenses, heapBytes, rssBytes, growthBytes, diskBytes }: MemoryFigures): Row => [
   `memory after ${licenses} different licenses`,
   `heap ${mib(heapBytes[0] ?? 0)} → ${mib(heapBytes.at(-1) ?? 0)}, process ${mib(rssBytes[0] ?? 0)} → ${mib(rssBytes.at(-1) ?? 0)}, disk ${mib(diskBytes)}`,
@@ -170,6 +182,7 @@ export const resultTable = (
   verify: VerifyFigures,
   lists: ListFigures,
   counts: CountFigures,
+  delivered: DeliveredFigures,
   memory: MemoryFigures,
 ): string => {
   const head: Row = ['What', 'Figure', 'Ratio', 'Must reach', ''];
@@ -178,6 +191,7 @@ export const resultTable = (
     ...verifyRows(verify, ratiosOf(verify, lists)),
     ...listRows(lists),
     ...countRows(counts),
+    webhookRow(delivered),
     memoryRow(memory),
   ];
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

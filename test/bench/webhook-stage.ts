@@ -35,6 +35,9 @@ export interface DeliveredFigures {
   lone: Delivered;
 }
 
+export const countOutboxRows = ({ outboxRows }: Delivered): number =>
+  STAGES.reduce((sum, stage) => sum + outboxRows[stage], 0);
+
 const perVerify = (before: Probe, after: Probe, verifies: number, cpuMs: number): Delivered => {
   const per = (of: (probe: Probe) => number | undefined) => ((of(after) ?? 0) - (of(before) ?? 0)) / verifies;
   const rows = STAGES.map((stage) => [stage, per(({ outbox }) => outbox.rowsByStage[stage])]);
