@@ -1,7 +1,6 @@
-// License search: an index proposes candidates, newest first, and each candidate is compared with the search text. The
-// candidates come from the rarest list: that of a trigram of the text, or that of the status in the filter.
+// License search: an index proposes candidates, newest first, and each candidate is compared with the search text.
 //
-// A request compares at most MAX_CANDIDATES licenses. If these don't fill the page, the page is short, and its cursor
+// A query compares at most MAX_CANDIDATES licenses. If these don't fill the page, the page is short, and its cursor
 // continues after the last candidate.
 import { and, eq, getTableColumns, type SQL, sql, Subquery } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
@@ -10,7 +9,7 @@ import { isoDate } from '../shared/rules/dates.ts';
 import { licenseState, type LicenseState } from '../shared/rules/licenses.ts';
 import { toLicense } from './schemas.ts';
 import { hasState, newestInState } from './states.ts';
-import { DEPTH, newestByTrigram, rarestTrigram, searchedText, wordsOf } from './trigrams.ts';
+import { newestByRarestTrigram, searchedText, wordsOf } from './trigrams.ts';
 
 const MAX_CANDIDATES = 1_000;
 
@@ -22,9 +21,6 @@ interface Search {
   limit: number;
 }
 
-/** Returns a subquery of the `seq`s of the newest licenses in a list. */
-type Newest = (count: number) => SQL;
-
 const isEmail = (q: string) => /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(q);
 
 const hasEmail = ({ accountId }: Ctx, email: string) =>
@@ -33,24 +29,9 @@ const hasEmail = ({ accountId }: Ctx, email: string) =>
 const isCustomer = async (ctx: Ctx, email: string) =>
   (await ctx.db.select({ seq: licenses.seq }).from(licenses).where(hasEmail(ctx, email)).limit(1)).length > 0;
 
-const newestByEmail =
-  (ctx: Ctx, { q, before }: Search): Newest =>
-  (count) =>
-    sql`
-    SELECT seq FROM ${licenses} INDEXED BY licenses_by_email
-    WHERE ${and(hasEmail(ctx, q), before && sql`seq < ${before}`)} ORDER BY seq DESC LIMIT ${count}`;
-
-const depthOf = (newest: Newest) =>
-  sql`(SELECT iif(count(*) < ${DEPTH}, 0, min(seq)) FROM (${newest(DEPTH)}))`;
-
-/** Returns the rarer of two lists. SQLite tests a condition without columns first, and doesn't read the other list. */
-const rarerOf =
-  (a: Newest, b: Newest): Newest =>
-  (count) =>
-    sql`
-    WITH choice(is_a) AS MATERIALIZED (SELECT ${depthOf(a)} <= ${depthOf(b)})
-    SELECT seq FROM (${a(count)}) WHERE (SELECT is_a FROM choice)
-    UNION ALL SELECT seq FROM (${b(count)}) WHERE NOT (SELECT is_a FROM choice)`;
+const newestByEmail = (ctx: Ctx, { q, before }: Search) => sql`
+  SELECT seq FROM ${licenses} INDEXED BY licenses_by_email
+  WHERE ${and(hasEmail(ctx, q), before && sql`seq < ${before}`)} ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`;
 
 /** SQLite's lower() converts only ASCII, so SQLite compares the longest ASCII part of the text, and isMatch the rest. */
 const containsAsciiPart = (text: string) => {
@@ -62,23 +43,13 @@ const isMatch = (license: LicenseRow, text: string, status: LicenseState | undef
   wordsOf(license).includes(text) &&
   (status === undefined || licenseState(license, isoDate(Date.now())) === status);
 
-/** If the text is the whole email address of a customer, only this customer's licenses are candidates. */
-export const searchLicenses = async (ctx: Ctx, search: Search) => {
-  const { db, accountId } = ctx;
-  const { q, status, before, limit } = search;
-  const range = { accountId, before };
+/** Returns a page of the candidates that match. */
+const matchingPage = async ({ db, accountId }: Ctx, { q, status, limit }: Search, candidates: SQL) => {
   const text = searchedText(q);
-  const byTrigram: Newest = (count) => newestByTrigram(range, sql`(SELECT query FROM rarest)`, count);
-  const byText = isEmail(q) && (await isCustomer(ctx, q)) ? newestByEmail(ctx, search) : byTrigram;
-  const newest = status
-    ? rarerOf(byText, (count) => newestInState(accountId, status, before, count))
-    : byText;
   const canMatch = and(containsAsciiPart(text), status && hasState(accountId, status));
-
   // The unary plus and iif() keep SQLite from using another index than the candidates' order.
   const found = sql`
-    WITH rarest AS MATERIALIZED (${rarestTrigram(range, text)}),
-    candidates(seq) AS MATERIALIZED (${newest(MAX_CANDIDATES)}),
+    WITH candidates(seq) AS MATERIALIZED (${candidates}),
     last(seq) AS MATERIALIZED (SELECT iif(count(*) < ${MAX_CANDIDATES}, 0, min(seq)) FROM candidates)
     SELECT *, seq = (SELECT seq FROM last) AS is_last_candidate FROM licenses
     WHERE seq IN (SELECT seq FROM candidates) AND +account_id = ${accountId}
@@ -94,4 +65,22 @@ export const searchLicenses = async (ctx: Ctx, search: Search) => {
     data: page.filter((license) => isMatch(license, text, status)).map(toLicense),
     next_cursor: isCut && last ? last.id : null,
   };
+};
+
+/** If the text is the whole email address of a customer, only this customer's licenses are candidates. */
+export const searchLicenses = async (ctx: Ctx, search: Search) => {
+  const { accountId } = ctx;
+  const { q, status, before, limit } = search;
+  const byText =
+    isEmail(q) && (await isCustomer(ctx, q))
+      ? newestByEmail(ctx, search)
+      : newestByRarestTrigram({ accountId, before }, searchedText(q), MAX_CANDIDATES);
+  const page = await matchingPage(ctx, search, byText);
+  const isShort = page.next_cursor !== null && page.data.length < limit;
+  if (status === undefined || !isShort) return page;
+  // If the status is rarer than the text, a page of the newest licenses with this status is longer or gets further.
+  const byStatus = newestInState(accountId, status, before, MAX_CANDIDATES);
+  const other = await matchingPage(ctx, search, byStatus);
+  const isFurther = (other.next_cursor ?? '') < (page.next_cursor ?? '');
+  return other.data.length === limit || isFurther ? other : page;
 };

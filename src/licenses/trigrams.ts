@@ -8,8 +8,8 @@ import { MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
 const TRIGRAM_LENGTH = MIN_SUBSTRING_LENGTH;
 /** How many of the text's trigrams are compared to find the rarest. */
 const MAX_COMPARED = 8;
-/** The rarer of two lists is the one whose 64th newest license is older or doesn't exist. */
-export const DEPTH = 64;
+/** The rarest trigram is the one whose 64th newest license is the oldest or doesn't exist. */
+const DEPTH = 64;
 
 const SEQ_BITS = sql.raw('31');
 
@@ -48,22 +48,22 @@ interface Range {
   before: SQL | undefined;
 }
 
-/** Returns a subquery of the `seq`s of the newest licenses that match an FTS5 query, newest first. */
-export const newestByTrigram = (
-  { accountId, before }: Range,
-  query: SQL,
-  limit: number,
-  offset = 0,
-): SQL => sql`
+const newestByTrigram = ({ accountId, before }: Range, query: SQL, limit: number, offset = 0): SQL => sql`
   SELECT rowid & ((1 << ${SEQ_BITS}) - 1) AS seq FROM license_trigrams
   WHERE license_trigrams MATCH ${query} AND rowid >= ${indexRow(accountId, sql`0`)}
     AND rowid < ${indexRow(accountId, before ?? sql`(1 << ${SEQ_BITS})`)}
   ORDER BY rowid DESC LIMIT ${limit} OFFSET ${offset}`;
 
-/** Returns a subquery of the FTS5 query for the text's rarest trigram in the account. */
-export const rarestTrigram = (range: Range, text: string): SQL => {
+/**
+ * Returns a subquery of the `seq`s of the newest licenses that contain the text's rarest trigram. FTS5 can match several
+ * trigrams at once, but walks their lists until they agree, across all accounts and without a limit.
+ */
+export const newestByRarestTrigram = (range: Range, text: string, limit: number): SQL => {
   const depth = newestByTrigram(range, sql`value`, 1, DEPTH - 1);
-  return sql`
-    SELECT value AS query, min(coalesce((${depth}), 0)) AS depth
-    FROM json_each(${JSON.stringify(trigramQueries(text))})`;
+  const rarest = sql`(
+    SELECT query FROM (
+      SELECT value AS query, min(coalesce((${depth}), 0)) FROM json_each(${JSON.stringify(trigramQueries(text))})
+    )
+  )`;
+  return newestByTrigram(range, rarest, limit);
 };

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterAll, expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { call, signUp } from '../support/client.ts';
+import { insertLicenses } from '../support/licenses.ts';
 import { evict, gate, setPlan, tamper } from '../support/gate.ts';
 
 // Every statement that the service prepares while `callEveryFeature` runs.
@@ -22,6 +23,8 @@ const callEveryFeature = async () => {
     expires_at: new Date().toISOString().slice(0, 10),
   });
   const second = await ada.createLicense();
+  // Enough for a search by status to look among the licenses with that status, too.
+  await insertLicenses(ada, { count: 1_000, product: 'Orrery' });
   await ada.asKey('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'once' });
   await ada.asKey('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'once' });
   for (const query of [

