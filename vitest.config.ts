@@ -19,7 +19,10 @@ export default defineConfig({
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
+              // The tests' accounts are in the second database, so that a query to the wrong database fails its test.
+              d1Databases: { DB2: 'second', EMPTY_DB: 'empty' },
               bindings: {
+                DATABASES: 'DB, DB2@2020-01-01',
                 MIGRATIONS: await readD1Migrations('drizzle'),
                 WEBHOOK_ALLOW_LOOPBACK: 'true',
                 PAYMENTS: 'sandbox',

@@ -1,10 +1,11 @@
-// `npm run dev`: creates the local secrets, migrates the local database and starts `wrangler dev`.
+// `npm run dev`: creates the local secrets, migrates the local databases and starts `wrangler dev`.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { readConfig } from '../src/shared/config.ts';
+import { type DatabaseEntry, parseDatabases } from '../src/shared/databases.ts';
 
 const SECRETS = '.dev.vars';
 
@@ -53,12 +54,26 @@ const env = {
   X_LOCAL_OBSERVABILITY: 'false',
 };
 
-const applyMigrations = () => {
-  const { status, stdout, stderr } = spawnSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local'], {
-    env: { ...env, CI: 'true' },
-    encoding: 'utf8',
-  });
-  if (status !== 0) fail(`Could not apply the migrations to the local database:\n${stdout}${stderr}`);
+const applyMigrations = ({ binding }: DatabaseEntry) => {
+  const { status, stdout, stderr } = spawnSync(
+    'wrangler',
+    ['d1', 'migrations', 'apply', binding, '--local'],
+    {
+      env: { ...env, CI: 'true' },
+      encoding: 'utf8',
+    },
+  );
+  if (status !== 0)
+    fail(`Could not apply the migrations to the local database ${binding}:\n${stdout}${stderr}`);
+};
+
+const readDatabases = () => {
+  const [, text] = /^DATABASES = "(.*)"$/m.exec(readFileSync('wrangler.toml', 'utf8')) ?? [];
+  try {
+    return parseDatabases(text);
+  } catch (error) {
+    return fail(`wrangler.toml: ${error instanceof Error ? error.message : String(error)}`);
+  }
 };
 
 if (!existsSync(SECRETS)) writeFreshSecrets();
@@ -68,7 +83,7 @@ try {
 } catch (error) {
   fail(`${SECRETS}: ${error instanceof Error ? error.message : String(error)}`);
 }
-applyMigrations();
+readDatabases().forEach(applyMigrations);
 
 const args = process.argv.slice(2);
 // Picks any free port. Two checkouts that start at the same time would both find the default debugger port free.

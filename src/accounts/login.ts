@@ -1,8 +1,10 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { accounts, sessions } from '../db/schema.ts';
+import { databaseOf } from '../db/client.ts';
+import { sessions, users } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
+import { getAccount } from './account.ts';
 import { checkPassword, hashPassword, UNKNOWN_ACCOUNT_HASH } from './passwords.ts';
 import type { loginInput } from './schemas.ts';
 import { deleteExpiredSessions, endOldestSessions, endSessionOf, newSession } from '../auth/sessions.ts';
@@ -25,26 +27,33 @@ type Login = z.infer<typeof loginInput>;
 
 const signIn = async (ctx: PublicCtx, input: Login, client: Client, reservations: Reservation[]) => {
   const { firstDb } = ctx;
-  const [account] = await firstDb.select().from(accounts).where(eq(accounts.email, input.email));
+  const [user] = await firstDb.select().from(users).where(eq(users.email, input.email));
   const { matches, isOutdated } = await checkPassword(
     input.password,
-    account?.passwordHash ?? UNKNOWN_ACCOUNT_HASH,
+    user?.passwordHash ?? UNKNOWN_ACCOUNT_HASH,
   );
-  if (!account || !matches) throw new AppError('invalid_credentials');
+  if (!user || !matches) throw new AppError('invalid_credentials');
+  const { accountId } = user;
+  const account = await getAccount({
+    env: ctx.env,
+    db: databaseOf(ctx.env, accountId),
+    accountId,
+    key: null,
+  });
 
   const nowMs = Date.now();
-  const { session, row } = newSession(ctx, account.id, nowMs);
+  const { session, row } = newSession(ctx, accountId, nowMs);
   const rehash = isOutdated
     ? [
         firstDb
-          .update(accounts)
+          .update(users)
           .set({ passwordHash: await hashPassword(input.password) })
-          .where(eq(accounts.id, account.id)),
+          .where(eq(users.accountId, accountId)),
       ]
     : [];
   await firstDb.batch([
     endSessionOf(ctx, client.previousToken),
-    endOldestSessions(ctx, account.id),
+    endOldestSessions(ctx, accountId),
     firstDb.insert(sessions).values(row),
     deleteExpiredSessions(ctx, nowMs),
     deleteExpiredThrottles(ctx, nowMs),

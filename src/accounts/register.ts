@@ -1,6 +1,8 @@
+import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { violatesUnique } from '../db/errors.ts';
-import { type AccountRow, accounts, sessions } from '../db/schema.ts';
+import { databaseOf } from '../db/client.ts';
+import { isRejected, violatesUnique } from '../db/errors.ts';
+import { type AccountRow, accounts, sessions, users } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
@@ -19,14 +21,19 @@ interface NewAccount {
   homeRegion?: Region | null;
 }
 
-/** Inserts an account and its first session in one commit. The account has no gate yet, so no feed row is needed. */
-export const createAccount = async (ctx: PublicCtx, fields: NewAccount) => {
-  const { firstDb } = ctx;
+/**
+ * Inserts an account with its user and first session. The account comes first, possibly in another database: without a
+ * user, nobody can sign in to it, and its email address can be registered again. It has no gate yet, so no feed row is
+ * needed.
+ */
+export const createAccount = async (ctx: PublicCtx, { passwordHash, ...fields }: NewAccount) => {
+  const { env, firstDb } = ctx;
   const nowMs = Date.now();
   const account: AccountRow = {
     id: newId('acct'),
     homeRegion: null,
     ...fields,
+    passwordHash: '',
     plan: 'free',
     periodStart: null,
     periodEnd: null,
@@ -36,15 +43,19 @@ export const createAccount = async (ctx: PublicCtx, fields: NewAccount) => {
     createdAt: nowMs,
   };
   const { session, row } = newSession(ctx, account.id, nowMs);
+  const db = databaseOf(env, account.id);
+  await db.insert(accounts).values(account);
   try {
     await firstDb.batch([
-      firstDb.insert(accounts).values(account),
+      firstDb.insert(users).values({ accountId: account.id, email: account.email, passwordHash }),
       firstDb.insert(sessions).values(row),
       deleteExpiredSessions(ctx, nowMs),
       deleteExpiredThrottles(ctx, nowMs),
     ]);
   } catch (error) {
-    throw violatesUnique(error, 'accounts.email') ? new AppError('email_taken') : error;
+    // After any other error, the user may exist.
+    if (isRejected(error)) await db.delete(accounts).where(eq(accounts.id, account.id));
+    throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
   }
   return { account, session };
 };

@@ -8,7 +8,7 @@ const login = (email: string, password: string) =>
   call('POST', '/api/login', { body: { email, password }, headers: { 'cf-connecting-ip': freshAddress() } });
 
 const storedHash = async (accountId: string) => {
-  const statement = firstD1.prepare('SELECT password_hash FROM accounts WHERE id = ?').bind(accountId);
+  const statement = firstD1.prepare('SELECT password_hash FROM users WHERE account_id = ?').bind(accountId);
   return (await statement.first<string>('password_hash')) ?? '';
 };
 
@@ -21,7 +21,7 @@ test('a login rehashes a password stored with weaker parameters and keeps a curr
 
   const old = await hashPassword(password, { N: 2 ** 10, r: 8, p: 1 });
   expect(old).toMatch(/^scrypt\$1024\$8\$1\$/);
-  await firstD1.prepare('UPDATE accounts SET password_hash = ? WHERE id = ?').bind(old, accountId).run();
+  await firstD1.prepare('UPDATE users SET password_hash = ? WHERE account_id = ?').bind(old, accountId).run();
   expect((await login(email, 'wrong horse battery')).status).toBe(401);
   expect(await storedHash(accountId)).toBe(old);
   expect((await login(email, password)).status).toBe(200);

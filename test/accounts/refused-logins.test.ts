@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../src/accounts/passwords.ts';
+import { createAccount } from '../../src/accounts/register.ts';
 import { consumeAttempts, loginLimits, settleAttempt } from '../../src/accounts/throttle.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
@@ -19,18 +20,15 @@ let accountCount = 0;
 /** Inserts an account with a cheap password hash, so that many logins don't take half a minute. */
 const insertAccount = async () => {
   const email = `refused-${++accountCount}@example.com`;
-  const hash = await hashPassword(PASSWORD, { N: 2 ** 14, r: 8, p: 5 });
-  await firstD1
-    .prepare('INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)')
-    .bind(`acct_${crypto.randomUUID()}`, email, hash)
-    .run();
+  const passwordHash = await hashPassword(PASSWORD, { N: 2 ** 14, r: 8, p: 5 });
+  await createAccount(publicCtx, { email, name: null, passwordHash });
   return email;
 };
 
 const insertQuickAccount = async () => {
   const email = await insertAccount();
   const hash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
-  await firstD1.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
+  await firstD1.prepare('UPDATE users SET password_hash = ? WHERE email = ?').bind(hash, email).run();
   return email;
 };
 
@@ -141,9 +139,9 @@ test('the 15 minutes of failed logins start with the first failure', async () =>
 test('a login that fails with a server error counts as neither failure nor success', async () => {
   const email = await insertQuickAccount();
   const setHash = (hash: string) =>
-    firstD1.prepare('UPDATE accounts SET password_hash = ? WHERE email = ?').bind(hash, email).run();
+    firstD1.prepare('UPDATE users SET password_hash = ? WHERE email = ?').bind(hash, email).run();
   const hash = await firstD1
-    .prepare('SELECT password_hash AS hash FROM accounts WHERE email = ?')
+    .prepare('SELECT password_hash AS hash FROM users WHERE email = ?')
     .bind(email)
     .first<string>('hash');
   await setHash('unreadable');
@@ -171,7 +169,7 @@ test('a login deletes a limited number of expired throttles and sessions', async
     ),
     firstD1.prepare(
       `INSERT INTO sessions (token_hash, account_id, created_at, expires_at)
-      ${rows} SELECT 'old-' || i, (SELECT id FROM accounts LIMIT 1), i, i FROM n`,
+      ${rows} SELECT 'old-' || i, (SELECT account_id FROM users LIMIT 1), i, i FROM n`,
     ),
   ]);
   const left = async () => [

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { type Answer, call, freshAddress, register } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
-import { firstD1 } from '../support/databases.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
 
 const DAY_MS = 86_400_000;
 const PASSWORD = 'correct horse battery';
@@ -168,11 +168,12 @@ test('ten parallel registrations of one email make one account and nine email_ta
   for (const { status, body, headers } of answers.filter((answer) => answer !== winner)) {
     expect([status, body.error.code, headers.getSetCookie()]).toEqual([409, 'email_taken', []]);
   }
-  const [accounts, sessions] = await firstD1.batch([
-    firstD1.prepare('SELECT id FROM accounts WHERE email = ?').bind(email),
+  const accounts = await accountsD1.prepare('SELECT id FROM accounts WHERE email = ?').bind(email).all();
+  const [users, sessions] = await firstD1.batch([
+    firstD1.prepare('SELECT account_id AS id FROM users WHERE email = ?').bind(email),
     firstD1.prepare('SELECT account_id FROM sessions WHERE account_id = ?').bind(winner?.body.account.id),
   ]);
-  expect(accounts?.results).toEqual([{ id: winner?.body.account.id }]);
+  for (const table of [accounts, users]) expect(table?.results).toEqual([{ id: winner?.body.account.id }]);
   expect(sessions?.results).toHaveLength(1);
 });
 

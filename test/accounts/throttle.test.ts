@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../src/accounts/passwords.ts';
+import { createAccount } from '../../src/accounts/register.ts';
 import { consumeAttempts, registerLimits } from '../../src/accounts/throttle.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
@@ -26,12 +27,9 @@ const login = (email: string, password: string, ip = freshAddress()) =>
 
 /** Inserts accounts with cheap password hashes, so that 100 login attempts don't take half a minute. */
 const insertQuickAccounts = async (count: number) => {
-  const hash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
+  const passwordHash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
   const emails = Array.from({ length: count }, () => `quick-${++accountCount}@example.com`);
-  const insert = 'INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)';
-  await firstD1.batch(
-    emails.map((email) => firstD1.prepare(insert).bind(`acct_${crypto.randomUUID()}`, email, hash)),
-  );
+  await Promise.all(emails.map((email) => createAccount(publicCtx, { email, name: null, passwordHash })));
   return emails;
 };
 
@@ -91,15 +89,15 @@ test('ten wrong passwords within 15 minutes block every login to that email addr
   expect((await login(other, PASSWORD)).status).toBe(200);
 
   // The refusal comes before the hash is read: an unreadable hash would answer 500.
-  const corruptHash = firstD1.prepare("UPDATE accounts SET password_hash = 'none' WHERE email = ?");
+  const corruptHash = firstD1.prepare("UPDATE users SET password_hash = 'none' WHERE email = ?");
   const { results } = await firstD1
-    .prepare('SELECT password_hash AS hash FROM accounts WHERE email = ?')
+    .prepare('SELECT password_hash AS hash FROM users WHERE email = ?')
     .bind(email)
     .all<{ hash: string }>();
   await corruptHash.bind(email).run();
   expectThrottled(await login(email, PASSWORD), 900);
   await firstD1
-    .prepare('UPDATE accounts SET password_hash = ? WHERE email = ?')
+    .prepare('UPDATE users SET password_hash = ? WHERE email = ?')
     .bind(results[0]?.hash, email)
     .run();
 

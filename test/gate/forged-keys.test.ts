@@ -49,9 +49,9 @@ const countCalls = <T extends object>(target: T) => {
 
 /** The Worker with bindings that count their calls. */
 const countingWorker = () => {
-  const database = countCalls(env.DB);
+  const databases = [countCalls(env.DB), countCalls(env.DB2)] as const;
   const gates = countCalls(env.GATE);
-  const countingEnv = { ...env, DB: database.proxy, GATE: gates.proxy };
+  const countingEnv = { ...env, DB: databases[0].proxy, DB2: databases[1].proxy, GATE: gates.proxy };
   const verify = async (apiKey: string) => {
     const context = createExecutionContext();
     const request = new Request(`${ORIGIN}/api/v1/licenses/verify`, {
@@ -63,7 +63,11 @@ const countingWorker = () => {
     await waitOnExecutionContext(context);
     return { status: response.status, body: await response.json() };
   };
-  return { verify, databaseCalls: () => database.counter.calls, gateCalls: () => gates.counter.calls };
+  return {
+    verify,
+    databaseCalls: () => databases[0].counter.calls + databases[1].counter.calls,
+    gateCalls: () => gates.counter.calls,
+  };
 };
 
 /** Counts every D1 query of the Worker and the gates, which all go through these three methods. */

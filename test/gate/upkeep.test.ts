@@ -76,8 +76,8 @@ test('while D1 is down an incomplete gate retries more and more slowly', async (
 });
 
 /** The Worker's environment, except that D1 loses the answer of each batch that commits or, without that, the batch. */
-const losing = (commits: boolean): Env => {
-  const db = new Proxy(env.DB, {
+const losing = (commits: boolean) => {
+  const db = new Proxy(env.DB2, {
     get: (real, name) => {
       if (name === 'batch') {
         return async (statements: D1PreparedStatement[]) => {
@@ -89,7 +89,7 @@ const losing = (commits: boolean): Env => {
       return typeof value === 'function' ? value.bind(real) : value;
     },
   });
-  return { ...env, DB: db };
+  return { ...env, DB2: db };
 };
 
 test.for([

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import worker from '../../src/index.ts';
 import { call, ORIGIN, register, signUp } from '../support/client.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
 import { withoutTables } from '../support/gate.ts';
 import { expectSecurityHeaders, expectAbsent, captureLogs, SERVICE_SECRETS } from './security.ts';
 
@@ -21,6 +22,7 @@ test('a failing database answers 503 without details, and calls work again once 
   const answers = [
     await withoutTables(['sessions'], () => ada.asSession('GET', '/api/account')),
     await withoutTables(['sessions'], () => call('POST', '/api/login', { body })),
+    await withoutTables(['users'], () => call('POST', '/api/login', { body })),
     await withoutTables(['accounts'], () => call('POST', '/api/login', { body })),
     await withoutTables(['accounts'], () =>
       call('POST', '/api/register', { body: { ...body, email: 'b@example.com' } }),
@@ -68,12 +70,14 @@ test('verify answers while the database fails', async () => {
 test('an unexpected error answers 500 and leaks nothing to the client or the log', async () => {
   const ada = await signUp();
   const bob = await register();
-  await env.DB.batch([
-    env.DB.prepare("UPDATE api_keys SET sealed = 'k1.AAAA' || sealed WHERE id = ?").bind(ada.apiKeyId),
-    env.DB.prepare("UPDATE accounts SET password_hash = 'rot13$frperg-jbeqf' WHERE id = ?").bind(
-      bob.accountId,
-    ),
-  ]);
+  await accountsD1
+    .prepare("UPDATE api_keys SET sealed = 'k1.AAAA' || sealed WHERE id = ?")
+    .bind(ada.apiKeyId)
+    .run();
+  await firstD1
+    .prepare("UPDATE users SET password_hash = 'rot13$frperg-jbeqf' WHERE account_id = ?")
+    .bind(bob.accountId)
+    .run();
   const log = captureLogs();
   const answers = [
     await ada.asKey('GET', `/api/api-keys/${ada.apiKeyId}`),

@@ -4,6 +4,7 @@ import { expect, vi } from 'vitest';
 import { documentedRoutes } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
 import { type Answer, call, type Customer } from '../support/client.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 export const routes = documentedRoutes(app);
@@ -115,12 +116,17 @@ export const expectAbsent = (text: string, secrets: string[]) => {
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
 };
 
-/** Returns every row of every D1 table as JSON. */
-export const dumpDatabase = async (): Promise<string> => {
-  const { results } = await env.DB.prepare(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
-  ).all<{ name: string }>();
+const dumpTables = async (d1: D1Database) => {
+  const { results } = await d1
+    .prepare(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
+    )
+    .all<{ name: string }>();
   expect(results.map(({ name }) => name)).toContain('api_keys');
-  const tables = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`)));
-  return JSON.stringify(tables.map((table) => table.results));
+  const tables = await d1.batch(results.map(({ name }) => d1.prepare(`SELECT * FROM "${name}"`)));
+  return tables.map((table) => table.results);
 };
+
+/** Returns every row of every D1 table as JSON. */
+export const dumpDatabase = async (): Promise<string> =>
+  JSON.stringify(await Promise.all([firstD1, accountsD1].map(dumpTables)));

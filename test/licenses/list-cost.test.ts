@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test } from 'vitest';
 import { signUp } from '../support/client.ts';
 import { countRowsRead } from '../support/d1-queries.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { allPages, insertLicenses, list, products } from '../support/licenses.ts';
 
@@ -43,17 +44,18 @@ test('a search whose parts are common returns short pages, and its cursor leads 
 test('the migration adds existing licenses to the search index once', async () => {
   const ada = await signUp();
   await ada.createLicense({ product: 'Planisphere' });
-  await env.DB.prepare(
-    `DELETE FROM license_trigrams WHERE rowid IN
+  await accountsD1
+    .prepare(
+      `DELETE FROM license_trigrams WHERE rowid IN
       (SELECT index_row FROM license_words JOIN licenses USING (seq) WHERE account_id = ?)`,
-  )
+    )
     .bind(ada.accountId)
     .run();
   expect(products(await list(ada, { q: 'planisphere' }))).toEqual([]);
   const migration = env.MIGRATIONS.find(({ name }) => name.includes('license_trigrams'));
   const backfill = migration?.queries.filter((query) => query.includes('BETWEEN')) ?? [];
   const indexed = async () => {
-    const results = await env.DB.batch(backfill.map((query) => env.DB.prepare(query)));
+    const results = await accountsD1.batch(backfill.map((query) => accountsD1.prepare(query)));
     return results.reduce((sum, { meta }) => sum + meta.changes, 0);
   };
   expect([(await indexed()) > 0, await indexed()]).toEqual([true, 0]);

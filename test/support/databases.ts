@@ -2,11 +2,13 @@ import { env } from 'cloudflare:workers';
 import { databaseOf, firstDatabase } from '../../src/db/client.ts';
 import type { Ctx, PublicCtx } from '../../src/db/ctx.ts';
 
+const FIRST_TABLES = ['users', 'sessions', 'throttles'];
+
 /** Has the users, sessions and throttles. */
 export const firstD1: D1Database = env.DB;
 
 /** Has everything that belongs to the tests' accounts. */
-export const accountsD1: D1Database = env.DB;
+export const accountsD1: D1Database = env.DB2;
 
 /** For operations that don't need an account. */
 export const publicCtx: PublicCtx = { env, firstDb: firstDatabase(env) };
@@ -18,3 +20,6 @@ export const ctxOf = (accountId: string): Ctx => ({
   accountId,
   key: null,
 });
+
+/** The database in which the service keeps a table's rows. */
+export const d1Of = (table: string) => (FIRST_TABLES.includes(table) ? firstD1 : accountsD1);

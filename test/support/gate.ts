@@ -7,7 +7,7 @@ import { calendarMonth } from '../../src/gate/period.ts';
 import { gateOf } from '../../src/shared/objects.ts';
 import { isoDate } from '../../src/shared/rules/dates.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
-import { ctxOf } from './databases.ts';
+import { ctxOf, d1Of } from './databases.ts';
 
 export const gate = (accountId: string) => gateOf(env, accountId);
 
@@ -54,13 +54,22 @@ export const setPlan = async (accountId: string, plan: PlanName) => {
 
 /** Renames D1 tables while `work` runs, so that every query that needs them fails as in an outage. */
 export const withoutTables = async <T>(tables: string[], work: () => Promise<T>): Promise<T> => {
-  const rename = (from: string, to: string) => env.DB.prepare(`ALTER TABLE ${from} RENAME TO ${to}`).run();
-  for (const table of tables) await rename(table, `${table}_gone`);
+  const rename = (d1: D1Database, from: string, to: string) =>
+    d1.prepare(`ALTER TABLE ${from} RENAME TO ${to}`).run();
+  for (const table of tables) await rename(d1Of(table), table, `${table}_gone`);
   try {
     return await work();
   } finally {
-    for (const table of tables) await rename(`${table}_gone`, table);
+    for (const table of tables) await rename(d1Of(table), `${table}_gone`, table);
   }
 };
 
-export const ALL_TABLES = ['accounts', 'api_keys', 'feed', 'idempotency_keys', 'licenses', 'sessions'];
+export const ALL_TABLES = [
+  'accounts',
+  'api_keys',
+  'feed',
+  'idempotency_keys',
+  'licenses',
+  'sessions',
+  'users',
+];

@@ -1,6 +1,6 @@
-import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import type { Customer, Json } from './client.ts';
+import { accountsD1 } from './databases.ts';
 
 export const list = async (customer: Customer, query: Record<string, string> = {}): Promise<Json> => {
   const path = `/api/v1/licenses?${new URLSearchParams(query).toString()}`;
@@ -29,13 +29,14 @@ export const insertLicenses = async (
   { accountId }: Customer,
   { count, product, expiresAt = null }: { count: number; product: string; expiresAt?: string | null },
 ) => {
-  await env.DB.prepare(
-    `WITH RECURSIVE numbers(number) AS (SELECT ? UNION ALL SELECT number + 1 FROM numbers WHERE number < ?)
+  await accountsD1
+    .prepare(
+      `WITH RECURSIVE numbers(number) AS (SELECT ? UNION ALL SELECT number + 1 FROM numbers WHERE number < ?)
     INSERT INTO licenses
       (account_id, id, license_key, status, product, customer_email, expires_at, metadata, created_at, updated_at)
     SELECT ?, printf('lic_%020d', number), printf('KEY-%08d', number), 'active', ?, 'ada@example.com', ?, '{}', 0, 0
     FROM numbers`,
-  )
+    )
     .bind(inserted, inserted + count - 1, accountId, product, expiresAt)
     .run();
   inserted += count;

@@ -6,6 +6,9 @@ declare global {
   namespace Cloudflare {
     interface Env {
       MIGRATIONS: D1Migration[];
+      DB2: D1Database;
+      /** A database without tables. */
+      EMPTY_DB: D1Database;
     }
   }
 }
@@ -13,4 +16,4 @@ declare global {
 // Runs before each file. Files share the runtime, but neither modules nor storage.
 vi.resetModules();
 await reset();
-await applyD1Migrations(env.DB, env.MIGRATIONS);
+await Promise.all([env.DB, env.DB2].map((d1) => applyD1Migrations(d1, env.MIGRATIONS)));

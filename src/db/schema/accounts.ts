@@ -2,22 +2,35 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { PLAN_NAMES } from '../../shared/rules/plans.ts';
 import { REGIONS } from '../../shared/rules/regions.ts';
 
-export const accounts = sqliteTable('accounts', {
-  id: text().primaryKey(),
+export const accounts = sqliteTable(
+  'accounts',
+  {
+    id: text().primaryKey(),
+    /** A copy of the user's email address, which the account's own work needs. */
+    email: text().notNull(),
+    name: text(),
+    /** Empty. Triggers fill it in for the previous release: see the migration `users`. */
+    passwordHash: text('password_hash').notNull(),
+    plan: text({ enum: PLAN_NAMES }).notNull().default('free'),
+    periodStart: integer('period_start'),
+    periodEnd: integer('period_end'),
+    planUntil: integer('plan_until'),
+    /** The payment provider's id of this customer. */
+    customerRef: text('customer_ref'),
+    /** Origins, besides this service, that a checkout may send the browser back to. */
+    allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** Where the account's Durable Objects were placed. Null if that was left to the first caller. */
+    homeRegion: text('home_region', { enum: REGIONS }),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [index('accounts_by_email').on(table.email)],
+);
+
+/** Who can sign in. Users are in the first database, wherever their account is. */
+export const users = sqliteTable('users', {
+  accountId: text('account_id').primaryKey(),
   email: text().notNull().unique(),
-  name: text(),
   passwordHash: text('password_hash').notNull(),
-  plan: text({ enum: PLAN_NAMES }).notNull().default('free'),
-  periodStart: integer('period_start'),
-  periodEnd: integer('period_end'),
-  planUntil: integer('plan_until'),
-  /** The payment provider's id of this customer. */
-  customerRef: text('customer_ref'),
-  /** Origins, besides this service, that a checkout may send the browser back to. */
-  allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
-  /** Where the account's Durable Objects were placed. Null if that was left to the first caller. */
-  homeRegion: text('home_region', { enum: REGIONS }),
-  createdAt: integer('created_at').notNull(),
 });
 
 export const sessions = sqliteTable(
@@ -26,7 +39,7 @@ export const sessions = sqliteTable(
     tokenHash: text('token_hash').primaryKey(),
     accountId: text('account_id')
       .notNull()
-      .references(() => accounts.id),
+      .references(() => users.accountId),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },

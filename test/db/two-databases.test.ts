@@ -1,0 +1,171 @@
+import { applyD1Migrations, createScheduledController } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { describe, expect, inject, test, vi } from 'vitest';
+import { checkPassword } from '../../src/accounts/passwords.ts';
+import { createAccount } from '../../src/accounts/register.ts';
+import worker from '../../src/index.ts';
+import { firstIdAt } from '../../src/shared/ids.ts';
+import { subscribe } from '../billing/sandbox.ts';
+import { call, register, signUp } from '../support/client.ts';
+import { publicCtx } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { month, newStripeCustomer, paidAtStripe, notify, signUpWithStripe } from '../support/stripe.ts';
+import { checkoutSession } from '../support/stripe-objects.ts';
+
+// In these tests, DATABASES is "DB, DB2@2020-01-01".
+
+// More than a day apart, because ids go on from a later time if the clock is set back by less.
+const ACCOUNTS = [
+  { createdAt: '2019-12-30T00:00:00.000Z', own: 'DB', other: 'DB2' },
+  { createdAt: '2020-01-01T00:00:00.000Z', own: 'DB2', other: 'DB' },
+] as const;
+
+const ACCOUNT_TABLES = [
+  'api_keys',
+  'feed',
+  'idempotency_keys',
+  'license_changes',
+  'license_counts',
+  'license_totals',
+  'licenses',
+  'payments',
+  'subscriptions',
+];
+
+/** Returns the tables with rows of the account. */
+const tablesWithRows = async (d1: D1Database, accountId: string) => {
+  const tables = ['users', 'sessions', ...ACCOUNT_TABLES];
+  const counts = await d1.batch<{ n: number }>([
+    d1.prepare('SELECT count(*) AS n FROM accounts WHERE id = ?').bind(accountId),
+    ...tables.map((table) =>
+      d1.prepare(`SELECT count(*) AS n FROM ${table} WHERE account_id = ?`).bind(accountId),
+    ),
+  ]);
+  return ['accounts', ...tables].filter((_table, i) => (counts[i]?.results[0]?.n ?? 0) > 0);
+};
+
+test.for(ACCOUNTS)('an account created at $createdAt keeps everything but its user in $own', async (row) => {
+  useFakeClock(row.createdAt);
+  const ada = await signUp();
+  const license = await ada.createLicense({ product: 'Orrery' });
+  await ada.asKey('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'once' });
+  await ada.asKey('PATCH', `/api/v1/licenses/${license.id}`, { customer_name: 'Ada' });
+  await subscribe(ada);
+  await worker.scheduled(createScheduledController(), env);
+
+  expect((await ada.verify(license.license_key)).body).toMatchObject({ valid: true, api_limit: 100_000 });
+  expect((await ada.asKey('GET', '/api/v1/licenses?q=orrery')).body.data).toMatchObject([{ id: license.id }]);
+  const { body: login } = await call('POST', '/api/login', { body: ada });
+  const headers = { authorization: `Bearer ${login.session.token}` };
+  const dashboard = await call('GET', '/api/dashboard', { headers });
+  expect(dashboard.body).toMatchObject({
+    account: { id: ada.accountId, email: ada.email, plan: 'pro' },
+    licenses: { total: 2 },
+    api_keys: { total: 1 },
+  });
+  const ownTables = ['accounts', ...ACCOUNT_TABLES];
+  expect(new Set(await tablesWithRows(env[row.own], ada.accountId))).toEqual(
+    new Set(row.own === 'DB' ? ['users', 'sessions', ...ownTables] : ownTables),
+  );
+  expect(await tablesWithRows(env[row.other], ada.accountId)).toEqual(
+    row.own === 'DB' ? [] : ['users', 'sessions'],
+  );
+});
+
+test.for(ACCOUNTS)('a registration that is cut off in $own leaves the email address free', async (row) => {
+  useFakeClock(row.createdAt);
+  const { password, passwordHash } = inject('credentials');
+  const body = { email: `cut-off-${row.own.toLowerCase()}@example.com`, password };
+  vi.spyOn(publicCtx.firstDb, 'batch').mockRejectedValueOnce(new Error('D1_ERROR: Network connection lost.'));
+  const cutOff = createAccount(publicCtx, { email: body.email, name: null, passwordHash });
+  await expect(cutOff).rejects.toThrow('Network connection lost');
+
+  expect((await call('POST', '/api/login', { body })).status).toBe(401);
+  const registered = await call('POST', '/api/register', { body });
+  expect(registered.status).toBe(201);
+  const login = await call('POST', '/api/login', { body });
+  expect(login.body.account).toEqual(registered.body.account);
+  const headers = { authorization: `Bearer ${login.body.session.token}` };
+  expect((await call('POST', '/api/create-api-key', { headers, body: {} })).status).toBe(201);
+});
+
+test('a Stripe subscription that an earlier release began belongs to the first database', async () => {
+  useFakeClock(ACCOUNTS[0].createdAt);
+  const ada = await signUpWithStripe();
+  const paymentId = await ada.begin('pro');
+  const atStripe = await paidAtStripe(paymentId, await newStripeCustomer(), month(Date.now()));
+  await atStripe.put({ metadata: { latchkey_payment_id: paymentId } });
+  expect((await notify('checkout.session.completed', checkoutSession(atStripe))).status).toBe(200);
+  expect(await ada.apiLimit()).toBe(100_000);
+});
+
+describe('while the previous release still runs', () => {
+  /** Registers as the previous release does, in the only database that it knows. */
+  const registerBefore = async (email: string) => {
+    const id = `${firstIdAt('acct', Date.parse(ACCOUNTS[0].createdAt))}${crypto.randomUUID().slice(24)}`;
+    await env.DB.batch([
+      env.DB.prepare('INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)').bind(
+        id,
+        email,
+        inject('credentials').passwordHash,
+      ),
+      env.DB.prepare(
+        'INSERT INTO sessions (token_hash, account_id, created_at, expires_at) VALUES (?, ?, 0, 0)',
+      ).bind(id, id),
+    ]);
+    return id;
+  };
+
+  test('an account that it registers can sign in to this release', async () => {
+    const email = 'registered-before@example.com';
+    const id = await registerBefore(email);
+    const { password } = inject('credentials');
+    const { status, body } = await call('POST', '/api/login', { body: { email, password } });
+    expect([status, body.account.id]).toEqual([200, id]);
+    expect((await call('POST', '/api/register', { body: { email, password } })).body.error.code).toBe(
+      'email_taken',
+    );
+  });
+
+  test('it finds the password hash of an account that this release has registered', async () => {
+    useFakeClock(ACCOUNTS[0].createdAt);
+    const ada = await register();
+    const hash = await env.DB.prepare('SELECT password_hash FROM accounts WHERE email = ?')
+      .bind(ada.email)
+      .first<string>('password_hash');
+    expect(await checkPassword(ada.password, hash ?? '')).toMatchObject({ matches: true });
+  });
+
+  test.for(ACCOUNTS)(
+    'it gets the error that it expects if the email address of an account in $own is taken',
+    async (row) => {
+      useFakeClock(row.createdAt);
+      const { email, accountId } = await register();
+      await expect(registerBefore(email)).rejects.toThrow('UNIQUE constraint failed: accounts.email');
+      const { results } = await env[row.own]
+        .prepare('SELECT id FROM accounts WHERE email = ?')
+        .bind(email)
+        .all();
+      expect(results).toEqual([{ id: accountId }]);
+    },
+  );
+});
+
+test('the migration to users keeps every user and session', async () => {
+  const d1 = env.EMPTY_DB;
+  const usersAt = env.MIGRATIONS.findIndex(({ name }) => name.endsWith('_users.sql'));
+  await applyD1Migrations(d1, env.MIGRATIONS.slice(0, usersAt));
+  await d1.exec(
+    "INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('a1', 'ada@example.com', 'hash', 1)",
+  );
+  await d1.exec("INSERT INTO sessions VALUES ('t1', 'a1', 2, 3)");
+  await applyD1Migrations(d1, env.MIGRATIONS);
+  const [users, sessions, keys] = await d1.batch([
+    d1.prepare('SELECT * FROM users'),
+    d1.prepare('SELECT * FROM sessions'),
+    d1.prepare('PRAGMA foreign_key_list(sessions)'),
+  ]);
+  expect(users?.results).toEqual([{ account_id: 'a1', email: 'ada@example.com', password_hash: 'hash' }]);
+  expect(sessions?.results).toEqual([{ token_hash: 't1', account_id: 'a1', created_at: 2, expires_at: 3 }]);
+  expect(keys?.results).toMatchObject([{ table: 'users', from: 'account_id' }]);
+});
