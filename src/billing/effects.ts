@@ -1,35 +1,18 @@
 import { and, eq, sql } from 'drizzle-orm';
-import type { BatchItem } from 'drizzle-orm/batch';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { isLive, payments, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
-import { eventChange, type Change } from '../gate/feed.ts';
+import { eventChange } from '../gate/feed.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { GRACE_DAYS } from '../shared/rules/plans.ts';
 import { newEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
+import { type Effect, getEmail } from './effect.ts';
 import { accountWhileLive, activeAndUnpaid, endMarker, isRenewalRecorded } from './guards.ts';
+import { paidEffect } from './paid-effect.ts';
 import type { Fact, Provider, ProviderName } from './provider.ts';
 
 // Computes what a fact changes, given the current state. Nothing is written here.
-
-/** How long the paid limits remain after a payment has failed. */
-
-export interface Effect {
-  accountId: string;
-  /** A call to the provider. It runs before the commit, so that on failure the notification is sent again. */
-  beforeCommit?: () => Promise<void>;
-  statements: BatchItem<'sqlite'>[];
-  changes: Change[];
-}
-
-const getEmail = async ({ db }: DatabaseCtx, accountId: string): Promise<string> => {
-  const [account] = await db
-    .select({ email: accounts.email })
-    .from(accounts)
-    .where(eq(accounts.id, accountId));
-  return account?.email ?? '';
-};
 
 const findSubscription = async ({ db }: DatabaseCtx, provider: ProviderName, ref: string) => {
   const [row] = await db
@@ -37,75 +20,6 @@ const findSubscription = async ({ db }: DatabaseCtx, provider: ProviderName, ref
     .from(subscriptions)
     .where(and(eq(subscriptions.provider, provider), eq(subscriptions.providerRef, ref)));
   return row ?? null;
-};
-
-const paidEffect = async (
-  ctx: DatabaseCtx,
-  provider: Provider,
-  fact: Extract<Fact, { kind: 'paid' }>,
-): Promise<Effect | null> => {
-  const { db } = ctx;
-  const [payment] = await db.select().from(payments).where(eq(payments.id, fact.paymentId));
-  // The payment can belong to another service that uses the same provider.
-  if (!payment || payment.provider !== provider.name || payment.status === 'paid') return null;
-  const { accountId, plan } = payment;
-  const [current] = await db
-    .select()
-    .from(subscriptions)
-    .where(and(eq(subscriptions.accountId, accountId), isLive));
-  const nowMs = Date.now();
-  const { startMs: periodStart, endMs: periodEnd } = fact.period;
-  return {
-    accountId,
-    // Upgrades cancel the current subscription. If the same fact is applied twice in parallel, `current` is
-    // already the new subscription.
-    ...(current?.provider === provider.name &&
-      current.providerRef !== fact.subscriptionRef && {
-        beforeCommit: () => provider.cancel(current.providerRef, 'now'),
-      }),
-    statements: [
-      db.update(payments).set({ status: 'paid', paidAt: nowMs }).where(eq(payments.id, payment.id)),
-      db
-        .update(subscriptions)
-        .set({ status: 'ended', updatedAt: nowMs })
-        // If another subscription has begun since the read above, the insert fails and the fact is retried.
-        .where(eq(subscriptions.id, current?.id ?? '')),
-      ...(current ? endMarker(ctx, current) : []),
-      db.insert(subscriptions).values({
-        id: newId('sub'),
-        accountId,
-        provider: provider.name,
-        providerRef: fact.subscriptionRef,
-        plan,
-        status: 'active',
-        periodStart,
-        periodEnd,
-        createdAt: nowMs,
-        updatedAt: nowMs,
-      }),
-      db
-        .update(accounts)
-        .set({
-          plan,
-          periodStart,
-          periodEnd,
-          planUntil: null,
-          ...(fact.customerRef && { customerRef: fact.customerRef }),
-        })
-        .where(eq(accounts.id, accountId)),
-    ],
-    changes: [
-      eventChange(
-        newEvent('payment.success', nowMs, {
-          payment_id: payment.id,
-          plan,
-          amount: payment.amount,
-          currency: payment.currency,
-          customer_email: await getEmail(ctx, accountId),
-        }),
-      ),
-    ],
-  };
 };
 
 const renewedEffect = async (

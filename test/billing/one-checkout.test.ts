@@ -10,11 +10,13 @@ import {
   changeSession,
   month,
   newStripeCustomer,
+  notify,
   paidAtStripe,
   signUpWithStripe,
   stripeEnv,
   stripeRequests,
 } from '../support/stripe.ts';
+import { checkoutSession } from '../support/stripe-objects.ts';
 import { billingRowsOf, press } from './sandbox.ts';
 import { accountsD1 } from '../support/databases.ts';
 
@@ -90,6 +92,32 @@ test('a replaced checkout is no longer expired once Stripe has closed it', async
   await runScheduled(down);
   expect(await isDue()).toBe(false);
 });
+
+test.for([
+  { order: 'older one first', plans: ['pro', 'scale'] as const },
+  { order: 'newer one first', plans: ['scale', 'pro'] as const },
+])(
+  'of two checkouts that were both paid, notified $order, the newer one stays in force',
+  async ({ plans }) => {
+    useFakeClock();
+    const ada = await signUpWithStripe();
+    const payments = { pro: await ada.begin('pro'), scale: '' };
+    vi.advanceTimersByTime(1_000);
+    payments.scale = await ada.begin('scale');
+    const customer = await newStripeCustomer();
+    for (const plan of plans) {
+      vi.advanceTimersByTime(1_000);
+      const atStripe = await paidAtStripe(payments[plan], customer, month(Date.now()));
+      const { status } = await notify('checkout.session.completed', checkoutSession(atStripe));
+      expect(status).toBe(200);
+    }
+    const { account, subscriptions, payments: rows } = await ada.billingRows();
+    expect(account).toMatchObject([{ plan: 'scale' }]);
+    expect(subscriptions.filter(({ status }) => status !== 'ended')).toMatchObject([{ plan: 'scale' }]);
+    expect(rows.map(({ status }) => status)).toEqual(['paid', 'paid']);
+    expect(await ada.apiLimit()).toBe(5_000_000);
+  },
+);
 
 test('of two sandbox checkouts started at once one can be paid', async () => {
   const ada = await signUp();

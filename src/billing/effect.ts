@@ -1,0 +1,23 @@
+import { eq } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import type { DatabaseCtx } from '../db/ctx.ts';
+import { accounts } from '../db/schema.ts';
+import type { Change } from '../gate/feed.ts';
+
+/** What a fact changes. */
+export interface Effect {
+  accountId: string;
+  /** A call to the provider. It runs before the commit, so that on failure the notification is sent again. */
+  beforeCommit?: () => Promise<void>;
+  statements: BatchItem<'sqlite'>[];
+  changes: Change[];
+}
+
+/** Returns the email address for the events of an account. */
+export const getEmail = async ({ db }: DatabaseCtx, accountId: string): Promise<string> => {
+  const [account] = await db
+    .select({ email: accounts.email })
+    .from(accounts)
+    .where(eq(accounts.id, accountId));
+  return account?.email ?? '';
+};
