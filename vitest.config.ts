@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 const SECRETS = {
   API_KEY_SECRET: 'only-for-tests-0123456789abcdefghij',
   SEALING_KEYS: 'k1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
+  SIGNING_KEYS: 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
 };
 // Wrangler also reads the required secrets from the environment.
 Object.assign(process.env, SECRETS);

@@ -1,13 +1,15 @@
 // `npm run dev`: creates the local secrets, migrates the local databases and starts `wrangler dev`.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
-import { readConfig } from '../src/shared/config.ts';
+import { readConfig, readSigningKeys } from '../src/shared/config.ts';
 import { type DatabaseEntry, parseDatabases } from '../src/shared/databases.ts';
 
 const SECRETS = '.dev.vars';
+
+const freshSigningKeys = () => `SIGNING_KEYS=${randomBytes(32).toString('base64')}\n`;
 
 const writeFreshSecrets = () =>
   writeFileSync(
@@ -16,7 +18,7 @@ const writeFreshSecrets = () =>
       '# Created by `npm run dev` for this checkout. Without these secrets, stored API keys can’t be read.',
       `API_KEY_SECRET=${randomBytes(32).toString('hex')}`,
       `SEALING_KEYS=k1:${randomBytes(32).toString('base64')}`,
-      '',
+      freshSigningKeys(),
     ].join('\n'),
     { mode: 0o600 },
   );
@@ -77,9 +79,13 @@ const readDatabases = () => {
 };
 
 if (!existsSync(SECRETS)) writeFreshSecrets();
+// A checkout from before there were tokens.
+if (!/^SIGNING_KEYS=/m.test(readFileSync(SECRETS, 'utf8')))
+  appendFileSync(SECRETS, `\n${freshSigningKeys()}`);
 const secrets = parseEnv(readFileSync(SECRETS, 'utf8'));
 try {
   readConfig(secrets);
+  readSigningKeys(secrets);
 } catch (error) {
   fail(`${SECRETS}: ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { activationRoutes, applicationRoutes } from './activations/routes.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { billingRoutes, checkoutRoutes } from './billing/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
@@ -9,7 +10,9 @@ import { baseMiddleware } from './http/base-middleware.ts';
 import { createNotFoundHandler } from './http/not-found.ts';
 import { createCachingRouter } from './http/router.ts';
 import { licenseRoutes } from './licenses/routes.ts';
+import { productRoutes } from './products/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
+import { tokenRoutes } from './tokens/routes.ts';
 import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
 
 const routes = new Hono<AppEnv>({ router: createCachingRouter() })
@@ -22,7 +25,11 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/api', dashboardRoutes)
   .route('/api', billingRoutes)
   .route('/api/webhooks', webhookRoutes)
-  .route('/api/v1/licenses', licenseRoutes);
+  .route('/api/v1/licenses', applicationRoutes)
+  .route('/api/v1/licenses', licenseRoutes)
+  .route('/api/v1/licenses', activationRoutes)
+  .route('/api/v1/products', productRoutes)
+  .route('/api/v1/jwks', tokenRoutes);
 
 export const app = routes.onError(onError);
 const notFound = createNotFoundHandler(app);

@@ -6,3 +6,4 @@ export * from './schema/api-keys.ts';
 export * from './schema/billing.ts';
 export * from './schema/feed.ts';
 export * from './schema/licenses.ts';
+export * from './schema/products.ts';

@@ -1,35 +1,43 @@
 import { DurableObject } from 'cloudflare:workers';
 import { databaseOf } from '../db/client.ts';
-import { licenseEvent } from '../shared/events.ts';
 import { logError } from '../shared/log.ts';
 import { allowRetries } from '../shared/retries.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
-import { isoDate } from '../shared/rules/dates.ts';
 import { coalesce } from '../shared/coalesce.ts';
+import { openActivations } from './activations.ts';
 import { type Admission, openAdmission } from './admission.ts';
+import { type Call, openAnswers } from './answers.ts';
+import {
+  type ApplicationRequest,
+  type FileRequest,
+  type FileVerdict,
+  openApplications,
+  type ReleaseResult,
+  type SeatPage,
+} from './applications.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges } from './changes.ts';
 import { openCopy } from './copy.ts';
 import { openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
-import { secondsUntil } from './period.ts';
+import { openReadThrough } from './read-through.ts';
 import { openRelay } from './relay.ts';
 import {
   type Announcement,
   type CountedChange,
   type ReplyText,
   type Statistics,
-  type VerifyReply,
   writeReply,
 } from './replies.ts';
+import { openSellerCalls } from './seller-calls.ts';
 import { openSessionRate } from './session-rate.ts';
-import { type FeedRead, readThrough } from './source.ts';
+import type { SeatCall } from './seats.ts';
+import type { FeedRead } from './source.ts';
 import { GATE_STEPS } from './tables.ts';
 import { openUpkeep } from './upkeep.ts';
-import { decideVerdict } from './verdict.ts';
 
 /**
  * One object per account. It answers every verify from its own storage: it checks key, scope, rate limit, usage
@@ -39,6 +47,9 @@ export class AccountGate extends DurableObject<Env> {
   static {
     allowRetries(this.prototype, [
       'verify',
+      'application',
+      'listActivations',
+      'issueFile',
       'admit',
       'admitSession',
       'announce',
@@ -52,13 +63,15 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   readonly #accountId: string;
-  readonly #db;
   readonly #copy;
   readonly #ledger;
   readonly #admission;
+  readonly #answerNow;
+  readonly #seller;
   readonly #admitSession = openSessionRate();
   readonly #outgoing;
   readonly #catchUp;
+  readonly #ensureKnown;
   readonly #changes;
   readonly #upkeep;
   readonly #commit;
@@ -71,9 +84,10 @@ export class AccountGate extends DurableObject<Env> {
     migrateObject(storage, GATE_STEPS);
     const accountId = (this.#accountId = storedAccountId(ctx));
     // Opened on use, because a verify needs no database.
-    const db = (this.#db = () => databaseOf(env, accountId));
+    const db = () => databaseOf(env, accountId);
     const copy = (this.#copy = openCopy(storage.sql, env.GATE_EPOCH));
     const ledger = (this.#ledger = openLedger(storage.sql));
+    const activations = openActivations(storage.sql);
     const outgoing = (this.#outgoing = openOutgoing(storage.sql));
     this.#admission = openAdmission(copy, ledger);
     this.#commit = coalesce(
@@ -81,17 +95,51 @@ export class AccountGate extends DurableObject<Env> {
       () => storage.sync(),
     );
     const upkeep = (this.#upkeep = openUpkeep(storage, copy, outgoing));
-    this.#catchUp = openCatchUp({ ctx, db, accountId, copy, outgoing, ledger, upkeep });
+    this.#ensureKnown = openReadThrough({ db, accountId, copy, admission: this.#admission, upkeep });
+    this.#catchUp = openCatchUp({ ctx, db, accountId, copy, outgoing, ledger, activations, upkeep });
     this.#changes = openChanges({ ctx, admission: this.#admission, ledger, upkeep });
-    this.#pull = coalesce(() => this.#pullNow());
-    this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep });
+    this.#pull = coalesce(async () => {
+      await this.#catchUp.pull();
+      await this.#relay.soon();
+    });
+    const relay = (this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep }));
+    const applications = openApplications({ ctx, copy, activations, outgoing });
+    this.#seller = openSellerCalls({
+      copy,
+      applications,
+      ensureKnown: this.#ensureKnown,
+      commit: this.#commit,
+    });
+    this.#answerNow = openAnswers({ copy, ledger, admission: this.#admission, applications, relay });
     // No call waits for a reload, so the alarm has to do it.
     if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
   }
 
   /** Answers a verify. It is the only call that a verify makes. A repeat with the same `callId` isn't counted again. */
   async verify(presented: PresentedKey, licenseKey: string, callId = ''): Promise<ReplyText> {
-    return writeReply(await this.#verify(presented, licenseKey, callId));
+    return this.#answer({ presented, call: 'verify', licenseKey, request: null, callId });
+  }
+
+  /** Answers one of the four calls of an application. */
+  async application(
+    presented: PresentedKey,
+    call: SeatCall,
+    request: ApplicationRequest,
+    callId: string,
+  ): Promise<ReplyText> {
+    return this.#answer({ presented, call, licenseKey: request.licenseKey, request, callId });
+  }
+
+  listActivations(licenseKey: string, limit: number, beforeId: string | null): Promise<SeatPage | null> {
+    return this.#seller.list(licenseKey, limit, beforeId);
+  }
+
+  releaseActivation(licenseKey: string, id: string, force: boolean): Promise<ReleaseResult | null> {
+    return this.#seller.release(licenseKey, id, force);
+  }
+
+  issueFile(request: FileRequest): Promise<FileVerdict | null> {
+    return this.#seller.issueFile(request);
   }
 
   /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
@@ -169,7 +217,7 @@ export class AccountGate extends DurableObject<Env> {
     // Run independently, because either D1 or the outbox may be unavailable.
     const results = await Promise.allSettled([
       this.#upkeep.needsPull() ? this.#pull() : null,
-      this.#upkeep.isReloadDue(Date.now()) ? this.#loadPage() : null,
+      this.#upkeep.isReloadDue(Date.now()) ? this.#catchUp.loadPage() : null,
       this.#relay.forward(),
     ]);
     const failed = results.filter((result) => result.status === 'rejected');
@@ -178,47 +226,12 @@ export class AccountGate extends DurableObject<Env> {
     await this.#upkeep.alarmFinished(failed.length > 0);
   }
 
-  async #verify(presented: PresentedKey, licenseKey: string, callId: string): Promise<VerifyReply> {
-    if (!(await this.#ensureKnown(presented, licenseKey))) return { refused: 'unavailable' };
-    const nowMs = Date.now();
-    const admission = this.#admission.admit(presented, 'verify', nowMs);
-    if (admission.refused !== null) return admission;
-    const { apiUsage, apiLimit, period } = this.#admission.usage(nowMs);
-    const isRepeat = this.#ledger.hasCounted(callId);
-    if (apiUsage >= apiLimit && !isRepeat) {
-      const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
-      return { refused: 'usage_limit_exceeded', rate: admission.rate, retryAfterSeconds };
-    }
-    const license = this.#copy.findLicense(licenseKey);
-    const verdict = decideVerdict(license, isoDate(nowMs));
-    if (isRepeat) {
-      await this.#commit();
-      return { refused: null, rate: admission.rate, verdict, apiUsage, apiLimit };
-    }
-    this.#ledger.count('verify', period.startMs, nowMs, callId);
-    this.#ledger.useKey(presented.keyId, nowMs);
-    if (license && verdict.valid) {
-      this.#ledger.noteValidVerify(nowMs);
-      this.#relay.addVerified(() => licenseEvent('license.verified', nowMs, license));
-    }
+  async #answer(call: Call): Promise<ReplyText> {
+    const isKnown = await this.#ensureKnown(call.presented, call.licenseKey);
+    if (!isKnown) return writeReply({ refused: 'unavailable' });
+    const reply = this.#answerNow(call, Date.now());
     await this.#commit();
-    return { refused: null, rate: admission.rate, verdict, apiUsage: apiUsage + 1, apiLimit };
-  }
-
-  /** While the copy is incomplete, reads missing rows from D1. Returns false if D1 can't be reached. */
-  async #ensureKnown(presented: PresentedKey, licenseKey: string | null): Promise<boolean> {
-    if (this.#copy.progress().complete) return true;
-    if (this.#admission.recall(presented, Date.now())) return true;
-    const hasLicense = licenseKey === null || this.#copy.findLicense(licenseKey) !== null;
-    if (hasLicense && this.#copy.account() && this.#copy.key(presented.keyId)) return true;
-    try {
-      await this.#upkeep.arm();
-      this.#copy.adopt(await readThrough(this.#db(), this.#accountId, presented.keyId, licenseKey));
-      return true;
-    } catch (error) {
-      logError('gate_read_through_failed', error, { account_id: this.#accountId });
-      return false;
-    }
+    return writeReply(reply);
   }
 
   /**
@@ -234,17 +247,5 @@ export class AccountGate extends DurableObject<Env> {
       // Counts that are not on disk must not stay in memory.
       this.ctx.abort(`The gate could not write: ${String(error)}`);
     }
-  }
-
-  async #pullNow(): Promise<void> {
-    await this.#catchUp.pull();
-    if (!this.#copy.progress().complete) await this.#loadPage();
-    await this.#upkeep.arm();
-    await this.#relay.soon();
-  }
-
-  async #loadPage(): Promise<void> {
-    await this.#catchUp.loadPage();
-    this.#upkeep.planLoad();
   }
 }

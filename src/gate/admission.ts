@@ -122,3 +122,5 @@ export const openAdmission = (copy: Copy, ledger: Ledger) => {
     },
   };
 };
+
+export type AdmissionControl = ReturnType<typeof openAdmission>;

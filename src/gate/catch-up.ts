@@ -1,6 +1,7 @@
 import type { AccountDatabase } from '../db/client.ts';
 import { writeOrRestart } from '../shared/write-or-restart.ts';
 import { effectivePlan, PLANS, type PlanTerms } from '../shared/rules/plans.ts';
+import type { Activations } from './activations.ts';
 import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -15,6 +16,7 @@ interface Parts {
   copy: Copy;
   outgoing: Outgoing;
   ledger: Ledger;
+  activations: Activations;
   upkeep: Upkeep;
 }
 
@@ -28,7 +30,7 @@ const carryUsage = (ledger: Ledger, before: PlanTerms, after: PlanTerms) => {
 };
 
 /** Applies what was read from the feed, and keeps the copy loading until it is complete. */
-export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, upkeep }: Parts) => {
+export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, activations, upkeep }: Parts) => {
   /** Changes the copy, and the usage with the account's plan. */
   const write = (change: () => void) =>
     writeOrRestart(ctx, () => {
@@ -55,6 +57,7 @@ export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, upkeep
       outgoing.insert(events);
       upkeep.noteApplied(new Set([...rows.keys, ...rows.licenses].map(({ id }) => id)));
       const deletedIds = rows.keys.filter(({ deleted }) => deleted).map(({ id }) => id);
+      for (const id of rows.deletedLicenses) activations.eraseLicense(id);
       if (deletedIds.length > 0) ledger.forgetKeys([...deletedIds, ...copy.pruneDeletedKeys()]);
     });
     return more;
@@ -66,18 +69,22 @@ export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, upkeep
     const { appliedSeq } = copy.progress();
     const page = await readPage(db(), accountId, loadedThrough);
     // A restart has begun another load meanwhile.
-    if (copy.loadPosition() !== loadedThrough) return;
-    write(() => copy.adoptPage(page.rows, page.last, appliedSeq));
+    if (copy.loadPosition() === loadedThrough) {
+      write(() => copy.adoptPage(page.rows, page.last, appliedSeq));
+    }
+    upkeep.planLoad();
   };
 
   return {
     apply,
 
-    /** Applies the whole feed. */
+    /** Applies the whole feed, and loads the next page of an incomplete copy. */
     pull: async (): Promise<void> => {
       while (apply(await readFeed(db(), accountId, copy.progress())));
       // The next read deletes the applied rows in D1, so the changes must be on disk by then.
       await ctx.storage.sync();
+      if (!copy.progress().complete) await loadPage();
+      await upkeep.arm();
     },
 
     /** Adds the next page of a load to the copy. */

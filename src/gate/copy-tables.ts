@@ -1,6 +1,7 @@
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { StoredLicenseStatus } from '../shared/rules/licenses.ts';
 import type { PlanTerms } from '../shared/rules/plans.ts';
+import type { LicenseTerms, ProductTerms } from '../shared/rules/terms.ts';
 
 // The tables of the gate's copy. During a reload there are two sets: verifies are answered from the current one, and
 // the next one is filled in the background until it takes the current one's place.
@@ -21,16 +22,30 @@ export interface CopiedLicense {
   customerEmail: string;
   status: StoredLicenseStatus;
   expiresAt: string | null;
+  product: string | null;
+  terms: LicenseTerms;
+  updatesUntil: string | null;
+}
+
+/** `terms` is null if the product was deleted. */
+export interface CopiedProduct {
+  code: string;
+  terms: ProductTerms | null;
 }
 
 export interface Rows {
   account?: CopiedAccount | undefined;
   keys: (CopiedKey & { id: string })[];
   licenses: CopiedLicense[];
+  products: CopiedProduct[];
+  /** License keys that were replaced, or whose license was deleted. */
+  erasedKeys: string[];
+  /** The ids of licenses that no longer exist. */
+  deletedLicenses: string[];
 }
 
 /** Raise it with every change of these tables: each gate then drops its copy and loads it again from D1. */
-export const COPY_VERSION = 1;
+export const COPY_VERSION = 2;
 
 /** Deleted keys that stay in a complete copy. A refusal for one of them holds for longer than for an unknown key. */
 const MAX_DELETED_KEYS = 1_000;
@@ -43,30 +58,37 @@ const createTables = (set: TableSet) => `
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS licenses${set} (
     license_key TEXT PRIMARY KEY, id TEXT NOT NULL, status TEXT NOT NULL, expires_at TEXT,
-    customer_email TEXT NOT NULL
+    customer_email TEXT NOT NULL, product TEXT, terms TEXT NOT NULL, updates_until TEXT
   ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS products${set} (code TEXT PRIMARY KEY, terms TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-const dropTables = (set: TableSet) => `DROP TABLE IF EXISTS keys${set}; DROP TABLE IF EXISTS licenses${set};`;
+/** License keys erased during a load, so that a page that was read earlier can't bring them back. */
+const ERASED_KEYS = 'CREATE TABLE IF NOT EXISTS erased_keys (license_key TEXT PRIMARY KEY) WITHOUT ROWID';
+
+const TABLES = ['keys', 'licenses', 'products'];
+const dropTables = (set: TableSet) => TABLES.map((table) => `DROP TABLE IF EXISTS ${table}${set};`).join(' ');
 
 /** The feed overwrites rows. Loads and read-throughs only add missing ones. */
 const KEY_UPDATE =
   'UPDATE SET scope = excluded.scope, expires_at = excluded.expires_at, deleted = excluded.deleted';
-const LICENSE_UPDATE =
-  'UPDATE SET status = excluded.status, expires_at = excluded.expires_at, customer_email = excluded.customer_email';
+const LICENSE_UPDATE = `UPDATE SET id = excluded.id, status = excluded.status, expires_at = excluded.expires_at,
+     customer_email = excluded.customer_email, product = excluded.product, terms = excluded.terms,
+     updates_until = excluded.updates_until`;
+const PRODUCT_UPDATE = 'UPDATE SET terms = excluded.terms';
 
 export const openCopyTables = (sql: SqlStorage) => ({
-  create: (set: TableSet) => sql.exec(createTables(set)),
+  create: (set: TableSet) => sql.exec(`${createTables(set)} ${ERASED_KEYS}`),
 
   drop: (set: TableSet) => sql.exec(dropTables(set)),
 
   /** Puts the next tables in the place of the current ones. */
   swap: () =>
     sql.exec(
-      `${dropTables('')} ALTER TABLE keys_next RENAME TO keys; ALTER TABLE licenses_next RENAME TO licenses;`,
+      `${dropTables('')} ${TABLES.map((table) => `ALTER TABLE ${table}_next RENAME TO ${table};`).join(' ')}`,
     ),
 
-  write: ({ keys, licenses }: Rows, set: TableSet, overwrites: boolean) => {
+  write: ({ keys, licenses, products }: Rows, set: TableSet, overwrites: boolean) => {
     for (const { id, fingerprint, scope, expiresAt, deleted } of keys) {
       sql.exec(
         `INSERT INTO keys${set} (id, fingerprint, scope, expires_at, deleted) VALUES (?, ?, ?, ?, ?)
@@ -78,17 +100,51 @@ export const openCopyTables = (sql: SqlStorage) => ({
         deleted ? 1 : 0,
       );
     }
-    for (const { licenseKey, id, status, expiresAt, customerEmail } of licenses) {
+    for (const license of licenses) {
+      const { licenseKey, id, status, expiresAt, customerEmail, product, terms, updatesUntil } = license;
+      if (overwrites) sql.exec('DELETE FROM erased_keys WHERE license_key = ?', licenseKey);
       sql.exec(
-        `INSERT INTO licenses${set} (license_key, id, status, expires_at, customer_email) VALUES (?, ?, ?, ?, ?)
+        `INSERT INTO licenses${set}
+           (license_key, id, status, expires_at, customer_email, product, terms, updates_until)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+         WHERE NOT EXISTS (SELECT 1 FROM erased_keys WHERE license_key = ?1)
          ON CONFLICT DO ${overwrites ? LICENSE_UPDATE : 'NOTHING'}`,
         licenseKey,
         id,
         status,
         expiresAt,
         customerEmail,
+        product,
+        JSON.stringify(terms),
+        updatesUntil,
       );
     }
+    for (const { code, terms } of products) {
+      // A deleted product gives no terms. Its row stays, so that a load that read it earlier can't bring its terms back.
+      sql.exec(
+        `INSERT INTO products${set} (code, terms) VALUES (?, ?)
+         ON CONFLICT DO ${overwrites ? PRODUCT_UPDATE : 'NOTHING'}`,
+        code,
+        JSON.stringify(terms ?? {}),
+      );
+    }
+  },
+
+  erase: (licenseKeys: string[], set: TableSet) => {
+    for (const licenseKey of licenseKeys) {
+      sql.exec(`DELETE FROM licenses${set} WHERE license_key = ?`, licenseKey);
+      sql.exec('INSERT OR IGNORE INTO erased_keys (license_key) VALUES (?)', licenseKey);
+    }
+  },
+
+  /** Forgets what was only needed during a load. */
+  loadFinished: () => {
+    sql.exec("DELETE FROM erased_keys; DELETE FROM products WHERE terms = '{}'");
+  },
+
+  readProducts: (): Map<string, ProductTerms> => {
+    const rows = sql.exec<{ code: string; terms: string }>('SELECT code, terms FROM products');
+    return new Map([...rows].map(({ code, terms }) => [code, JSON.parse(terms) as ProductTerms]));
   },
 
   pruneDeletedKeys: (): string[] =>
@@ -119,9 +175,20 @@ export const openCopyTables = (sql: SqlStorage) => ({
       status: StoredLicenseStatus;
       expires_at: string | null;
       customer_email: string;
-    }>('SELECT id, status, expires_at, customer_email FROM licenses WHERE license_key = ?', licenseKey);
+      product: string | null;
+      terms: string;
+      updates_until: string | null;
+    }>('SELECT * FROM licenses WHERE license_key = ?', licenseKey);
     if (!row) return null;
-    const { id, status } = row;
-    return { id, licenseKey, status, expiresAt: row.expires_at, customerEmail: row.customer_email };
+    return {
+      id: row.id,
+      licenseKey,
+      status: row.status,
+      expiresAt: row.expires_at,
+      customerEmail: row.customer_email,
+      product: row.product,
+      terms: JSON.parse(row.terms) as LicenseTerms,
+      updatesUntil: row.updates_until,
+    };
   },
 });

@@ -1,5 +1,6 @@
 import { createLru } from '../shared/lru.ts';
 import { candidateKeys } from '../shared/rules/license-key.ts';
+import { hasTerms, type ProductTerms, resolveTerms, type Terms } from '../shared/rules/terms.ts';
 import {
   COPY_VERSION,
   type CopiedAccount,
@@ -44,6 +45,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
   const tables = openCopyTables(sql);
   let keysInMemory = createLru<CopiedKey>(KEYS_IN_MEMORY);
   let licensesInMemory = createLru<CopiedLicense>(LICENSES_IN_MEMORY);
+  let products: Map<string, ProductTerms> | null = null;
 
   const readFact = (name: string): unknown => {
     const [row] = sql.exec<{ value: string }>('SELECT value FROM facts WHERE name = ?', name);
@@ -92,12 +94,17 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     tables.write(rows, '', overwrites);
     for (const { id } of rows.keys) keysInMemory.delete(id);
     for (const { licenseKey } of rows.licenses) licensesInMemory.delete(licenseKey);
+    for (const licenseKey of rows.erasedKeys) licensesInMemory.delete(licenseKey);
+    if (rows.products.length > 0) products = null;
   };
 
   const clearMemory = () => {
     keysInMemory = createLru<CopiedKey>(KEYS_IN_MEMORY);
     licensesInMemory = createLru<CopiedLicense>(LICENSES_IN_MEMORY);
+    products = null;
   };
+
+  const isLoading = () => !known.complete || !!known.reload;
 
   /** Starts loading everything again: beside a complete copy, in the place of an incomplete one. */
   const startReload = () => {
@@ -113,6 +120,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
 
   const finishReload = () => {
     tables.swap();
+    tables.loadFinished();
     clearMemory();
     advance({ reload: null });
   };
@@ -128,6 +136,22 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     const found = tables.readLicense(licenseKey);
     if (found) licensesInMemory.set(licenseKey, found);
     return found;
+  };
+
+  const productTerms = (code: string): ProductTerms | undefined => {
+    products ??= tables.readProducts();
+    return products.get(code);
+  };
+
+  /** Looks a license up by its key as presented, then by the generated key that was probably meant. */
+  const findLicense = (presented: string): CopiedLicense | null => {
+    const cached = licensesInMemory.get(presented);
+    if (cached) return cached;
+    for (const licenseKey of candidateKeys(presented)) {
+      const found = license(licenseKey);
+      if (found) return found;
+    }
+    return null;
   };
 
   return {
@@ -148,21 +172,28 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       return found;
     },
 
-    /** Looks a license up by its key as presented, then by the generated key that was probably meant. */
-    findLicense: (presented: string): CopiedLicense | null => {
-      const cached = licensesInMemory.get(presented);
-      if (cached) return cached;
-      for (const licenseKey of candidateKeys(presented)) {
-        const found = license(licenseKey);
-        if (found) return found;
-      }
-      return null;
+    findLicense,
+
+    /** Whether an incomplete copy has a license and the terms of its product. */
+    knows: (licenseKey: string): boolean => {
+      const found = findLicense(licenseKey);
+      return found !== null && (found.product === null || productTerms(found.product) !== undefined);
+    },
+
+    /** The license's terms, or null if neither the license nor its product has any. */
+    termsOf: ({ product, terms }: CopiedLicense): Terms | null => {
+      const inherited = (product !== null && productTerms(product)) || {};
+      return hasTerms(inherited, terms) ? resolveTerms(inherited, terms) : null;
     },
 
     /** Applies rows from the feed, which overwrite the copy. */
     apply: (rows: Rows, position: FeedPosition) => {
-      write(rows, true);
-      if (known.reload) tables.write(rows, '_next', true);
+      for (const set of known.reload ? (['', '_next'] as const) : ([''] as const)) {
+        tables.erase(rows.erasedKeys, set);
+        if (set === '') write(rows, true);
+        else tables.write(rows, set, true);
+      }
+      if (!isLoading() && rows.erasedKeys.length + rows.products.length > 0) tables.loadFinished();
       advance(position);
     },
 
@@ -184,6 +215,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       const through = rows.licenses.at(-1)?.id;
       if (!known.reload) {
         write(rows, false);
+        if (isLast) tables.loadFinished();
         return advance({ loadedThrough: through ?? known.loadedThrough, complete: isLast });
       }
       tables.write(rows, '_next', false);

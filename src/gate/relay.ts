@@ -63,3 +63,5 @@ export const openRelay = ({ ctx, env, accountId, outgoing, upkeep }: Parts) => {
     },
   };
 };
+
+export type Relay = ReturnType<typeof openRelay>;

@@ -1,4 +1,5 @@
 import type { Refusal, Usage } from './admission.ts';
+import type { ApplicationVerdict } from './applications.ts';
 import type { FeedPosition } from './copy.ts';
 import type { CountedCall, DayUsage } from './ledger.ts';
 import type { RateState } from './rate.ts';
@@ -7,7 +8,13 @@ import type { Verdict } from './verdict.ts';
 // Types of the gate's answers.
 
 export type VerifyReply =
-  | { refused: null; rate: RateState; verdict: Verdict; apiUsage: number; apiLimit: number }
+  | {
+      refused: null;
+      rate: RateState;
+      verdict: Verdict | ApplicationVerdict;
+      apiUsage: number;
+      apiLimit: number;
+    }
   | Refusal;
 
 /**

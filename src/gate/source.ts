@@ -1,10 +1,11 @@
-import { and, asc, eq, exists, gt, isNull, lt } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, inArray, isNull, lt, sql } from 'drizzle-orm';
 import type { BatchResponse } from 'drizzle-orm/batch';
 import type { AccountDatabase } from '../db/client.ts';
-import { accounts, apiKeys, feed, type FEED_KINDS, licenses } from '../db/schema.ts';
+import { accounts, apiKeys, feed, type FEED_KINDS, licenses, products } from '../db/schema.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { WebhookEvent } from '../shared/events.ts';
 import { candidateKeys } from '../shared/rules/license-key.ts';
+import type { ProductTerms } from '../shared/rules/terms.ts';
 import type { FeedPosition } from './copy.ts';
 import type { Rows } from './copy-tables.ts';
 
@@ -32,6 +33,9 @@ const licenseColumns = {
   status: licenses.status,
   expiresAt: licenses.expiresAt,
   customerEmail: licenses.customerEmail,
+  product: licenses.product,
+  terms: licenses.terms,
+  updatesUntil: licenses.updatesUntil,
 };
 
 interface KeyColumns {
@@ -84,6 +88,19 @@ export const feedStatements = (db: AccountDatabase, accountId: string, position:
       .orderBy(asc(feed.seq))
       .limit(FEED_PAGE),
     db
+      .select({ code: feed.ref, terms: products.terms })
+      .from(feed)
+      .leftJoin(products, and(eq(products.accountId, feed.accountId), eq(products.code, feed.ref)))
+      .where(unread('product'))
+      .orderBy(asc(feed.seq))
+      .limit(FEED_PAGE),
+    db
+      .select({ seq: feed.seq, kind: feed.kind, ref: feed.ref })
+      .from(feed)
+      .where(and(isUnread, inArray(feed.kind, ['erased', 'deleted'])))
+      .orderBy(asc(feed.seq))
+      .limit(FEED_PAGE),
+    db
       .select({ seq: feed.seq, event: feed.payload })
       .from(feed)
       .where(unread('event'))
@@ -109,14 +126,24 @@ export interface FeedRead {
 }
 
 export const toFeedRead = (results: FeedResults, { appliedSeq, appliedAt }: FeedPosition): FeedRead => {
-  const [appliedRows, , entries, [account], keys, licenseRows, events] = results;
+  const [appliedRows, , entries, [account], keys, licenseRows, productRows, gone, events] = results;
   const last = entries.at(-1);
+  const isRead = ({ seq }: { seq: number }) => seq <= (last?.seq ?? 0);
+  const goneOf = (kind: (typeof FEED_KINDS)[number]) =>
+    gone.filter((row) => isRead(row) && row.kind === kind).map(({ ref }) => ref);
   return {
     continues: appliedAt === null || appliedRows.length === 1,
     after: appliedSeq,
     position: last ? { appliedSeq: last.seq, appliedAt: last.at } : null,
-    rows: { account, keys: keys.map(copiedKey), licenses: licenseRows },
-    events: events.flatMap(({ seq, event }) => (event && seq <= (last?.seq ?? 0) ? [event] : [])),
+    rows: {
+      account,
+      keys: keys.map(copiedKey),
+      licenses: licenseRows,
+      products: productRows,
+      erasedKeys: goneOf('erased'),
+      deletedLicenses: goneOf('deleted'),
+    },
+    events: events.filter(isRead).flatMap(({ event }) => (event ? [event] : [])),
     more: entries.length === FEED_PAGE,
   };
 };
@@ -127,25 +154,41 @@ export const readFeed = async (
   position: FeedPosition,
 ): Promise<FeedRead> => toFeedRead(await db.batch(feedStatements(db, accountId, position)), position);
 
-/** Reads the background load's next page. The first page brings all keys. */
+/** Reads the background load's next page. The first page brings all keys and products. */
 export const readPage = async (db: AccountDatabase, accountId: string, afterLicenseId: string) => {
-  const [[account], keys, licenseRows] = await db.batch([
+  const firstPageOnly = afterLicenseId === '' ? -1 : 0;
+  const [[account], keys, licenseRows, productRows] = await db.batch([
     db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
     db
       .select(keyColumns)
       .from(apiKeys)
       .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt)))
-      .limit(afterLicenseId === '' ? -1 : 0),
+      .limit(firstPageOnly),
     db
       .select(licenseColumns)
       .from(licenses)
       .where(and(eq(licenses.accountId, accountId), gt(licenses.id, afterLicenseId)))
       .orderBy(asc(licenses.id))
       .limit(LOAD_PAGE),
+    db
+      .select({ code: products.code, terms: products.terms })
+      .from(products)
+      .where(eq(products.accountId, accountId))
+      .limit(firstPageOnly),
   ]);
-  const rows: Rows = { account, keys: keys.map(copiedKey), licenses: licenseRows };
+  const rows: Rows = {
+    account,
+    keys: keys.map(copiedKey),
+    licenses: licenseRows,
+    products: productRows,
+    erasedKeys: [],
+    deletedLicenses: [],
+  };
   return { rows, last: licenseRows.length < LOAD_PAGE };
 };
+
+/** Under a name of its own, because a batch returns rows by column name, and licenses have terms, too. */
+const productTerms = sql<string | null>`${products.terms}`.as('product_terms');
 
 /** Reads only the rows that one call needs. */
 export const readThrough = async (
@@ -162,10 +205,24 @@ export const readThrough = async (
       .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.id, keyId))),
     ...(licenseKey === null ? [] : candidateKeys(licenseKey)).map((spelling) =>
       db
-        .select(licenseColumns)
+        .select({ license: licenseColumns, productTerms })
         .from(licenses)
+        .leftJoin(
+          products,
+          and(eq(products.accountId, licenses.accountId), eq(products.code, licenses.product)),
+        )
         .where(and(eq(licenses.accountId, accountId), eq(licenses.licenseKey, spelling))),
     ),
   ]);
-  return { account, keys: keys.map(copiedKey), licenses: found.flat() };
+  return {
+    account,
+    keys: keys.map(copiedKey),
+    licenses: found.flat().map(({ license }) => license),
+    products: found.flat().flatMap(({ license: { product }, productTerms: terms }) => {
+      if (product === null) return [];
+      return [{ code: product, terms: terms === null ? null : (JSON.parse(terms) as ProductTerms) }];
+    }),
+    erasedKeys: [],
+    deletedLicenses: [],
+  };
 };

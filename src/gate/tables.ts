@@ -9,4 +9,13 @@ export const GATE_STEPS: readonly string[] = [
    CREATE TABLE IF NOT EXISTS outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
   'CREATE TABLE recent_counters (only INTEGER PRIMARY KEY, counters TEXT NOT NULL)',
   "ALTER TABLE recent_counters ADD COLUMN calls TEXT NOT NULL DEFAULT ''",
+  `CREATE TABLE activations (
+     license_id TEXT NOT NULL, fingerprint TEXT NOT NULL, id TEXT NOT NULL,
+     name TEXT, platform TEXT, app_version TEXT,
+     activated_at_ms INTEGER NOT NULL, last_seen_at_ms INTEGER NOT NULL, counted_at_ms INTEGER NOT NULL,
+     lease_until_ms INTEGER, file_until_ms INTEGER, released_at_ms INTEGER,
+     live_until_ms INTEGER NOT NULL,
+     PRIMARY KEY (license_id, fingerprint)
+   ) WITHOUT ROWID;
+   CREATE TABLE seat_refusals (license_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;`,
 ];

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { idPattern, type IdPrefix } from '../shared/ids.ts';
 
 /** The query parameters of every list. `cursor` identifies the last row of the previous page. */
-const pageAfter = (cursor: RegExp) => ({
+export const pageAfter = (cursor: RegExp) => ({
   limit: z.coerce.number().int().min(1).max(100).default(50),
   cursor: z.string().regex(cursor, 'must be a next_cursor that this list returned').optional(),
 });

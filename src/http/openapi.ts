@@ -19,7 +19,16 @@ export interface Answer {
 
 export interface EndpointDocs {
   id: string;
-  tag: 'Licenses' | 'Account' | 'API keys' | 'Webhooks' | 'Billing' | 'Dashboard' | 'System';
+  tag:
+    | 'Licenses'
+    | 'Applications'
+    | 'Products'
+    | 'Account'
+    | 'API keys'
+    | 'Webhooks'
+    | 'Billing'
+    | 'Dashboard'
+    | 'System';
   summary: string;
   description?: string;
   access: Access;

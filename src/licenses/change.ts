@@ -1,25 +1,28 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import type { Ctx } from '../db/ctx.ts';
+import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
-import { commit } from '../gate/feed.ts';
+import { type Change, commit } from '../gate/feed.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
+import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import { findLicense } from './find.ts';
 import { type LicenseFields, pruneHistory, recordChange } from './history.ts';
-import { type patchLicenseInput, type renewLicenseInput, toColumns } from './schemas.ts';
+import { type patchLicenseInput, type renewLicenseInput, type rotateKeyInput, toColumns } from './schemas.ts';
 
 const ATTEMPTS = 5;
 
 /**
- * Reads the license, decides, and writes only if its status and expiry haven't changed since they were read. If another
+ * Reads the license, decides, and writes only if its key, status, expiry and terms haven't changed since they were read. If another
  * change came first, it reads and decides again.
  */
 const change = async (
   ctx: Ctx,
   id: string,
   decide: (license: LicenseRow) => LicenseFields,
+  erases: (license: LicenseRow) => Change[] = () => [],
 ): Promise<LicenseRow> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const license = await findLicense(ctx, id);
@@ -30,6 +33,8 @@ const change = async (
       eq(licenses.id, id),
       eq(licenses.status, license.status),
       sql`${licenses.expiresAt} IS ${license.expiresAt}`,
+      eq(licenses.terms, license.terms),
+      eq(licenses.licenseKey, license.licenseKey),
     );
     const record = recordChange(ctx, fields, updatedAt, isAsRead);
     const update = ctx.db
@@ -38,7 +43,11 @@ const change = async (
       .where(isAsRead)
       .returning();
     const statements = [record, update, pruneHistory(ctx, id)] as const;
-    const [, [changed]] = await commit(ctx, [...statements], [{ kind: 'license', ref: id }]);
+    const [, [changed]] = await commit(
+      ctx,
+      [...statements],
+      [{ kind: 'license', ref: id }, ...erases(license)],
+    );
     if (changed) return changed;
   }
   throw new AppError('unavailable');
@@ -76,5 +85,25 @@ export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewL
 export const patchLicense = (ctx: Ctx, id: string, input: z.output<typeof patchLicenseInput>) =>
   change(ctx, id, (license) => {
     if (input.expires_at !== undefined) requireChangeableExpiry(license);
-    return toColumns(input);
+    return toColumns(input, license.terms);
   });
+
+/** Gives the license another key. The old one is unknown from then on, and the seats stay. */
+export const rotateKey = async (ctx: Ctx, id: string, input: z.output<typeof rotateKeyInput>) => {
+  const licenseKey = input.license_key ?? generateLicenseKey();
+  try {
+    return await change(
+      ctx,
+      id,
+      (license) => {
+        if (license.licenseKey === licenseKey) throw new AppError('license_key_taken');
+        return { licenseKey };
+      },
+      (license) => [{ kind: 'erased', ref: license.licenseKey }],
+    );
+  } catch (error) {
+    if (violatesUnique(error, 'licenses.account_id, licenses.license_key'))
+      throw new AppError('license_key_taken');
+    throw error;
+  }
+};

@@ -10,6 +10,7 @@ import { addDays, isoDate } from '../shared/rules/dates.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { newId } from '../shared/ids.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
+import { findTerms } from '../products/products.ts';
 import { findLicense } from './find.ts';
 import { claimIdempotencyKey, findLicenseIdByKey, type Idempotency } from './idempotency.ts';
 import { accountWithRoom } from './limit.ts';
@@ -24,15 +25,27 @@ import {
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;
 export type NewLicense = Omit<LicenseRow, 'seq'>;
 
+/** The product's terms for new licenses apply where the input says nothing. A null says something. */
+const withProductTerms = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number) => {
+  const { product, expires_at, duration_days, updates_until } = input;
+  const hasExpiry = expires_at !== undefined || duration_days !== undefined;
+  const terms = hasExpiry && updates_until !== undefined ? {} : await findTerms(ctx, product);
+  const dayIn = (days: number | undefined) => (days === undefined ? null : addDays(isoDate(nowMs), days));
+  return {
+    expiresAt: hasExpiry ? (expires_at ?? dayIn(duration_days)) : dayIn(terms.duration_days),
+    updatesUntil: updates_until === undefined ? dayIn(terms.updates_days) : updates_until,
+  };
+};
+
 const newLicense = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number): Promise<NewLicense> => ({
   ...EMPTY_COLUMNS,
   ...toColumns(input),
+  ...(await withProductTerms(ctx, input, nowMs)),
   id: newId('lic'),
   accountId: ctx.accountId,
   licenseKey: input.license_key ?? generateLicenseKey(),
   status: 'active',
   customerEmail: input.customer_email ?? (await getAccount(ctx)).email,
-  expiresAt: input.duration_days ? addDays(isoDate(nowMs), input.duration_days) : (input.expires_at ?? null),
   createdAt: nowMs,
   updatedAt: nowMs,
 });

@@ -83,6 +83,7 @@ const differ = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(
 
 const actionOf = (changes: Entry['changes'], { status }: Change['after']): Entry['action'] => {
   if (status && changes.some(({ field }) => field === 'status')) return ACTION_BY_STATUS[status];
+  if (changes.every(({ field }) => field === 'license_key')) return 'key_rotated';
   return changes.every(({ field }) => field === 'expires_at') ? 'renewed' : 'changed';
 };
 

@@ -1,12 +1,10 @@
 import { Hono } from 'hono';
-import { createMiddleware } from 'hono/factory';
-import type * as z from 'zod';
-import { admitKey, toRefusalError, setRateHeaders } from '../auth/authenticate.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, headers, query } from '../http/input.ts';
 import { endpoint } from '../auth/endpoint.ts';
-import { patchLicense, renewLicense, transitionLicense } from './change.ts';
+import { patchLicense, renewLicense, rotateKey, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
+import { eraseLicense } from './erase.ts';
 import { findLicense } from './find.ts';
 import { listHistory } from './history.ts';
 import { toIdempotency } from './idempotency.ts';
@@ -14,6 +12,7 @@ import type { Transition } from '../shared/rules/licenses.ts';
 import { listLicenses } from './list.ts';
 import {
   createLicenseInput,
+  deletedLicenseBody,
   historyBody,
   historyQuery,
   idempotencyHeader,
@@ -22,24 +21,9 @@ import {
   listLicensesQuery,
   patchLicenseInput,
   renewLicenseInput,
+  rotateKeyInput,
   toLicense,
-  verdictBody,
-  verifyInput,
 } from './schemas.ts';
-import { verifyLicense } from './verify.ts';
-
-/** CORS headers for verify. Hono's cors middleware would copy every response and its headers several times. */
-const allowAnyOrigin = createMiddleware<AppEnv>(async (c, next) => {
-  c.header('Access-Control-Allow-Origin', '*');
-  if (c.req.method !== 'OPTIONS') {
-    c.header('Access-Control-Expose-Headers', 'RateLimit,RateLimit-Policy,Retry-After,X-Request-Id');
-    return next();
-  }
-  c.header('Access-Control-Allow-Methods', 'POST');
-  c.header('Access-Control-Allow-Headers', 'Content-Type,X-Api-Key');
-  c.header('Access-Control-Max-Age', '86400');
-  return c.body(null, 204);
-});
 
 const TRANSITION_SUMMARIES: Record<Transition, string> = {
   suspend: 'Suspend a license',
@@ -47,38 +31,7 @@ const TRANSITION_SUMMARIES: Record<Transition, string> = {
   revoke: 'Revoke a license permanently',
 };
 
-const verifyAndCreate = new Hono<AppEnv>()
-  .use('/verify', allowAnyOrigin)
-  .post(
-    '/verify',
-    endpoint({
-      id: 'verifyLicense',
-      tag: 'Licenses',
-      summary: 'Verify a license',
-      description:
-        'Returns whether a license key is valid. An unknown license key is not an error: its status is `not_found`. Every verdict counts as one licensing call. Web pages of any origin can call this endpoint.',
-      access: 'key',
-      answers: [{ status: 200, description: 'The verdict on the license key.', schema: verdictBody }],
-      errors: ['usage_limit_exceeded'],
-    }),
-    body(verifyInput, { onInvalid: (c) => admitKey(c, c.get('key'), 'verify') }),
-    async (c) => {
-      const reply = await verifyLicense(c.env, c.get('key'), c.req.valid('json').license_key);
-      if (reply.refused !== null) throw toRefusalError(c, reply);
-      setRateHeaders(c, reply.rate);
-      const { valid, status, expiresAt } = reply.verdict;
-      return c.json(
-        {
-          valid,
-          status,
-          expires_at: expiresAt,
-          api_usage: reply.apiUsage,
-          api_limit: reply.apiLimit,
-        } satisfies z.infer<typeof verdictBody>,
-        200,
-      );
-    },
-  )
+const create = new Hono<AppEnv>()
   .post(
     '/create',
     endpoint({
@@ -98,8 +51,7 @@ const verifyAndCreate = new Hono<AppEnv>()
       return c.json(toLicense(await createLicense(c.var.ctx, input, idempotency)), 201);
     },
   )
-  // Otherwise `/:id` below would match these paths.
-  .all('/verify', (c) => c.notFound())
+  // Otherwise `/:id` below would match this path.
   .all('/create', (c) => c.notFound());
 
 const manage = new Hono<AppEnv>()
@@ -158,6 +110,39 @@ const manage = new Hono<AppEnv>()
     async (c) =>
       c.json(toLicense(await patchLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
   )
+  .delete(
+    '/:id',
+    endpoint({
+      id: 'deleteLicense',
+      tag: 'Licenses',
+      summary: 'Delete a license',
+      description:
+        'Deletes the license with its history and its activations, permanently. To end a license and keep its history, revoke it.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The license is deleted.', schema: deletedLicenseBody }],
+      errors: ['license_not_found'],
+    }),
+    async (c) => {
+      const id = c.req.param('id');
+      await eraseLicense(c.var.ctx, id);
+      return c.json({ id, deleted: true as const }, 200);
+    },
+  )
+  .post(
+    '/:id/rotate-key',
+    endpoint({
+      id: 'rotateLicenseKey',
+      tag: 'Licenses',
+      summary: 'Replace a license’s key',
+      description:
+        'Gives the license another key, which it returns. The old key is `not_found` from the response on. Seats stay.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The license with its new key.', schema: licenseBody }],
+      errors: ['license_not_found', 'license_key_taken'],
+    }),
+    body(rotateKeyInput),
+    async (c) => c.json(toLicense(await rotateKey(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
+  )
   .post(
     '/:id/renew',
     endpoint({
@@ -199,7 +184,4 @@ const transitions = new Hono<AppEnv>()
     c.json(toLicense(await transitionLicense(c.var.ctx, c.req.param('id'), 'revoke')), 200),
   );
 
-export const licenseRoutes = new Hono<AppEnv>()
-  .route('/', verifyAndCreate)
-  .route('/', manage)
-  .route('/', transitions);
+export const licenseRoutes = new Hono<AppEnv>().route('/', create).route('/', manage).route('/', transitions);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { LicenseRow } from '../db/schema.ts';
 import { email, text } from '../http/input.ts';
@@ -15,6 +16,7 @@ import {
   MAX_PRODUCT_LENGTH,
   MIN_LICENSE_KEY_LENGTH,
 } from '../shared/rules/licenses.ts';
+import { type LicenseTerms, mergeTerms } from '../shared/rules/terms.ts';
 
 export const TODAY_OR_LATER = 'must be today or later';
 export const isTodayOrLater = (date: string, nowMs: number) => date >= isoDate(nowMs);
@@ -36,31 +38,21 @@ const LAST_DAY = {
   description: 'The last day (UTC) on which the license is valid. A perpetual license has null.',
 };
 const expiresAt = todayOrLater.nullish().meta(LAST_DAY);
+const updatesUntil = z.iso.date().nullish().meta({
+  description: 'The last release date that the license covers. Null covers all releases.',
+});
+
+const ownLicenseKey = z
+  .string()
+  .min(MIN_LICENSE_KEY_LENGTH)
+  .max(MAX_LICENSE_KEY_LENGTH)
+  .regex(LICENSE_KEY_PATTERN, 'must consist of A-Z, a-z, 0-9, -, _ and .')
+  .optional()
+  .meta({ description: 'Your own license key. By default, a key is generated.' });
 
 const oneExpiry = (input: { expires_at?: string | null | undefined; duration_days?: number | undefined }) =>
   input.expires_at === undefined || input.duration_days === undefined;
 const ONE_EXPIRY = { path: ['duration_days'], error: 'can’t be combined with expires_at' };
-
-export const verifyInput = z
-  .object({
-    license_key: z
-      .string()
-      .min(1)
-      .meta({ examples: ['7K3QD-9WZXA-M2RTB-H5NVE-40GPC'] }),
-  })
-  .meta({ id: 'Verify' });
-
-export const verdictBody = z
-  .object({
-    valid: z.boolean(),
-    status: z.enum([...LICENSE_STATES, 'not_found']),
-    expires_at: z.iso.date().nullable(),
-    api_usage: z
-      .int()
-      .meta({ description: 'The account’s licensing calls in this period, including this call.' }),
-    api_limit: z.int(),
-  })
-  .meta({ id: 'Verdict' });
 
 export const createLicenseInput = z
   .strictObject({
@@ -73,14 +65,10 @@ export const createLicenseInput = z
     // createLicense checks it.
     expires_at: z.iso.date().nullish().meta(LAST_DAY),
     duration_days: durationDays.optional(),
-    license_key: z
-      .string()
-      .min(MIN_LICENSE_KEY_LENGTH)
-      .max(MAX_LICENSE_KEY_LENGTH)
-      .regex(LICENSE_KEY_PATTERN, 'must consist of A-Z, a-z, 0-9, -, _ and .')
-      .optional()
-      .meta({ description: 'Your own license key. By default, a key is generated.' }),
+    license_key: ownLicenseKey,
     metadata: metadata.nullish(),
+    terms: licenseTermsInput.nullish(),
+    updates_until: updatesUntil,
   })
   .refine(oneExpiry, ONE_EXPIRY)
   .meta({ id: 'CreateLicense' });
@@ -92,8 +80,18 @@ export const patchLicenseInput = z
     product: product.nullish(),
     expires_at: expiresAt,
     metadata: metadata.optional().meta({ description: 'A flat object that replaces the existing metadata.' }),
+    terms: licenseTermsInput
+      .optional()
+      .meta({ description: 'Merged into the license’s terms, field by field.' }),
+    updates_until: updatesUntil,
   })
   .meta({ id: 'PatchLicense' });
+
+export const rotateKeyInput = z.strictObject({ license_key: ownLicenseKey }).meta({ id: 'RotateKey' });
+
+export const deletedLicenseBody = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'DeletedLicense' });
 
 export const renewLicenseInput = z
   .strictObject({ expires_at: expiresAt, duration_days: durationDays.optional() })
@@ -142,6 +140,8 @@ export const licenseBody = z
     customer_name: z.string().nullable(),
     expires_at: z.iso.date().nullable(),
     metadata: storedMetadata,
+    terms: licenseTermsBody,
+    updates_until: z.iso.date().nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -156,6 +156,7 @@ export const HISTORY_ACTIONS = [
   'reinstated',
   'revoked',
   'renewed',
+  'key_rotated',
 ] as const;
 
 type EditableField = keyof z.output<typeof patchLicenseInput>;
@@ -168,12 +169,15 @@ export const HISTORY_COLUMNS = {
   customer_email: 'customerEmail',
   customer_name: 'customerName',
   metadata: 'metadata',
-} as const satisfies Record<EditableField | 'status', keyof LicenseRow>;
+  terms: 'terms',
+  updates_until: 'updatesUntil',
+  license_key: 'licenseKey',
+} as const satisfies Record<EditableField | 'status' | 'license_key', keyof LicenseRow>;
 
 export type HistoryField = keyof typeof HISTORY_COLUMNS;
 export const HISTORY_FIELDS = Object.keys(HISTORY_COLUMNS) as [HistoryField, ...HistoryField[]];
 
-const historyValue = z.union([z.string(), storedMetadata]).nullable();
+const historyValue = z.union([z.string(), licenseTermsBody, storedMetadata]).nullable();
 
 export const historyEntryBody = z
   .object({
@@ -198,19 +202,32 @@ export const toLicense = (row: Omit<LicenseRow, 'seq'>): z.infer<typeof licenseB
   customer_name: row.customerName,
   expires_at: row.expiresAt,
   metadata: row.metadata,
+  terms: row.terms,
+  updates_until: row.updatesUntil,
   created_at: isoTime(row.createdAt),
   updated_at: isoTime(row.updatedAt),
 });
 
 /** The columns of a license that is created without any field. */
-export const EMPTY_COLUMNS = { product: null, customerName: null, metadata: {} };
+export const EMPTY_COLUMNS = {
+  product: null,
+  customerName: null,
+  metadata: {},
+  terms: {},
+  updatesUntil: null,
+};
 
-/** Maps the input of a create or a PATCH to columns. Absent fields are left out. */
-export const toColumns = (input: z.output<typeof createLicenseInput> | z.output<typeof patchLicenseInput>) =>
+/** Maps the input of a create or a PATCH to columns. Absent fields are left out. `terms` are the license's so far. */
+export const toColumns = (
+  input: z.output<typeof createLicenseInput> | z.output<typeof patchLicenseInput>,
+  terms: LicenseTerms = {},
+) =>
   omitUndefined({
     product: input.product,
     customerEmail: input.customer_email ?? undefined,
     customerName: input.customer_name,
     expiresAt: input.expires_at,
     metadata: input.metadata ?? undefined,
+    terms: input.terms ? mergeTerms(terms, input.terms) : undefined,
+    updatesUntil: input.updates_until,
   } satisfies Record<(typeof HISTORY_COLUMNS)[EditableField], unknown>);

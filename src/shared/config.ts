@@ -10,7 +10,7 @@ export class ConfigError extends Error {}
 
 const MIN_SECRET_LENGTH = 32;
 
-type Secrets = Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS'>;
+type Secrets = Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'SIGNING_KEYS'>;
 
 const required = (secrets: Partial<Secrets>, name: keyof Secrets): string => {
   const value = secrets[name];
@@ -43,6 +43,22 @@ const readSealingKeys = (secrets: Partial<Secrets>): SealingRing => {
   }
   const [current = ''] = keys.keys();
   return { current, keys };
+};
+
+/**
+ * The secrets from which the keys that sign tokens follow, the current one first. They are not part of `readConfig`, so that
+ * a service that was deployed before there were tokens answers everything else without them.
+ */
+export const readSigningKeys = (env: Partial<Secrets>): string[] => {
+  const ring = required(env, 'SIGNING_KEYS')
+    .split(',')
+    .map((entry) => entry.trim());
+  if (!ring.every((entry) => /^[A-Za-z0-9+/]{43}=$/.test(entry)))
+    throw new ConfigError(
+      'SIGNING_KEYS must be a comma-separated list of keys, each 32 random bytes in base64.',
+    );
+  if (new Set(ring).size < ring.length) throw new ConfigError('SIGNING_KEYS has the same key twice.');
+  return ring;
 };
 
 const configByEnv = new WeakMap<object, Config>();

@@ -1,6 +1,6 @@
 import { newId } from './ids.ts';
 import { isoTime } from './rules/dates.ts';
-import type { EventName, TEST_EVENT } from './rules/events.ts';
+import type { ActivationEventName, EventName, TEST_EVENT } from './rules/events.ts';
 
 // Webhook events. An event's id and payload are created once, together with the change that causes the event.
 
@@ -24,12 +24,14 @@ export const newEvent = (
 });
 
 export const licenseEvent = (
-  name: 'license.created' | 'license.verified',
+  name: 'license.created' | 'license.verified' | ActivationEventName,
   nowMs: number,
   license: { id: string; licenseKey: string; customerEmail: string },
+  fields: Record<string, string | null> = {},
 ): WebhookEvent =>
   newEvent(name, nowMs, {
     license_key: license.licenseKey,
     license_id: license.id,
     customer_email: license.customerEmail,
+    ...fields,
   });

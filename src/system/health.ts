@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { ConfigError, readConfig } from '../shared/config.ts';
+import { ConfigError, readConfig, readSigningKeys } from '../shared/config.ts';
 import { logError } from '../shared/log.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
@@ -68,6 +68,7 @@ const checkDatabases = async (env: Env): Promise<string> => {
 const checkConfiguration = (env: Env): string =>
   findConfigError(() => {
     readConfig(env);
+    readSigningKeys(env);
     accountDatabases(env);
   }) ?? 'ok';
 

@@ -10,7 +10,7 @@ import { type Runtime, startWorker } from './runtime.ts';
 export interface Place {
   name: string;
   folder: string;
-  secrets: { API_KEY_SECRET: string; SEALING_KEYS: string };
+  secrets: { API_KEY_SECRET: string; SEALING_KEYS: string; SIGNING_KEYS: string };
 }
 
 export interface Running extends Service {
@@ -26,6 +26,7 @@ export const openPlace = (under: string, name: string): Place => {
     secrets: {
       API_KEY_SECRET: randomBytes(32).toString('hex'),
       SEALING_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+      SIGNING_KEYS: randomBytes(32).toString('base64'),
     },
   };
 };

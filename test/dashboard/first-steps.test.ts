@@ -115,6 +115,10 @@ describe('onboarding', () => {
       'subscription.cancelled',
       'license.created',
       'license.verified',
+      'activation.created',
+      'activation.released',
+      'activation.refused',
+      'usage.threshold',
     ]);
   });
 

@@ -98,6 +98,9 @@ const pathSegment = fc
 const ID_PREFIX: Record<string, string> = {
   'api-keys': 'key_',
   licenses: 'lic_',
+  activations: 'act_',
+  products: 'prd_',
+  jwks: 'acct_',
   webhooks: 'whe_',
   deliveries: 'dlv_',
 };
@@ -160,16 +163,37 @@ const createResources = async (customer: Customer, route: Route): Promise<Resour
     Promise.all(Array.from({ length: count }, create));
   const keys = await repeat(KEYS, createKey);
   const keysToDelete = await repeat(8, createKey);
-  const licenses = await repeat(4, () => customer.createLicense({ product: 'Orrery' }));
+  await customer.asSession('PUT', '/api/v1/products/prd_orrery', { terms: { max_activations: 1 } });
+  await customer.asSession('PUT', '/api/v1/products/prd_unused', {});
+  // Half of them have no limit of seats.
+  const seated = await repeat(2, () => customer.createLicense({ product: 'prd_orrery' }));
+  const licenses = [...seated, ...(await repeat(2, () => customer.createLicense({ product: 'Orrery' })))];
+  const activations = await Promise.all(
+    licenses.map(async ({ license_key }): Promise<Json> => {
+      const sent = { license_key, fingerprint: 'machine-0001' };
+      return (await customer.asKey('POST', '/api/v1/licenses/activate', sent)).body.activation;
+    }),
+  );
   if (route.operation.id === 'reinstateLicense') {
     await Promise.all(licenses.map(({ id }) => customer.asSession('POST', `/api/v1/licenses/${id}/suspend`)));
   }
   const { url } = await newReceiver();
   const webhookIds = isAboutWebhooks(route) ? await createWebhooks(customer, url) : [];
-  const ids = [...licenses, ...keysToDelete].map(({ id }): string => id);
+  const ids = [...licenses, ...activations, ...keysToDelete].map(({ id }): string => id);
   return {
     keys: keys.map(({ api_key: key }): string => key),
-    ids: [...ids, ...webhookIds, 'key_none', 'lic_none', 'whe_none', 'dlv_none'],
+    ids: [
+      ...ids,
+      ...webhookIds,
+      customer.accountId,
+      'prd_orrery',
+      'prd_unused',
+      'act_none',
+      'key_none',
+      'lic_none',
+      'whe_none',
+      'dlv_none',
+    ],
     url,
   };
 };

@@ -6,7 +6,7 @@ import type { Rows } from '../../src/gate/copy-tables.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
 import { newId } from '../../src/shared/ids.ts';
 
-const NO_ROWS: Rows = { keys: [], licenses: [] };
+const NO_ROWS: Rows = { keys: [], licenses: [], products: [], erasedKeys: [], deletedLicenses: [] };
 const terms = (plan: PlanName) => ({ plan, periodStart: null, periodEnd: null, planUntil: null });
 const key = (deleted = false) => ({
   id: 'key_1',
@@ -21,6 +21,9 @@ const license = (status: 'active' | 'suspended', licenseKey = 'L-1') => ({
   status,
   expiresAt: null,
   customerEmail: 'ada@example.com',
+  product: null,
+  terms: {},
+  updatesUntil: null,
 });
 
 /** The position after a feed row that was written at some time. */
@@ -34,9 +37,17 @@ const withCopy = (work: (copy: Copy, reopen: (epoch?: string) => Copy) => void) 
 
 test('a background load or read-through never overwrites what the feed wrote', () =>
   withCopy((copy, reopen) => {
-    copy.apply({ account: terms('pro'), keys: [key(true)], licenses: [license('suspended')] }, at(7));
+    copy.apply(
+      { ...NO_ROWS, account: terms('pro'), keys: [key(true)], licenses: [license('suspended')] },
+      at(7),
+    );
     copy.adoptPage(
-      { account: terms('free'), keys: [key()], licenses: [license('active'), license('active', 'L-2')] },
+      {
+        ...NO_ROWS,
+        account: terms('free'),
+        keys: [key()],
+        licenses: [license('active'), license('active', 'L-2')],
+      },
       true,
       7,
     );
@@ -47,7 +58,7 @@ test('a background load or read-through never overwrites what the feed wrote', (
       expect(opened.findLicense('L-2')?.status).toBe('active');
       expect(opened.account()).toEqual(terms('pro'));
       expect(opened.progress()).toEqual({
-        version: 1,
+        version: 2,
         epoch: '1',
         ...at(7),
         loadedThrough: 'lic_L-2',
@@ -59,8 +70,15 @@ test('a background load or read-through never overwrites what the feed wrote', (
 
 test('the feed overwrites what a background load wrote', () =>
   withCopy((copy, reopen) => {
-    copy.adoptPage({ account: terms('free'), keys: [key()], licenses: [license('active')] }, false, 0);
-    copy.apply({ account: terms('scale'), keys: [key(true)], licenses: [license('suspended')] }, at(1));
+    copy.adoptPage(
+      { ...NO_ROWS, account: terms('free'), keys: [key()], licenses: [license('active')] },
+      false,
+      0,
+    );
+    copy.apply(
+      { ...NO_ROWS, account: terms('scale'), keys: [key(true)], licenses: [license('suspended')] },
+      at(1),
+    );
     for (const opened of [copy, reopen()]) {
       expect(opened.key('key_1')?.deleted).toBe(true);
       expect(opened.findLicense('L-1')?.status).toBe('suspended');
@@ -83,7 +101,7 @@ test('a complete copy keeps the latest 1,000 deleted keys, and no read-through b
 
 test('a new epoch empties a copy that was still loading', () =>
   withCopy((copy, reopen) => {
-    copy.apply({ account: terms('pro'), keys: [key()], licenses: [license('active')] }, at(9));
+    copy.apply({ ...NO_ROWS, account: terms('pro'), keys: [key()], licenses: [license('active')] }, at(9));
     const emptied = reopen('2');
     expect(emptied.account()).toBeNull();
     expect(emptied.key('key_1')).toBeNull();
@@ -94,7 +112,12 @@ test('a new epoch empties a copy that was still loading', () =>
 test('a new epoch reloads a complete copy beside it, and the old copy answers until the new one is complete', () =>
   withCopy((copy, reopen) => {
     copy.adoptPage(
-      { account: terms('pro'), keys: [key()], licenses: [license('active'), license('active', 'L-2')] },
+      {
+        ...NO_ROWS,
+        account: terms('pro'),
+        keys: [key()],
+        licenses: [license('active'), license('active', 'L-2')],
+      },
       true,
       0,
     );
@@ -105,7 +128,7 @@ test('a new epoch reloads a complete copy beside it, and the old copy answers un
 
     // D1 no longer has L-2, has L-3, and its plan is another one. Meanwhile L-3 is suspended.
     reloading.adoptPage(
-      { account: terms('scale'), keys: [key()], licenses: [license('active', 'L-1')] },
+      { ...NO_ROWS, account: terms('scale'), keys: [key()], licenses: [license('active', 'L-1')] },
       false,
       5,
     );

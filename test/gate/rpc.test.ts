@@ -20,6 +20,10 @@ const methodsOf = ({ prototype }: { prototype: object }) => {
 test('the gate has the methods that a Worker of the other release calls', () => {
   expect(methodsOf(AccountGate)).toEqual({
     verify: 3,
+    application: 4,
+    listActivations: 3,
+    releaseActivation: 3,
+    issueFile: 1,
     admit: 2,
     admitSession: 0,
     announce: 3,

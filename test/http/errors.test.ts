@@ -97,6 +97,7 @@ describe('404 and 405', () => {
   test.for([
     { request: 'GET /api/api-keys/key_none', code: 'api_key_not_found', message: 'API Key Not Found' },
     { request: 'GET /api/v1/licenses/lic_none', code: 'license_not_found', message: undefined },
+    { request: 'GET /api/v1/products/none', code: 'product_not_found', message: 'Product Not Found' },
     { request: 'POST /api/webhooks/whe_none/test', code: 'webhook_not_found', message: 'Webhook Not Found' },
   ] as const)('$request answers 404 $code', async ({ request, code, message }) => {
     const [method = '', path = ''] = request.split(' ');
@@ -124,7 +125,7 @@ describe('404 and 405', () => {
     ['POST /api/billing', 'GET'],
     ['POST /api/api-keys/key_none', 'DELETE, GET'],
     ['POST /api/v1/licenses', 'GET'],
-    ['PUT /api/v1/licenses/lic_none', 'GET, PATCH'],
+    ['PUT /api/v1/licenses/lic_none', 'DELETE, GET, PATCH'],
     ['GET /api/v1/licenses/verify', 'POST'],
     ['PATCH /api/v1/licenses/create', 'POST'],
     ['DELETE /api/v1/licenses/verify', 'POST'],
@@ -229,6 +230,10 @@ test('every error code has been tested', () => {
     'unsupported_media_type',
     'internal_error',
     'unavailable',
+    // activations.test.ts
+    'activation_not_found',
+    'no_seat',
+    'product_in_use',
   ];
   expect(new Set([...seenCodes, ...testedElsewhere])).toEqual(new Set(Object.keys(ERRORS)));
 });

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mintApiKey } from '../../src/auth/api-key.ts';
 import { app } from '../../src/app.ts';
+import { subscribe } from '../billing/sandbox.ts';
 import { type Answer, call, type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { setPlan } from '../support/gate.ts';
@@ -12,6 +13,7 @@ import {
   sameOutcome,
   kindsIn,
   mistype,
+  APPLICATION_CALLS,
   nameOf,
   protectedRoutes,
   routes,
@@ -24,7 +26,7 @@ const UNKNOWN_ACCOUNT = `acct_${'0'.repeat(20)}`;
 const UNKNOWN_KEY = `key_${'0'.repeat(20)}`;
 const cookieFor = (token: string) => `__Host-session=${token}`;
 
-test('every route is documented with its access, and only five are public', () => {
+test('every route is documented with its access, and only six are public', () => {
   const documented = new Set(routes.map(nameOf));
   const undocumented = app.routes.filter((route) => route.method !== 'ALL' && !documented.has(nameOf(route)));
   expect(undocumented.filter(({ path }) => path.startsWith('/api'))).toEqual([]);
@@ -37,9 +39,10 @@ test('every route is documented with its access, and only five are public', () =
     'POST /api/login',
     'POST /api/billing/stripe',
     'POST /api/billing/sandbox',
+    'GET /api/v1/jwks/:account_id',
   ]);
   const keyOnlyRoutes = routes.filter(({ operation }) => operation.access === 'key').map(nameOf);
-  expect(keyOnlyRoutes).toEqual([VERIFY]);
+  expect(keyOnlyRoutes).toEqual(APPLICATION_CALLS.map((path) => `POST ${path}`));
 });
 
 test.for([
@@ -210,13 +213,31 @@ test('every route answers 404 for another account’s ids', async () => {
   const [ada, bob] = [await signUp(), await signUp()];
   const license = await ada.createLicense({ product: 'Orrery' });
   const { webhook, ids: hook } = await addWebhook(ada);
-  const ids: Record<string, string> = { licenses: license.id, 'api-keys': ada.apiKeyId, ...hook };
+  // A call for each route is more than an API key's burst on the free plan.
+  await subscribe(bob, 'scale');
+  await ada.asSession('PUT', '/api/v1/products/orrery', {});
+  const activate = { license_key: license.license_key, fingerprint: 'machine-0001' };
+  const { activation } = (await ada.asKey('POST', '/api/v1/licenses/activate', activate)).body;
+  const ids: Record<string, string> = {
+    licenses: license.id,
+    activations: activation.id,
+    products: 'orrery',
+    'api-keys': ada.apiKeyId,
+    ...hook,
+  };
   expect(Object.keys(ids)).toEqual(expect.arrayContaining(routesWithId.flatMap(kindsIn)));
 
   for (const headers of [{ authorization: `Bearer ${bob.token}` }, { 'x-api-key': bob.apiKey }]) {
-    const refusals = Object.values(await callRoutes(routesWithId, headers, ids));
+    // Every account chooses its own product codes, so bob may create a product with ada's code.
+    const chosen = routesWithId.filter((route) => nameOf(route) !== 'PUT /api/v1/products/:code');
+    const refusals = Object.values(await callRoutes(chosen, headers, ids));
     expect(new Set(refusals)).toEqual(
-      new Set(['404 api_key_not_found', '404 license_not_found', '404 webhook_not_found']),
+      new Set([
+        '404 api_key_not_found',
+        '404 license_not_found',
+        '404 product_not_found',
+        '404 webhook_not_found',
+      ]),
     );
   }
   const unchanged = await ada.asKey('GET', `/api/v1/licenses/${license.id}`);

@@ -11,15 +11,20 @@ export const routes = documentedRoutes(app);
 export type Route = (typeof routes)[number];
 
 export const protectedRoutes = routes.filter(({ operation }) => operation.access !== 'public');
-/** The routes that accept a session, which verify does not. */
+/** The routes that accept a session, which an application's calls don't. */
 export const accountRoutes = routes.filter(({ operation }) => operation.access === 'account');
 export const routesWithId = accountRoutes.filter(({ path }) => path.includes(':'));
 
 export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
 
+/** The calls that an application makes with an API key. */
+export const APPLICATION_CALLS = ['verify', 'activate', 'heartbeat', 'deactivate'].map(
+  (call) => `/api/v1/licenses/${call}`,
+);
+
 /** Bodies for the routes that reject an empty one. */
 const BODIES: Record<string, unknown> = {
-  'POST /api/v1/licenses/verify': { license_key: 'AAAAA-AAAAA' },
+  ...Object.fromEntries(APPLICATION_CALLS.map((path) => [`POST ${path}`, { license_key: 'AAAAA-AAAAA' }])),
   'POST /api/v1/licenses/:id/renew': { duration_days: 1 },
   'PATCH /api/webhooks/:id': { description: 'Changed' },
 };
@@ -33,7 +38,10 @@ const pathTo = ({ path }: Route, ids: Ids) =>
 export const kindsIn = ({ path }: Route): string[] =>
   [...path.matchAll(/([^/]+)\/:[a-z_]+/g)].map(([, kind]) => kind ?? '');
 
-const isVerify = (path: string) => path === '/api/v1/licenses/verify';
+const JWKS = '/api/v1/jwks/';
+
+/** Whether pages of every origin may read the answer. */
+export const isOpenToAnyOrigin = (path: string) => APPLICATION_CALLS.includes(path) || path.startsWith(JWKS);
 
 /** Expects the headers that every response must carry. */
 export const expectSecurityHeaders = (path: string, { status, headers }: Answer) => {
@@ -46,7 +54,10 @@ export const expectSecurityHeaders = (path: string, { status, headers }: Answer)
     ...(path.startsWith('/api/') && { 'cache-control': 'no-store' }),
     ...(status !== 204 && { 'content-type': expect.stringMatching(/^application\/json/) }),
   });
-  expect([path, headers.get('access-control-allow-origin')]).toEqual([path, isVerify(path) ? '*' : null]);
+  expect([path, headers.get('access-control-allow-origin')]).toEqual([
+    path,
+    isOpenToAnyOrigin(path) ? '*' : null,
+  ]);
   expect([path, headers.get('access-control-allow-credentials')]).toEqual([path, null]);
 };
 
@@ -109,6 +120,7 @@ export const captureLogs = () => {
 export const SERVICE_SECRETS = [
   env.API_KEY_SECRET,
   ...env.SEALING_KEYS.split(',').map((entry) => entry.slice(entry.indexOf(':') + 1)),
+  ...env.SIGNING_KEYS.split(','),
 ];
 
 export const expectAbsent = (text: string, secrets: string[]) => {

@@ -32,6 +32,8 @@ describe('a license created without details', () => {
       customer_name: null,
       expires_at: null,
       metadata: {},
+      terms: {},
+      updates_until: null,
       created_at: NOON,
       updated_at: NOON,
     });

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { patchLicenseInput } from '../../src/licenses/schemas.ts';
+import { APPLICATION_CALLS } from './application-calls.ts';
 import { BILLING_CALLS } from './billing-calls.ts';
 import { derivedCalls } from './derived-calls.ts';
 import type { Call } from './fixtures.ts';
@@ -13,6 +14,8 @@ const ALL_FIELDS = {
   product: 'Orrery',
   expires_at: '2999-12-31',
   metadata: { seats: 3, beta: true, note: 'x' },
+  terms: { max_activations: 3, lease_seconds: 'none', entitlements: { export: true, cloud: null } },
+  updates_until: '2999-12-31',
 } satisfies Required<z.input<typeof patchLicenseInput>>;
 
 const LICENSE = '/api/v1/licenses/{license}';
@@ -211,4 +214,10 @@ const LISTED_CALLS: Call[] = [
   ]),
 ];
 
-export const CALLS: Call[] = [...derivedCalls(), ...LISTED_CALLS, ...WEBHOOK_CALLS, ...BILLING_CALLS];
+export const CALLS: Call[] = [
+  ...derivedCalls(),
+  ...LISTED_CALLS,
+  ...APPLICATION_CALLS,
+  ...WEBHOOK_CALLS,
+  ...BILLING_CALLS,
+];

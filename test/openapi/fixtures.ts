@@ -39,6 +39,11 @@ export const createFixtures = async () => {
   await ada.asSession('POST', `/api/v1/licenses/${suspended}/suspend`);
   await ada.asSession('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'taken' });
   await license({ license_key: 'TAKEN-KEY' });
+  await ada.asSession('PUT', '/api/v1/products/used', { terms: { max_activations: 1 } });
+  await ada.asSession('PUT', '/api/v1/products/unused', {});
+  const seated = await ada.createLicense({ product: 'used', license_key: 'SEATED-KEY' });
+  const activate = { license_key: 'SEATED-KEY', fingerprint: 'machine-0001' };
+  const activation = await ada.asKey('POST', '/api/v1/licenses/activate', activate);
   const { url } = await newReceiver();
   const webhook = async () => (await ada.asSession('POST', '/api/webhooks', { url })).body.id as string;
   const [enabledWebhook, disabledWebhook] = [await webhook(), await webhook()];
@@ -62,6 +67,8 @@ export const createFixtures = async () => {
     'other license': await license(),
     revoked,
     suspended,
+    seated: seated.id,
+    activation: activation.body.activation.id,
     url,
     webhook: enabledWebhook,
     'webhook to delete': await webhook(),

@@ -149,6 +149,7 @@ test('an outbox with a row per attempt keeps its events, deliveries, attempts, r
 test('a gate drops a local copy of another version, loads it again and keeps its counts', async () => {
   const customer = await signUp();
   const license = await openOldGate(customer);
+  await gateOf(env, customer.accountId).pull();
   await runInDurableObject(gateOf(env, customer.accountId), (_instance, { storage }) => {
     // Simulates the copy of a later release, which has a column that this code doesn't know.
     storage.sql.exec('ALTER TABLE licenses ADD COLUMN seats INTEGER');

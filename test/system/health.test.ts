@@ -78,7 +78,9 @@ test('GET /health queries the database at most every two seconds, also in parall
 });
 
 describe('GET /health with a misconfigured variable', () => {
-  const healthWith = async (secrets: Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'DATABASES'>>) => {
+  const healthWith = async (
+    secrets: Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'SIGNING_KEYS' | 'DATABASES'>>,
+  ) => {
     const request = new Request(`${ORIGIN}/health`);
     const response = await worker.fetch(request, { ...env, ...secrets }, createExecutionContext());
     return { status: response.status, body: (await response.json()) as Json };
@@ -88,6 +90,8 @@ describe('GET /health with a misconfigured variable', () => {
     { problem: 'is empty', name: 'API_KEY_SECRET', value: '' },
     { problem: 'is too short', name: 'API_KEY_SECRET', value: 'much-too-short' },
     { problem: 'is empty', name: 'SEALING_KEYS', value: '' },
+    { problem: 'is empty', name: 'SIGNING_KEYS', value: '' },
+    { problem: 'has a short key', name: 'SIGNING_KEYS', value: 'c2hvcnQtc2VjcmV0' },
     { problem: 'has a short key', name: 'SEALING_KEYS', value: 'k1:c2hvcnQtc2VjcmV0' },
     { problem: 'repeats a name', name: 'SEALING_KEYS', value: `${env.SEALING_KEYS},${env.SEALING_KEYS}` },
     { problem: 'names no binding', name: 'DATABASES', value: 'unknown-binding' },

@@ -1,11 +1,11 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { WebhookEvent } from '../../shared/events.ts';
 
-export const FEED_KINDS = ['account', 'key', 'license', 'event'] as const;
+export const FEED_KINDS = ['account', 'key', 'license', 'product', 'erased', 'deleted', 'event'] as const;
 
 /**
- * Changes that an account's gate has not applied yet. `ref` is the id of the changed row or, for an event, of the event
- * in `payload`.
+ * Changes that an account's gate has not applied yet. `ref` is the id of the changed or deleted row, the code of a product, a license
+ * key that no license has any more (`erased`) or, for an event, the id of the event in `payload`.
  */
 export const feed = sqliteTable(
   'feed',

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
 import { LICENSE_STATUSES, type Metadata, type StoredLicenseStatus } from '../../shared/rules/licenses.ts';
+import type { LicenseTerms } from '../../shared/rules/terms.ts';
 import { accounts } from './accounts.ts';
 
 /** `licenses_by_status` sorts the licenses within a block of 1,024 `seq`s by expiry: see newestInState(). */
@@ -22,6 +23,9 @@ export const licenses = sqliteTable(
     customerName: text('customer_name'),
     expiresAt: text('expires_at'),
     metadata: text({ mode: 'json' }).$type<Metadata>().notNull(),
+    /** Overrides the terms of the license's product. */
+    terms: text({ mode: 'json' }).$type<LicenseTerms>().notNull().default({}),
+    updatesUntil: text('updates_until'),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
   },
@@ -34,6 +38,9 @@ export const licenses = sqliteTable(
       sql`${table.seq} >> ${sql.raw(`${STATUS_BLOCK_BITS}`)}`,
       sql`coalesce(${table.expiresAt}, '9999-12-31')`,
     ),
+    index('licenses_by_product')
+      .on(table.accountId, table.product)
+      .where(sql`${table.product} IS NOT NULL`),
     index('licenses_by_email').on(table.accountId, sql`lower(${table.customerEmail})`, table.seq),
     index('licenses_by_expiry')
       .on(table.accountId, table.expiresAt, table.id)
@@ -67,12 +74,15 @@ export const searchAccounts = sqliteTable('search_accounts', {
 
 /** The fields that a license's history records, with their names in the API. */
 export interface LicenseSnapshot {
+  license_key: string;
   status: StoredLicenseStatus;
   expires_at: string | null;
   product: string | null;
   customer_email: string;
   customer_name: string | null;
   metadata: Metadata;
+  terms: LicenseTerms;
+  updates_until: string | null;
 }
 
 /** The history of each license: the changed fields, before and after. `seq` counts within the license. */

@@ -1,9 +1,14 @@
+export const ACTIVATION_EVENTS = ['activation.created', 'activation.released', 'activation.refused'] as const;
+export type ActivationEventName = (typeof ACTIVATION_EVENTS)[number];
+
 /** Events that a webhook endpoint can subscribe to. */
 export const EVENT_NAMES = [
   'payment.success',
   'subscription.cancelled',
   'license.created',
   'license.verified',
+  ...ACTIVATION_EVENTS,
+  'usage.threshold',
 ] as const;
 export type EventName = (typeof EVENT_NAMES)[number];
 

@@ -5,7 +5,11 @@ import {
   CircleSlash,
   CreditCard,
   FlaskConical,
+  Gauge,
   type LucideIcon,
+  MonitorCheck,
+  MonitorOff,
+  MonitorX,
   Plus,
 } from 'lucide-react';
 import type { Dashboard } from '../../data/queries.ts';
@@ -22,6 +26,10 @@ const KINDS: Record<Event['event'], { icon: LucideIcon; title: string }> = {
   'license.verified': { icon: BadgeCheck, title: 'License verified' },
   'payment.success': { icon: CreditCard, title: 'Payment received' },
   'subscription.cancelled': { icon: CircleSlash, title: 'Subscription canceled' },
+  'activation.created': { icon: MonitorCheck, title: 'Machine activated' },
+  'activation.released': { icon: MonitorX, title: 'Seat released' },
+  'activation.refused': { icon: MonitorOff, title: 'Machine refused' },
+  'usage.threshold': { icon: Gauge, title: 'Usage limit near' },
   'webhook.test': { icon: FlaskConical, title: 'Test event sent' },
 };
 

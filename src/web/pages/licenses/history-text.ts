@@ -1,5 +1,6 @@
 import type { LicenseChange } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
+import type { LicenseTerms } from '../../../shared/rules/terms.ts';
 import type { Metadata } from './metadata.ts';
 
 type Change = LicenseChange['changes'][number];
@@ -11,6 +12,7 @@ export const ACTION_LABELS: Record<LicenseChange['action'], string> = {
   reinstated: 'Reinstated',
   revoked: 'Revoked',
   renewed: 'Renewed',
+  key_rotated: 'Key replaced',
 };
 
 /** Turns `customer_name` into "Customer name". */
@@ -39,11 +41,20 @@ const describeMetadata = (from: Metadata, to: Metadata): string[] => {
   return lines.length > 0 ? lines : ['Metadata reordered'];
 };
 
+const describeTerms = (from: LicenseTerms, to: LicenseTerms): string[] => {
+  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])] as (keyof LicenseTerms)[];
+  const text = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : value);
+  return names
+    .filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]))
+    .map((name) => describeChange(`Term ${name}`, text(from[name]), text(to[name])));
+};
+
 const describe = ({ field, from, to }: Change): string[] => {
   // The entry's title already names the new status.
   if (field === 'status') return [];
   if (field === 'expires_at') return [describeExpiry(from as string | null, to as string | null)];
   if (field === 'metadata') return describeMetadata((from ?? {}) as Metadata, (to ?? {}) as Metadata);
+  if (field === 'terms') return describeTerms((from ?? {}) as LicenseTerms, (to ?? {}) as LicenseTerms);
   return [describeChange(labelOf(field), from, to)];
 };
 

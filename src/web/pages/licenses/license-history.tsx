@@ -12,6 +12,7 @@ const DOTS: Record<LicenseChange['action'], string> = {
   created: 'bg-brass',
   changed: 'bg-line-strong',
   renewed: 'bg-good',
+  key_rotated: 'bg-line-strong',
   reinstated: 'bg-good',
   suspended: 'bg-pause',
   revoked: 'bg-bad',

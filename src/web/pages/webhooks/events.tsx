@@ -9,6 +9,10 @@ const EVENT_DESCRIPTIONS: Record<EventName, string> = {
   'subscription.cancelled': 'A subscription is canceled',
   'license.created': 'A license is created',
   'license.verified': 'Each time a license is verified as valid',
+  'activation.created': 'A machine takes a seat',
+  'activation.released': 'A seat is released',
+  'activation.refused': 'A machine finds no free seat, at most once an hour for a license',
+  'usage.threshold': 'Usage reaches 80% or 100% of the limit',
 };
 const NAMES: EventName[] = [...EVENT_NAMES];
 

@@ -1,0 +1,32 @@
+import { rememberKeyRefusal } from '../auth/refusals.ts';
+import type { ApplicationRequest, ApplicationVerdict } from '../gate/applications.ts';
+import { readReply, type VerifyReply } from '../gate/replies.ts';
+import type { SeatCall } from '../gate/seats.ts';
+import type { Verdict } from '../gate/verdict.ts';
+import { gateOf } from '../shared/objects.ts';
+import type { PresentedKey } from '../shared/presented-key.ts';
+import { randomBase62 } from '../shared/random.ts';
+
+/** Whether the answer is that of an application's call. A plain verify of a license without terms has fewer fields. */
+export const isOfApplication = (verdict: Verdict | ApplicationVerdict): verdict is ApplicationVerdict =>
+  'code' in verdict;
+
+/** Makes one of an application's calls with a single call to the key's gate. `request` is null for a plain verify. */
+export const callGate = async (
+  env: Env,
+  key: PresentedKey,
+  call: SeatCall,
+  licenseKey: string,
+  request: ApplicationRequest | null,
+): Promise<VerifyReply> => {
+  const sentMs = Date.now();
+  const gate = gateOf(env, key.accountId);
+  const callId = randomBase62(12);
+  const reply = readReply(
+    await (request === null
+      ? gate.verify(key, licenseKey, callId)
+      : gate.application(key, call, request, callId)),
+  );
+  if (reply.refused !== null) rememberKeyRefusal(key, reply, sentMs);
+  return reply;
+};

@@ -1,0 +1,166 @@
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
+import { admitKey, setRateHeaders, toRefusalError } from '../auth/authenticate.ts';
+import { endpoint } from '../auth/endpoint.ts';
+import type { SeatCall } from '../gate/seats.ts';
+import { allowAnyOrigin } from '../http/any-origin.ts';
+import type { AppEnv } from '../http/context.ts';
+import { body, query } from '../http/input.ts';
+import { pageQuery } from '../http/lists.ts';
+import type { EndpointDocs } from '../http/openapi.ts';
+import { answer } from './answer.ts';
+import { callGate, isOfApplication } from './call.ts';
+import {
+  activationListBody,
+  applicationBody,
+  type ApplicationInput,
+  applicationInput,
+  deletedActivationBody,
+  isPlain,
+  offlineTokenBody,
+  offlineTokenInput,
+  releaseQuery,
+  toRequest,
+  type verdictBody,
+  verifyBody,
+} from './schemas.ts';
+import { issueOfflineToken, listActivations, releaseActivation } from './seller.ts';
+
+const DOCS = {
+  verify: {
+    id: 'verifyLicense',
+    summary: 'Verify a license',
+    description:
+      'Returns whether a license key is valid. An unknown license key is not an error: its status is `not_found`. Renews the machine’s lease, and takes back the machine’s own lapsed seat if a seat is free. A call with nothing but a license key, for a license without terms, is answered with the first five fields only. Counts as one licensing call.',
+    errors: ['usage_limit_exceeded'],
+  },
+  activate: {
+    id: 'activateLicense',
+    summary: 'Activate a license on a machine',
+    description:
+      'Verifies the license, and takes a seat for the machine if it has none. The same fingerprint always has the same seat. Counts as one licensing call.',
+    errors: ['usage_limit_exceeded'],
+  },
+  heartbeat: {
+    id: 'sendHeartbeat',
+    summary: 'Renew a machine’s lease',
+    description:
+      'Renews the lease of the machine’s seat, and no more. Answers `verify_due` once the machine’s last counted call is more than 24 hours ago. Counts nothing.',
+    errors: [],
+  },
+  deactivate: {
+    id: 'deactivateLicense',
+    summary: 'Release a machine’s seat',
+    description:
+      'Releases the machine’s seat. Without a seat, the answer is the same. Works whatever the state of the license and the usage limit. Counts nothing.',
+    errors: [],
+  },
+} as const satisfies Record<SeatCall, Pick<EndpointDocs, 'id' | 'summary' | 'description' | 'errors'>>;
+
+const describe = (call: SeatCall) =>
+  endpoint({
+    ...DOCS[call],
+    errors: [...DOCS[call].errors],
+    tag: 'Applications',
+    access: 'key',
+    description: `${DOCS[call].description} Web pages of any origin can call this endpoint.`,
+    answers: [
+      {
+        status: 200,
+        description: 'The verdict on the license and the machine.',
+        schema: call === 'verify' ? verifyBody : applicationBody,
+      },
+    ],
+  });
+
+const handle = (call: SeatCall) =>
+  [
+    describe(call),
+    body(applicationInput, { onInvalid: (c) => admitKey(c, c.get('key'), 'verify') }),
+  ] as const;
+
+const answerCall = async (c: Context<AppEnv>, call: SeatCall, sent: ApplicationInput) => {
+  const key = c.get('key');
+  const request = call === 'verify' && isPlain(sent) ? null : toRequest(sent);
+  const reply = await callGate(c.env, key, call, sent.license_key, request);
+  if (reply.refused !== null) throw toRefusalError(c, reply);
+  setRateHeaders(c, reply.rate);
+  const { verdict, apiUsage, apiLimit } = reply;
+  if (!isOfApplication(verdict)) {
+    const { valid, status, expiresAt } = verdict;
+    const plain = { valid, status, expires_at: expiresAt, api_usage: apiUsage, api_limit: apiLimit };
+    return c.json(plain satisfies z.infer<typeof verdictBody>, 200);
+  }
+  const caller = { env: c.env, origin: new URL(c.req.url).origin, accountId: key.accountId };
+  return c.json(await answer(caller, call, sent, { verdict, apiUsage, apiLimit }), 200);
+};
+
+/** The four calls of an application. */
+export const applicationRoutes = new Hono<AppEnv>()
+  .use('/verify', allowAnyOrigin('POST'))
+  .use('/activate', allowAnyOrigin('POST'))
+  .use('/heartbeat', allowAnyOrigin('POST'))
+  .use('/deactivate', allowAnyOrigin('POST'))
+  .post('/verify', ...handle('verify'), (c) => answerCall(c, 'verify', c.req.valid('json')))
+  .post('/activate', ...handle('activate'), (c) => answerCall(c, 'activate', c.req.valid('json')))
+  .post('/heartbeat', ...handle('heartbeat'), (c) => answerCall(c, 'heartbeat', c.req.valid('json')))
+  .post('/deactivate', ...handle('deactivate'), (c) => answerCall(c, 'deactivate', c.req.valid('json')))
+  // Otherwise `/:id` would match these paths.
+  .all('/verify', (c) => c.notFound())
+  .all('/activate', (c) => c.notFound())
+  .all('/heartbeat', (c) => c.notFound())
+  .all('/deactivate', (c) => c.notFound());
+
+/** What a seller does with the seats of a license. */
+export const activationRoutes = new Hono<AppEnv>()
+  .get(
+    '/:id/activations',
+    endpoint({
+      id: 'listActivations',
+      tag: 'Applications',
+      summary: 'List the machines that hold a license’s seats',
+      description: 'Lists live activations, newest first.',
+      access: 'account',
+      answers: [{ status: 200, description: 'A page of activations.', schema: activationListBody }],
+      errors: ['license_not_found'],
+    }),
+    query(z.object(pageQuery('act'))),
+    async (c) => c.json(await listActivations(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
+  )
+  .delete(
+    '/:id/activations/:activation_id',
+    endpoint({
+      id: 'releaseActivation',
+      tag: 'Applications',
+      summary: 'Release a machine’s seat',
+      description: 'The seat is free from the response on. A seat that an offline file holds needs `force`.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The seat is free.', schema: deletedActivationBody }],
+      errors: ['license_not_found', 'activation_not_found', 'invalid_transition'],
+    }),
+    query(releaseQuery),
+    async (c) => {
+      const id = c.req.param('activation_id');
+      const isForced = c.req.valid('query').force === 'true';
+      await releaseActivation(c.var.ctx, c.req.param('id'), id, isForced);
+      return c.json({ id, deleted: true as const }, 200);
+    },
+  )
+  .post(
+    '/:id/token',
+    endpoint({
+      id: 'issueOfflineToken',
+      tag: 'Applications',
+      summary: 'Issue an offline file',
+      description:
+        'Returns a token for a machine without a network. Takes the seat that the machine needs, and holds it until the token ends: a file can’t be called back.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The token.', schema: offlineTokenBody }],
+      errors: ['license_not_found', 'invalid_transition', 'no_seat'],
+    }),
+    body(offlineTokenInput),
+    async (c) => {
+      const { origin } = new URL(c.req.url);
+      return c.json(await issueOfflineToken(c.var.ctx, c.req.param('id'), c.req.valid('json'), origin), 200);
+    },
+  );

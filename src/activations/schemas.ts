@@ -1,0 +1,190 @@
+import * as z from 'zod';
+import { text } from '../http/input.ts';
+import { listOf } from '../http/lists.ts';
+import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
+import { LICENSE_STATES, MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
+import { MAX_OFFLINE_DAYS, MIN_LEASE_SECONDS } from '../shared/rules/terms.ts';
+import type { ApplicationRequest } from '../gate/applications.ts';
+import type { Activation } from '../gate/activations.ts';
+
+export const verifyInput = z
+  .object({
+    license_key: z
+      .string()
+      .min(1)
+      .meta({ examples: ['7K3QD-9WZXA-M2RTB-H5NVE-40GPC'] }),
+  })
+  .meta({ id: 'Verify' });
+
+export const verdictBody = z
+  .object({
+    valid: z.boolean(),
+    status: z.enum([...LICENSE_STATES, 'not_found']),
+    expires_at: z.iso.date().nullable(),
+    api_usage: z
+      .int()
+      .meta({ description: 'The account’s licensing calls in this period, including this call.' }),
+    api_limit: z.int(),
+  })
+  .meta({ id: 'Verdict' });
+
+export const APPLICATION_CODES = [
+  'not_found',
+  'revoked',
+  'suspended',
+  'expired',
+  'wrong_product',
+  'updates_ended',
+  'fingerprint_required',
+  'verify_due',
+  'not_activated',
+  'no_seat',
+  'transfer_limit',
+  'deactivated',
+  'valid',
+] as const;
+
+const visibleAscii = (min: number, max: number) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    .regex(/^[\x21-\x7e]*$/, 'must consist of visible ASCII characters');
+
+const fingerprint = visibleAscii(8, 256).meta({ description: 'Identifies the machine.' });
+
+export const applicationInput = verifyInput
+  .extend({
+    fingerprint: fingerprint.nullish(),
+    product: text(MAX_PRODUCT_LENGTH).nullish().meta({
+      description: 'The product that the application belongs to. Licenses of another product are refused.',
+    }),
+    name: text(100)
+      .nullish()
+      .meta({ description: 'The machine’s name, for the seller and the customer to recognize it.' }),
+    platform: text(60).nullish(),
+    app_version: text(60).nullish(),
+    release_date: z.iso.date().nullish().meta({
+      description: 'When the application’s version was released. Refused if it is after `updates_until`.',
+    }),
+    nonce: visibleAscii(8, 128)
+      .nullish()
+      .meta({ description: 'Comes back in the token, which proves that it is fresh.' }),
+    lease_seconds: z
+      .int()
+      .min(MIN_LEASE_SECONDS)
+      .max(MAX_OFFLINE_DAYS * 86_400)
+      .nullish()
+      .meta({
+        description:
+          'Asks for a lease other than the terms’, up to the longer of their lease and `offline_days`. Ignored without a lease.',
+      }),
+    replace: z
+      .string()
+      .max(64)
+      .nullish()
+      .meta({ description: 'An activation to release if no seat is free. Ignored without `self_service`.' }),
+  })
+  .meta({ id: 'ApplicationCall' });
+
+export type ApplicationInput = z.output<typeof applicationInput>;
+
+/** Whether the call has nothing but a license key. */
+export const isPlain = (input: ApplicationInput): boolean =>
+  Object.values(input).filter((value) => value !== null && value !== undefined).length === 1;
+
+export const toRequest = (input: ApplicationInput): ApplicationRequest => ({
+  licenseKey: input.license_key,
+  fingerprint: input.fingerprint ?? undefined,
+  product: input.product ?? undefined,
+  name: input.name ?? undefined,
+  platform: input.platform ?? undefined,
+  appVersion: input.app_version ?? undefined,
+  releaseDate: input.release_date ?? undefined,
+  leaseSeconds: input.lease_seconds ?? undefined,
+  replace: input.replace ?? undefined,
+});
+
+const machine = { id: z.string(), name: z.string().nullable(), platform: z.string().nullable() };
+
+const seats = z.object({ used: z.int(), limit: z.int() }).nullable();
+
+export const applicationBody = verdictBody
+  .extend({
+    valid: z.boolean().meta({ description: 'True exactly when `code` is `valid`.' }),
+    code: z.enum(APPLICATION_CODES),
+    license_id: z.string().nullable(),
+    product: z.string().nullable(),
+    entitlements: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    updates_until: z.iso.date().nullable(),
+    server_time: z.iso.datetime(),
+    activation: z
+      .object({ ...machine, activated_at: z.iso.datetime(), lease_until: z.iso.datetime().nullable() })
+      .nullable()
+      .meta({ description: 'The seat that this machine holds.' }),
+    seats: seats.meta({ description: 'Null if the number of seats isn’t limited.' }),
+    retry_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'When a seat may become free. Null unless waiting helps.' }),
+    machines: z
+      .array(z.object({ ...machine, last_seen_at: z.iso.datetime() }))
+      .nullable()
+      .meta({ description: 'The machines that hold the seats, with `no_seat` and `self_service`.' }),
+    token: z.string().nullable().meta({ description: 'A signed token with the answer, see `/api/v1/jwks`.' }),
+  })
+  .meta({ id: 'ApplicationVerdict' });
+
+/** A verify with nothing but a license key, of a license without terms, has only the first five fields. */
+export const verifyBody = z.union([applicationBody, verdictBody]).meta({ id: 'VerifyAnswer' });
+
+export const activationBody = z
+  .object({
+    ...machine,
+    fingerprint: z.string(),
+    app_version: z.string().nullable(),
+    activated_at: z.iso.datetime(),
+    last_seen_at: z.iso.datetime(),
+    lease_until: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'Activation' });
+
+export const activationListBody = listOf(activationBody).extend({ seats }).meta({ id: 'ActivationList' });
+
+export const deletedActivationBody = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'DeletedActivation' });
+
+export const releaseQuery = z.strictObject({
+  force: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'With `true`, also releases a seat that an offline file holds.' }),
+});
+
+export const offlineTokenInput = z
+  .strictObject({
+    fingerprint: fingerprint.nullish(),
+    days: z
+      .int()
+      .min(1)
+      .max(MAX_OFFLINE_DAYS)
+      .nullish()
+      .meta({ description: 'The default is `offline_days`.' }),
+  })
+  .meta({ id: 'OfflineToken' });
+
+export const offlineTokenBody = z
+  .object({ token: z.string(), expires_at: z.iso.datetime() })
+  .meta({ id: 'OfflineTokenFile' });
+
+export const toActivationBody = ({ seat, ...activation }: Activation): z.infer<typeof activationBody> => ({
+  id: activation.id,
+  fingerprint: activation.fingerprint,
+  name: activation.name,
+  platform: activation.platform,
+  app_version: activation.appVersion,
+  activated_at: isoTime(seat.activatedAtMs),
+  last_seen_at: isoTime(seat.lastSeenAtMs),
+  lease_until: isoTimeOrNull(seat.leaseUntilMs),
+});

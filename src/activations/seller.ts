@@ -1,0 +1,82 @@
+import type * as z from 'zod';
+import type { Ctx } from '../db/ctx.ts';
+import type { LicenseRow } from '../db/schema.ts';
+import { findLicense } from '../licenses/find.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
+import { gateOf } from '../shared/objects.ts';
+import { type PageInput, toPage } from '../shared/pages.ts';
+import { isoTime } from '../shared/rules/dates.ts';
+import { tokenEndMs } from '../shared/rules/tokens.ts';
+import { sign } from './answer.ts';
+import { type offlineTokenInput, toActivationBody } from './schemas.ts';
+
+// What a seller does with the seats of a license, which the account's gate stores.
+
+const unavailable = () => new AppError('unavailable');
+
+export const listActivations = async (ctx: Ctx, licenseId: string, { limit, cursor }: PageInput) => {
+  const { licenseKey } = await findLicense(ctx, licenseId);
+  const page = await gateOf(ctx.env, ctx.accountId).listActivations(licenseKey, limit + 1, cursor ?? null);
+  if (!page) throw unavailable();
+  return { ...toPage(page.activations, limit, toActivationBody), seats: page.seats };
+};
+
+export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string, force: boolean) => {
+  const { licenseKey } = await findLicense(ctx, licenseId);
+  const result = await gateOf(ctx.env, ctx.accountId).releaseActivation(licenseKey, id, force);
+  if (!result) throw unavailable();
+  if (result === 'not_found') throw new AppError('activation_not_found');
+  if (result === 'held_by_file') {
+    throw new AppError('invalid_transition', {
+      message: 'An offline file holds this seat until it ends. Add ?force=true to free it all the same.',
+    });
+  }
+};
+
+type FileInput = z.output<typeof offlineTokenInput>;
+
+const REFUSED_SEAT = new Set(['no_seat', 'transfer_limit']);
+
+const toRefusal = (code: string, { status }: LicenseRow): AppError => {
+  if (code === 'fingerprint_required')
+    return invalidField('fingerprint', 'is required, because the license’s seats are limited');
+  if (code === 'transfer_limit')
+    return new AppError('no_seat', { message: 'Too Many Machines Have Held a Seat Within 30 Days' });
+  if (REFUSED_SEAT.has(code)) return new AppError('no_seat');
+  return new AppError('invalid_transition', {
+    message: `Can’t issue a file for a license that is ${code === 'expired' ? code : status}.`,
+  });
+};
+
+/** Issues a token for a machine without a network, and holds the machine's seat until it ends. */
+export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: FileInput, origin: string) => {
+  const license = await findLicense(ctx, licenseId);
+  const fingerprint = input.fingerprint ?? undefined;
+  const file = await gateOf(ctx.env, ctx.accountId).issueFile({
+    licenseKey: license.licenseKey,
+    fingerprint,
+    days: input.days ?? undefined,
+  });
+  if (!file) throw unavailable();
+  if (file.refused !== null) throw toRefusal(file.refused, license);
+  const statement = {
+    kind: 'offline',
+    valid: true,
+    code: 'valid',
+    status: 'active',
+    nonce: null,
+    fingerprint: fingerprint ?? null,
+    licenseKey: file.licenseKey,
+    licenseId: file.id,
+    activationId: file.activationId,
+    product: file.product,
+    entitlements: file.entitlements,
+    licenseEnds: file.expiresAt,
+    updatesUntil: file.updatesUntil,
+    offlineDays: file.offlineDays,
+    leaseUntilMs: null,
+  } as const;
+  const { issuedAtMs } = file;
+  const token = await sign(ctx.env, origin, ctx.accountId, statement, issuedAtMs);
+  return { token, expires_at: isoTime(Math.floor(tokenEndMs(statement, issuedAtMs) / 1_000) * 1_000) };
+};

@@ -1,0 +1,217 @@
+import { newId } from '../shared/ids.ts';
+import { createLru } from '../shared/lru.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
+import { TRANSFER_DAYS } from '../shared/rules/terms.ts';
+import { isRecent, liveUntilMs, type Seat, type SeatCounts } from './seats.ts';
+
+// The seats of the account's licenses. Like the counters, they belong to the gate: D1 doesn't have them.
+
+/** What an application says about its machine. */
+export interface Machine {
+  name: string | null;
+  platform: string | null;
+  appVersion: string | null;
+}
+
+export interface Activation extends Machine {
+  id: string;
+  licenseId: string;
+  fingerprint: string;
+  seat: Seat;
+}
+
+type ActivationRow = {
+  id: string;
+  license_id: string;
+  fingerprint: string;
+  name: string | null;
+  platform: string | null;
+  app_version: string | null;
+  activated_at_ms: number;
+  last_seen_at_ms: number;
+  counted_at_ms: number;
+  lease_until_ms: number | null;
+  file_until_ms: number | null;
+  released_at_ms: number | null;
+};
+
+/** Sorts after every time, for seats that are held until they are released. */
+const FOREVER_MS = Number.MAX_SAFE_INTEGER;
+const TRANSFER_MS = TRANSFER_DAYS * DAY_MS;
+const LICENSES_IN_MEMORY = 1_000;
+
+const toActivation = (row: ActivationRow): Activation => ({
+  id: row.id,
+  licenseId: row.license_id,
+  fingerprint: row.fingerprint,
+  name: row.name,
+  platform: row.platform,
+  appVersion: row.app_version,
+  seat: {
+    activatedAtMs: row.activated_at_ms,
+    lastSeenAtMs: row.last_seen_at_ms,
+    countedAtMs: row.counted_at_ms,
+    leaseUntilMs: row.lease_until_ms,
+    fileUntilMs: row.file_until_ms,
+    releasedAtMs: row.released_at_ms,
+  },
+});
+
+/** Counts of a license's seats, which hold until a lease ends or a machine's absence exceeds 30 days. */
+interface KnownCounts extends SeatCounts {
+  untilMs: number;
+}
+
+export const openActivations = (sql: SqlStorage) => {
+  const countsByLicense = createLru<KnownCounts>(LICENSES_IN_MEMORY);
+
+  const read = (licenseId: string, fingerprint: string): Activation | null => {
+    const [row] = sql.exec<ActivationRow>(
+      'SELECT * FROM activations WHERE license_id = ? AND fingerprint = ?',
+      licenseId,
+      fingerprint,
+    );
+    return row ? toActivation(row) : null;
+  };
+
+  const recount = (licenseId: string, nowMs: number): KnownCounts => {
+    const oldestMs = nowMs - TRANSFER_MS;
+    sql.exec('DELETE FROM activations WHERE license_id = ? AND live_until_ms <= ?', licenseId, oldestMs);
+    const row = sql
+      .exec<{ used: number | null; recent: number; next_end_ms: number | null; oldest_ms: number | null }>(
+        `SELECT sum(live_until_ms > ?2) AS used, count(*) AS recent,
+           min(iif(live_until_ms > ?2, live_until_ms, NULL)) AS next_end_ms, min(live_until_ms) AS oldest_ms
+         FROM activations WHERE license_id = ?1`,
+        licenseId,
+        nowMs,
+      )
+      .one();
+    const untilMs = Math.min(row.next_end_ms ?? FOREVER_MS, (row.oldest_ms ?? FOREVER_MS) + TRANSFER_MS);
+    return { used: row.used ?? 0, recent: row.recent, untilMs };
+  };
+
+  /** Counts all seats of the license, unless the last count still holds. */
+  const count = (licenseId: string, nowMs: number): SeatCounts => {
+    const known = countsByLicense.get(licenseId);
+    if (known && nowMs < known.untilMs) return known;
+    const counted = recount(licenseId, nowMs);
+    countsByLicense.set(licenseId, counted);
+    return counted;
+  };
+
+  const insert = ({ id, licenseId, fingerprint, name, platform, appVersion, seat }: Activation) =>
+    sql.exec(
+      `INSERT OR REPLACE INTO activations (license_id, fingerprint, id, name, platform, app_version, activated_at_ms,
+         last_seen_at_ms, counted_at_ms, lease_until_ms, file_until_ms, released_at_ms, live_until_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      licenseId,
+      fingerprint,
+      id,
+      name,
+      platform,
+      appVersion,
+      seat.activatedAtMs,
+      seat.lastSeenAtMs,
+      seat.countedAtMs,
+      seat.leaseUntilMs,
+      seat.fileUntilMs,
+      seat.releasedAtMs,
+      Math.min(liveUntilMs(seat), FOREVER_MS),
+    );
+
+  return {
+    read,
+    count,
+
+    /** Renews a live seat. The counts stay, because it stays live. */
+    renew: (activation: Activation) => insert(activation),
+
+    /** Gives a seat to a machine. A machine that returns after it released its seat gets a new id. */
+    take: (machine: Omit<Activation, 'id'>, previous: Activation | null, nowMs: number): Activation => {
+      const isSame = previous !== null && previous.seat.releasedAtMs === null;
+      const activation = { ...machine, id: isSame ? previous.id : newId('act') };
+      const counts = countsByLicense.get(machine.licenseId);
+      insert(activation);
+      if (counts) {
+        countsByLicense.set(machine.licenseId, {
+          used: counts.used + 1,
+          recent: counts.recent + (previous && isRecent(previous.seat, nowMs) ? 0 : 1),
+          untilMs: Math.min(counts.untilMs, liveUntilMs(activation.seat)),
+        });
+      }
+      return activation;
+    },
+
+    /** Writes a seat that was released, or that an offline file holds from now on. */
+    replace: (activation: Activation) => {
+      insert(activation);
+      countsByLicense.delete(activation.licenseId);
+    },
+
+    find: (licenseId: string, id: string): Activation | null => {
+      const [row] = sql.exec<ActivationRow>(
+        'SELECT * FROM activations WHERE license_id = ? AND id = ?',
+        licenseId,
+        id,
+      );
+      return row ? toActivation(row) : null;
+    },
+
+    /** Returns live seats, newest first. */
+    listLive: (licenseId: string, nowMs: number, limit: number, beforeId: string | null): Activation[] =>
+      sql
+        .exec<ActivationRow>(
+          'SELECT * FROM activations WHERE license_id = ? AND live_until_ms > ? AND id < ? ORDER BY id DESC LIMIT ?',
+          licenseId,
+          nowMs,
+          beforeId ?? '~',
+          limit,
+        )
+        .toArray()
+        .map(toActivation),
+
+    /** Returns when the first of the license's live seats ends, or null if none does. */
+    nextEndMs: (licenseId: string, nowMs: number): number | null => {
+      const { end } = sql
+        .exec<{ end: number | null }>(
+          'SELECT min(live_until_ms) AS end FROM activations WHERE license_id = ? AND live_until_ms > ?',
+          licenseId,
+          nowMs,
+        )
+        .one();
+      return end === null || end === FOREVER_MS ? null : end;
+    },
+
+    /** Returns live seats, those that were seen longest ago first. */
+    listLongestUnseen: (licenseId: string, nowMs: number, limit: number): Activation[] =>
+      sql
+        .exec<ActivationRow>(
+          'SELECT * FROM activations WHERE license_id = ? AND live_until_ms > ? ORDER BY last_seen_at_ms LIMIT ?',
+          licenseId,
+          nowMs,
+          limit,
+        )
+        .toArray()
+        .map(toActivation),
+
+    /** Notes that a machine was refused. Returns false if another one was refused within the interval. */
+    noteRefusal: (licenseId: string, nowMs: number, intervalMs: number): boolean => {
+      const [noted] = sql.exec(
+        `INSERT INTO seat_refusals (license_id, at_ms) VALUES (?1, ?2)
+         ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <= ?2 - ?3 RETURNING 1`,
+        licenseId,
+        nowMs,
+        intervalMs,
+      );
+      return noted !== undefined;
+    },
+
+    eraseLicense: (licenseId: string) => {
+      sql.exec('DELETE FROM activations WHERE license_id = ?', licenseId);
+      sql.exec('DELETE FROM seat_refusals WHERE license_id = ?', licenseId);
+      countsByLicense.delete(licenseId);
+    },
+  };
+};
+
+export type Activations = ReturnType<typeof openActivations>;

@@ -1,0 +1,58 @@
+import { licenseEvent } from '../shared/events.ts';
+import type { PresentedKey } from '../shared/presented-key.ts';
+import { isoDate } from '../shared/rules/dates.ts';
+import type { AdmissionControl } from './admission.ts';
+import type { ApplicationRequest, Applications } from './applications.ts';
+import type { Copy } from './copy.ts';
+import type { Ledger } from './ledger.ts';
+import { secondsUntil } from './period.ts';
+import type { Relay } from './relay.ts';
+import type { VerifyReply } from './replies.ts';
+import { isCounted, type SeatCall } from './seats.ts';
+import { decideVerdict } from './verdict.ts';
+
+export interface Call {
+  presented: PresentedKey;
+  call: SeatCall;
+  licenseKey: string;
+  /** Null for a verify that has nothing but a license key. */
+  request: ApplicationRequest | null;
+  /** A repeat with the same id isn't counted again. */
+  callId: string;
+}
+
+interface Parts {
+  copy: Copy;
+  ledger: Ledger;
+  admission: AdmissionControl;
+  applications: Applications;
+  relay: Relay;
+}
+
+/** Answers the calls of applications: checks key, rate limit and usage limit, judges the license, and counts the call. */
+export const openAnswers =
+  ({ copy, ledger, admission, applications, relay }: Parts) =>
+  ({ presented, call, licenseKey, request, callId }: Call, nowMs: number): VerifyReply => {
+    const admitted = admission.admit(presented, 'verify', nowMs);
+    if (admitted.refused !== null) return admitted;
+    const { rate } = admitted;
+    const { apiUsage, apiLimit, period } = admission.usage(nowMs);
+    const counts = isCounted(call) && !ledger.hasCounted(callId);
+    if (counts && apiUsage >= apiLimit) {
+      const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
+      return { refused: 'usage_limit_exceeded', rate, retryAfterSeconds };
+    }
+    const license = copy.findLicense(licenseKey);
+    const verdict =
+      request === null && applications.isPlain(license)
+        ? decideVerdict(license, isoDate(nowMs))
+        : applications.judge(call, license, request ?? { licenseKey }, nowMs);
+    if (!counts) return { refused: null, rate, verdict, apiUsage, apiLimit };
+    ledger.count('verify', period.startMs, nowMs, callId);
+    ledger.useKey(presented.keyId, nowMs);
+    if (call === 'verify' && license && verdict.valid) {
+      ledger.noteValidVerify(nowMs);
+      relay.addVerified(() => licenseEvent('license.verified', nowMs, license));
+    }
+    return { refused: null, rate, verdict, apiUsage: apiUsage + 1, apiLimit };
+  };

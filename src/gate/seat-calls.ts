@@ -1,0 +1,102 @@
+import type { ActivationEventName } from '../shared/rules/events.ts';
+import { licenseEvent } from '../shared/events.ts';
+import { HOUR_MS } from '../shared/rules/dates.ts';
+import type { Terms } from '../shared/rules/terms.ts';
+import type { Activation, Activations, Machine } from './activations.ts';
+import type { ApplicationRequest } from './applications.ts';
+import type { CopiedLicense } from './copy-tables.ts';
+import type { Outgoing } from './outgoing.ts';
+import { decideSeat, isLive, type SeatCall, type SeatCode } from './seats.ts';
+
+// Writes what a call changes about its machine's seat, with the event. Run each function in one transaction.
+
+const REFUSED_EVENT_INTERVAL_MS = HOUR_MS;
+
+const isReplaceable = ({ seat }: Activation, nowMs: number) =>
+  seat.releasedAtMs === null && isLive(seat, nowMs) && (seat.fileUntilMs ?? 0) <= nowMs;
+
+const isSameMachine = (machine: Machine, known: Machine) =>
+  machine.name === known.name &&
+  machine.platform === known.platform &&
+  machine.appVersion === known.appVersion;
+
+export const openSeatCalls = (activations: Activations, outgoing: Outgoing) => {
+  const addEvent = (
+    name: ActivationEventName,
+    license: CopiedLicense,
+    activation: { id: string | null; fingerprint: string; name: string | null },
+    nowMs: number,
+  ) => {
+    const { id, fingerprint, name: machine } = activation;
+    outgoing.insert([licenseEvent(name, nowMs, license, { activation_id: id, fingerprint, name: machine })]);
+  };
+
+  const release = (license: CopiedLicense, activation: Activation, nowMs: number) => {
+    activations.replace({ ...activation, seat: { ...activation.seat, releasedAtMs: nowMs } });
+    addEvent('activation.released', license, activation, nowMs);
+  };
+
+  const addRefusal = (license: CopiedLicense, fingerprint: string, name: string | null, nowMs: number) => {
+    if (activations.noteRefusal(license.id, nowMs, REFUSED_EVENT_INTERVAL_MS))
+      addEvent('activation.refused', license, { id: null, fingerprint, name }, nowMs);
+  };
+
+  /** Decides about the machine's seat, and writes the decision. */
+  const applySeat = (
+    call: SeatCall,
+    license: CopiedLicense,
+    terms: Terms,
+    request: ApplicationRequest,
+    nowMs: number,
+  ): { code: SeatCode; activation: Activation | null } => {
+    const { fingerprint = '', replace } = request;
+    const hasFingerprint = fingerprint !== '';
+    const known = hasFingerprint ? activations.read(license.id, fingerprint) : null;
+    const replaced = replace && terms.selfService ? activations.find(license.id, replace) : null;
+    const decision = decideSeat(
+      {
+        call,
+        terms,
+        hasFingerprint,
+        seat: known?.seat ?? null,
+        count: () => activations.count(license.id, nowMs),
+        replaces: replaced !== null && isReplaceable(replaced, nowMs),
+        leaseSeconds: request.leaseSeconds,
+      },
+      nowMs,
+    );
+    const machine: Machine = {
+      name: request.name ?? known?.name ?? null,
+      platform: request.platform ?? known?.platform ?? null,
+      appVersion: request.appVersion ?? known?.appVersion ?? null,
+    };
+    if (decision.replaces && replaced) release(license, replaced, nowMs);
+    if (decision.code === 'no_seat' || decision.code === 'transfer_limit') {
+      if (call !== 'heartbeat') addRefusal(license, fingerprint, machine.name, nowMs);
+      return { code: decision.code, activation: null };
+    }
+    if (call === 'deactivate') {
+      if (known && decision.seat) release(license, known, decision.seat.releasedAtMs ?? nowMs);
+      return { code: decision.code, activation: null };
+    }
+    if (decision.takes && decision.seat) {
+      const isNew = known === null || known.seat.releasedAtMs !== null;
+      const taken = activations.take(
+        { ...machine, licenseId: license.id, fingerprint, seat: decision.seat },
+        known,
+        nowMs,
+      );
+      if (isNew) addEvent('activation.created', license, taken, nowMs);
+      return { code: decision.code, activation: taken };
+    }
+    if (!known || !isLive(known.seat, nowMs)) return { code: decision.code, activation: null };
+    const isRenewed = decision.code === 'valid';
+    const isOtherMachine = isRenewed && !isSameMachine(machine, known);
+    if (!decision.seat && !isOtherMachine) return { code: decision.code, activation: known };
+    const renewed = { ...known, ...machine, seat: decision.seat ?? known.seat };
+    activations.renew(renewed);
+    return { code: decision.code, activation: renewed };
+  };
+
+  return { applySeat, release };
+};

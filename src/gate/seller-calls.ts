@@ -1,0 +1,36 @@
+import type { Applications, FileRequest, FileVerdict, ReleaseResult, SeatPage } from './applications.ts';
+import type { Copy } from './copy.ts';
+
+interface Parts {
+  copy: Copy;
+  applications: Applications;
+  ensureKnown: (presented: null, licenseKey: string) => Promise<boolean>;
+  commit: () => Promise<void>;
+}
+
+/** What a seller does with a license's seats. Each call answers null if the license isn't known and D1 can't be reached. */
+export const openSellerCalls = ({ copy, applications, ensureKnown, commit }: Parts) => {
+  const findLicense = async (licenseKey: string) =>
+    (await ensureKnown(null, licenseKey)) ? copy.findLicense(licenseKey) : null;
+
+  return {
+    list: async (licenseKey: string, limit: number, beforeId: string | null): Promise<SeatPage | null> => {
+      const license = await findLicense(licenseKey);
+      return license && applications.list(license, limit, beforeId, Date.now());
+    },
+
+    release: async (licenseKey: string, id: string, force: boolean): Promise<ReleaseResult | null> => {
+      const license = await findLicense(licenseKey);
+      const result = license && applications.release(license, id, force, Date.now());
+      await commit();
+      return result;
+    },
+
+    issueFile: async (request: FileRequest): Promise<FileVerdict | null> => {
+      const license = await findLicense(request.licenseKey);
+      const verdict = license && applications.holdForFile(license, request, Date.now());
+      await commit();
+      return verdict;
+    },
+  };
+};

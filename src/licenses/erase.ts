@@ -1,0 +1,32 @@
+import { and, eq } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import { licenseChanges, licenses } from '../db/schema.ts';
+import { commit } from '../gate/feed.ts';
+import { AppError } from '../shared/app-error.ts';
+import { findLicense } from './find.ts';
+
+/** Deletes a license with its history, and, through the feed, with its seats. */
+export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
+  const { db, accountId } = ctx;
+  const { licenseKey } = await findLicense(ctx, id);
+  // A key that was replaced meanwhile is in the copy under its new name.
+  const isAsRead = and(
+    eq(licenses.accountId, accountId),
+    eq(licenses.id, id),
+    eq(licenses.licenseKey, licenseKey),
+  );
+  const [erased] = await commit(
+    ctx,
+    [
+      db.delete(licenses).where(isAsRead).returning({ id: licenses.id }),
+      db
+        .delete(licenseChanges)
+        .where(and(eq(licenseChanges.accountId, accountId), eq(licenseChanges.licenseId, id))),
+    ],
+    [
+      { kind: 'deleted', ref: id },
+      { kind: 'erased', ref: licenseKey },
+    ],
+  );
+  if (erased.length === 0) throw new AppError('unavailable');
+};

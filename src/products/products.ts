@@ -1,0 +1,85 @@
+import { and, asc, eq, getTableColumns, gt, ne, notExists, sql } from 'drizzle-orm';
+import type * as z from 'zod';
+import type { Ctx } from '../db/ctx.ts';
+import { licenses, type ProductRow, products } from '../db/schema.ts';
+import { commit } from '../gate/feed.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
+import { type PageInput, toPage } from '../shared/pages.ts';
+import { MAX_PRODUCTS, type ProductTerms } from '../shared/rules/terms.ts';
+import { type putProductInput, toProduct } from './schemas.ts';
+
+const isProduct = ({ accountId }: Ctx, code: string) =>
+  and(eq(products.accountId, accountId), eq(products.code, code));
+
+export const findProduct = async (ctx: Ctx, code: string): Promise<ProductRow> => {
+  const [row] = await ctx.db.select().from(products).where(isProduct(ctx, code));
+  if (!row) throw new AppError('product_not_found');
+  return row;
+};
+
+/** A product's terms, or none if there is no such product. */
+export const findTerms = async (ctx: Ctx, code: string | null | undefined): Promise<ProductTerms> => {
+  if (!code) return {};
+  const [row] = await ctx.db.select({ terms: products.terms }).from(products).where(isProduct(ctx, code));
+  return row?.terms ?? {};
+};
+
+const toTerms = (input: z.output<typeof putProductInput>['terms']): ProductTerms =>
+  Object.fromEntries(
+    Object.entries(input ?? {}).filter(([, value]) => value !== null && value !== undefined),
+  );
+
+/** Whether the account has as many other products as it may. */
+const isFull = async ({ db, accountId }: Ctx, code: string): Promise<boolean> => {
+  const [last] = await db
+    .select({ one: sql`1` })
+    .from(products)
+    .where(and(eq(products.accountId, accountId), ne(products.code, code)))
+    .limit(1)
+    .offset(MAX_PRODUCTS - 1);
+  return last !== undefined;
+};
+
+/** Creates a product, or replaces its name and terms. Licenses that name the product have the new terms at once. */
+export const putProduct = async (ctx: Ctx, code: string, input: z.output<typeof putProductInput>) => {
+  const nowMs = Date.now();
+  const fields = { name: input.name ?? null, terms: toTerms(input.terms), updatedAt: nowMs };
+  const values = { accountId: ctx.accountId, code, ...fields, createdAt: nowMs };
+  if (await isFull(ctx, code))
+    throw invalidField('code', `exceeds the limit of ${MAX_PRODUCTS} products: delete a product first`);
+  const upsert = ctx.db
+    .insert(products)
+    .values(values)
+    .onConflictDoUpdate({ target: [products.accountId, products.code], set: fields })
+    .returning();
+  const [[row]] = await commit(ctx, [upsert], [{ kind: 'product', ref: code }]);
+  if (!row) throw new AppError('unavailable');
+  return { product: row, isNew: row.createdAt === nowMs };
+};
+
+export const deleteProduct = async (ctx: Ctx, code: string): Promise<void> => {
+  await findProduct(ctx, code);
+  const user = ctx.db
+    .select({ one: sql`1` })
+    .from(licenses)
+    .where(and(eq(licenses.accountId, ctx.accountId), eq(licenses.product, code)));
+  // A license can't come to name the product between the check and the deletion, because both are one statement.
+  const remove = ctx.db
+    .delete(products)
+    .where(and(isProduct(ctx, code), notExists(user)))
+    .returning({ code: products.code });
+  const [removed] = await commit(ctx, [remove], [{ kind: 'product', ref: code }]);
+  if (removed.length === 0) throw new AppError('product_in_use');
+};
+
+export const listProducts = async ({ db, accountId }: Ctx, { limit, cursor }: PageInput) => {
+  const rows = await db
+    .select({ ...getTableColumns(products), id: products.code })
+    .from(products)
+    .where(
+      and(eq(products.accountId, accountId), cursor === undefined ? undefined : gt(products.code, cursor)),
+    )
+    .orderBy(asc(products.code))
+    .limit(limit + 1);
+  return toPage(rows, limit, toProduct);
+};

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { sha256 } from '../shared/hash.ts';
+import { randomBase62 } from '../shared/random.ts';
+import type { EntitlementValue } from '../shared/rules/terms.ts';
+import { NEGATIVE_TOKEN_MS, tokenEndMs } from '../shared/rules/tokens.ts';
+
+export type TokenKind = 'online' | 'offline';
+
+/** What a token says about a license. */
+export interface Statement {
+  kind: TokenKind;
+  valid: boolean;
+  code: string;
+  status: string;
+  nonce: string | null;
+  fingerprint: string | null;
+  /** The license key as stored or, if there is no such license, as presented. */
+  licenseKey: string;
+  /** Null if there is no such license. */
+  licenseId: string | null;
+  activationId: string | null;
+  product: string | null;
+  entitlements: Record<string, EntitlementValue>;
+  licenseEnds: string | null;
+  updatesUntil: string | null;
+  /** How long the token is good without contact. */
+  offlineDays: number;
+  leaseUntilMs: number | null;
+}
+
+const LICENSE_KEY_BYTES = 16;
+
+const seconds = (ms: number) => Math.floor(ms / 1_000);
+
+const hashOfLicenseKey = (licenseKey: string) =>
+  createHash('sha256').update(licenseKey).digest().subarray(0, LICENSE_KEY_BYTES).toString('base64url');
+
+export const toClaims = (origin: string, accountId: string, statement: Statement, nowMs: number) => ({
+  iss: origin,
+  aud: accountId,
+  sub: statement.licenseId,
+  iat: seconds(nowMs),
+  exp: seconds(statement.valid ? tokenEndMs(statement, nowMs) : nowMs + NEGATIVE_TOKEN_MS),
+  jti: randomBase62(16),
+  kind: statement.kind,
+  valid: statement.valid,
+  code: statement.code,
+  status: statement.status,
+  nonce: statement.nonce,
+  act: statement.activationId,
+  fp: statement.fingerprint === null ? null : sha256(statement.fingerprint),
+  lk: hashOfLicenseKey(statement.licenseKey),
+  product: statement.product,
+  ent: statement.entitlements,
+  license_ends: statement.licenseEnds,
+  updates_until: statement.updatesUntil,
+});

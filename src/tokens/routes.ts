@@ -1,0 +1,51 @@
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { endpoint } from '../auth/endpoint.ts';
+import { allowAnyOrigin } from '../http/any-origin.ts';
+import type { AppEnv } from '../http/context.ts';
+import { AppError } from '../shared/app-error.ts';
+import { readSigningKeys } from '../shared/config.ts';
+import { idPattern } from '../shared/ids.ts';
+import { keySetOf } from './jws.ts';
+import { signingKeysOf } from './keys.ts';
+
+const keySetBody = z
+  .object({
+    keys: z.array(
+      z.object({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: z.string(),
+        kid: z.string().meta({ description: 'The key’s RFC 7638 thumbprint.' }),
+        use: z.literal('sig'),
+      }),
+    ),
+    chain: z.array(z.string()).meta({
+      description:
+        'For each newer key, oldest first: a JWS by the key before it, with type `latchkey+keys`, that names the newer key.',
+    }),
+  })
+  .meta({ id: 'KeySet' });
+
+const ACCOUNT_ID = idPattern('acct');
+
+export const tokenRoutes = new Hono<AppEnv>().use('/:account_id', allowAnyOrigin('GET')).get(
+  '/:account_id',
+  endpoint({
+    id: 'getKeySet',
+    tag: 'Applications',
+    summary: 'Get the public keys that check an account’s tokens',
+    description:
+      'The current key and the retired ones, as a JSON Web Key Set. Any well-formed account id has keys. Web pages of any origin can call this endpoint.',
+    access: 'public',
+    answers: [{ status: 200, description: 'The key set.', schema: keySetBody }],
+    errors: ['not_found'],
+  }),
+  async (c) => {
+    const accountId = c.req.param('account_id');
+    if (!ACCOUNT_ID.test(accountId)) throw new AppError('not_found');
+    const keys = await signingKeysOf(readSigningKeys(c.env), accountId);
+    c.header('Cache-Control', 'public, max-age=300');
+    return c.json(await keySetOf(accountId, keys), 200);
+  },
+);

@@ -1,0 +1,161 @@
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { type Statement, toClaims } from '../../src/tokens/claims.ts';
+import { keySetOf, signToken } from '../../src/tokens/jws.ts';
+import { signingKeysOf } from '../../src/tokens/keys.ts';
+import vectors from './vectors.json';
+
+const ORIGIN = 'https://latchkey.test';
+const ACCOUNT = 'acct_0VJ1mKq7XbT2c9LpQwZa';
+const [FIRST = '', SECOND = '', THIRD = ''] = [1, 2, 3].map((byte) =>
+  Buffer.alloc(32, byte).toString('base64'),
+);
+
+const STATEMENT: Statement = {
+  kind: 'online',
+  valid: true,
+  code: 'valid',
+  status: 'active',
+  nonce: 'nonce-0123456789',
+  fingerprint: 'machine-0123456789',
+  licenseKey: '7K3QD-9WZXA-M2RTB-H5NVE-40GPC',
+  licenseId: 'lic_0VJ1mKq7XbT2c9LpQwZa',
+  activationId: 'act_0VJ1mKq7XbT2c9LpQwZa',
+  product: 'orrery',
+  entitlements: { export: true },
+  licenseEnds: null,
+  updatesUntil: null,
+  offlineDays: 14,
+  leaseUntilMs: null,
+};
+
+const keysOf = (...ring: string[]) => signingKeysOf(ring, ACCOUNT);
+const currentKey = async (...ring: string[]) => {
+  const [key] = await keysOf(...ring);
+  if (!key) throw new Error('The ring is empty.');
+  return key;
+};
+const tokenBy = async (ring: string[], nowMs = Date.now(), statement = STATEMENT) =>
+  signToken(await currentKey(...ring), toClaims(ORIGIN, ACCOUNT, statement, nowMs));
+const jwksOf = async (...ring: string[]): Promise<JSONWebKeySet> => ({
+  keys: (await keysOf(...ring)).map(({ jwk }) => jwk),
+});
+
+describe('a token', () => {
+  test('is accepted by an independent library with the account’s public keys', async () => {
+    const token = await tokenBy([FIRST]);
+    const options = { issuer: ORIGIN, audience: ACCOUNT, typ: 'latchkey+jwt', algorithms: ['EdDSA'] };
+    const { payload } = await jwtVerify(token, createLocalJWKSet(await jwksOf(FIRST)), options);
+    expect(payload).toMatchObject({
+      sub: STATEMENT.licenseId,
+      kind: 'online',
+      valid: true,
+      code: 'valid',
+      status: 'active',
+      nonce: STATEMENT.nonce,
+      act: STATEMENT.activationId,
+      product: 'orrery',
+      ent: { export: true },
+      license_ends: null,
+      updates_until: null,
+    });
+    expect(token.length).toBeLessThan(1_536);
+  });
+
+  test('names neither the license key nor the fingerprint', async () => {
+    const { nonce: _, ...statement } = STATEMENT;
+    const text = JSON.stringify(toClaims(ORIGIN, ACCOUNT, { ...statement, nonce: null }, 0));
+    expect(text).not.toContain(STATEMENT.licenseKey);
+    expect(text).not.toContain(STATEMENT.fingerprint);
+  });
+
+  test('is refused with another account’s keys, or another ring’s', async () => {
+    const token = await tokenBy([FIRST]);
+    const others = await signingKeysOf([FIRST], 'acct_0VJ1mKq7XbT2c9LpQwZb');
+    for (const keys of [others.map(({ jwk }) => jwk), (await jwksOf(SECOND)).keys])
+      await expect(jwtVerify(token, createLocalJWKSet({ keys }))).rejects.toThrow('no applicable key found');
+  });
+});
+
+describe('the end of a token', () => {
+  const NOW = Date.UTC(2026, 10, 22, 12);
+  test.for([
+    ['offline_days without contact', {}, NOW + 14 * DAY_MS],
+    ['the end of the license’s last day', { licenseEnds: '2026-11-23' }, Date.UTC(2026, 10, 24)],
+    ['the end of the lease', { leaseUntilMs: NOW + HOUR_MS }, NOW + HOUR_MS],
+    ['10 minutes for a negative verdict', { valid: false, leaseUntilMs: NOW + HOUR_MS }, NOW + 600_000],
+  ] as const)('is %s', ([, fields, expected]) => {
+    expect(toClaims(ORIGIN, ACCOUNT, { ...STATEMENT, ...fields }, NOW).exp).toBe(expected / 1_000);
+  });
+});
+
+describe('the key set', () => {
+  test('has the same keys whenever they are derived, the current key first', async () => {
+    const [newer, older] = (await keySetOf(ACCOUNT, await keysOf(SECOND, FIRST))).keys;
+    expect(older).toEqual((await currentKey(FIRST)).jwk);
+    expect(newer).toEqual((await currentKey(SECOND)).jwk);
+    expect(Object.keys(newer ?? {}).toSorted()).toEqual(['crv', 'kid', 'kty', 'use', 'x']);
+  });
+
+  test('leads a client from its pinned key through two rotations', async () => {
+    const pinned = (await currentKey(FIRST)).jwk;
+    const { chain } = await keySetOf(ACCOUNT, await keysOf(THIRD, SECOND, FIRST));
+    const trusted = [pinned];
+    for (const link of chain) {
+      const { payload } = await jwtVerify(link, createLocalJWKSet({ keys: trusted }), {
+        audience: ACCOUNT,
+        typ: 'latchkey+keys',
+      });
+      const { kid, crv, x } = payload as { kid: string; crv: 'Ed25519'; x: string };
+      trusted.push({ kty: 'OKP', use: 'sig', kid, crv, x });
+    }
+    await expect(
+      jwtVerify(await tokenBy([THIRD]), createLocalJWKSet({ keys: trusted })),
+    ).resolves.toBeTruthy();
+    expect(trusted.at(-1)).toEqual((await currentKey(THIRD)).jwk);
+  });
+
+  test('does not lead to the keys of another account', async () => {
+    const { chain } = await keySetOf(ACCOUNT, await keysOf(SECOND, FIRST));
+    const options = { audience: 'acct_0VJ1mKq7XbT2c9LpQwZb' };
+    await expect(jwtVerify(chain[0] ?? '', createLocalJWKSet(await jwksOf(FIRST)), options)).rejects.toThrow(
+      'unexpected "aud" claim value',
+    );
+  });
+});
+
+/** What the library says about each failed check. */
+const MESSAGES: Record<string, string> = {
+  signature: 'signature verification failed',
+  alg: '"alg" (Algorithm) Header Parameter value not allowed',
+  typ: 'unexpected "typ" JWT header value',
+  kid: 'no applicable key found',
+  aud: 'unexpected "aud" claim value',
+  exp: '"exp" claim timestamp check failed',
+};
+
+describe('the test vectors', () => {
+  const keySet = createLocalJWKSet({ keys: vectors.keys });
+  const check = (token: string) =>
+    jwtVerify(token, keySet, {
+      audience: vectors.account,
+      typ: 'latchkey+jwt',
+      algorithms: ['EdDSA'],
+      currentDate: new Date(vectors.now),
+    });
+
+  test('are what the service signs', async () => {
+    const key = (await signingKeysOf([vectors.signing_key], vectors.account))[0];
+    expect(key?.jwk).toEqual(vectors.keys[0]);
+    for (const { claims, token } of vectors.valid) expect(await signToken(key as never, claims)).toBe(token);
+  });
+
+  test.for(vectors.valid)('accept $name', async ({ token, claims }) => {
+    expect((await check(token)).payload).toEqual(claims);
+  });
+
+  test.for(vectors.invalid)('refuse $name', async (vector) => {
+    await expect(check(vector.token)).rejects.toThrow(MESSAGES[vector.check]);
+  });
+});
