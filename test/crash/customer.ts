@@ -17,6 +17,15 @@ export const expectOk = ({ status, body, text }: ApiResponse): unknown => {
   return body;
 };
 
+/** Repeats a call that a rate limit refuses, after its Retry-After of one second. */
+const withinRateLimit = async (call: () => Promise<ApiResponse>): Promise<ApiResponse> => {
+  for (;;) {
+    const response = await call();
+    if (response.status !== 429) return response;
+    await delay(1_000);
+  }
+};
+
 export const signUp = async (service: Service, email: string) => {
   const credentials = { email, password: 'correct horse battery' };
   const { account, session } = expectOk(await service.post('/api/register', credentials)) as {
@@ -29,7 +38,8 @@ export const signUp = async (service: Service, email: string) => {
 type Account = Pick<Customer, 'accountId' | 'session'>;
 
 export const addKey = async (service: Service, account: Account) => {
-  const key = expectOk(await service.post('/api/create-api-key', {}, account.session)) as { api_key: string };
+  const create = () => service.post('/api/create-api-key', {}, account.session);
+  const key = expectOk(await withinRateLimit(create)) as { api_key: string };
   return { ...account, apiKey: { 'x-api-key': key.api_key } };
 };
 
@@ -60,15 +70,6 @@ export const createLicense = async (service: Service, { session }: Account): Pro
 export const verify = async (service: Service, { apiKey }: Pick<Customer, 'apiKey'>, licenseKey: string) => {
   const { status, body } = await service.post('/api/v1/licenses/verify', { license_key: licenseKey }, apiKey);
   return status === 200 && (body as { valid: boolean }).valid;
-};
-
-/** Repeats a call that a rate limit refuses, after its Retry-After of one second. */
-const withinRateLimit = async (call: () => Promise<ApiResponse>): Promise<ApiResponse> => {
-  for (;;) {
-    const response = await call();
-    if (response.status !== 429) return response;
-    await delay(1_000);
-  }
 };
 
 /** Counts the pending deliveries of the webhook. */
