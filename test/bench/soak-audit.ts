@@ -32,10 +32,14 @@ const countMismatches = (acknowledged: Map<string, number>, events: Map<string, 
     (license) => (acknowledged.get(license) ?? 0) !== (events.get(license) ?? 0),
   ).length;
 
+/** The payment for the plan sends an event too, if it is forwarded after the webhook was added. */
+const countLicenseEvents = ({ inbox }: Customer): number =>
+  [...inbox.events.values()].filter(({ name }) => name.startsWith('license.')).length;
+
 const eventsOf = ({ created, verified }: Acknowledged) => created.length + sum(verified.values());
 
 export const isSettled = ({ customer, acknowledged }: Part) =>
-  customer.inbox.events.size >= eventsOf(acknowledged);
+  countLicenseEvents(customer) >= eventsOf(acknowledged);
 
 export const audit = async (service: Service, { customer, acknowledged }: Part) => {
   const dashboard = expectOk(await service.get('/api/dashboard', customer.session)) as Dashboard;
@@ -50,7 +54,7 @@ export const audit = async (service: Service, { customer, acknowledged }: Part) 
     ],
     ['licenses, of created licenses', dashboard.licenses.total, acknowledged.created.length],
     ['API keys left after the deletions', dashboard.api_keys.total, 1],
-    ['events arrived, of acknowledged calls', inbox.events.size, eventsOf(acknowledged)],
+    ['events arrived, of acknowledged calls', countLicenseEvents(customer), eventsOf(acknowledged)],
     [
       'licenses with missing or extra license.created',
       countMismatches(createdOnce, arrived(customer, 'license.created')),
