@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedInBody } from '../../src/accounts/schemas.ts';
 import { revealedApiKeyBody } from '../../src/api-keys/schemas.ts';
@@ -40,9 +41,10 @@ afterAll(cleanUp);
 
 describe('the first start', () => {
   test('generates random secrets in a file that only its owner can read', () => {
-    const { API_KEY_SECRET, SEALING_KEYS } = secretsOf(folders[0]);
+    const { API_KEY_SECRET, SEALING_KEYS, SIGNING_KEYS } = secretsOf(folders[0]);
     expect(API_KEY_SECRET).toMatch(/^[0-9a-f]{64}$/);
     expect(SEALING_KEYS).toMatch(/^k1:[A-Za-z0-9+/]{43}=$/);
+    expect(SIGNING_KEYS).toMatch(/^[A-Za-z0-9+/]{43}=$/);
     expect(statSync(join(folders[0], '.dev.vars')).mode & 0o777).toBe(0o600);
   });
 
@@ -74,6 +76,7 @@ describe('two checkouts side by side', () => {
   test('have different secrets', () => {
     expect(secretsOf(folders[0])['API_KEY_SECRET']).not.toBe(secretsOf(folders[1])['API_KEY_SECRET']);
     expect(secretsOf(folders[0])['SEALING_KEYS']).not.toBe(secretsOf(folders[1])['SEALING_KEYS']);
+    expect(secretsOf(folders[0])['SIGNING_KEYS']).not.toBe(secretsOf(folders[1])['SIGNING_KEYS']);
   });
 
   test('keep separate accounts for the same email address', async () => {
@@ -170,6 +173,12 @@ describe('an invalid secret', () => {
       /SEALING_KEYS must be a comma-separated list of /,
       (lines) => lines.replace(/^(SEALING_KEYS=k1:.{20}).*/m, '$1'),
     ],
+    ['an empty SIGNING_KEYS', /SIGNING_KEYS is missing: /, (lines) => lines.replace(/^(SIGNING_KEYS=).*/m, '$1')],
+    [
+      'a short key in SIGNING_KEYS',
+      /SIGNING_KEYS must be a comma-separated list of /,
+      (lines) => lines.replace(/^(SIGNING_KEYS=.{20}).*/m, '$1'),
+    ],
   ])('%s stops `npm run dev` with one sentence that names the secret', async ([, sentence, change]) => {
     writeSecrets(change);
     const { code, stdout, stderr } = await runCommand(folders[1], 'npm', 'run', '--silent', 'dev');
@@ -179,6 +188,17 @@ describe('an invalid secret', () => {
     expect(stderr).toMatch(/^\.dev\.vars: [^\n]+\.\n$/);
     const secrets = Object.values(secretsOf(folders[1])).filter(Boolean);
     expect(secrets.filter((secret = '') => stderr.includes(secret))).toEqual([]);
+  });
+
+  test('SIGNING_KEYS is added to an older file, whose other secrets stay', async () => {
+    const older = validSecrets.replace(/^SIGNING_KEYS=.*\n/m, '').trimEnd();
+    // The short secret stops `npm run dev` before it starts the service.
+    const shortened = older.replace(/^(API_KEY_SECRET=.{31}).*/m, '$1');
+    writeSecrets(() => shortened);
+    expect(await runCommand(folders[1], 'npm', 'run', '--silent', 'dev')).toMatchObject({ code: 1 });
+    const { SIGNING_KEYS, ...kept } = secretsOf(folders[1]);
+    expect(SIGNING_KEYS).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+    expect(kept).toEqual(parseEnv(shortened));
   });
 
   test('the Worker answers 503, and /health names the missing secret', async () => {

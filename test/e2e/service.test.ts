@@ -14,20 +14,26 @@ beforeAll(async () => {
 });
 afterAll(cleanUp);
 
-describe('the tour in the README', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const [, tour = ''] = /^## A tour in five calls\n(.*?)^## /ms.exec(readme) ?? [];
-  const blocks = (language: string) =>
-    [...tour.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, code = '']) => code);
-  const script = blocks('sh').join('\n');
+describe('the tour in the README and the four calls of an application', () => {
+  const readSection = (file: string, heading: string) => {
+    const markdown = readFileSync(join(import.meta.dirname, '../..', file), 'utf8');
+    const [, section = ''] = new RegExp(`^## ${heading}\n(.*?)^## `, 'ms').exec(markdown) ?? [];
+    return section;
+  };
+  const blocks = (section: string, language: string) =>
+    [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, code = '']) => code);
+  const tour = readSection('README.md', 'A tour in five calls');
+  const applications = readSection('docs/applications.md', 'The four calls');
+  const script = [tour, applications].flatMap((section) => blocks(section, 'sh')).join('\n');
 
-  test('makes exactly five calls and needs only curl and sed', () => {
-    expect(script.match(/\bcurl\b/g)).toHaveLength(5);
+  test('the tour makes exactly five calls, and both need only curl and sed', () => {
+    expect(blocks(tour, 'sh').join('\n').match(/\bcurl\b/g)).toHaveLength(5);
     expect(script).not.toMatch(/\bjq\b|\bpython/);
   });
 
-  test('runs as written and prints the documented output', async () => {
-    const documented = blocks('json').join('').replace(/\s/g, '');
+  test('run as written and print the documented output', async () => {
+    const outputs = [tour, applications].flatMap((section) => blocks(section, 'json'));
+    const documented = outputs.join('').replace(/\s/g, '');
     // An ellipsis stands for a value that differs in each run.
     const expected = documented.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '[^"{}]+');
     const command = ['env', `LATCHKEY=${service.origin}`, 'bash', '-euo', 'pipefail', '-c', script];
