@@ -173,7 +173,11 @@ describe('an invalid secret', () => {
       /SEALING_KEYS must be a comma-separated list of /,
       (lines) => lines.replace(/^(SEALING_KEYS=k1:.{20}).*/m, '$1'),
     ],
-    ['an empty SIGNING_KEYS', /SIGNING_KEYS is missing: /, (lines) => lines.replace(/^(SIGNING_KEYS=).*/m, '$1')],
+    [
+      'an empty SIGNING_KEYS',
+      /SIGNING_KEYS is missing: /,
+      (lines) => lines.replace(/^(SIGNING_KEYS=).*/m, '$1'),
+    ],
     [
       'a short key in SIGNING_KEYS',
       /SIGNING_KEYS must be a comma-separated list of /,

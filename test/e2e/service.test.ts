@@ -21,13 +21,19 @@ describe('the tour in the README and the four calls of an application', () => {
     return section;
   };
   const blocks = (section: string, language: string) =>
-    [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, code = '']) => code);
+    [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(
+      ([, code = '']) => code,
+    );
   const tour = readSection('README.md', 'A tour in five calls');
   const applications = readSection('docs/applications.md', 'The four calls');
   const script = [tour, applications].flatMap((section) => blocks(section, 'sh')).join('\n');
 
   test('the tour makes exactly five calls, and both need only curl and sed', () => {
-    expect(blocks(tour, 'sh').join('\n').match(/\bcurl\b/g)).toHaveLength(5);
+    expect(
+      blocks(tour, 'sh')
+        .join('\n')
+        .match(/\bcurl\b/g),
+    ).toHaveLength(5);
     expect(script).not.toMatch(/\bjq\b|\bpython/);
   });
 
