@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gt, inArray, isNull, lt, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, isNull, lt, notExists, or, sql } from 'drizzle-orm';
 import type { BatchResponse } from 'drizzle-orm/batch';
 import type { AccountDatabase } from '../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses, products } from '../db/schema.ts';
@@ -54,6 +54,19 @@ const isFeedOf = (accountId: string) => eq(feed.accountId, accountId);
 const isAppliedRow = (accountId: string, { appliedSeq, appliedAt }: FeedPosition) =>
   and(isFeedOf(accountId), eq(feed.seq, appliedSeq), eq(feed.createdAt, appliedAt ?? -1));
 
+/** Whether a feed row's license no longer exists, or its key is no license's. Another change may have won over this one. */
+const isGone = (db: AccountDatabase) => {
+  const licenseWith = (column: typeof licenses.id | typeof licenses.licenseKey) =>
+    db
+      .select({ one: sql`1` })
+      .from(licenses)
+      .where(and(eq(licenses.accountId, feed.accountId), eq(column, feed.ref)));
+  return or(
+    and(eq(feed.kind, 'deleted'), notExists(licenseWith(licenses.id))),
+    and(eq(feed.kind, 'erased'), notExists(licenseWith(licenses.licenseKey))),
+  );
+};
+
 /**
  * Statements that delete the feed rows before the last applied one, and read the next ones with the current rows they
  * refer to. They can join the batch that commits a change. `toFeedRead` turns their results into a `FeedRead`.
@@ -97,7 +110,7 @@ export const feedStatements = (db: AccountDatabase, accountId: string, position:
     db
       .select({ seq: feed.seq, kind: feed.kind, ref: feed.ref })
       .from(feed)
-      .where(and(isUnread, inArray(feed.kind, ['erased', 'deleted'])))
+      .where(and(isUnread, isGone(db)))
       .orderBy(asc(feed.seq))
       .limit(FEED_PAGE),
     db

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, notExists, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { licenseChanges, licenses } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
@@ -9,19 +9,22 @@ import { findLicense } from './find.ts';
 export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
   const { db, accountId } = ctx;
   const { licenseKey } = await findLicense(ctx, id);
+  const isLicense = and(eq(licenses.accountId, accountId), eq(licenses.id, id));
   // A key that was replaced meanwhile is in the copy under its new name.
-  const isAsRead = and(
-    eq(licenses.accountId, accountId),
-    eq(licenses.id, id),
-    eq(licenses.licenseKey, licenseKey),
-  );
+  const isAsRead = and(isLicense, eq(licenses.licenseKey, licenseKey));
+  const left = db
+    .select({ one: sql`1` })
+    .from(licenses)
+    .where(isLicense);
   const [erased] = await commit(
     ctx,
     [
       db.delete(licenses).where(isAsRead).returning({ id: licenses.id }),
       db
         .delete(licenseChanges)
-        .where(and(eq(licenseChanges.accountId, accountId), eq(licenseChanges.licenseId, id))),
+        .where(
+          and(eq(licenseChanges.accountId, accountId), eq(licenseChanges.licenseId, id), notExists(left)),
+        ),
     ],
     [
       { kind: 'deleted', ref: id },
