@@ -80,7 +80,8 @@ const PRODUCT_UPDATE = 'UPDATE SET terms = excluded.terms';
 export const openCopyTables = (sql: SqlStorage) => ({
   create: (set: TableSet) => sql.exec(`${createTables(set)} ${ERASED_KEYS}`),
 
-  drop: (set: TableSet) => sql.exec(dropTables(set)),
+  /** Also forgets the erased keys: the next load reads D1 as it is now, after a restore perhaps with these keys. */
+  drop: (set: TableSet) => sql.exec(`${dropTables(set)} DROP TABLE IF EXISTS erased_keys;`),
 
   /** Puts the next tables in the place of the current ones. */
   swap: () =>

@@ -149,3 +149,24 @@ test('a new epoch reloads a complete copy beside it, and the old copy answers un
       expect(opened.loadPosition()).toBeNull();
     }
   }));
+
+test('a license key that was erased during a load is back if a restored D1 has it', () =>
+  withCopy((copy) => {
+    copy.adoptPage({ ...NO_ROWS, licenses: [license('active')] }, false, 0);
+    copy.apply({ ...NO_ROWS, erasedKeys: ['L-1'] }, at(1));
+    copy.adoptPage({ ...NO_ROWS, licenses: [license('active'), license('active', 'L-2')] }, false, 0);
+    expect(copy.findLicense('L-1')).toBeNull();
+    copy.restart();
+    copy.adoptPage({ ...NO_ROWS, licenses: [license('active')] }, true, 0);
+    expect(copy.findLicense('L-1')?.status).toBe('active');
+  }));
+
+test('an incomplete copy knows a license only together with the terms of its product', () =>
+  withCopy((copy, reopen) => {
+    const seated = { ...license('active'), product: 'orrery' };
+    copy.adoptPage({ ...NO_ROWS, licenses: [seated] }, false, 0);
+    expect([copy.knows('L-1'), reopen().knows('L-1')]).toEqual([false, false]);
+    copy.adopt({ ...NO_ROWS, products: [{ code: 'orrery', terms: { max_activations: 2 } }] });
+    expect([copy.knows('L-1'), reopen().knows('L-1')]).toEqual([true, true]);
+    expect(reopen().termsOf(seated)).toMatchObject({ maxActivations: 2 });
+  }));
