@@ -65,11 +65,13 @@ interface KnownCounts extends SeatCounts {
 export const openActivations = (sql: SqlStorage) => {
   const countsByLicense = createLru<KnownCounts>(LICENSES_IN_MEMORY);
 
-  const read = (licenseId: string, fingerprint: string): Activation | null => {
+  /** Returns the machine's activation, or null if it has held no seat within the last 30 days. */
+  const read = (licenseId: string, fingerprint: string, nowMs: number): Activation | null => {
     const [row] = sql.exec<ActivationRow>(
-      'SELECT * FROM activations WHERE license_id = ? AND fingerprint = ?',
+      'SELECT * FROM activations WHERE license_id = ? AND fingerprint = ? AND live_until_ms > ?',
       licenseId,
       fingerprint,
+      nowMs - TRANSFER_MS,
     );
     return row ? toActivation(row) : null;
   };
@@ -123,8 +125,12 @@ export const openActivations = (sql: SqlStorage) => {
     read,
     count,
 
-    /** Renews a live seat. The counts stay, because it stays live. */
-    renew: (activation: Activation) => insert(activation),
+    /** Renews a live seat. The counts hold until it ends, which is earlier than before if its terms have got a lease. */
+    renew: (activation: Activation) => {
+      insert(activation);
+      const counts = countsByLicense.get(activation.licenseId);
+      if (counts) counts.untilMs = Math.min(counts.untilMs, liveUntilMs(activation.seat));
+    },
 
     /** Gives a seat to a machine. A machine that returns after it released its seat gets a new id. */
     take: (machine: Omit<Activation, 'id'>, previous: Activation | null, nowMs: number): Activation => {

@@ -6,6 +6,7 @@ import type { Copy } from './copy.ts';
 import type { CopiedLicense } from './copy-tables.ts';
 import type { Outgoing } from './outgoing.ts';
 import { openSeatCalls } from './seat-calls.ts';
+import { openSeatClock } from './seat-clock.ts';
 import { isLive, type SeatCall, type SeatCode } from './seats.ts';
 import { writeOrRestart } from '../shared/write-or-restart.ts';
 import { decideVerdict, type Verdict } from './verdict.ts';
@@ -114,16 +115,17 @@ const isHeld = ({ seat }: Activation, nowMs: number) => seat.releasedAtMs === nu
 
 interface Parts {
   ctx: DurableObjectState;
-  copy: Copy;
+  copy: Pick<Copy, 'termsOf'>;
   activations: Activations;
   outgoing: Outgoing;
 }
 
 export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) => {
-  const seatCalls = openSeatCalls(activations, outgoing);
+  const clock = openSeatClock(ctx.storage.kv);
+  const seatCalls = openSeatCalls(activations, outgoing, clock);
 
   const heldBy = (license: CopiedLicense, { fingerprint }: ApplicationRequest, nowMs: number) => {
-    const known = fingerprint ? activations.read(license.id, fingerprint) : null;
+    const known = fingerprint ? activations.read(license.id, fingerprint, nowMs) : null;
     return known && known.seat.releasedAtMs === null && isLive(known.seat, nowMs) ? known : null;
   };
 
@@ -156,10 +158,11 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
       const verdict = decideVerdict(license, isoDate(nowMs));
       if (!license) return { ...verdict, ...UNKNOWN, licenseKey: request.licenseKey };
       const terms = termsOf(license);
+      const seatMs = clock.read(nowMs);
       const judged = call === 'deactivate' ? 'valid' : judgeLicense(license, verdict, request);
       const { code, activation } = isGood(judged)
-        ? writeOrRestart(ctx, () => seatCalls.applySeat(call, license, terms, request, nowMs))
-        : { code: judged, activation: heldBy(license, request, nowMs) };
+        ? writeOrRestart(ctx, () => seatCalls.applySeat(call, license, terms, request, seatMs))
+        : { code: judged, activation: heldBy(license, request, seatMs) };
       const hasNoSeat = code === 'no_seat';
       return {
         ...verdict,
@@ -178,25 +181,29 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
           activatedAtMs: activation.seat.activatedAtMs,
           leaseUntilMs: activation.seat.leaseUntilMs,
         },
-        seats: seatsOf(license, terms, nowMs),
-        retryAtMs: hasNoSeat ? retryAtMs(license, terms, nowMs) : null,
-        machines: hasNoSeat && terms.selfService ? machinesOf(license, nowMs) : null,
+        seats: seatsOf(license, terms, seatMs),
+        retryAtMs: hasNoSeat ? retryAtMs(license, terms, seatMs) : null,
+        machines: hasNoSeat && terms.selfService ? machinesOf(license, seatMs) : null,
       };
     },
 
-    list: (license: CopiedLicense, limit: number, beforeId: string | null, nowMs: number): SeatPage => ({
-      activations: activations.listLive(license.id, nowMs, limit, beforeId),
-      seats: seatsOf(license, termsOf(license), nowMs),
-    }),
+    list: (license: CopiedLicense, limit: number, beforeId: string | null, nowMs: number): SeatPage => {
+      const seatMs = clock.read(nowMs);
+      return {
+        activations: activations.listLive(license.id, seatMs, limit, beforeId),
+        seats: seatsOf(license, termsOf(license), seatMs),
+      };
+    },
 
     /** Releases a seat for the seller. A seat that an offline file holds is only released by force. */
     release: (license: CopiedLicense, id: string, force: boolean, nowMs: number): ReleaseResult => {
+      const seatMs = clock.read(nowMs);
       const activation = activations.find(license.id, id);
-      if (!activation || !isHeld(activation, nowMs)) return 'not_found';
+      if (!activation || !isHeld(activation, seatMs)) return 'not_found';
       const { fileUntilMs } = activation.seat;
-      if (fileUntilMs !== null && fileUntilMs > nowMs && !force) return 'held_by_file';
+      if (fileUntilMs !== null && fileUntilMs > seatMs && !force) return 'held_by_file';
       const seat = { ...activation.seat, fileUntilMs: null };
-      writeOrRestart(ctx, () => seatCalls.release(license, { ...activation, seat }, nowMs));
+      writeOrRestart(ctx, () => seatCalls.release(license, { ...activation, seat }, seatMs));
       return 'released';
     },
 
@@ -219,9 +226,10 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
       } as const;
       const { entitlements } = terms;
       if (terms.maxActivations === null) return { ...file, entitlements, activationId: null };
-      const fileUntilMs = tokenEndMs({ offlineDays, licenseEnds: expiresAt }, nowMs);
+      const seatMs = clock.read(nowMs);
+      const fileUntilMs = tokenEndMs({ offlineDays, licenseEnds: expiresAt }, seatMs);
       return writeOrRestart(ctx, () => {
-        const { code, activation } = seatCalls.applySeat('activate', license, terms, request, nowMs);
+        const { code, activation } = seatCalls.applySeat('activate', license, terms, request, seatMs);
         if (!activation) return { refused: code };
         const { seat } = activation;
         const isLater = fileUntilMs > (seat.fileUntilMs ?? 0);

@@ -6,6 +6,7 @@ import type { Activation, Activations, Machine } from './activations.ts';
 import type { ApplicationRequest } from './applications.ts';
 import type { CopiedLicense } from './copy-tables.ts';
 import type { Outgoing } from './outgoing.ts';
+import type { SeatClock } from './seat-clock.ts';
 import { decideSeat, isLive, type SeatCall, type SeatCode } from './seats.ts';
 
 // Writes what a call changes about its machine's seat, with the event. Run each function in one transaction.
@@ -20,7 +21,7 @@ const isSameMachine = (machine: Machine, known: Machine) =>
   machine.platform === known.platform &&
   machine.appVersion === known.appVersion;
 
-export const openSeatCalls = (activations: Activations, outgoing: Outgoing) => {
+export const openSeatCalls = (activations: Activations, outgoing: Outgoing, clock: SeatClock) => {
   const addEvent = (
     name: ActivationEventName,
     license: CopiedLicense,
@@ -33,6 +34,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing) => {
 
   const release = (license: CopiedLicense, activation: Activation, nowMs: number) => {
     activations.replace({ ...activation, seat: { ...activation.seat, releasedAtMs: nowMs } });
+    clock.store();
     addEvent('activation.released', license, activation, nowMs);
   };
 
@@ -51,7 +53,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing) => {
   ): { code: SeatCode; activation: Activation | null } => {
     const { fingerprint = '', replace } = request;
     const hasFingerprint = fingerprint !== '';
-    const known = hasFingerprint ? activations.read(license.id, fingerprint) : null;
+    const known = hasFingerprint ? activations.read(license.id, fingerprint, nowMs) : null;
     const replaced = replace && terms.selfService ? activations.find(license.id, replace) : null;
     const decision = decideSeat(
       {
@@ -86,6 +88,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing) => {
         known,
         nowMs,
       );
+      clock.store();
       if (isNew) addEvent('activation.created', license, taken, nowMs);
       return { code: decision.code, activation: taken };
     }
@@ -95,6 +98,9 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing) => {
     if (!decision.seat && !isOtherMachine) return { code: decision.code, activation: known };
     const renewed = { ...known, ...machine, seat: decision.seat ?? known.seat };
     activations.renew(renewed);
+    // The seat was released and stayed held by an offline file.
+    const isBack = known.seat.releasedAtMs !== null && renewed.seat.releasedAtMs === null;
+    if (isBack) addEvent('activation.created', license, renewed, nowMs);
     return { code: decision.code, activation: renewed };
   };
 

@@ -154,7 +154,7 @@ const decideWithoutSeat = ({ terms, seat, count }: SeatRequest): SeatDecision =>
   return refuse(hasLapsed && count().used >= maxActivations ? 'no_seat' : 'not_activated');
 };
 
-/** Decides a call of an application for a license that is good. `nowMs` must never step back. */
+/** Decides a call of an application for a license that is good. `nowMs` must never step back, see `openSeatClock`. */
 export const decideSeat = (request: SeatRequest, nowMs: number): SeatDecision => {
   const { call, terms, hasFingerprint, seat } = request;
   if (!hasFingerprint) {

@@ -1,23 +1,10 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { readGate } from '../support/gate.ts';
+import { machineOf, openLicense as open } from '../support/activations.ts';
 import { call, type Customer, type Json, ORIGIN, signUp } from '../support/client.ts';
+import { readGate } from '../support/gate.ts';
 
 const FIVE = ['api_limit', 'api_usage', 'expires_at', 'status', 'valid'];
-
-const machineOf = (n: number) => `machine-${String(n).padStart(4, '0')}`;
-
-const open = async (terms: Json, fields: Json = {}) => {
-  const customer = await signUp();
-  const product = await customer.asKey('PUT', '/api/v1/products/orrery', { terms });
-  expect(product.status).toBe(201);
-  const license = await customer.createLicense({ product: 'orrery', ...fields });
-  const send = async (path: string, sent: Json = {}) =>
-    (await customer.asKey('POST', `/api/v1/licenses/${path}`, { license_key: license.license_key, ...sent }))
-      .body;
-  const on = (path: string, n: number, sent: Json = {}) => send(path, { fingerprint: machineOf(n), ...sent });
-  return { customer, license, send, on };
-};
 
 const claimsOf = async (customer: Customer, token: string): Promise<Json> => {
   const { body } = await call('GET', `/api/v1/jwks/${customer.accountId}`);
