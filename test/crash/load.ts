@@ -1,11 +1,15 @@
-// Creates and verifies licenses, through restarts of the service, and records what the service acknowledged.
+// Creates and verifies licenses and activates machines, through restarts of the service, and records what the service
+// acknowledged.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from '../e2e/support/service.ts';
 import { createLicense, type Customer, verify } from './customer.ts';
+import { seatCall, type SeatRecord } from './seats.ts';
 
 /** Keeps to the rate limit of the free plan, 10 calls per second per API key. */
 const VERIFY_EVERY_MS = 110;
 const CREATE_EVERY_MS = 200;
+/** With the verifies, keeps to the free plan's 1,000 licensing calls. */
+const SEAT_CALL_EVERY_MS = 800;
 /** Delay before the next call while the service is down. */
 const DOWN_DELAY_MS = 50;
 
@@ -13,6 +17,7 @@ export interface Acknowledged {
   created: string[];
   /** The number of verify calls per license key that answered `valid: true`. */
   verified: Map<string, number>;
+  seats: SeatRecord;
   rejected: number;
 }
 
@@ -39,7 +44,7 @@ const repeat = async (
   }
 };
 
-/** Runs until `isRunning` returns false, with two verify calls at a time. */
+/** Runs until `isRunning` returns false, with two verifies and two calls for a seat at a time. */
 export const load = async (customer: Customer, acknowledged: Acknowledged, target: Target): Promise<void> => {
   const create = async (to: Service) => {
     const licenseKey = await createLicense(to, customer);
@@ -57,5 +62,7 @@ export const load = async (customer: Customer, acknowledged: Acknowledged, targe
     repeat(target, CREATE_EVERY_MS, create),
     repeat(target, 2 * VERIFY_EVERY_MS, verifyOne),
     repeat(target, 2 * VERIFY_EVERY_MS, verifyOne),
+    repeat(target, SEAT_CALL_EVERY_MS, seatCall(acknowledged.seats, 0)),
+    repeat(target, SEAT_CALL_EVERY_MS, seatCall(acknowledged.seats, 1)),
   ]);
 };

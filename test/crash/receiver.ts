@@ -9,6 +9,7 @@ export interface Event {
   id: string;
   name: string;
   licenseKey: string;
+  activationId: string | null;
 }
 
 /** The requests to one path. */
@@ -42,7 +43,7 @@ const openInbox = (path: string, secret: string, { failFirst }: Behavior) => {
 
   /** Records a request and returns the status of its response. */
   const take = (body: string, headers: Record<string, string>): number => {
-    let read: { event: string; license_key: string };
+    let read: { event: string; license_key: string; activation_id?: string | null };
     try {
       read = webhook.verify(body, headers) as typeof read;
     } catch {
@@ -58,7 +59,8 @@ const openInbox = (path: string, secret: string, { failFirst }: Behavior) => {
       inbox.failed.add(id);
       return 500;
     }
-    inbox.events.set(id, { id, name: read.event, licenseKey: read.license_key });
+    const { event: name, license_key: licenseKey, activation_id: activationId = null } = read;
+    inbox.events.set(id, { id, name, licenseKey, activationId });
     return 200;
   };
   return { inbox, take };

@@ -1,10 +1,12 @@
 // `npm run test:crash`: starts the service with `npm run dev`, kills its process tree several times under load,
-// and compares the acknowledged events with those that arrived at the webhook receiver.
+// compares the acknowledged events with those that arrived at the webhook receiver, and the acknowledged activations with
+// the seats that are held.
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkOut, cleanUp, type Service, startService } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, countPending, signUp } from './customer.ts';
 import { type Acknowledged, load } from './load.ts';
 import { openReceiver } from './receiver.ts';
+import { checkSeats, openSeatRecord } from './seats.ts';
 import { countLost, table, tally } from './tally.ts';
 
 const ROUNDS = 5;
@@ -54,7 +56,8 @@ const startLoad = async (to: Service) => {
   for (let index = 0; index < CUSTOMERS; index++) {
     const account = await addKey(to, await signUp(to, `crash-${index}@example.com`));
     const customer = await addEndpoint(to, account, receiver);
-    const acknowledged: Acknowledged = { created: [], verified: new Map(), rejected: 0 };
+    const seats = await openSeatRecord(to, account);
+    const acknowledged: Acknowledged = { created: [], verified: new Map(), seats, rejected: 0 };
     parts.push({ customer, acknowledged, inbox: customer.inbox });
   }
   const target = { service: () => service, isRunning: () => isLoading };
@@ -84,10 +87,14 @@ const run = async (): Promise<boolean> => {
   const isDrained = await waitForDrain(current.service, parts);
   const drainMs = Date.now() - restartedMs;
 
+  for (const { customer, acknowledged } of parts)
+    await checkSeats(current.service, customer, acknowledged.seats);
+  const seatErrors = parts.flatMap(({ acknowledged }) => acknowledged.seats.errors);
+
   const counts = tally(parts);
   const total = (count: (part: (typeof parts)[number]) => number) =>
     parts.reduce((sum, part) => sum + count(part), 0);
-  const arrived = counts.created.arrived + counts.verified.arrived;
+  const arrived = counts.created.arrived + counts.verified.arrived + counts.activated.arrived;
   const duplicated = total(({ inbox }) => inbox.duplicated);
   const badSignatures = total(({ inbox }) => inbox.badSignatures);
   console.log(`\n${table(counts)}\n`);
@@ -96,6 +103,7 @@ const run = async (): Promise<boolean> => {
   );
   console.log(`failed first   ${total(({ inbox }) => inbox.failed.size)}, answered with 500 on purpose`);
   console.log(`bad signature  ${badSignatures}`);
+  console.log(`seat errors    ${seatErrors.length}${seatErrors.map((error) => `\n  ${error}`).join('')}`);
   console.log(
     `rejected       ${total(({ acknowledged }) => acknowledged.rejected)} calls with a response other than 2xx`,
   );
@@ -104,7 +112,13 @@ const run = async (): Promise<boolean> => {
       ? `drained        ${seconds(drainMs)} after the last restart`
       : `not drained    ${seconds(drainMs)} after the last restart`,
   );
-  return isDrained && countLost(counts) === 0 && badSignatures === 0 && duplicated < MAX_DUPLICATED * arrived;
+  return (
+    isDrained &&
+    countLost(counts) === 0 &&
+    seatErrors.length === 0 &&
+    badSignatures === 0 &&
+    duplicated < MAX_DUPLICATED * arrived
+  );
 };
 
 let passed = false;
@@ -115,5 +129,5 @@ try {
   receiver.close();
   await cleanUp();
 }
-console.log(passed ? '\n✓ No acknowledged event was lost' : '\n✗ Failed, see above');
+console.log(passed ? '\n✓ No acknowledged event or seat was lost' : '\n✗ Failed, see above');
 process.exit(passed ? 0 : 1);

@@ -10,23 +10,29 @@ export interface Count {
 export interface Tally {
   created: Count;
   verified: Count;
+  activated: Count;
 }
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
 
-/** Counts the distinct events with this name by license key. */
-const byLicense = ({ events }: Inbox, name: string): Map<string, number> => {
+/** Counts the distinct events with this name by license key or activation id. */
+const countBy = (
+  { events }: Inbox,
+  name: string,
+  property: 'licenseKey' | 'activationId' = 'licenseKey',
+): Map<string, number> => {
   const counts = new Map<string, number>();
   for (const event of events.values()) {
-    if (event.name === name) counts.set(event.licenseKey, (counts.get(event.licenseKey) ?? 0) + 1);
+    const value = event[property];
+    if (event.name === name && value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   return counts;
 };
 
-/** An unacknowledged event of one license does not make up for a lost event of another. */
+/** An unacknowledged event of one license or activation does not make up for a lost event of another. */
 const compare = (acknowledged: Map<string, number>, arrived: Map<string, number>): Count => ({
   acknowledged: sum(acknowledged.values()),
-  arrived: sum([...acknowledged].map(([licenseKey, times]) => Math.min(times, arrived.get(licenseKey) ?? 0))),
+  arrived: sum([...acknowledged].map(([value, times]) => Math.min(times, arrived.get(value) ?? 0))),
 });
 
 const add = (a: Count, b: Count): Count => ({
@@ -37,26 +43,33 @@ const add = (a: Count, b: Count): Count => ({
 export const tally = (parts: { acknowledged: Acknowledged; inbox: Inbox }[]): Tally => {
   let created: Count = { acknowledged: 0, arrived: 0 };
   let verified = created;
+  let activated = created;
   for (const { acknowledged, inbox } of parts) {
-    const once = new Map(acknowledged.created.map((licenseKey) => [licenseKey, 1]));
-    created = add(created, compare(once, byLicense(inbox, 'license.created')));
-    verified = add(verified, compare(acknowledged.verified, byLicense(inbox, 'license.verified')));
+    const once = (values: Iterable<string>) => new Map([...values].map((value) => [value, 1]));
+    created = add(created, compare(once(acknowledged.created), countBy(inbox, 'license.created')));
+    verified = add(verified, compare(acknowledged.verified, countBy(inbox, 'license.verified')));
+    const arrivedIds = countBy(inbox, 'activation.created', 'activationId');
+    activated = add(activated, compare(once(acknowledged.seats.activated), arrivedIds));
   }
-  return { created, verified };
+  return { created, verified, activated };
 };
 
-export const countLost = ({ created, verified }: Tally): number =>
-  created.acknowledged - created.arrived + (verified.acknowledged - verified.arrived);
+export const countLost = (counts: Tally): number =>
+  sum(Object.values(counts).map(({ acknowledged, arrived }: Count) => acknowledged - arrived));
 
 const row = (title: string, ...cells: (number | string)[]) =>
   title.padEnd(14) + cells.map((cell) => String(cell).padStart(20)).join('');
 
 export const table = (counts: Tally): string => {
-  const { created, verified } = counts;
+  const { created, verified, activated } = counts;
   const line = (title: string, valueOf: (count: Count) => number) =>
-    row(title, valueOf(created), valueOf(verified), valueOf(created) + valueOf(verified));
+    row(
+      title,
+      ...[created, verified, activated].map(valueOf),
+      sum([created, verified, activated].map(valueOf)),
+    );
   return [
-    row('', 'license.created', 'license.verified', 'both'),
+    row('', 'license.created', 'license.verified', 'activation.created', 'all'),
     line('acknowledged', ({ acknowledged }) => acknowledged),
     line('arrived', ({ arrived }) => arrived),
     line('lost', ({ acknowledged, arrived }) => acknowledged - arrived),
