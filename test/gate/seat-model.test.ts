@@ -27,12 +27,12 @@ const TIME_STEPS = [
   -HOUR_MS,
   -2 * DAY_MS,
 ];
-const MACHINES = 5;
+const MACHINES = 4;
 
 const machine = fc.nat(MACHINES - 1);
 const terms = fc.record({
-  maxActivations: fc.constantFrom(null, 1, 2, 2, 3),
-  leaseSeconds: fc.constantFrom(null, 60, 3_600, 86_400),
+  maxActivations: fc.constantFrom(null, 1, 1, 2, 2, 3),
+  leaseSeconds: fc.constantFrom(null, null, 60, 3_600, 86_400),
   offlineDays: fc.constantFrom(0, 14),
   maxTransfers: fc.constantFrom(null, null, 0, 1),
   selfService: fc.boolean(),
@@ -54,11 +54,11 @@ const step = fc.oneof(
     weight: 5,
     arbitrary: fc.record({ kind: fc.constant('time' as const), ms: fc.constantFrom(...TIME_STEPS) }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('terms' as const), terms }) },
-  { weight: 2, arbitrary: fc.constant({ kind: 'evict' as const }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('terms' as const), terms }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'evict' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('suspend' as const), suspended: fc.boolean() }) },
   {
-    weight: 2,
+    weight: 1,
     arbitrary: fc.record({ kind: fc.constant('release' as const), machine, force: fc.boolean() }),
   },
   {
@@ -88,6 +88,8 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
     terms: {},
     updatesUntil: null,
   };
+  // A run that failed has left its events.
+  sql.exec('DELETE FROM outgoing');
   const outgoing = openOutgoing(sql);
   const open = () =>
     openApplications({
@@ -188,12 +190,16 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
 test('seats are as in a plain model, through any calls, new terms, restarts and steps of the clock', () =>
   runInDurableObject(env.GATE.getByName(newId('acct')), (_instance, ctx) => {
     fc.assert(
-      fc.property(terms, fc.array(step, { maxLength: 60, size: 'max' }), (firstTerms, steps) => {
-        const run = openRun(ctx, firstTerms);
-        for (const taken of steps) run.take(taken);
-        const { sent, expected } = run.events();
-        expect(sent).toEqual(expected);
-      }),
-      { numRuns: 200 },
+      fc.property(
+        terms,
+        fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
+        (firstTerms, steps) => {
+          const run = openRun(ctx, firstTerms);
+          for (const taken of steps) run.take(taken);
+          const { sent, expected } = run.events();
+          expect(sent).toEqual(expected);
+        },
+      ),
+      { numRuns: 300 },
     );
   }));
