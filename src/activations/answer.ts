@@ -42,8 +42,12 @@ export const sign = async (
   return signToken(key, toClaims(origin, accountId, statement, nowMs));
 };
 
-const hasToken = (call: SeatCall, { code }: ApplicationVerdict) =>
-  call !== 'deactivate' && code !== 'verify_due';
+const canHaveToken = (call: SeatCall) => call !== 'deactivate';
+
+/** Throws if a call's token couldn't be signed, so that the call neither counts nor takes a seat. */
+export const requireSigningKeys = (env: Env, call: SeatCall): void => {
+  if (canHaveToken(call)) readSigningKeys(env);
+};
 
 interface Answered {
   verdict: ApplicationVerdict;
@@ -60,9 +64,8 @@ export const answer = async (
 ): Promise<z.infer<typeof applicationBody>> => {
   const nowMs = Date.now();
   const { activation } = verdict;
-  const token = hasToken(call, verdict)
-    ? await sign(env, origin, accountId, toStatement(verdict, input), nowMs)
-    : null;
+  const hasToken = canHaveToken(call) && verdict.code !== 'verify_due';
+  const token = hasToken ? await sign(env, origin, accountId, toStatement(verdict, input), nowMs) : null;
   return {
     valid: verdict.valid,
     status: verdict.status,

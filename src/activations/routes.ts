@@ -8,7 +8,7 @@ import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { pageQuery } from '../http/lists.ts';
 import type { EndpointDocs } from '../http/openapi.ts';
-import { answer } from './answer.ts';
+import { answer, requireSigningKeys } from './answer.ts';
 import { callGate, isOfApplication } from './call.ts';
 import {
   activationListBody,
@@ -82,6 +82,7 @@ const handle = (call: SeatCall) =>
 const answerCall = async (c: Context<AppEnv>, call: SeatCall, sent: ApplicationInput) => {
   const key = c.get('key');
   const request = call === 'verify' && isPlain(sent) ? null : toRequest(sent);
+  if (request !== null) requireSigningKeys(c.env, call);
   const reply = await callGate(c.env, key, call, sent.license_key, request);
   if (reply.refused !== null) throw toRefusalError(c, reply);
   setRateHeaders(c, reply.rate);

@@ -7,7 +7,7 @@ import { gateOf } from '../shared/objects.ts';
 import { type PageInput, toPage } from '../shared/pages.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { tokenEndMs } from '../shared/rules/tokens.ts';
-import { sign } from './answer.ts';
+import { requireSigningKeys, sign } from './answer.ts';
 import { type offlineTokenInput, toActivationBody } from './schemas.ts';
 
 // What a seller does with the seats of a license, which the account's gate stores.
@@ -51,6 +51,7 @@ const toRefusal = (code: string, { status }: LicenseRow): AppError => {
 /** Issues a token for a machine without a network, and holds the machine's seat until it ends. */
 export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: FileInput, origin: string) => {
   const license = await findLicense(ctx, licenseId);
+  requireSigningKeys(ctx.env, 'activate');
   const fingerprint = input.fingerprint ?? undefined;
   const file = await gateOf(ctx.env, ctx.accountId).issueFile({
     licenseKey: license.licenseKey,

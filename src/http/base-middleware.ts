@@ -35,7 +35,8 @@ const setHeaders = (headers: Headers, path: string) => {
   const [, policy] = PAGE_CSPS.find(([prefix]) => path.startsWith(prefix)) ?? [];
   headers.set('Content-Security-Policy', policy ?? DEFAULT_CSP);
   for (const [name, value] of SECURITY_HEADERS) headers.set(name, value);
-  if (path.startsWith('/api/')) headers.set('Cache-Control', 'no-store');
+  // Most API responses name secrets or personal data. A route that answers neither sets its own caching.
+  if (path.startsWith('/api/') && !headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
 };
 
 const sampleLog = createLogSampler();

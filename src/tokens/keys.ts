@@ -26,7 +26,7 @@ const HKDF_SALT = new TextEncoder().encode('latchkey signing key v1');
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const ACCOUNTS_IN_MEMORY = 1_000;
-const ringsByAccount = createLru<Promise<SigningKey[]>>(ACCOUNTS_IN_MEMORY);
+const ringsByAccount = createLru<SigningKey[]>(ACCOUNTS_IN_MEMORY);
 
 const base64url = (bytes: ArrayBuffer) => Buffer.from(bytes).toString('base64url');
 
@@ -55,12 +55,12 @@ const deriveKey = async (secret: string, accountId: string): Promise<SigningKey>
 };
 
 /** Returns an account's keys in the order of the ring: the current key first. */
-export const signingKeysOf = (ring: SigningRing, accountId: string): Promise<SigningKey[]> => {
+export const signingKeysOf = async (ring: SigningRing, accountId: string): Promise<SigningKey[]> => {
   const name = `${accountId}/${ring.join(',')}`;
-  let keys = ringsByAccount.get(name);
-  if (!keys) {
-    keys = Promise.all(ring.map((secret) => deriveKey(secret, accountId)));
-    ringsByAccount.set(name, keys);
-  }
+  const known = ringsByAccount.get(name);
+  if (known) return known;
+  // Only the finished keys are shared. A promise could belong to a request that is canceled, and would never end.
+  const keys = await Promise.all(ring.map((secret) => deriveKey(secret, accountId)));
+  ringsByAccount.set(name, keys);
   return keys;
 };

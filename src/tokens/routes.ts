@@ -45,7 +45,8 @@ export const tokenRoutes = new Hono<AppEnv>().use('/:account_id', allowAnyOrigin
     const accountId = c.req.param('account_id');
     if (!ACCOUNT_ID.test(accountId)) throw new AppError('not_found');
     const keys = await signingKeysOf(readSigningKeys(c.env), accountId);
+    const keySet = await keySetOf(accountId, keys);
     c.header('Cache-Control', 'public, max-age=300');
-    return c.json(await keySetOf(accountId, keys), 200);
+    return c.json(keySet, 200);
   },
 );
