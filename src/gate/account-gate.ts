@@ -89,15 +89,15 @@ export class AccountGate extends DurableObject<Env> {
     const ledger = (this.#ledger = openLedger(storage.sql));
     const activations = openActivations(storage.sql);
     const outgoing = (this.#outgoing = openOutgoing(storage.sql));
-    this.#admission = openAdmission(copy, ledger);
+    const admission = (this.#admission = openAdmission(copy, ledger));
     this.#commit = coalesce(
       () => this.#write(),
       () => storage.sync(),
     );
     const upkeep = (this.#upkeep = openUpkeep(storage, copy, outgoing));
-    this.#ensureKnown = openReadThrough({ db, accountId, copy, admission: this.#admission, upkeep });
+    this.#ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep });
     this.#catchUp = openCatchUp({ ctx, db, accountId, copy, outgoing, ledger, activations, upkeep });
-    this.#changes = openChanges({ ctx, admission: this.#admission, ledger, upkeep });
+    this.#changes = openChanges({ ctx, copy, admission, ledger, outgoing, upkeep });
     this.#pull = coalesce(async () => {
       await this.#catchUp.pull();
       await this.#relay.soon();
@@ -110,7 +110,7 @@ export class AccountGate extends DurableObject<Env> {
       ensureKnown: this.#ensureKnown,
       commit: this.#commit,
     });
-    this.#answerNow = openAnswers({ copy, ledger, admission: this.#admission, applications, relay });
+    this.#answerNow = openAnswers({ copy, ledger, admission, applications, outgoing, relay });
     // No call waits for a reload, so the alarm has to do it.
     if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
   }

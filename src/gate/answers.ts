@@ -5,10 +5,12 @@ import type { AdmissionControl } from './admission.ts';
 import type { ApplicationRequest, Applications } from './applications.ts';
 import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
+import type { Outgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
 import type { Relay } from './relay.ts';
 import type { VerifyReply } from './replies.ts';
 import { isCounted, type SeatCall } from './seats.ts';
+import { noteUsage } from './usage-threshold.ts';
 import { decideVerdict } from './verdict.ts';
 
 export interface Call {
@@ -26,12 +28,13 @@ interface Parts {
   ledger: Ledger;
   admission: AdmissionControl;
   applications: Applications;
+  outgoing: Outgoing;
   relay: Relay;
 }
 
 /** Answers the calls of applications: checks key, rate limit and usage limit, judges the license, and counts the call. */
 export const openAnswers =
-  ({ copy, ledger, admission, applications, relay }: Parts) =>
+  ({ copy, ledger, admission, applications, outgoing, relay }: Parts) =>
   ({ presented, call, licenseKey, request, callId }: Call, nowMs: number): VerifyReply => {
     const admitted = admission.admit(presented, 'verify', nowMs);
     if (admitted.refused !== null) return admitted;
@@ -49,6 +52,7 @@ export const openAnswers =
         : applications.judge(call, license, request ?? { licenseKey }, nowMs);
     if (!counts) return { refused: null, rate, verdict, apiUsage, apiLimit };
     ledger.count('verify', period.startMs, nowMs, callId);
+    noteUsage({ copy, ledger, outgoing }, { apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
     ledger.useKey(presented.keyId, nowMs);
     if (call === 'verify' && license && verdict.valid) {
       ledger.noteValidVerify(nowMs);

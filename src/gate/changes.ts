@@ -1,14 +1,19 @@
 import { writeOrRestart } from '../shared/write-or-restart.ts';
 import type { openAdmission } from './admission.ts';
+import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
+import type { Outgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
 import type { AnnouncementRefusal, CountedChange, Receipt } from './replies.ts';
 import type { Upkeep } from './upkeep.ts';
+import { noteUsage } from './usage-threshold.ts';
 
 interface Parts {
   ctx: DurableObjectState;
+  copy: Copy;
   admission: ReturnType<typeof openAdmission>;
   ledger: Ledger;
+  outgoing: Outgoing;
   upkeep: Upkeep;
 }
 
@@ -16,8 +21,12 @@ interface Parts {
  * Counts and refunds the changes of the account's data. A count and its receipt are written in one turn, because a receipt
  * without its count would refund a call that was never counted.
  */
-export const openChanges = ({ ctx, admission, ledger, upkeep }: Parts) => {
-  const writeCounts = () => writeOrRestart(ctx, ledger.write);
+export const openChanges = ({ ctx, copy, admission, ledger, outgoing, upkeep }: Parts) => {
+  const writeCounts = () =>
+    writeOrRestart(ctx, () => {
+      ledger.write();
+      outgoing.write();
+    });
 
   /** Counts a call, unless it repeats a counted call whose outcome isn't known yet. */
   const charge = (counted: CountedChange | null) => {
@@ -32,6 +41,7 @@ export const openChanges = ({ ctx, admission, ledger, upkeep }: Parts) => {
       return { refused: 'usage_limit_exceeded', retryAfterSeconds } as const;
     }
     ledger.count(call, period.startMs, nowMs);
+    noteUsage({ copy, ledger, outgoing }, { apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
     const receipt: Receipt = { call, periodStartMs: period.startMs, countedAtMs: nowMs };
     return { refused: null, receipt } as const;
   };

@@ -6,7 +6,9 @@ import type { LicenseTerms, ProductTerms } from '../shared/rules/terms.ts';
 // The tables of the gate's copy. During a reload there are two sets: verifies are answered from the current one, and
 // the next one is filled in the background until it takes the current one's place.
 
-export type CopiedAccount = PlanTerms;
+export interface CopiedAccount extends PlanTerms {
+  email: string;
+}
 
 export interface CopiedKey {
   fingerprint: string;

@@ -23,6 +23,7 @@ const DAY = 'day:';
 const periodCounter = (startMs: number) => `period:${startMs}`;
 const dayCounter = (nowMs: number, call: CountedCall) => `${DAY}${isoDate(nowMs)}:${call}`;
 const keyCounter = (keyId: string) => `key:${keyId}`;
+const thresholdCounter = (startMs: number) => `threshold:${startMs}`;
 const FIRST_VALID_VERIFY = 'first:valid_verify';
 
 const KEY_USE_INTERVAL_MS = 1_000;
@@ -154,6 +155,15 @@ export const openLedger = (sql: SqlStorage) => {
 
     noteValidVerify: (nowMs: number) => {
       if (read(FIRST_VALID_VERIFY).value === 0) add(FIRST_VALID_VERIFY, 1, nowMs);
+    },
+
+    /** Notes a percentage of the usage limit. Returns false if it or a higher one was noted in this period already. */
+    noteThreshold: (periodStartMs: number, percent: number, nowMs: number): boolean => {
+      const name = thresholdCounter(periodStartMs);
+      const counter = read(name);
+      if (counter.value >= percent) return false;
+      set(name, counter, percent, nowMs);
+      return true;
     },
 
     firstValidVerifyMs: () => {

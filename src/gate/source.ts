@@ -15,6 +15,7 @@ const FEED_PAGE = 500;
 const LOAD_PAGE = 1_000;
 
 const accountColumns = {
+  email: accounts.email,
   plan: accounts.plan,
   periodStart: accounts.periodStart,
   periodEnd: accounts.periodEnd,

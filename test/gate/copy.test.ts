@@ -7,7 +7,14 @@ import type { PlanName } from '../../src/shared/rules/plans.ts';
 import { newId } from '../../src/shared/ids.ts';
 
 const NO_ROWS: Rows = { keys: [], licenses: [], products: [], erasedKeys: [], deletedLicenses: [] };
-const terms = (plan: PlanName) => ({ plan, periodStart: null, periodEnd: null, planUntil: null });
+const EMAIL = 'ada@example.com';
+const terms = (plan: PlanName) => ({
+  email: EMAIL,
+  plan,
+  periodStart: null,
+  periodEnd: null,
+  planUntil: null,
+});
 const key = (deleted = false) => ({
   id: 'key_1',
   fingerprint: 'f',
@@ -20,7 +27,7 @@ const license = (status: 'active' | 'suspended', licenseKey = 'L-1') => ({
   id: `lic_${licenseKey}`,
   status,
   expiresAt: null,
-  customerEmail: 'ada@example.com',
+  customerEmail: EMAIL,
   product: null,
   terms: {},
   updatesUntil: null,
