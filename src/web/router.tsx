@@ -75,6 +75,19 @@ const license = createRoute({
   component: lazyRouteComponent(() => import('./pages/licenses/license.tsx'), 'LicensePage'),
 });
 
+const products = createRoute({
+  getParentRoute: () => shell,
+  path: '/products',
+  validateSearch: createSearch,
+  component: lazyRouteComponent(() => import('./pages/products/products.tsx'), 'Products'),
+});
+
+const product = createRoute({
+  getParentRoute: () => shell,
+  path: '/products/$code',
+  component: lazyRouteComponent(() => import('./pages/products/product.tsx'), 'ProductPage'),
+});
+
 const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
@@ -109,7 +122,18 @@ export const router = createRouter({
   routeTree: root.addChildren([
     login,
     register,
-    shell.addChildren([home, licenses, license, keys, webhooks, webhook, billing, notFound]),
+    shell.addChildren([
+      home,
+      licenses,
+      license,
+      products,
+      product,
+      keys,
+      webhooks,
+      webhook,
+      billing,
+      notFound,
+    ]),
   ]),
   defaultPreload: 'intent',
   defaultPendingComponent: PageSkeleton,

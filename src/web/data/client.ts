@@ -1,10 +1,13 @@
-import { hc } from 'hono/client';
+import { hc, type InferRequestType } from 'hono/client';
 import type { App } from '../../app.ts';
 import { plural } from '../lib/format.ts';
 import { ApiError, type ErrorBody, unreachable } from './error.ts';
 
 /** A client with the types of the Worker's routes. */
 export const api = hc<App>('/').api;
+
+/** The JSON body of an endpoint's requests. */
+export type JsonOf<Endpoint> = InferRequestType<Endpoint> extends { json: infer Json } ? Json : never;
 
 /** Called when the API answers that the session has ended. */
 let onSessionLost = () => {};

@@ -1,15 +1,11 @@
-import { type MutationFunctionContext, mutationOptions, type QueryClient } from '@tanstack/react-query';
-import type { InferRequestType } from 'hono/client';
-import { api, call } from './client.ts';
+import { mutationOptions, type QueryClient } from '@tanstack/react-query';
+import { api, call, type JsonOf } from './client.ts';
 import { reword } from './error.ts';
-import { type Delivery, deliveriesQuery, deliveryQuery, type License, licenseQuery } from './queries.ts';
-import { sendVerify } from './verify-call.ts';
+import { type Delivery, deliveriesQuery, deliveryQuery } from './queries.ts';
 
-// The dashboard's mutations. `meta.invalidates` names the queries that are fetched again afterwards.
+// The dashboard's mutations, except those of licenses and products. `meta.invalidates` names the queries that are fetched
+// again afterwards.
 
-type JsonOf<Endpoint> = InferRequestType<Endpoint> extends { json: infer Json } ? Json : never;
-
-const licenseApi = api.v1.licenses[':id'];
 const webhookApi = api.webhooks[':id'];
 
 // Session
@@ -42,74 +38,6 @@ export const deleteApiKey = (id: string) =>
     mutationFn: () => call(api['api-keys'][':id'].$delete({ param: { id } })),
     meta: { invalidates: ['api-keys', 'dashboard', 'onboarding'] },
   });
-
-// Licenses
-
-export interface CreateLicense {
-  json: JsonOf<typeof api.v1.licenses.create.$post>;
-  /** Sending the same key again never creates a second license. */
-  idempotencyKey: string;
-}
-
-export const createLicense = mutationOptions({
-  mutationFn: async ({ json, idempotencyKey }: CreateLicense, { client }) => {
-    const header = { 'idempotency-key': idempotencyKey };
-    const license = await call(api.v1.licenses.create.$post({ json, header }))
-      .catch(
-        reword('license_key_taken', {
-          details: [{ path: 'license_key', message: 'One of your licenses already has this key' }],
-        }),
-      )
-      .catch(
-        reword('idempotency_conflict', {
-          message:
-            'An earlier attempt created a license, but its response was lost. You can find it in the list. Submit the form again to create another license.',
-        }),
-      );
-    client.setQueryData(licenseQuery(license.id).queryKey, license);
-    return license;
-  },
-  meta: { invalidates: ['licenses', 'dashboard', 'progress', 'onboarding'] },
-});
-
-const changeLicense = <Variables = void>(id: string, send: (variables: Variables) => Promise<License>) =>
-  mutationOptions({
-    mutationFn: async (variables: Variables, { client }: MutationFunctionContext) => {
-      const { queryKey } = licenseQuery(id);
-      // A response from before the change must not replace the changed license.
-      await client.cancelQueries({ queryKey });
-      const license = await send(variables);
-      client.setQueryData(queryKey, license);
-      return license;
-    },
-    meta: { invalidates: ['licenses', 'dashboard'] },
-  });
-
-export const editLicense = (id: string) =>
-  changeLicense(id, (json: JsonOf<typeof licenseApi.$patch>) =>
-    call(licenseApi.$patch({ param: { id }, json })),
-  );
-
-export const renewLicense = (id: string) =>
-  changeLicense(id, (json: JsonOf<typeof licenseApi.renew.$post>) =>
-    call(licenseApi.renew.$post({ param: { id }, json })),
-  );
-
-export const suspendLicense = (id: string) =>
-  changeLicense(id, () => call(licenseApi.suspend.$post({ param: { id } })));
-
-export const reinstateLicense = (id: string) =>
-  changeLicense(id, () => call(licenseApi.reinstate.$post({ param: { id } })));
-
-export const revokeLicense = (id: string) =>
-  changeLicense(id, () => call(licenseApi.revoke.$post({ param: { id } })));
-
-/** A mutation, because it counts as an API call of the key. */
-export const verifyLicense = mutationOptions({
-  mutationFn: async ({ apiKey, licenseKey }: { apiKey: () => Promise<string>; licenseKey: string }) =>
-    sendVerify(await apiKey(), licenseKey),
-  meta: { invalidates: ['api-keys', 'dashboard', 'progress'] },
-});
 
 // Webhooks
 

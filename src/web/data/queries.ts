@@ -14,6 +14,7 @@ export type QueryRoot =
   | 'dashboard'
   | 'licenses'
   | 'onboarding'
+  | 'products'
   | 'progress'
   | 'webhooks';
 
@@ -25,6 +26,7 @@ export type License = InferResponseType<(typeof api.v1.licenses)[':id']['$get']>
 export type LicenseChange = InferResponseType<
   (typeof api.v1.licenses)[':id']['history']['$get']
 >['data'][number];
+export type Product = InferResponseType<(typeof api.v1.products)[':code']['$get']>;
 export type ApiKey = InferResponseType<(typeof api)['api-keys']['$get']>['data'][number];
 export type Webhook = InferResponseType<typeof api.webhooks.$get>['data'][number];
 export type RevealedWebhook = InferResponseType<(typeof api.webhooks)[':id']['$get']>;
@@ -113,6 +115,20 @@ export const historyQuery = (id: string) =>
         }),
       ),
     ...paged,
+  });
+
+/** Products, by their code. The first page also suggests codes in forms, so that it is longer than other pages. */
+export const productsQuery = infiniteQueryOptions({
+  queryKey: ['products', 'list'],
+  queryFn: ({ pageParam }) =>
+    call(api.v1.products.$get({ query: { limit: '100', ...cursorOf(pageParam) } })),
+  ...paged,
+});
+
+export const productQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['products', 'one', code],
+    queryFn: () => call(api.v1.products[':code'].$get({ param: { code } })),
   });
 
 export const apiKeysQuery = infiniteQueryOptions({

@@ -1,10 +1,11 @@
 import type { LinkProps } from '@tanstack/react-router';
-import { CreditCard, Gauge, KeyRound, type LucideIcon, ScrollText, Webhook } from 'lucide-react';
+import { CreditCard, Gauge, KeyRound, type LucideIcon, Package, ScrollText, Webhook } from 'lucide-react';
 
 export const PAGES: { to: NonNullable<LinkProps['to']>; name: string; icon: LucideIcon; keywords: string }[] =
   [
     { to: '/', name: 'Home', icon: Gauge, keywords: 'overview usage dashboard' },
     { to: '/licenses', name: 'Licenses', icon: ScrollText, keywords: 'license customers' },
+    { to: '/products', name: 'Products', icon: Package, keywords: 'terms seats entitlements offline' },
     { to: '/keys', name: 'API keys', icon: KeyRound, keywords: 'secret token' },
     { to: '/webhooks', name: 'Webhooks', icon: Webhook, keywords: 'endpoints events deliveries' },
     { to: '/billing', name: 'Billing', icon: CreditCard, keywords: 'plan payments invoice subscription' },

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { signedInBody } from '../../../src/accounts/schemas.ts';
 import { revealedApiKeyBody } from '../../../src/api-keys/schemas.ts';
+import { applicationBody } from '../../../src/activations/schemas.ts';
 import { licenseBody } from '../../../src/licenses/schemas.ts';
+import { productBody } from '../../../src/products/schemas.ts';
 import { revealedWebhookBody } from '../../../src/webhooks/schemas.ts';
 import type { VisitOptions } from './browser.ts';
 import type { Client } from './service.ts';
@@ -17,11 +19,14 @@ export const createAccount = async (service: Client, name: string) => {
   const { body } = await service.post('/api/register', { email, password: PASSWORD });
   const { account, session } = signedInBody.parse(body);
   const sessionHeader = { authorization: `Bearer ${session.token}` };
-  const post = async (path: string, input: unknown = {}) => {
-    const response = await service.post(path, input, sessionHeader);
-    expect(response.status, response.text).toBeLessThan(300);
-    return response.body;
-  };
+  const send =
+    (method: 'post' | 'put' | 'patch') =>
+    async (path: string, input: unknown = {}) => {
+      const response = await service[method](path, input, sessionHeader);
+      expect(response.status, response.text).toBeLessThan(300);
+      return response.body;
+    };
+  const post = send('post');
   return {
     email,
     accountId: account.id,
@@ -29,9 +34,17 @@ export const createAccount = async (service: Client, name: string) => {
     post,
     addKey: async (input: object = {}) => revealedApiKeyBody.parse(await post('/api/create-api-key', input)),
     addLicense: async (input: object = {}) => licenseBody.parse(await post('/api/v1/licenses/create', input)),
+    patchLicense: (id: string, input: object) => send('patch')(`/api/v1/licenses/${id}`, input),
+    putProduct: async (code: string, input: object = {}) =>
+      productBody.parse(await send('put')(`/api/v1/products/${code}`, input)),
     addWebhook: async (input: object) => revealedWebhookBody.parse(await post('/api/webhooks', input)),
     verify: (apiKey: string, licenseKey: string) =>
       service.post('/api/v1/licenses/verify', { license_key: licenseKey }, { 'x-api-key': apiKey }),
+    activate: async (apiKey: string, licenseKey: string, machine: object) => {
+      const input = { license_key: licenseKey, ...machine };
+      const { body } = await service.post('/api/v1/licenses/activate', input, { 'x-api-key': apiKey });
+      return applicationBody.parse(body);
+    },
   };
 };
 

@@ -19,6 +19,7 @@ const CUSTOMERS = [
 ] as const;
 
 const LICENSES = 24;
+const FLOATING = 'Tidewater';
 const DELIVERY_TIMEOUT_MS = 30_000;
 
 /** Opens a server that responds with the status at the end of the path, for instance 500 to `/hooks/500`. */
@@ -86,6 +87,20 @@ const addLicenses = async (customer: Customer) => {
   return licenses;
 };
 
+const addProducts = async (customer: Customer) => {
+  await customer.putProduct(FLOATING, {
+    name: 'Tidewater for teams',
+    terms: {
+      max_activations: 3,
+      lease_seconds: 7_200,
+      offline_days: 7,
+      self_service: true,
+      entitlements: { export: true, projects: 25 },
+    },
+  });
+  await customer.putProduct('Orrery', { terms: { updates_days: 365 } });
+};
+
 export const createDemoAccount = async (service: Client) => {
   const receiver = await openReceiver();
   const customer = await createAccount(service, 'ada');
@@ -100,6 +115,7 @@ export const createDemoAccount = async (service: Client) => {
   });
   await customer.addWebhook({ url: receiver.urlOf('/hooks/410'), description: 'Old staging server' });
 
+  await addProducts(customer);
   const licenses = await addLicenses(customer);
   const [first, second, third, fourth] = licenses;
   if (!first || !second || !third || !fourth)
@@ -122,6 +138,9 @@ const pathsWith = (licenseId: string, webhookId: string) =>
     licenses: '/licenses',
     'license-new': '/licenses?create=true',
     license: `/licenses/${licenseId}`,
+    products: '/products',
+    'product-new': '/products?create=true',
+    product: `/products/${FLOATING}`,
     keys: '/keys',
     'key-new': '/keys?create=true',
     webhooks: '/webhooks',

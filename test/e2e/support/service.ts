@@ -35,6 +35,8 @@ export interface Client {
   origin: string;
   get: (path: string, headers?: Record<string, string>) => Promise<ApiResponse>;
   post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<ApiResponse>;
+  put: (path: string, body: unknown, headers?: Record<string, string>) => Promise<ApiResponse>;
+  patch: (path: string, body: unknown, headers?: Record<string, string>) => Promise<ApiResponse>;
 }
 
 export interface Service extends Client {
@@ -127,15 +129,21 @@ const request = async (url: string, init: RequestInit): Promise<ApiResponse> => 
   };
 };
 
+const sender =
+  (origin: string, method: string): Client['post'] =>
+  (path, body, headers = {}) =>
+    request(origin + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
 export const clientOf = (origin: string): Client => ({
   origin,
   get: (path, headers = {}) => request(origin + path, { headers }),
-  post: (path, body, headers = {}) =>
-    request(origin + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    }),
+  post: sender(origin, 'POST'),
+  put: sender(origin, 'PUT'),
+  patch: sender(origin, 'PATCH'),
 });
 
 const isListening = async (origin: string): Promise<boolean> => {

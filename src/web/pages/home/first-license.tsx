@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { createLicense } from '../../data/mutations.ts';
+import { createLicense } from '../../data/license-mutations.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { showError } from '../../ui/toast.tsx';
 

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Eye, Play } from 'lucide-react';
 import { useState } from 'react';
-import { verifyLicense } from '../../data/mutations.ts';
+import { verifyLicense } from '../../data/license-mutations.ts';
 import { fetchFullApiKey, apiKeysQuery, isActiveKey, onboardingQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';

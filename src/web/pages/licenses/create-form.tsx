@@ -7,15 +7,15 @@ import {
   MIN_LICENSE_KEY_LENGTH,
 } from '../../../shared/rules/licenses.ts';
 import { ApiError, invalidField } from '../../data/error.ts';
-import { type CreateLicense, createLicense } from '../../data/mutations.ts';
+import { type CreateLicense, createLicense } from '../../data/license-mutations.ts';
 import { accountQuery, type License } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
+import { readValues, type ValueRow } from '../../ui/values.ts';
 import { CustomerFields } from './customer-fields.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 import { MetadataField } from './metadata-field.tsx';
-import { type Metadata, metadataOf, type MetadataRow } from './metadata.ts';
 
 const CHOICES: { kind: ExpiryKind; label: string }[] = [
   { kind: 'never', label: 'Never' },
@@ -31,7 +31,7 @@ const isLicenseKey = (text: string) =>
   LICENSE_KEY_PATTERN.test(text);
 
 /** Reads the form's fields and leaves out the empty ones. */
-const inputOf = (values: Record<string, string>, metadata: Metadata): CreateLicense['json'] => {
+const inputOf = (values: Record<string, string>, metadata: License['metadata']): CreateLicense['json'] => {
   const field = (name: string) => {
     const value = values[name]?.trim();
     return value ? { [name]: value } : {};
@@ -64,7 +64,7 @@ export const CreateForm = ({
   onClose: () => void;
 }) => {
   const { data: account } = useQuery(accountQuery);
-  const [rows, setRows] = useState<MetadataRow[]>([]);
+  const [rows, setRows] = useState<ValueRow[]>([]);
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
   const create = useMutation({
     ...createLicense,
@@ -76,7 +76,7 @@ export const CreateForm = ({
   });
 
   const send = (values: Record<string, string>) =>
-    create.mutate({ json: inputOf(values, metadataOf(rows)), idempotencyKey });
+    create.mutate({ json: inputOf(values, readValues('metadata', rows)), idempotencyKey });
   return (
     <Form write={create} onSend={send}>
       <CustomerFields

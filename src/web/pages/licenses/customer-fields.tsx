@@ -1,7 +1,37 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useId } from 'react';
 import { MAX_EMAIL_LENGTH } from '../../../shared/rules/accounts.ts';
 import { MAX_CUSTOMER_NAME_LENGTH, MAX_PRODUCT_LENGTH } from '../../../shared/rules/licenses.ts';
-import type { License } from '../../data/queries.ts';
+import { type License, productsQuery } from '../../data/queries.ts';
 import { TextField } from '../../ui/form.tsx';
+
+/** Suggests the codes of the account's products. */
+const ProductField = ({ value }: { value: string }) => {
+  const { data } = useInfiniteQuery(productsQuery);
+  const id = useId();
+  return (
+    <>
+      <TextField
+        label="Product"
+        name="product"
+        autoComplete="off"
+        maxLength={MAX_PRODUCT_LENGTH}
+        placeholder="Studio Pro"
+        defaultValue={value}
+        list={id}
+      />
+      <datalist id={id}>
+        {data?.pages.flatMap((page) =>
+          page.data.map(({ code, name }) => (
+            <option key={code} value={code}>
+              {name}
+            </option>
+          )),
+        )}
+      </datalist>
+    </>
+  );
+};
 
 /** The customer and product fields of the create and edit forms. */
 export const CustomerFields = ({
@@ -35,14 +65,7 @@ export const CustomerFields = ({
         placeholder="Grace Hopper"
         defaultValue={license?.customer_name ?? ''}
       />
-      <TextField
-        label="Product"
-        name="product"
-        autoComplete="off"
-        maxLength={MAX_PRODUCT_LENGTH}
-        placeholder="Studio Pro"
-        defaultValue={license?.product ?? ''}
-      />
+      <ProductField value={license?.product ?? ''} />
     </div>
   </>
 );

@@ -2,15 +2,15 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { canChangeExpiry } from '../../../shared/rules/licenses.ts';
 import { invalidField } from '../../data/error.ts';
-import { editLicense } from '../../data/mutations.ts';
+import { editLicense } from '../../data/license-mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
+import { readValues, rowsOf } from '../../ui/values.ts';
 import { CustomerFields } from './customer-fields.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 import { MetadataField } from './metadata-field.tsx';
-import { type Metadata, metadataOf, rowsOf } from './metadata.ts';
 
 const CHOICES: { kind: ExpiryKind; label: string }[] = [
   { kind: 'never', label: 'Never' },
@@ -20,7 +20,7 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** Returns only the fields that differ: the API would reject an unchanged expiry date in the past. */
-const changesOf = (license: License, values: Record<string, string>, metadata: Metadata) => {
+const changesOf = (license: License, values: Record<string, string>, metadata: License['metadata']) => {
   const text = (name: string) => values[name]?.trim() || null;
   const email = text('customer_email');
   if (email === null) throw invalidField('customer_email', 'A license needs an email address');
@@ -40,7 +40,7 @@ const EditForm = ({ license, onClose }: { license: License; onClose: () => void 
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('License changed') });
   const [rows, setRows] = useState(() => rowsOf(license.metadata));
   const send = (values: Record<string, string>) => {
-    const json = changesOf(license, values, metadataOf(rows));
+    const json = changesOf(license, values, readValues('metadata', rows));
     if (Object.keys(json).length > 0) edit.mutate(json, { onSuccess: onClose });
     else onClose();
   };

@@ -1,9 +1,9 @@
-import type { LicenseChange } from '../../data/queries.ts';
+import type { License, LicenseChange } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import type { LicenseTerms } from '../../../shared/rules/terms.ts';
-import type { Metadata } from './metadata.ts';
 
 type Change = LicenseChange['changes'][number];
+type Metadata = License['metadata'];
 
 export const ACTION_LABELS: Record<LicenseChange['action'], string> = {
   created: 'Created',

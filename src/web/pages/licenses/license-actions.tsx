@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { canChangeExpiry, nextStatus } from '../../../shared/rules/licenses.ts';
-import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/mutations.ts';
+import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/license-mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { addDays, isoDate } from '../../../shared/rules/dates.ts';
-import { renewLicense } from '../../data/mutations.ts';
+import { renewLicense } from '../../data/license-mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { verifyLicense } from '../../data/mutations.ts';
+import { verifyLicense } from '../../data/license-mutations.ts';
 import { type ApiKey, fetchFullApiKey, apiKeysQuery, isActiveKey } from '../../data/queries.ts';
 import { verifyCommand } from '../../data/verify-call.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';

@@ -1,5 +1,16 @@
 import { useNavigate } from '@tanstack/react-router';
-import { BookText, Check, KeyRound, LogOut, Monitor, Moon, ScrollText, Sun, Webhook } from 'lucide-react';
+import {
+  BookText,
+  Check,
+  KeyRound,
+  LogOut,
+  Monitor,
+  Moon,
+  Package,
+  ScrollText,
+  Sun,
+  Webhook,
+} from 'lucide-react';
 import { chooseTheme, type Theme, useTheme } from '../../lib/theme.ts';
 import { PAGES } from '../navigation.ts';
 import { useSignOut } from '../sign-out.ts';
@@ -51,6 +62,14 @@ export const useCommands = (): Group[] => {
           icon: <ScrollText aria-hidden />,
           opensPage: true,
           run: () => void navigate({ to: '/licenses', ...create }),
+        },
+        {
+          id: 'create-product',
+          name: 'Create product',
+          keywords: 'new add terms seats',
+          icon: <Package aria-hidden />,
+          opensPage: true,
+          run: () => void navigate({ to: '/products', ...create }),
         },
         {
           id: 'create-key',

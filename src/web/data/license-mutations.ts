@@ -1,0 +1,120 @@
+import { type MutationFunctionContext, mutationOptions } from '@tanstack/react-query';
+import { api, call, type JsonOf } from './client.ts';
+import { ApiError, invalidField, reword } from './error.ts';
+import { type License, licenseQuery, productQuery } from './queries.ts';
+import { sendVerify } from './verify-call.ts';
+
+// The mutations of licenses and products. `meta.invalidates` names the queries that are fetched again afterwards.
+
+const licenseApi = api.v1.licenses[':id'];
+const productApi = api.v1.products[':code'];
+
+// Licenses
+
+export interface CreateLicense {
+  json: JsonOf<typeof api.v1.licenses.create.$post>;
+  /** Sending the same key again never creates a second license. */
+  idempotencyKey: string;
+}
+
+export const createLicense = mutationOptions({
+  mutationFn: async ({ json, idempotencyKey }: CreateLicense, { client }) => {
+    const header = { 'idempotency-key': idempotencyKey };
+    const license = await call(api.v1.licenses.create.$post({ json, header }))
+      .catch(
+        reword('license_key_taken', {
+          details: [{ path: 'license_key', message: 'One of your licenses already has this key' }],
+        }),
+      )
+      .catch(
+        reword('idempotency_conflict', {
+          message:
+            'An earlier attempt created a license, but its response was lost. You can find it in the list. Submit the form again to create another license.',
+        }),
+      );
+    client.setQueryData(licenseQuery(license.id).queryKey, license);
+    return license;
+  },
+  meta: { invalidates: ['licenses', 'dashboard', 'progress', 'onboarding'] },
+});
+
+const changeLicense = <Variables = void>(id: string, send: (variables: Variables) => Promise<License>) =>
+  mutationOptions({
+    mutationFn: async (variables: Variables, { client }: MutationFunctionContext) => {
+      const { queryKey } = licenseQuery(id);
+      // A response from before the change must not replace the changed license.
+      await client.cancelQueries({ queryKey });
+      const license = await send(variables);
+      client.setQueryData(queryKey, license);
+      return license;
+    },
+    meta: { invalidates: ['licenses', 'dashboard'] },
+  });
+
+export const editLicense = (id: string) =>
+  changeLicense(id, (json: JsonOf<typeof licenseApi.$patch>) =>
+    call(licenseApi.$patch({ param: { id }, json })),
+  );
+
+export const renewLicense = (id: string) =>
+  changeLicense(id, (json: JsonOf<typeof licenseApi.renew.$post>) =>
+    call(licenseApi.renew.$post({ param: { id }, json })),
+  );
+
+export const suspendLicense = (id: string) =>
+  changeLicense(id, () => call(licenseApi.suspend.$post({ param: { id } })));
+
+export const reinstateLicense = (id: string) =>
+  changeLicense(id, () => call(licenseApi.reinstate.$post({ param: { id } })));
+
+export const revokeLicense = (id: string) =>
+  changeLicense(id, () => call(licenseApi.revoke.$post({ param: { id } })));
+
+/** A mutation, because it counts as an API call of the key. */
+export const verifyLicense = mutationOptions({
+  mutationFn: async ({ apiKey, licenseKey }: { apiKey: () => Promise<string>; licenseKey: string }) =>
+    sendVerify(await apiKey(), licenseKey),
+  meta: { invalidates: ['api-keys', 'dashboard', 'progress'] },
+});
+
+// Products
+
+export type ProductInput = JsonOf<typeof productApi.$put>;
+
+/** The API replaces a product that exists, so that creating one looks for it first. */
+export const createProduct = mutationOptions({
+  mutationFn: async ({ code, json }: { code: string; json: ProductInput }) => {
+    const param = { code };
+    const existing = await call(productApi.$get({ param })).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'product_not_found') return null;
+      throw error;
+    });
+    if (existing) throw invalidField('code', 'One of your products already has this code');
+    return call(productApi.$put({ param, json }));
+  },
+  meta: { invalidates: ['products'] },
+});
+
+export const saveProduct = (code: string) =>
+  mutationOptions({
+    mutationFn: async (json: ProductInput, { client }) => {
+      const { queryKey } = productQuery(code);
+      await client.cancelQueries({ queryKey });
+      const product = await call(productApi.$put({ param: { code }, json }));
+      client.setQueryData(queryKey, product);
+      return product;
+    },
+    meta: { invalidates: ['products'] },
+  });
+
+export const deleteProduct = (code: string) =>
+  mutationOptions({
+    mutationFn: () =>
+      call(productApi.$delete({ param: { code } })).catch(
+        reword('product_in_use', {
+          message:
+            'Licenses still name this product. Give them another product or delete them first, then delete the product.',
+        }),
+      ),
+    meta: { invalidates: ['products'] },
+  });
