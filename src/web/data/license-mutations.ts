@@ -1,8 +1,8 @@
 import { type MutationFunctionContext, mutationOptions } from '@tanstack/react-query';
+import { type ApplicationCall, sendCall } from './application-call.ts';
 import { api, call, type JsonOf } from './client.ts';
 import { ApiError, invalidField, reword } from './error.ts';
 import { type License, licenseQuery, productQuery } from './queries.ts';
-import { sendVerify } from './verify-call.ts';
 
 // The mutations of licenses and products. `meta.invalidates` names the queries that are fetched again afterwards.
 
@@ -70,11 +70,45 @@ export const reinstateLicense = (id: string) =>
 export const revokeLicense = (id: string) =>
   changeLicense(id, () => call(licenseApi.revoke.$post({ param: { id } })));
 
-/** A mutation, because it counts as an API call of the key. */
-export const verifyLicense = mutationOptions({
-  mutationFn: async ({ apiKey, licenseKey }: { apiKey: () => Promise<string>; licenseKey: string }) =>
-    sendVerify(await apiKey(), licenseKey),
-  meta: { invalidates: ['api-keys', 'dashboard', 'progress'] },
+export const rotateLicenseKey = (id: string) =>
+  changeLicense(id, () => call(licenseApi['rotate-key'].$post({ param: { id }, json: {} })));
+
+export const deleteLicense = (id: string) =>
+  mutationOptions({
+    mutationFn: () => call(licenseApi.$delete({ param: { id } })),
+    meta: { invalidates: ['licenses', 'dashboard', 'onboarding'] },
+  });
+
+/** Releases a machine's seat. A seat that an offline file holds is only released by force. */
+export const releaseSeat = (id: string, activationId: string, isForced: boolean) =>
+  mutationOptions({
+    mutationFn: () =>
+      call(
+        licenseApi.activations[':activation_id'].$delete({
+          param: { id, activation_id: activationId },
+          query: isForced ? { force: 'true' } : {},
+        }),
+      ).catch(
+        reword('invalid_transition', {
+          message:
+            'An offline file holds this seat until the file ends. The machine goes on working until then.',
+        }),
+      ),
+    meta: { invalidates: ['licenses'] },
+  });
+
+export const issueOfflineFile = (id: string) =>
+  mutationOptions({
+    mutationFn: (json: JsonOf<typeof licenseApi.token.$post>) =>
+      call(licenseApi.token.$post({ param: { id }, json })),
+    meta: { invalidates: ['licenses'] },
+  });
+
+/** A mutation, because it counts as an API call of the key, and may take or release a seat. */
+export const callAsApplication = mutationOptions({
+  mutationFn: async ({ apiKey, ...sent }: ApplicationCall & { apiKey: () => Promise<string> }) =>
+    sendCall(await apiKey(), sent),
+  meta: { invalidates: ['api-keys', 'dashboard', 'licenses', 'progress'] },
 });
 
 // Products

@@ -26,6 +26,9 @@ export type License = InferResponseType<(typeof api.v1.licenses)[':id']['$get']>
 export type LicenseChange = InferResponseType<
   (typeof api.v1.licenses)[':id']['history']['$get']
 >['data'][number];
+export type Activation = InferResponseType<
+  (typeof api.v1.licenses)[':id']['activations']['$get']
+>['data'][number];
 export type Product = InferResponseType<(typeof api.v1.products)[':code']['$get']>;
 export type ApiKey = InferResponseType<(typeof api)['api-keys']['$get']>['data'][number];
 export type Webhook = InferResponseType<typeof api.webhooks.$get>['data'][number];
@@ -117,11 +120,23 @@ export const historyQuery = (id: string) =>
     ...paged,
   });
 
+export const activationsQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['licenses', 'activations', id],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.v1.licenses[':id'].activations.$get({
+          param: { id },
+          query: { limit: PAGE, ...cursorOf(pageParam) },
+        }),
+      ),
+    ...paged,
+  });
+
 /** Products, by their code. The first page also suggests codes in forms, so that it is longer than other pages. */
 export const productsQuery = infiniteQueryOptions({
   queryKey: ['products', 'list'],
-  queryFn: ({ pageParam }) =>
-    call(api.v1.products.$get({ query: { limit: '100', ...cursorOf(pageParam) } })),
+  queryFn: ({ pageParam }) => call(api.v1.products.$get({ query: { limit: '100', ...cursorOf(pageParam) } })),
   ...paged,
 });
 

@@ -80,7 +80,7 @@ test('creating a license for a customer shows its key', async () => {
   expect(licenseKey).toMatch(/^([0-9A-Z]{5}-){4}[0-9A-Z]{5}$/);
 });
 
-test('“Try verify” shows the response of the API', async () => {
+test('“Try it” shows the response of the API', async () => {
   await page.getByRole('button', { name: 'Send verify' }).click();
   const response = page.getByRole('region', { name: 'response' });
   await expect.poll(() => response.textContent()).toContain('"valid": true');

@@ -133,7 +133,7 @@ describe('the page of a license', () => {
       expect(await action(name).count()).toBe(0);
   });
 
-  test('shows the response and its headers in “Try verify”', async () => {
+  test('shows the response and its headers in “Try it”', async () => {
     await page.reload();
     await page.getByRole('button', { name: 'Send verify' }).click();
     const response = page.getByRole('region', { name: 'response' });

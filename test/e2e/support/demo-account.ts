@@ -87,6 +87,11 @@ const addLicenses = async (customer: Customer) => {
   return licenses;
 };
 
+const MACHINES = {
+  '7c0e5b1f42d94a6b': { name: 'Annie’s workstation', platform: 'Windows 11', app_version: '4.2.0' },
+  b83a90cc15f74e02: { name: 'Lab 3', platform: 'Ubuntu 24.04', app_version: '4.1.3' },
+};
+
 const addProducts = async (customer: Customer) => {
   await customer.putProduct(FLOATING, {
     name: 'Tidewater for teams',
@@ -125,6 +130,8 @@ export const createDemoAccount = async (service: Client) => {
   await customer.post(`/api/v1/licenses/${third.id}/revoke`);
   for (const step of ['suspend', 'reinstate']) await customer.post(`/api/v1/licenses/${fourth.id}/${step}`);
   await customer.post(`/api/v1/licenses/${fourth.id}/renew`, { duration_days: 365 });
+  for (const [fingerprint, machine] of Object.entries(MACHINES))
+    await customer.activate(production.api_key, fourth.license_key, { fingerprint, ...machine });
   await pay(service, customer, 'pro');
   await receiver.waitFor('/hooks/200 payment.success', '/hooks/500', '/hooks/410');
   return { customer, licenses, activeLicense: fourth, healthy, closeReceiver: receiver.close };

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Eye, Play } from 'lucide-react';
 import { useState } from 'react';
-import { verifyLicense } from '../../data/license-mutations.ts';
+import { callAsApplication } from '../../data/license-mutations.ts';
 import { fetchFullApiKey, apiKeysQuery, isActiveKey, onboardingQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -47,7 +47,7 @@ export const FirstVerify = ({
     return fullKey;
   };
   const reveal = useMutation({ mutationFn: readFullKey, onError: showError });
-  const run = useMutation({ ...verifyLicense, onError: showError });
+  const run = useMutation({ ...callAsApplication, onError: showError });
   const snippet =
     apiKey === null
       ? data?.snippets[language]
@@ -79,7 +79,7 @@ export const FirstVerify = ({
         onClick={() => {
           if (!data) return;
           onRun();
-          run.mutate({ apiKey: readFullKey, licenseKey: data.license_key });
+          run.mutate({ call: 'verify', apiKey: readFullKey, licenseKey: data.license_key });
         }}
       >
         <Play aria-hidden />

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { showToast, showError } from '../../ui/toast.tsx';
 import { EditLicense } from './edit-license.tsx';
+import { MoreActions } from './more-actions.tsx';
 import { RenewLicense } from './renew-license.tsx';
 
 type Open = 'edit' | 'renew' | 'suspend' | 'revoke';
@@ -65,6 +66,7 @@ export const LicenseActions = ({ license }: { license: License }) => {
           Revoke
         </Button>
       )}
+      <MoreActions license={license} />
       <EditLicense license={license} isOpen={open === 'edit'} onClose={close} />
       <RenewLicense license={license} isOpen={open === 'renew'} onClose={close} />
       <Confirm

@@ -39,7 +39,7 @@ export const LicenseSkeleton = ({ above }: { above: ReactNode }) => (
         </Card>
       </div>
       <Card>
-        <CardHeader title="Try verify" />
+        <CardHeader title="Try it" />
         <Lines lines={4} />
       </Card>
     </div>

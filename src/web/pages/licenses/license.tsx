@@ -13,7 +13,9 @@ import { LicenseFacts } from './license-facts.tsx';
 import { LicenseHistory } from './license-history.tsx';
 import { LicenseMetadata } from './license-metadata.tsx';
 import { LicenseSkeleton } from './license-skeleton.tsx';
-import { TryVerify } from './try-verify.tsx';
+import { LicenseTerms } from './license-terms.tsx';
+import { Seats } from './seats.tsx';
+import { TryIt } from './try-it.tsx';
 
 const route = getRouteApi('/shell/licenses/$id');
 
@@ -55,12 +57,14 @@ const Shown = ({ license }: { license: License }) => (
     above={ABOVE}
     actions={<LicenseActions license={license} />}
   >
-    {/* In one column the cards keep this order; in two, Try verify has the right column to itself. */}
-    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_30rem] xl:grid-rows-[auto_auto_1fr]">
+    {/* In one column the cards keep this order; in two, Try it has the right column to itself. */}
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_30rem] xl:grid-rows-[auto_auto_auto_auto_1fr]">
       <LicenseFacts license={license} />
+      <Seats licenseId={license.id} />
+      <LicenseTerms license={license} />
       <LicenseMetadata license={license} />
-      <div className="xl:col-start-2 xl:row-span-3 xl:row-start-1">
-        <TryVerify licenseKey={license.license_key} />
+      <div className="xl:col-start-2 xl:row-span-5 xl:row-start-1">
+        <TryIt licenseKey={license.license_key} />
       </div>
       <LicenseHistory id={license.id} />
     </div>
@@ -71,8 +75,9 @@ export const LicensePage = () => {
   const { id } = route.useParams();
   const placeholderData = useListed(id);
   const { data, error, refetch } = useQuery({ ...licenseQuery(id), placeholderData });
-  if (data) return <Shown key={id} license={data} />;
+  // A license that was deleted may still be cached.
   if (error instanceof ApiError && error.code === 'license_not_found') return <NoLicense />;
+  if (data) return <Shown key={id} license={data} />;
   return error ? (
     <Page title="License" above={ABOVE}>
       <Card>

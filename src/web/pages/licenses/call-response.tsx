@@ -3,7 +3,7 @@ import { formatCount } from '../../lib/format.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Time } from '../../ui/time.tsx';
-import { statusText, type VerifyResponse as Response } from '../../data/verify-call.ts';
+import { type CallResponse as Response, statusText } from '../../data/application-call.ts';
 
 const toneOf = (status: number): Tone => {
   if (status < 300) return 'good';
@@ -14,7 +14,7 @@ const Heading = ({ children }: { children: ReactNode }) => (
   <h3 className="text-sm font-medium">{children}</h3>
 );
 
-export const VerifyResponse = ({ response }: { response: Response }) => (
+export const CallResponse = ({ response }: { response: Response }) => (
   <div className="grid grid-cols-[minmax(0,1fr)] gap-2">
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
       <Heading>Response</Heading>

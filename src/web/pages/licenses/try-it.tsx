@@ -1,35 +1,71 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { verifyLicense } from '../../data/license-mutations.ts';
+import { APPLICATION_CALLS, type ApplicationCall, curlCommand } from '../../data/application-call.ts';
+import { callAsApplication } from '../../data/license-mutations.ts';
 import { type ApiKey, fetchFullApiKey, apiKeysQuery, isActiveKey } from '../../data/queries.ts';
-import { verifyCommand } from '../../data/verify-call.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
-import { SelectField } from '../../ui/form.tsx';
+import { SelectField, TextField } from '../../ui/form.tsx';
 import { FormError, LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { Segments } from '../../ui/tabs.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { VerifyResponse } from './verify-response.tsx';
+import { CallResponse } from './call-response.tsx';
 
 const nameOf = ({ name, masked_key }: ApiKey) => (name === null ? masked_key : `${name} · ${masked_key}`);
 
+const EXPLANATIONS: Record<ApplicationCall['call'], string> = {
+  verify: 'Is the license valid on this machine? Counts as one API call.',
+  activate: 'Verifies the license, and takes a seat for this machine. Counts as one API call.',
+  heartbeat: 'Renews the lease of this machine’s seat. Isn’t counted.',
+  deactivate: 'Releases this machine’s seat. Isn’t counted.',
+};
+
+/** A machine that doesn't exist. */
+const makeUpFingerprint = () => `try-it-${crypto.randomUUID().slice(0, 8)}`;
+
 const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licenseKey: string }) => {
   const [chosenId, choose] = useState<string | null>(null);
+  const [call, setCall] = useState<ApplicationCall['call']>('verify');
+  const [fingerprint, setFingerprint] = useState(makeUpFingerprint);
   const apiKey = apiKeys.find(({ id }) => id === chosenId) ?? apiKeys[0];
-  const verify = useMutation(verifyLicense);
-  const commandWith = (key: string) => verifyCommand(location.origin, key, licenseKey);
+  const run = useMutation(callAsApplication);
+  const sent = { call, licenseKey, fingerprint: fingerprint.trim() };
+  const commandWith = (key: string) => curlCommand(location.origin, key, sent);
+  /** The response to another request is no longer shown. */
+  const change = (apply: () => void) => {
+    apply();
+    run.reset();
+  };
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-5 pb-5">
+      <div className="grid grid-cols-[minmax(0,1fr)] justify-items-start gap-1.5">
+        <Segments
+          label="Call"
+          value={call}
+          choices={APPLICATION_CALLS.map((value) => ({ value, label: value }))}
+          onChoose={(value) => change(() => setCall(value))}
+        />
+        <p className="text-sm text-muted">{EXPLANATIONS[call]}</p>
+      </div>
+      <TextField
+        label="Fingerprint"
+        name="fingerprint"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={256}
+        value={fingerprint}
+        onChange={({ currentTarget: { value } }) => change(() => setFingerprint(value))}
+        hint="Made up, as if it identified a machine. Leave empty to send none."
+        className="font-mono"
+      />
       <div className="grid grid-cols-[minmax(0,1fr)] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_auto]">
         <SelectField
           label="API key"
           name="api_key"
           value={apiKey.id}
-          onChange={(event) => {
-            choose(event.currentTarget.value);
-            verify.reset();
-          }}
+          onChange={({ currentTarget: { value } }) => change(() => choose(value))}
         >
           {apiKeys.map((option) => (
             <option key={option.id} value={option.id}>
@@ -38,10 +74,10 @@ const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licens
           ))}
         </SelectField>
         <Button
-          isBusy={verify.isPending}
-          onClick={() => verify.mutate({ apiKey: () => fetchFullApiKey(apiKey.id), licenseKey })}
+          isBusy={run.isPending}
+          onClick={() => run.mutate({ ...sent, apiKey: () => fetchFullApiKey(apiKey.id) })}
         >
-          Send verify
+          Send {call}
         </Button>
       </div>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-2">
@@ -52,8 +88,8 @@ const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licens
           copyText={async () => commandWith(await fetchFullApiKey(apiKey.id))}
         />
       </div>
-      <FormError error={verify.error} />
-      {verify.data && <VerifyResponse response={verify.data} />}
+      <FormError error={run.error} />
+      {run.data && <CallResponse response={run.data} />}
     </div>
   );
 };
@@ -79,7 +115,8 @@ const Content = ({ licenseKey }: { licenseKey: string }) => {
     return (
       <div className="grid gap-4 px-5 pb-5">
         <Skeleton className="h-9" />
-        <Skeleton className="h-28" />
+        <Skeleton className="h-9" />
+        <Skeleton className="h-48" />
       </div>
     );
   }
@@ -92,13 +129,10 @@ const Content = ({ licenseKey }: { licenseKey: string }) => {
   );
 };
 
-/** Sends a verify call for the license and shows the response. */
-export const TryVerify = ({ licenseKey }: { licenseKey: string }) => (
-  <Card>
-    <CardHeader
-      title="Try verify"
-      hint="Sends the request that your application would send. Counts as one API call."
-    />
+/** Makes an application's calls for the license and shows the responses. */
+export const TryIt = ({ licenseKey }: { licenseKey: string }) => (
+  <Card aria-label="Try it">
+    <CardHeader title="Try it" hint="Sends the request that your application would send." />
     <Content licenseKey={licenseKey} />
   </Card>
 );

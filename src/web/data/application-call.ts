@@ -1,6 +1,15 @@
 import { unreachable } from './error.ts';
 
-export interface VerifyResponse {
+/** The calls that an application makes. */
+export const APPLICATION_CALLS = ['verify', 'activate', 'heartbeat', 'deactivate'] as const;
+
+export interface ApplicationCall {
+  call: (typeof APPLICATION_CALLS)[number];
+  licenseKey: string;
+  fingerprint?: string;
+}
+
+export interface CallResponse {
   status: number;
   ms: number;
   sentAt: string;
@@ -8,7 +17,7 @@ export interface VerifyResponse {
   body: string;
 }
 
-const PATH = '/api/v1/licenses/verify';
+const pathOf = ({ call }: ApplicationCall) => `/api/v1/licenses/${call}`;
 const SHOWN_HEADERS = ['RateLimit-Policy', 'RateLimit', 'Retry-After', 'X-Request-Id'];
 
 const STATUS_TEXTS: Record<number, string> = {
@@ -23,15 +32,18 @@ const STATUS_TEXTS: Record<number, string> = {
 
 export const statusText = (status: number): string => `${status} ${STATUS_TEXTS[status] ?? ''}`.trim();
 
-const bodyOf = (licenseKey: string) => JSON.stringify({ license_key: licenseKey });
+const bodyOf = ({ licenseKey, fingerprint }: ApplicationCall) =>
+  JSON.stringify({ license_key: licenseKey, ...(fingerprint && { fingerprint }) });
 
-/** Keys need no escaping: neither license keys nor API keys contain quotes. */
-export const verifyCommand = (origin: string, apiKey: string, licenseKey: string): string =>
+/** Only a fingerprint can contain a quote. */
+const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+export const curlCommand = (origin: string, apiKey: string, sent: ApplicationCall): string =>
   [
-    `curl ${origin}${PATH} \\`,
+    `curl ${origin}${pathOf(sent)} \\`,
     `  -H 'x-api-key: ${apiKey}' \\`,
     `  -H 'content-type: application/json' \\`,
-    `  -d '${bodyOf(licenseKey)}'`,
+    `  -d ${quote(bodyOf(sent))}`,
   ].join('\n');
 
 const pretty = (text: string): string => {
@@ -43,14 +55,14 @@ const pretty = (text: string): string => {
 };
 
 /** Sends what an application would send, without the session cookie. Error responses are returned as well. */
-export const sendVerify = async (apiKey: string, licenseKey: string): Promise<VerifyResponse> => {
+export const sendCall = async (apiKey: string, sent: ApplicationCall): Promise<CallResponse> => {
   const sentAt = new Date().toISOString();
   const startMs = performance.now();
-  const response = await fetch(PATH, {
+  const response = await fetch(pathOf(sent), {
     method: 'POST',
     credentials: 'omit',
     headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
-    body: bodyOf(licenseKey),
+    body: bodyOf(sent),
   }).catch((cause: unknown) => {
     throw unreachable(cause);
   });

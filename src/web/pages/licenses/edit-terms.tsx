@@ -1,0 +1,150 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { NO_LIMIT } from '../../../shared/rules/terms.ts';
+import { editLicense } from '../../data/license-mutations.ts';
+import type { License, Product } from '../../data/queries.ts';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Form, SelectField, TextField } from '../../ui/form.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { ValuesField } from '../../ui/values-field.tsx';
+import { rowsOf } from '../../ui/values.ts';
+import { LeaseField } from '../products/lease-field.tsx';
+import { TERM_HINTS } from '../products/terms.ts';
+import { fieldOfTerm, type Mode, modeField, readTermsPatch } from './read-overrides.ts';
+import { TERM_NAMES, type Term, termsOf, termText } from './terms-text.ts';
+
+interface TermsProps {
+  license: License;
+  product: Product | null;
+}
+
+const inheritedText = (term: Term, product: Product | null) =>
+  `${product?.terms[term] === undefined ? 'Default' : 'From the product'}: ${termText(term, termsOf({ terms: {} }, product))}`;
+
+const modeOf = (own: unknown): Mode => {
+  if (own === undefined) return 'inherit';
+  return own === NO_LIMIT ? NO_LIMIT : 'own';
+};
+
+type NumberTerm = Exclude<Term, 'self_service'>;
+
+/** Chooses whether the license inherits a term, has its own value, or lifts the product's limit. */
+const OverrideField = ({
+  license,
+  product,
+  term,
+  lifted,
+  children,
+}: TermsProps & {
+  term: NumberTerm;
+  /** What the term is called without the limit, if it can be lifted. */
+  lifted?: string;
+  children: (value: number | null) => ReactNode;
+}) => {
+  const own = license.terms[term];
+  const [mode, setMode] = useState(modeOf(own));
+  const value = typeof own === 'number' ? own : (product?.terms[term] ?? null);
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <SelectField
+        label={TERM_NAMES[term]}
+        name={modeField(term)}
+        value={mode}
+        onChange={(event) => setMode(event.currentTarget.value as Mode)}
+        hint={TERM_HINTS[term]}
+      >
+        <option value="inherit">{inheritedText(term, product)}</option>
+        <option value="own">Own value</option>
+        {lifted && <option value={NO_LIMIT}>{lifted}</option>}
+      </SelectField>
+      {mode === 'own' && children(value)}
+    </div>
+  );
+};
+
+const OwnNumber = ({ term, label, value }: { term: NumberTerm; label: string; value: number | null }) => (
+  <TextField
+    label={label}
+    name={fieldOfTerm(term)}
+    inputMode="numeric"
+    autoComplete="off"
+    maxLength={9}
+    defaultValue={value ?? ''}
+    className="nums"
+  />
+);
+
+const SelfServiceField = ({ license, product }: TermsProps) => {
+  const own = license.terms.self_service;
+  return (
+    <SelectField
+      label={TERM_NAMES.self_service}
+      name={modeField('self_service')}
+      defaultValue={own === undefined ? 'inherit' : own ? 'yes' : 'no'}
+      hint={TERM_HINTS.self_service}
+    >
+      <option value="inherit">{inheritedText('self_service', product)}</option>
+      <option value="yes">On</option>
+      <option value="no">Off</option>
+    </SelectField>
+  );
+};
+
+const EditForm = ({ license, product, onClose }: TermsProps & { onClose: () => void }) => {
+  const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('Terms changed') });
+  const [rows, setRows] = useState(() => rowsOf(license.terms.entitlements ?? {}));
+  const terms = { license, product };
+  return (
+    <Form write={edit} onSend={(values) => edit.mutate(readTermsPatch(values, rows), { onSuccess: onClose })}>
+      <OverrideField {...terms} term="max_activations" lifted="No limit">
+        {(value) => <OwnNumber term="max_activations" label="Number of seats" value={value} />}
+      </OverrideField>
+      <OverrideField {...terms} term="lease_seconds" lifted="Until released">
+        {(value) => <LeaseField label="Lease" name={fieldOfTerm('lease_seconds')} seconds={value} />}
+      </OverrideField>
+      <OverrideField {...terms} term="offline_days">
+        {(value) => <OwnNumber term="offline_days" label="Number of days" value={value} />}
+      </OverrideField>
+      <OverrideField {...terms} term="max_transfers" lifted="No limit">
+        {(value) => <OwnNumber term="max_transfers" label="Number of changes" value={value} />}
+      </OverrideField>
+      <SelfServiceField {...terms} />
+      <TextField
+        label="Updates until"
+        name="updates_until"
+        type="date"
+        defaultValue={license.updates_until ?? ''}
+        hint="The last release date that the license covers. Leave empty to cover all versions."
+      />
+      <ValuesField
+        name="terms.entitlements"
+        label="Entitlements"
+        noun="entitlement"
+        example="export"
+        canRemove
+        hint="Added to the product’s entitlements. An entry of the same name replaces the product’s, or takes it away."
+        rows={rows}
+        onChange={setRows}
+      />
+      <FormActions onCancel={onClose} isBusy={edit.isPending}>
+        Save terms
+      </FormActions>
+    </Form>
+  );
+};
+
+export const EditTerms = ({
+  isOpen,
+  onClose,
+  ...terms
+}: TermsProps & { isOpen: boolean; onClose: () => void }) => (
+  <Dialog
+    isOpen={isOpen}
+    onClose={onClose}
+    title="Edit terms"
+    hint="What this license allows, where it differs from its product."
+    width="max-w-xl"
+  >
+    <EditForm {...terms} onClose={onClose} />
+  </Dialog>
+);

@@ -1,0 +1,125 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { License, Product } from '../../data/queries.ts';
+import { formatDate } from '../../lib/format.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { EditTerms } from './edit-terms.tsx';
+import { type Source, sourceOf, type Term, TERM_NAMES, termsOf, termText } from './terms-text.ts';
+import { useProduct } from './use-product.ts';
+
+const SOURCES: Record<Source, string | null> = {
+  license: 'This license',
+  product: 'Product',
+  default: null,
+};
+
+const SourceBadge = ({ source }: { source: Source }) =>
+  SOURCES[source] && <Badge tone={source === 'license' ? 'brass' : 'plain'}>{SOURCES[source]}</Badge>;
+
+const Row = ({ name, source, text }: { name: string; source: Source; text: string }) => (
+  <Fact name={name}>
+    <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+      <span className="min-w-0 wrap-anywhere">{text}</span>
+      <SourceBadge source={source} />
+    </span>
+  </Fact>
+);
+
+const entitlementsOf = (license: License, product: Product | null) => {
+  const own = license.terms.entitlements ?? {};
+  const removed = Object.keys(own).filter((name) => own[name] === null);
+  return [
+    ...Object.entries(termsOf(license, product).entitlements).map(([name, value]) => ({
+      name,
+      text: `${value}`,
+      source: name in own ? ('license' as const) : ('product' as const),
+    })),
+    ...removed.map((name) => ({ name, text: 'Removed', source: 'license' as const })),
+  ];
+};
+
+const Entitlements = ({ license, product }: { license: License; product: Product | null }) => {
+  const entitlements = entitlementsOf(license, product);
+  return (
+    <Fact name="Entitlements">
+      {entitlements.length === 0 && <span className="text-muted">None</span>}
+      <ul className="grid gap-1">
+        {entitlements.map(({ name, text, source }) => (
+          <li key={name} className="flex flex-wrap items-center gap-x-2.5">
+            <code className="min-w-0 text-xs wrap-anywhere">
+              {name}: {text}
+            </code>
+            <SourceBadge source={source} />
+          </li>
+        ))}
+      </ul>
+    </Fact>
+  );
+};
+
+const Origin = ({ license, product }: { license: License; product: Product | null }) => {
+  if (product) {
+    return (
+      <>
+        Inherited from{' '}
+        <Link to="/products/$code" params={{ code: product.code }} className="underline hover:text-ink">
+          {product.name ?? product.code}
+        </Link>
+        , except for the license’s own terms.
+      </>
+    );
+  }
+  return license.product === null
+    ? 'This license has no product to inherit terms from.'
+    : `No product has the code “${license.product}”, so that this license inherits no terms.`;
+};
+
+/** The terms that apply to the license, and where each comes from. */
+export const LicenseTerms = ({ license }: { license: License }) => {
+  const { product, isLoading } = useProduct(license.product);
+  const [isEditing, setEditing] = useState(false);
+  const terms = termsOf(license, product);
+  return (
+    <Card aria-label="Terms">
+      <CardHeader
+        title="Terms"
+        hint={
+          isLoading ? (
+            <Skeleton className="my-0.5 h-4 w-60" />
+          ) : (
+            <Origin license={license} product={product} />
+          )
+        }
+        actions={
+          <Button size="sm" disabled={isLoading} onClick={() => setEditing(true)}>
+            Edit terms
+          </Button>
+        }
+      />
+      <div className="border-t border-line pb-1">
+        <Facts>
+          {(Object.keys(TERM_NAMES) as Term[]).map((term) => (
+            <Row
+              key={term}
+              name={TERM_NAMES[term]}
+              source={sourceOf(term, license, product)}
+              text={termText(term, terms)}
+            />
+          ))}
+          <Fact name="Updates until">
+            {license.updates_until === null ? (
+              <span className="text-muted">All versions</span>
+            ) : (
+              <time dateTime={license.updates_until}>{formatDate(license.updates_until)}</time>
+            )}
+          </Fact>
+          <Entitlements license={license} product={product} />
+        </Facts>
+      </div>
+      <EditTerms license={license} product={product} isOpen={isEditing} onClose={() => setEditing(false)} />
+    </Card>
+  );
+};

@@ -1,0 +1,86 @@
+import { useNavigate } from '@tanstack/react-router';
+import { Ellipsis, FileKey, RefreshCw, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { deleteLicense, rotateLicenseKey } from '../../data/license-mutations.ts';
+import type { License } from '../../data/queries.ts';
+import { IconButton } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { OfflineFile } from './offline-file.tsx';
+
+interface DialogProps {
+  license: License;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+const ReplaceKey = ({ license, ...props }: DialogProps) => (
+  <Confirm
+    {...props}
+    title="Replace the license key?"
+    action="Replace key"
+    isDangerous
+    write={rotateLicenseKey(license.id)}
+    onDone={() => showToast('License key replaced')}
+  >
+    <p>
+      The license gets a new key. <code className="break-all text-ink">{license.license_key}</code> is unknown
+      from then on, so that applications that use it stop working. Machines keep their seats.
+    </p>
+  </Confirm>
+);
+
+const Delete = ({ license, ...props }: DialogProps) => {
+  const navigate = useNavigate();
+  const leave = () => {
+    showToast('License deleted');
+    return navigate({ to: '/licenses' });
+  };
+  return (
+    <Confirm
+      {...props}
+      title="Delete this license?"
+      action="Delete license"
+      isDangerous
+      typed={license.license_key}
+      write={deleteLicense(license.id)}
+      onDone={leave}
+    >
+      <p>
+        The license is deleted with its history and its seats. This can’t be undone. To end it and keep its
+        history, revoke it instead.
+      </p>
+    </Confirm>
+  );
+};
+
+export const MoreActions = ({ license }: { license: License }) => {
+  const [open, setOpen] = useState<'file' | 'key' | 'delete' | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <>
+      <Menu
+        trigger={
+          <IconButton label="More actions" className="rounded-lg border border-line-strong bg-surface">
+            <Ellipsis aria-hidden />
+          </IconButton>
+        }
+      >
+        <MenuItem icon={<FileKey aria-hidden />} onSelect={() => setOpen('file')}>
+          Create offline file…
+        </MenuItem>
+        <MenuItem icon={<RefreshCw aria-hidden />} onSelect={() => setOpen('key')}>
+          Replace key…
+        </MenuItem>
+        <MenuSeparator />
+        <MenuItem icon={<Trash2 aria-hidden />} isDangerous onSelect={() => setOpen('delete')}>
+          Delete…
+        </MenuItem>
+      </Menu>
+      <OfflineFile license={license} isOpen={open === 'file'} onClose={close} />
+      <ReplaceKey license={license} isOpen={open === 'key'} onClose={close} />
+      <Delete license={license} isOpen={open === 'delete'} onClose={close} />
+    </>
+  );
+};
