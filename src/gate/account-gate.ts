@@ -95,7 +95,7 @@ export class AccountGate extends DurableObject<Env> {
       () => storage.sync(),
     );
     const upkeep = (this.#upkeep = openUpkeep(storage, copy, outgoing));
-    this.#ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep });
+    const ensureKnown = (this.#ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep }));
     this.#catchUp = openCatchUp({ ctx, db, accountId, copy, outgoing, ledger, activations, upkeep });
     this.#changes = openChanges({ ctx, copy, admission, ledger, outgoing, upkeep });
     this.#pull = coalesce(async () => {
@@ -104,12 +104,7 @@ export class AccountGate extends DurableObject<Env> {
     });
     const relay = (this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep }));
     const applications = openApplications({ ctx, copy, activations, outgoing });
-    this.#seller = openSellerCalls({
-      copy,
-      applications,
-      ensureKnown: this.#ensureKnown,
-      commit: this.#commit,
-    });
+    this.#seller = openSellerCalls({ copy, applications, ensureKnown, commit: this.#commit });
     this.#answerNow = openAnswers({ copy, ledger, admission, applications, outgoing, relay });
     // No call waits for a reload, so the alarm has to do it.
     if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
@@ -227,8 +222,8 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   async #answer(call: Call): Promise<ReplyText> {
-    const isKnown = await this.#ensureKnown(call.presented, call.licenseKey);
-    if (!isKnown) return writeReply({ refused: 'unavailable' });
+    if (!(await this.#ensureKnown(call.presented, call.licenseKey)))
+      return writeReply({ refused: 'unavailable' });
     const reply = this.#answerNow(call, Date.now());
     await this.#commit();
     return writeReply(reply);

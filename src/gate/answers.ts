@@ -50,10 +50,10 @@ export const openAnswers =
       request === null && applications.isPlain(license)
         ? decideVerdict(license, isoDate(nowMs))
         : applications.judge(call, license, request ?? { licenseKey }, nowMs);
+    ledger.useKey(presented.keyId, nowMs);
     if (!counts) return { refused: null, rate, verdict, apiUsage, apiLimit };
     ledger.count('verify', period.startMs, nowMs, callId);
     noteUsage({ copy, ledger, outgoing }, { apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
-    ledger.useKey(presented.keyId, nowMs);
     if (call === 'verify' && license && verdict.valid) {
       ledger.noteValidVerify(nowMs);
       relay.addVerified(() => licenseEvent('license.verified', nowMs, license));
