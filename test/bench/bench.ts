@@ -15,6 +15,8 @@ import { ratiosOf, resultTable } from './report.ts';
 import { seedBig, seedSmall } from './seed.ts';
 import { openPlace, start } from './service.ts';
 import { measureStart } from './start-stage.ts';
+import { heartbeatCosts } from './seat-report.ts';
+import { countHeartbeats, measureSeats } from './seat-stage.ts';
 import { measureVerify } from './verify-stage.ts';
 import { measureWebhooks } from './webhook-stage.ts';
 
@@ -44,6 +46,8 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
     const big = await start(bundle, bigPlace);
     step('verify');
     const verify = await measureVerify({ load, options, fixtures, small, big, accounts, grown });
+    step('seats');
+    const seats = await measureSeats(load, options, small, accounts.unsubscribed);
     step('lists and searches');
     const lists = await measureLists(
       load,
@@ -58,6 +62,8 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
     const counts = await measureCounts(load, counted, smallPlace.name, accounts.busy, accounts.unsubscribed);
     step('webhooks');
     const delivered = await measureWebhooks(load, counted, accounts.unsubscribed);
+    step('heartbeats');
+    const heartbeats = await countHeartbeats(load, counted, accounts.unsubscribed);
     await counted.stop();
     step('memory');
     const inspected = await start(bundle, bigPlace, true);
@@ -68,20 +74,22 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
     console.log(
       `\n${machineLine(on)}\n${options.rounds} rounds of ${options.sliceMs / 1_000} s, medians. ${NOTES}\n`,
     );
-    console.log(`${resultTable(verify, lists, counts, delivered, memory)}\n`);
+    console.log(`${resultTable(verify, lists, counts, delivered, memory, seats, heartbeats)}\n`);
     console.log(remarks({ verify, counts, delivered, memory, bundle, starts, grown }));
     if (options.json === null) return;
     const { lazyBytes, bytes, gzippedBytes } = bundle;
     const { rows, insertSeconds, loadSeconds } = grown;
     const figures = {
-      ratios: ratiosOf(verify, lists),
+      ratios: ratiosOf(verify, lists, seats),
       machine: on,
       options,
       verify,
+      seats,
       lists,
       counts,
       delivered,
-      costs: costs(counts, delivered, verify),
+      heartbeats,
+      costs: { ...costs(counts, delivered, verify), heartbeats: heartbeatCosts(heartbeats, seats) },
       memory,
       script: { bytes, gzippedBytes, lazyBytes },
       starts,

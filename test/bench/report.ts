@@ -2,11 +2,13 @@
 import type { CountFigures, D1Queries } from './count-stage.ts';
 import type { ListFigures } from './list-stage.ts';
 import { MAX_GROWTH_BYTES, type MemoryFigures } from './memory-stage.ts';
-import type { Figure } from './rounds.ts';
+import { atLeast, atMost, mib, ms, p50, perSecond, type Row, throughput, verdict } from './rows.ts';
+import { heartbeatRows, seatRatios, type SeatRatios, seatRows } from './seat-report.ts';
+import type { HeartbeatFigures, SeatFigures } from './seat-stage.ts';
 import type { VerifyFigures } from './verify-stage.ts';
 import { countOutboxRows, type DeliveredFigures } from './webhook-stage.ts';
 
-export interface Ratios {
+export interface Ratios extends SeatRatios {
   verify_floor_throughput: number;
   verify_floor_p50: number;
   verify_counted_floor_throughput: number;
@@ -18,18 +20,17 @@ export interface Ratios {
   list_million: number;
 }
 
-type Figures = Record<string, Figure>;
-
-const throughput = (figures: Figures, name: string) => figures[name]?.callsPerSecond ?? Number.NaN;
-const p50 = (figures: Figures, name: string) => figures[name]?.p50Ms ?? Number.NaN;
-
 const listRatios = ({ small, big }: ListFigures) =>
   Object.keys(small).map((name) => ({ name, ratio: p50(big, name) / p50(small, name) }));
 
 const COUNTED_FLOOR = 'floor that keeps a count';
 const FORGED = ['forged key, bad tag', 'forged key, random string'];
 
-export const ratiosOf = ({ many, one, bySize }: VerifyFigures, lists: ListFigures): Ratios => ({
+export const ratiosOf = (
+  { many, one, bySize }: VerifyFigures,
+  lists: ListFigures,
+  seats: SeatFigures,
+): Ratios => ({
   verify_floor_throughput: throughput(many, 'verify') / throughput(many, 'floor'),
   verify_floor_p50: p50(one, 'verify') / p50(one, 'floor'),
   verify_counted_floor_throughput: throughput(many, 'verify') / throughput(many, COUNTED_FLOOR),
@@ -40,6 +41,7 @@ export const ratiosOf = ({ many, one, bySize }: VerifyFigures, lists: ListFigure
   p50_million: p50(bySize, 'big account') / p50(bySize, 'small account'),
   p50_million_hot: p50(bySize, 'big account, hot') / p50(bySize, 'small account'),
   list_million: Math.max(...listRatios(lists).map(({ ratio }) => ratio)),
+  ...seatRatios(seats),
 });
 
 /** For a busy endpoint, from the event to its deletion. A lone webhook shares none of its rows. */
@@ -47,28 +49,6 @@ const MAX_WEBHOOK_ROWS = 5;
 
 /** A lone verify writes its counters and its event, and the event is deleted later. The alarm is seldom set. */
 const MAX_GATE_ROWS = 3.1;
-
-type Row = [what: string, figure: string, ratio: string, must: string, verdict: string];
-
-const perSecond = (value: number) => `${Math.round(value)}/s`;
-const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
-const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-const verdict = (isMet: boolean) => (isMet ? 'pass' : 'FAIL');
-
-const atLeast = (what: string, figure: string, ratio: number, least: number): Row => [
-  what,
-  figure,
-  ratio.toFixed(2),
-  `≥ ${least}`,
-  verdict(ratio >= least),
-];
-const atMost = (what: string, figure: string, ratio: number, most: number): Row => [
-  what,
-  figure,
-  ratio.toFixed(2),
-  `≤ ${most}`,
-  verdict(ratio <= most),
-];
 
 const verifyRows = ({ many, one, bySize }: VerifyFigures, ratios: Ratios): Row[] => {
   const rate = (name: string) => perSecond(throughput(many, name));
@@ -184,13 +164,18 @@ export const resultTable = (
   counts: CountFigures,
   delivered: DeliveredFigures,
   memory: MemoryFigures,
+  seats: SeatFigures,
+  heartbeats: HeartbeatFigures,
 ): string => {
+  const ratios = ratiosOf(verify, lists, seats);
   const head: Row = ['What', 'Figure', 'Ratio', 'Must reach', ''];
   const rows = [
     head,
-    ...verifyRows(verify, ratiosOf(verify, lists)),
+    ...verifyRows(verify, ratios),
+    ...seatRows(seats, ratios),
     ...listRows(lists),
     ...countRows(counts),
+    ...heartbeatRows(heartbeats, seats),
     webhookRow(delivered),
     memoryRow(memory),
   ];

@@ -2,7 +2,8 @@
 import { mintApiKey } from '../../src/auth/api-key.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { randomBase62 } from '../../src/shared/random.ts';
-import { requestOf, sharedValues, type Values } from './load/plan.ts';
+import type { SeatCall } from '../../src/gate/seats.ts';
+import { type Drawn, requestOf, sharedValues, type Values } from './load/plan.ts';
 import type { Target } from './rounds.ts';
 import type { Runtime } from './runtime.ts';
 import type { Licensed } from './seed.ts';
@@ -24,6 +25,32 @@ export const verifyTarget = (
     key: { values: apiKeys },
     license: { values: licenses, outOf },
   }),
+  expect: VALID,
+});
+
+/** The licenses and the fingerprints of the machines that hold their seats. */
+export interface Seats {
+  licenses: Values;
+  machines: Values;
+}
+
+export const applicationTarget = (
+  name: string,
+  runtime: Runtime,
+  call: SeatCall,
+  { apiKeys }: Pick<Licensed, 'apiKeys'>,
+  { licenses, machines }: Seats,
+  draw: Drawn['draw'] = 'random',
+): Target => ({
+  name,
+  runtime,
+  request: requestOf(
+    'POST',
+    `/api/v1/licenses/${call}`,
+    { 'x-api-key': '{key}' },
+    '{"license_key":"{license}","fingerprint":"{machine}"}',
+    { key: { values: apiKeys }, license: { values: licenses }, machine: { values: machines, draw } },
+  ),
   expect: VALID,
 });
 
