@@ -54,12 +54,24 @@ const unsealAll = (env: Env, accountId: string, endpointId: string, { sealedSecr
   return Promise.all(sealedSecrets.map((sealed) => unseal(sealing, sealed, [accountId, endpointId])));
 };
 
-const send = (job: Job, secrets: string[]): Promise<Response> => {
+/** AbortSignal.timeout() would leave its timer behind for 15 s after each quick attempt, and what the timer refers to. */
+const withTimeout = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const controller = new AbortController();
+  const timedOut = new DOMException('The attempt timed out.', 'TimeoutError');
+  const timer = setTimeout(() => controller.abort(timedOut), ATTEMPT_TIMEOUT_MS);
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const send = (job: Job, secrets: string[], signal: AbortSignal): Promise<Response> => {
   const timestampSeconds = Math.floor(Date.now() / 1_000);
   return fetch(job.url, {
     method: 'POST',
     redirect: 'manual',
-    signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS),
+    signal,
     headers: {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
@@ -84,10 +96,11 @@ export const post = async (env: Env, accountId: string, endpointId: string, job:
   const problem = webhookUrlProblem(job.url, urlRules(env, job.serviceHost));
   if (problem) return failure(`the URL ${problem}`);
   const secrets = await unsealAll(env, accountId, endpointId, job);
-  let response: Response | null = null;
   try {
-    response = await send(job, secrets);
-    const body = await readResponseStart(response);
+    const { response, body } = await withTimeout(async (signal) => {
+      const response = await send(job, secrets, signal);
+      return { response, body: await readResponseStart(response) };
+    });
     const error = statusError(response.status);
     return {
       ...failure(error ?? '', response),
@@ -97,6 +110,6 @@ export const post = async (env: Env, accountId: string, endpointId: string, job:
       retryAfterMs: readRetryAfter(response.headers.get('retry-after'), Date.now()),
     };
   } catch (error) {
-    return failure(connectionError(error), response);
+    return failure(connectionError(error));
   }
 };
