@@ -17,7 +17,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   invalid_session: { status: 401, message: 'Invalid or Expired Session' },
   invalid_credentials: { status: 401, message: 'Wrong Email or Password' },
   api_key_invalid: { status: 403, message: 'Invalid API Key' },
-  insufficient_scope: { status: 403, message: 'This API Key Can Only Verify Licenses' },
+  insufficient_scope: { status: 403, message: 'This API Key Is Limited to Application Calls' },
   origin_not_allowed: { status: 403, message: 'Origin Not Allowed' },
   https_required: { status: 403, message: 'HTTPS Required' },
   license_limit_reached: { status: 403, message: 'License Limit Reached' },

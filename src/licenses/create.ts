@@ -76,6 +76,11 @@ const insert = async (
   return license;
 };
 
+const licenseWasDeleted = () =>
+  new AppError('idempotency_conflict', {
+    message: 'The License That This Idempotency Key Created Was Deleted',
+  });
+
 /** Returns the license that an earlier call with the same key created. From then on every verify sees it. */
 const findRepeated = async (
   ctx: Ctx,
@@ -85,7 +90,7 @@ const findRepeated = async (
   const id = idempotency && (await findLicenseIdByKey(ctx, idempotency, nowMs));
   if (!id) return null;
   // The earlier call may have failed between its commit and its pull.
-  const [license] = await Promise.all([findLicense(ctx, id), pull(ctx)]);
+  const [license] = await Promise.all([findLicense(ctx, id, licenseWasDeleted), pull(ctx)]);
   return license;
 };
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { call, type Json, ORIGIN, register } from '../support/client.ts';
+import { ALL_EVENTS } from '../support/events.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
 
@@ -110,16 +111,7 @@ describe('onboarding', () => {
     ]);
     expect(fresh.key_placeholder).toBe('YOUR_API_KEY');
     expect(fresh.snippets.curl).toContain(`{"license_key":"${fresh.license_key}"}`);
-    expect(fresh.webhook_events).toEqual([
-      'payment.success',
-      'subscription.cancelled',
-      'license.created',
-      'license.verified',
-      'activation.created',
-      'activation.released',
-      'activation.refused',
-      'usage.threshold',
-    ]);
+    expect(fresh.webhook_events).toEqual(ALL_EVENTS);
   });
 
   test('shows the newest API key, masked, that was not deleted', async () => {

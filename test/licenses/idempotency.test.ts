@@ -58,6 +58,17 @@ test('for 24 hours a retry returns the first call’s license and costs no usage
   expect((await storedKeys.all()).results).toEqual([{ key: 'order-7' }]);
 });
 
+test('a retry after the license was deleted answers idempotency_conflict and creates nothing', async () => {
+  const ada = await signUp();
+  const create = createWithKey(ada);
+  const { body } = await create('order-7', {});
+  await ada.asKey('DELETE', `/api/v1/licenses/${body.id}`);
+  const retry = await create('order-7', {});
+  expect([retry.status, retry.body.error.code]).toEqual([409, 'idempotency_conflict']);
+  expect(retry.body.error.message).toContain('Deleted');
+  expect(await licensesOf(ada)).toEqual([]);
+});
+
 test('ten parallel retries create one license, count once and all return it', async () => {
   const ada = await signUp();
   const create = createWithKey(ada);

@@ -2,20 +2,11 @@ import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { ALL_EVENTS } from '../support/events.ts';
 import { addEndpoint, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
-const ALL_EVENTS = [
-  'payment.success',
-  'subscription.cancelled',
-  'license.created',
-  'license.verified',
-  'activation.created',
-  'activation.released',
-  'activation.refused',
-  'usage.threshold',
-];
 
 test('a webhook is created, listed without its secret, read with its secret, updated and deleted', async () => {
   useFakeClock(NOON);
