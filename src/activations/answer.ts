@@ -44,6 +44,14 @@ export const sign = async (
 
 const canHaveToken = (call: SeatCall) => call !== 'deactivate';
 
+export const canSign = (env: Env): boolean => {
+  try {
+    return readSigningKeys(env).length > 0;
+  } catch {
+    return false;
+  }
+};
+
 /** Throws if a call's token couldn't be signed, so that the call neither counts nor takes a seat. */
 export const requireSigningKeys = (env: Env, call: SeatCall): void => {
   if (canHaveToken(call)) readSigningKeys(env);

@@ -11,20 +11,24 @@ import { randomBase62 } from '../shared/random.ts';
 export const isOfApplication = (verdict: Verdict | ApplicationVerdict): verdict is ApplicationVerdict =>
   'code' in verdict;
 
-/** Makes one of an application's calls with a single call to the key's gate. `request` is null for a plain verify. */
+/**
+ * Makes one of an application's calls with a single call to the key's gate. `request` is null for a plain verify, which
+ * needs no token unless the license has terms.
+ */
 export const callGate = async (
   env: Env,
   key: PresentedKey,
   call: SeatCall,
   licenseKey: string,
   request: ApplicationRequest | null,
+  canSign: boolean,
 ): Promise<VerifyReply> => {
   const sentMs = Date.now();
   const gate = gateOf(env, key.accountId);
   const callId = randomBase62(12);
   const reply = readReply(
     await (request === null
-      ? gate.verify(key, licenseKey, callId)
+      ? gate.verify(key, licenseKey, callId, canSign)
       : gate.application(key, call, request, callId)),
   );
   if (reply.refused !== null) rememberKeyRefusal(key, reply, sentMs);

@@ -8,7 +8,7 @@ import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { pageQuery } from '../http/lists.ts';
 import type { EndpointDocs } from '../http/openapi.ts';
-import { answer, requireSigningKeys } from './answer.ts';
+import { answer, canSign, requireSigningKeys } from './answer.ts';
 import { callGate, isOfApplication } from './call.ts';
 import {
   activationListBody,
@@ -83,7 +83,7 @@ const answerCall = async (c: Context<AppEnv>, call: SeatCall, sent: ApplicationI
   const key = c.get('key');
   const request = call === 'verify' && isPlain(sent) ? null : toRequest(sent);
   if (request !== null) requireSigningKeys(c.env, call);
-  const reply = await callGate(c.env, key, call, sent.license_key, request);
+  const reply = await callGate(c.env, key, call, sent.license_key, request, canSign(c.env));
   if (reply.refused !== null) throw toRefusalError(c, reply);
   setRateHeaders(c, reply.rate);
   const { verdict, apiUsage, apiLimit } = reply;

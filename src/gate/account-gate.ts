@@ -111,8 +111,8 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** Answers a verify. It is the only call that a verify makes. A repeat with the same `callId` isn't counted again. */
-  async verify(presented: PresentedKey, licenseKey: string, callId = ''): Promise<ReplyText> {
-    return this.#answer({ presented, call: 'verify', licenseKey, request: null, callId });
+  async verify(presented: PresentedKey, licenseKey: string, callId = '', canSign = true): Promise<ReplyText> {
+    return this.#answer({ presented, call: 'verify', licenseKey, request: null, callId, canSign });
   }
 
   /** Answers one of the four calls of an application. */
@@ -122,7 +122,7 @@ export class AccountGate extends DurableObject<Env> {
     request: ApplicationRequest,
     callId: string,
   ): Promise<ReplyText> {
-    return this.#answer({ presented, call, licenseKey: request.licenseKey, request, callId });
+    return this.#answer({ presented, call, licenseKey: request.licenseKey, request, callId, canSign: true });
   }
 
   listActivations(licenseKey: string, limit: number, beforeId: string | null): Promise<SeatPage | null> {

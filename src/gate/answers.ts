@@ -21,6 +21,8 @@ export interface Call {
   request: ApplicationRequest | null;
   /** A repeat with the same id isn't counted again. */
   callId: string;
+  /** Whether the Worker can sign a token. Every answer has one, unless it has only the five fields of a plain verify. */
+  canSign: boolean;
 }
 
 interface Parts {
@@ -35,7 +37,7 @@ interface Parts {
 /** Answers the calls of applications: checks key, rate limit and usage limit, judges the license, and counts the call. */
 export const openAnswers =
   ({ copy, ledger, admission, applications, outgoing, relay }: Parts) =>
-  ({ presented, call, licenseKey, request, callId }: Call, nowMs: number): VerifyReply => {
+  ({ presented, call, licenseKey, request, callId, canSign }: Call, nowMs: number): VerifyReply => {
     const admitted = admission.admit(presented, 'verify', nowMs);
     if (admitted.refused !== null) return admitted;
     const { rate } = admitted;
@@ -46,10 +48,11 @@ export const openAnswers =
       return { refused: 'usage_limit_exceeded', rate, retryAfterSeconds };
     }
     const license = copy.findLicense(licenseKey);
-    const verdict =
-      request === null && applications.isPlain(license)
-        ? decideVerdict(license, isoDate(nowMs))
-        : applications.judge(call, license, request ?? { licenseKey }, nowMs);
+    const isPlain = request === null && applications.isPlain(license);
+    if (!isPlain && !canSign) return { refused: 'unavailable' };
+    const verdict = isPlain
+      ? decideVerdict(license, isoDate(nowMs))
+      : applications.judge(call, license, request ?? { licenseKey }, nowMs);
     ledger.useKey(presented.keyId, nowMs);
     if (!counts) return { refused: null, rate, verdict, apiUsage, apiLimit };
     ledger.count('verify', period.startMs, nowMs, callId);

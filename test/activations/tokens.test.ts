@@ -169,6 +169,7 @@ test('without SIGNING_KEYS a plain verify works, and a call with a token answers
   expect(await without('/api/v1/licenses/verify', { license_key: plain.license_key })).toBe(200);
   for (const name of ['verify', 'activate', 'heartbeat'])
     expect(await without(`/api/v1/licenses/${name}`, named)).toBe(503);
+  expect(await without('/api/v1/licenses/verify', { license_key: license.license_key })).toBe(503);
   expect(await without(`/api/v1/licenses/${license.id}/token`, { fingerprint: FINGERPRINT })).toBe(503);
   expect(await without(`/api/v1/jwks/${customer.accountId}`, null)).toBe(503);
   expect((await statistics(customer.accountId)).apiUsage).toBe(1);
