@@ -11,7 +11,7 @@ import { createNotFoundHandler } from './http/not-found.ts';
 import { createCachingRouter } from './http/router.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { productRoutes } from './products/routes.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
+import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
 import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
 
@@ -25,6 +25,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/api', dashboardRoutes)
   .route('/api', billingRoutes)
   .route('/api/webhooks', webhookRoutes)
+  .route('/api/events', eventRoutes)
   .route('/api/v1/licenses', applicationRoutes)
   .route('/api/v1/licenses', licenseRoutes)
   .route('/api/v1/licenses', activationRoutes)

@@ -1,11 +1,12 @@
+import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type PageInput, toPage } from '../shared/pages.ts';
-import { AppError } from '../shared/app-error.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
 import { findEndpoint } from './endpoints.ts';
 import { outboxOf } from '../shared/objects.ts';
 import type { DeliveryRecord } from './outbox-tables.ts';
-import { toDeliveryBody } from './schemas.ts';
+import { type listenQuery, toDeliveryBody, toNewEvents } from './schemas.ts';
 
 export const listDeliveries = async (
   { env, accountId }: Ctx,
@@ -38,4 +39,16 @@ export const resend = async (ctx: Ctx, endpointId: string, deliveryId: string): 
   const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId);
   if (!delivery) throw new AppError('not_found', { message: 'Delivery Not Found' });
   return delivery;
+};
+
+/** Returns the events that arrived after the cursor, or waits for the next event. */
+export const listenForEvents = async (
+  { env, accountId }: Ctx,
+  { cursor, wait }: z.output<typeof listenQuery>,
+) => {
+  const after = cursor === undefined ? null : Number(cursor);
+  const arrivals = await outboxOf(env, accountId).listen(after, wait * 1_000);
+  if (!arrivals)
+    throw invalidField('cursor', 'has expired: call without a cursor to get the events from now on');
+  return toNewEvents(arrivals);
 };

@@ -8,6 +8,7 @@ import { openHourlyCounts } from './hours.ts';
 import type { Job, SettledJob } from './jobs.ts';
 import { openLaneStore } from './lane-store.ts';
 import { countFreeLanes, openLanes } from './lanes.ts';
+import type { Listening } from './listening.ts';
 import { applyOutcome, type Outcome } from './outcome.ts';
 import type { DeliveryRecord, Endpoint, Lanes, StoredDelivery } from './outbox-tables.ts';
 import { openPending } from './pending-store.ts';
@@ -28,10 +29,11 @@ interface Parts {
   accountId: string;
   events: Events;
   endpoints: Endpoints;
+  listening: Listening;
 }
 
 /** Creates deliveries, leases them and records their outcomes. Each change is a transaction. */
-export const openDispatcher = ({ storage, accountId, events, endpoints }: Parts) => {
+export const openDispatcher = ({ storage, accountId, events, endpoints, listening }: Parts) => {
   const { sql } = storage;
   const laneStore = openLaneStore(sql);
   const deliveries = openDeliveries(sql, events);
@@ -81,6 +83,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints }: Parts)
     }
     const ids = added.map(({ id }) => id);
     const blockId = events.insertBlock(block, ids);
+    listening.record(blockId, nowMs);
     deliveries.insert(added, blockId, nowMs);
     return ids;
   };

@@ -3,6 +3,7 @@ import { logError } from '../shared/log.ts';
 import { gateOf } from '../shared/objects.ts';
 import { type Endpoints, isSubscribedTo } from './endpoint-store.ts';
 import { HINT_TIMEOUT_MS } from './hints.ts';
+import type { Listening } from './listening.ts';
 import type { Endpoint } from './outbox-tables.ts';
 
 /** Stores the last `wantsVerified` value that the gate has confirmed. */
@@ -13,15 +14,29 @@ interface Outbox {
   accountId: string;
   storage: DurableObjectStorage;
   endpoints: Endpoints;
+  listening: Listening;
   setAlarmBy: (ms: number) => Promise<void>;
 }
 
-/** Tells the gate whether any endpoint wants `license.verified`, so that it creates these events only if needed. */
-export const openGateSubscription = ({ env, accountId, storage, endpoints, setAlarmBy }: Outbox) => {
+/**
+ * Tells the gate whether any endpoint or listening client wants `license.verified`, so that it creates these events only
+ * if needed.
+ */
+export const openGateSubscription = ({
+  env,
+  accountId,
+  storage,
+  endpoints,
+  listening,
+  setAlarmBy,
+}: Outbox) => {
   /** Changes under way that subscribe an endpoint to `license.verified`. */
   let subscribing = 0;
 
-  const wantsVerified = () => subscribing > 0 || endpoints.listSubscribedTo('license.verified').length > 0;
+  const wantsVerified = () =>
+    subscribing > 0 ||
+    listening.isActive(Date.now()) ||
+    endpoints.listSubscribedTo('license.verified').length > 0;
 
   // One update at a time, because an older value that arrives late would overwrite the newer value.
   const update = coalesce(async () => {

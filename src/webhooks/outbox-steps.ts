@@ -60,4 +60,6 @@ export const OUTBOX_STEPS: readonly string[] = [
     DROP TABLE deliveries;
     DROP TABLE events;
     ALTER TABLE deliveries_with_attempts RENAME TO deliveries;`,
+  // The order in which blocks of events arrive while a client listens.
+  'CREATE TABLE arrivals (number INTEGER PRIMARY KEY, block_id TEXT NOT NULL)',
 ];

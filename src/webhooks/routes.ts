@@ -4,7 +4,7 @@ import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { pageQuery } from '../http/lists.ts';
 import { endpoint } from '../auth/endpoint.ts';
-import { listDeliveries, resend, sendTest } from './deliveries.ts';
+import { listDeliveries, listenForEvents, resend, sendTest } from './deliveries.ts';
 import {
   createEndpoint,
   deleteEndpoint,
@@ -18,6 +18,8 @@ import {
   deletedWebhookBody,
   deliveryBody,
   deliveryListBody,
+  listenQuery,
+  newEventsBody,
   patchWebhookInput,
   revealedWebhookBody,
   toDeliveryBody,
@@ -180,3 +182,20 @@ const deliveries = new Hono<AppEnv>()
   );
 
 export const webhookRoutes = new Hono<AppEnv>().route('/', endpoints).route('/', deliveries);
+
+export const eventRoutes = new Hono<AppEnv>().get(
+  '/',
+  endpoint({
+    id: 'listenForEvents',
+    tag: 'Webhooks',
+    summary: 'Listen for events',
+    description:
+      'Returns the account’s events in the order in which they arrived, without a webhook. Call it without a cursor first, and then in a loop with the last `next_cursor`: no event is left out. A cursor expires after four minutes without a call. While a client listens, `license.verified` events are created even if no webhook subscribes to them.',
+    access: 'account',
+    answers: [
+      { status: 200, description: 'Up to 100 events that arrived after the cursor.', schema: newEventsBody },
+    ],
+  }),
+  query(listenQuery),
+  async (c) => c.json(await listenForEvents(c.var.ctx, c.req.valid('query')), 200),
+);

@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { listOf } from '../http/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
-import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
+import { EVENT_NAMES, type EventName, TEST_EVENT } from '../shared/rules/events.ts';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from '../shared/rules/webhooks.ts';
 import { earlierSecretsEndMs } from './endpoint-store.ts';
+import type { Arrivals } from './listening.ts';
 import type { DeliveryRecord, Endpoint } from './outbox-tables.ts';
 
 const eventNames = z
@@ -95,6 +96,43 @@ export const deliveryBody = z
   .meta({ id: 'Delivery' });
 
 export const deliveryListBody = listOf(deliveryBody).meta({ id: 'DeliveryList' });
+
+export const MAX_WAIT_SECONDS = 25;
+
+export const listenQuery = z.object({
+  cursor: z
+    .string()
+    .regex(/^[0-9]{1,15}$/, 'must be a next_cursor that this endpoint returned')
+    .optional()
+    .meta({ description: 'The `next_cursor` of the previous call. Without it, the call starts to listen.' }),
+  wait: z.coerce.number().int().min(0).max(MAX_WAIT_SECONDS).default(0).meta({
+    description: 'Seconds to wait for an event if there are none.',
+  }),
+});
+
+export const newEventsBody = z
+  .object({
+    data: z.array(
+      z.object({
+        id: z.string().meta({ description: 'The event’s id, which is the `webhook-id` of its deliveries.' }),
+        event: z.enum(EVENT_NAMES),
+        payload: z.string().meta({ description: 'The exact body of its deliveries.' }),
+        created_at: z.iso.datetime(),
+      }),
+    ),
+    next_cursor: z.string().meta({ description: 'The cursor for the next call. It is never null.' }),
+  })
+  .meta({ id: 'NewEvents' });
+
+export const toNewEvents = ({ events, cursor }: Arrivals): z.infer<typeof newEventsBody> => ({
+  data: events.map(({ id, name, payload, createdAtMs }) => ({
+    id,
+    event: name as EventName,
+    payload,
+    created_at: isoTime(createdAtMs),
+  })),
+  next_cursor: String(cursor),
+});
 
 export const toWebhook = (endpoint: Endpoint): z.infer<typeof webhookBody> => ({
   id: endpoint.id,

@@ -13,6 +13,7 @@ import { openGateSubscription } from './gate-subscription.ts';
 import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
 import { openHourlyCounts } from './hours.ts';
 import type { Job, SettledJob } from './jobs.ts';
+import { type Arrivals, openListening } from './listening.ts';
 import type { Outcome } from './outcome.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import { OUTBOX_STEPS } from './outbox-steps.ts';
@@ -35,6 +36,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       'updateEndpoint',
       'rotateSecret',
       'listDeliveries',
+      'listen',
       'summary',
     ]);
   }
@@ -42,6 +44,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #accountId: string;
   readonly #endpoints;
   readonly #events;
+  readonly #listening;
   readonly #dispatcher;
   readonly #hourlyCounts;
   readonly #hints;
@@ -54,11 +57,13 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#accountId = storedAccountId(ctx);
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#events = openEvents(ctx.storage.sql);
+    this.#listening = openListening(ctx.storage);
     this.#dispatcher = openDispatcher({
       storage: ctx.storage,
       accountId: this.#accountId,
       events: this.#events,
       endpoints: this.#endpoints,
+      listening: this.#listening,
     });
     this.#hourlyCounts = openHourlyCounts(ctx.storage.sql);
     this.#hints = openHints(env.WEBHOOKS, this.#accountId);
@@ -68,6 +73,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       accountId: this.#accountId,
       storage: ctx.storage,
       endpoints: this.#endpoints,
+      listening: this.#listening,
       setAlarmBy: (ms) => this.#setAlarmBy(ms),
     });
   }
@@ -180,6 +186,19 @@ export class WebhookOutbox extends DurableObject<Env> {
     return this.#dispatcher.getRecord(endpointId, deliveryId);
   }
 
+  /**
+   * Returns the events that arrived after the cursor, or null if the cursor has expired. Without a cursor, it starts to
+   * listen and returns the first cursor. From then on, the gate creates `license.verified` events.
+   */
+  async listen(cursor: number | null, waitMs: number): Promise<Arrivals | null> {
+    const after = this.#listening.renew(cursor, Date.now());
+    if (after === null) return null;
+    await this.#setAlarmBy(this.#listening.endsAtMs(Date.now()));
+    await this.#gate.update();
+    if (cursor === null || waitMs === 0) return this.#listening.read(after);
+    return this.#listening.readOrWait(after, waitMs);
+  }
+
   summary(): Summary {
     const { delivered, failed } = this.#hourlyCounts.sumLastDay(Date.now());
     return {
@@ -195,6 +214,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
     try {
+      this.#listening.endIfIdle(nowMs);
       await this.#gate.update();
       if (this.#retention.sweep(nowMs)) await this.#setAlarmBy(nowMs + 1);
       await this.#scheduleWork(nowMs);
@@ -207,6 +227,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   /** Sends a hint for each endpoint that has deliveries due, and sets the alarm for the next check. */
   async #scheduleWork(nowMs: number): Promise<void> {
     let nextCheckMs = this.#events.isEmpty() ? Infinity : nowMs + DAY_MS;
+    nextCheckMs = Math.min(nextCheckMs, this.#listening.endsAtMs(nowMs));
     for (const endpoint of this.#endpoints.listEnabled()) {
       const { dueMs, hasFreeLane } = this.#dispatcher.nextDue(endpoint, nowMs);
       // If every lane is busy, each lane takes the next due delivery when its attempt ends.

@@ -21,6 +21,7 @@ const ALL_FIELDS = {
 const FORBIDDEN_URL = { url: 'https://192.0.2.1/hooks' };
 
 export const WEBHOOK_CALLS: Call[] = [
+  { ...session, method: 'GET', path: '/api/events', when: 'it starts to listen', status: 200 },
   ...['', '?limit=1'].map((query): Call => ({
     ...session,
     method: 'GET',

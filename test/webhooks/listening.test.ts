@@ -1,0 +1,93 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, expect, test, vi } from 'vitest';
+import { newEvent } from '../../src/shared/events.ts';
+import { gateOf } from '../../src/shared/objects.ts';
+import { LISTEN_MS } from '../../src/webhooks/listening.ts';
+import { type Customer, type Json, signUp } from '../support/client.ts';
+import { addEndpoint, evictOutbox, outbox, readOutbox, runOutboxAlarm } from '../support/outbox.ts';
+import { newReceiver } from '../support/receiver.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const listen = async ({ asKey }: Customer, query = ''): Promise<Json> => {
+  const { status, body } = await asKey('GET', `/api/events${query}`);
+  expect([status, body.error]).toEqual([200, undefined]);
+  return body;
+};
+
+const idsOf = ({ data }: Json): string[] => data.map(({ id }: Json) => id);
+
+const anEvent = (ms = Date.now()) => newEvent('license.created', ms, { customer_email: 'grace@example.com' });
+
+test('returns events in the order of arrival, also an event that is older than the cursor', async () => {
+  const ada = await signUp();
+  await ada.createLicense();
+  const start = await listen(ada);
+  expect(start.data).toEqual([]);
+  const [older, newer] = [anEvent(Date.now() - 60_000), anEvent()];
+  await outbox(ada.accountId).accept(JSON.stringify([newer]));
+  const first = await listen(ada, `?cursor=${start.next_cursor}`);
+  expect(first.data).toEqual([
+    {
+      id: newer.id,
+      event: 'license.created',
+      payload: newer.payload,
+      created_at: new Date(newer.createdAtMs).toISOString(),
+    },
+  ]);
+  await evictOutbox(ada.accountId);
+  await outbox(ada.accountId).accept(JSON.stringify([older, newer]));
+  const second = await listen(ada, `?cursor=${first.next_cursor}`);
+  expect(idsOf(second)).toEqual([older.id]);
+  expect(idsOf(await listen(ada, `?cursor=${start.next_cursor}`))).toEqual([newer.id, older.id]);
+  expect(idsOf(await listen(ada, `?cursor=${second.next_cursor}`))).toEqual([]);
+});
+
+test('waits for license.verified although no webhook subscribes to it, and leaves webhook.test out', async () => {
+  const ada = await signUp();
+  const { id } = await addEndpoint(ada, (await newReceiver()).url, { events: ['payment.success'] });
+  let { next_cursor } = await listen(ada);
+  const { license_key } = await ada.createLicense();
+  await ada.asSession('POST', `/api/webhooks/${id}/test`);
+  await ada.verify(license_key);
+  const names: string[] = [];
+  while (names.at(-1) !== 'license.verified') {
+    const page = await listen(ada, `?cursor=${next_cursor}&wait=25`);
+    names.push(...page.data.map(({ event }: Json) => event));
+    ({ next_cursor } = page);
+  }
+  expect(names).toEqual(['license.created', 'license.verified']);
+});
+
+test('pages through a burst without leaving an event out', async () => {
+  const ada = await signUp();
+  let { next_cursor } = await listen(ada);
+  const events = Array.from({ length: 230 }, () => anEvent());
+  await outbox(ada.accountId).accept(JSON.stringify(events));
+  const pages: string[][] = [];
+  for (let page = await listen(ada, `?cursor=${next_cursor}`); page.data.length > 0;) {
+    pages.push(idsOf(page));
+    ({ next_cursor } = page);
+    page = await listen(ada, `?cursor=${next_cursor}`);
+  }
+  expect(pages.map(({ length }) => length)).toEqual([100, 100, 30]);
+  expect(pages.flat()).toEqual(events.map(({ id }) => id));
+});
+
+test('a cursor expires once the client stops polling, and the gate stops creating license.verified', async () => {
+  const ada = await signUp();
+  const { next_cursor } = await listen(ada);
+  vi.setSystemTime(Date.now() + LISTEN_MS + 1);
+  await runOutboxAlarm(ada.accountId);
+  await outbox(ada.accountId).accept(JSON.stringify([anEvent()]));
+  const { status, body } = await ada.asKey('GET', `/api/events?cursor=${next_cursor}`);
+  expect([status, body.error.details[0].path]).toEqual([400, 'cursor']);
+  expect(await readOutbox(ada.accountId, 'SELECT * FROM arrivals')).toEqual([]);
+  const wantsVerified = await runInDurableObject(gateOf(env, ada.accountId), (_gate, { storage }) =>
+    storage.kv.get('wants_verified'),
+  );
+  expect(wantsVerified).toBe(false);
+});
