@@ -28,6 +28,10 @@ const REFUSED: [file: string, imported: string][] = [
   ['shared/rules/#.ts', '../ids.ts'],
   ['shared/rules/#.ts', 'node:crypto'],
   ['shared/rules/#.ts', 'zod'],
+  ['client/#.ts', '../shared/ids.ts'],
+  ['client/node/#.ts', '../../shared/ids.ts'],
+  ['client/core/#.ts', 'node:crypto'],
+  ['client/core/#.ts', '../node/file-store.ts'],
   ['web/#.ts', '../shared/ids.ts'],
   ['web/pages/#.ts', '../../gate/feed.ts'],
 ];
@@ -42,6 +46,9 @@ const ALLOWED: typeof REFUSED = [
   ['db/schema/#.ts', '../../shared/rules/plans.ts'],
   ['shared/#.ts', './rules/dates.ts'],
   ['shared/rules/#.ts', './dates.ts'],
+  ['client/#.ts', './core/license.ts'],
+  ['client/node/#.ts', '../core/license.ts'],
+  ['client/cli/#.ts', 'node:fs'],
   ['web/#.ts', '../shared/rules/dates.ts'],
 ];
 

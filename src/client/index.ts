@@ -1,0 +1,2 @@
+export { createLicense } from './core/license.ts';
+export type * from './core/types.ts';
