@@ -1,1 +1,2 @@
-export { createClient } from './api/client.ts';
+export { type ApiClient, type ApiOptions, createClient } from './api/client.ts';
+export type { components, operations, paths } from './api/schema.ts';

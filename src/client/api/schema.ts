@@ -1,0 +1,3233 @@
+// Generated from the OpenAPI document by `npm run api-types`.
+
+export interface paths {
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the service’s health
+         * @description Answers 503 with the status `degraded` if a check fails. The call creates nothing and isn’t counted.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an account
+         * @description Also signs in: the response contains a session token and sets the session cookie.
+         */
+        post: operations["register"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in
+         * @description Starts a new session. If the request carries a session, that session ends.
+         */
+        post: operations["login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign out
+         * @description Ends the session that the request carries. With an API key, nothing ends. A session over its rate limit can still be ended.
+         */
+        post: operations["logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the account */
+        get: operations["getAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Update the account */
+        patch: operations["patchAccount"];
+        trace?: never;
+    };
+    "/api/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description Lists API keys, newest first. Keys are masked.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/create-api-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create an API key */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reveal an API key */
+        get: operations["revealApiKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an API key
+         * @description Deletes the key permanently. Every call that starts after the response refuses it.
+         */
+        delete: operations["deleteApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/dashboard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the dashboard’s data */
+        get: operations["getDashboard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/developer-progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the first steps */
+        get: operations["getDeveloperProgress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/onboarding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get code snippets and the next step
+         * @description Returns snippets that verify a license. Replace `YOUR_API_KEY` in a snippet with an API key to run it.
+         */
+        get: operations["getOnboarding"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/billing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get plan, subscription, and payments */
+        get: operations["getBilling"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/init-payment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a payment for a plan
+         * @description Starts a checkout. Open `checkout_url` in the account holder’s browser. A new checkout replaces an earlier one that was not paid. If two are started at the same time, one stays payable, and the other request can get `invalid_transition`.
+         */
+        post: operations["initPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/cancel-subscription": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel the subscription */
+        post: operations["cancelSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/billing/stripe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a notification from stripe
+         * @description Called by the payment provider, which signs the request. Repeated, late, and unknown notifications get the same response.
+         */
+        post: operations["stripeNotification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/billing/sandbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive a notification from sandbox
+         * @description Called by the payment provider, which signs the request. Repeated, late, and unknown notifications get the same response.
+         */
+        post: operations["sandboxNotification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List webhooks */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Add a webhook
+         * @description Adds an endpoint that receives events. The URL must use https and name a public host.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a webhook and its secret */
+        get: operations["revealWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description Deletes the webhook and its deliveries.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /** Update a webhook */
+        patch: operations["patchWebhook"];
+        trace?: never;
+    };
+    "/api/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate a webhook’s secret
+         * @description Returns a new signing secret. Each earlier secret signs for 24 hours from the rotation that replaced it.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends a `webhook.test` event to this webhook only.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description Lists deliveries with their attempts, newest first.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{id}/deliveries/{delivery_id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resend a delivery
+         * @description Makes the delivery due immediately, with the same `webhook-id` and the full retry schedule.
+         */
+        post: operations["resendDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Listen for events
+         * @description Returns the account’s events in the order in which they arrived, without a webhook. Call it without a cursor first, and then in a loop with the last `next_cursor`: no event is left out. A cursor expires after four minutes without a call. While a client listens, `license.verified` events are created even if no webhook subscribes to them.
+         */
+        get: operations["listenForEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a license
+         * @description Returns whether a license key is valid. An unknown license key is not an error: its status is `not_found`. Renews the machine’s lease, and takes back the machine’s own lapsed seat if a seat is free. A call with nothing but a license key, for a license without terms, is answered with the first five fields only. Counts as one licensing call. Web pages of any origin can call this endpoint.
+         */
+        post: operations["verifyLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Activate a license on a machine
+         * @description Verifies the license, and takes a seat for the machine if it has none. The same fingerprint always has the same seat. Counts as one licensing call. Web pages of any origin can call this endpoint.
+         */
+        post: operations["activateLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew a machine’s lease
+         * @description Renews the lease of the machine’s seat, and no more. Answers `verify_due` once the machine’s last counted call is more than 24 hours ago. Counts nothing. Web pages of any origin can call this endpoint.
+         */
+        post: operations["sendHeartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release a machine’s seat
+         * @description Releases the machine’s seat. Without a seat, the answer is the same. Works whatever the state of the license and the usage limit. Counts nothing. Web pages of any origin can call this endpoint.
+         */
+        post: operations["deactivateLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a license
+         * @description Counts as one licensing call if it is made with an API key and creates a new license.
+         */
+        post: operations["createLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List and search licenses
+         * @description Lists licenses, newest first. With `status=expired` they are sorted by expiration date, latest first.
+         */
+        get: operations["listLicenses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a license */
+        get: operations["getLicense"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a license
+         * @description Deletes the license with its history and its activations, permanently. To end a license and keep its history, revoke it.
+         */
+        delete: operations["deleteLicense"];
+        options?: never;
+        head?: never;
+        /** Update a license */
+        patch: operations["patchLicense"];
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a license’s history
+         * @description Lists the latest 200 changes to a license, newest first. The last entry is its creation. Expiring is not a change.
+         */
+        get: operations["getLicenseHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a license’s key
+         * @description Gives the license another key, which it returns. The old key is `not_found` from the response on. Seats stay.
+         */
+        post: operations["rotateLicenseKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew a license
+         * @description Sets a new last day with `expires_at`, or extends the license by `duration_days`. Days count from the license’s last day, or from today if that day has passed or the license is perpetual.
+         */
+        post: operations["renewLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend a license
+         * @description Every verify that starts after the response sees the new state.
+         */
+        post: operations["suspendLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}/reinstate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reinstate a suspended license
+         * @description Every verify that starts after the response sees the new state.
+         */
+        post: operations["reinstateLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a license permanently
+         * @description Every verify that starts after the response sees the new state.
+         */
+        post: operations["revokeLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}/activations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the machines that hold a license’s seats
+         * @description Lists live activations, newest first.
+         */
+        get: operations["listActivations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}/activations/{activation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Release a machine’s seat
+         * @description The seat is free from the response on. A seat that an offline file holds needs `force`.
+         */
+        delete: operations["releaseActivation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/{id}/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Issue an offline file
+         * @description Returns a token for a machine without a network. Takes the seat that the machine needs, and holds it until the token ends: a file can’t be called back.
+         */
+        post: operations["issueOfflineToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/products": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List products
+         * @description Lists products by their code.
+         */
+        get: operations["listProducts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/products/{code}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a product */
+        get: operations["getProduct"];
+        /**
+         * Create or replace a product
+         * @description Replaces the whole product: a field that the body doesn’t have becomes empty. Licenses that name the product have its terms from the response on.
+         */
+        put: operations["putProduct"];
+        post?: never;
+        /**
+         * Delete a product
+         * @description Fails while a license names the product.
+         */
+        delete: operations["deleteProduct"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jwks/{account_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the public keys that check an account’s tokens
+         * @description The current key and the retired ones, as a JSON Web Key Set. Any well-formed account id has keys. Web pages of any origin can call this endpoint.
+         */
+        get: operations["getKeySet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Account: {
+            /** @example acct_0VJ1mKq7XbT2c9LpQwZa */
+            id: string;
+            email: string;
+            name: string | null;
+            /** @enum {string} */
+            plan: "free" | "pro" | "scale";
+            /** @description Where verifies of this account are answered. Null if the account has no chosen region. */
+            home_region: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        Activation: {
+            id: string;
+            name: string | null;
+            platform: string | null;
+            fingerprint: string;
+            app_version: string | null;
+            /** Format: date-time */
+            activated_at: string;
+            /** Format: date-time */
+            last_seen_at: string;
+            lease_until: string | null;
+        };
+        ActivationList: {
+            data: components["schemas"]["Activation"][];
+            /** @description The cursor of the next page, or null on the last page. */
+            next_cursor: string | null;
+            seats: {
+                used: number;
+                limit: number;
+            } | null;
+        };
+        ApiKey: {
+            /** @example key_0VJ1mKq7XbT2c9LpQwZa */
+            id: string;
+            name: string | null;
+            /** @enum {string} */
+            scope: "full" | "verify";
+            /** @example lk_live_0VJ1********Xk2d */
+            masked_key: string;
+            /** Format: date-time */
+            created_at: string;
+            last_used_at: string | null;
+            expires_at: string | null;
+        };
+        ApiKeyList: {
+            data: components["schemas"]["ApiKey"][];
+            /** @description The cursor of the next page, or null on the last page. */
+            next_cursor: string | null;
+        };
+        ApplicationCall: {
+            /** @example 7K3QD-9WZXA-M2RTB-H5NVE-40GPC */
+            license_key: string;
+            fingerprint?: string | null;
+            /** @description The product that the application belongs to. Licenses of another product are refused. */
+            product?: string | null;
+            /** @description The machine’s name, for the seller and the customer to recognize it. */
+            name?: string | null;
+            platform?: string | null;
+            app_version?: string | null;
+            /** @description When the application’s version was released. Refused if it is after `updates_until`. */
+            release_date?: string | null;
+            /** @description Comes back in the token, which proves that it is fresh. */
+            nonce?: string | null;
+            /** @description Asks for a lease other than the terms’, up to the longer of their lease and `offline_days`. Ignored without a lease. */
+            lease_seconds?: number | null;
+            /** @description An activation to release if no seat is free. Ignored without `self_service`. */
+            replace?: string | null;
+        };
+        ApplicationVerdict: {
+            /** @description True exactly when `code` is `valid`. */
+            valid: boolean;
+            /** @enum {string} */
+            status: "active" | "expired" | "suspended" | "revoked" | "not_found";
+            expires_at: string | null;
+            /** @description The account’s licensing calls in this period, including this call. */
+            api_usage: number;
+            api_limit: number;
+            /** @enum {string} */
+            code: "not_found" | "revoked" | "suspended" | "expired" | "wrong_product" | "updates_ended" | "fingerprint_required" | "verify_due" | "not_activated" | "no_seat" | "transfer_limit" | "deactivated" | "valid";
+            license_id: string | null;
+            product: string | null;
+            entitlements: {
+                [key: string]: string | number | boolean;
+            };
+            updates_until: string | null;
+            /** Format: date-time */
+            server_time: string;
+            /** @description The seat that this machine holds. */
+            activation: {
+                id: string;
+                name: string | null;
+                platform: string | null;
+                /** Format: date-time */
+                activated_at: string;
+                lease_until: string | null;
+            } | null;
+            /** @description Null if the number of seats isn’t limited. */
+            seats: {
+                used: number;
+                limit: number;
+            } | null;
+            /** @description When a seat may become free. Null unless waiting helps. */
+            retry_at: string | null;
+            /** @description The machines that hold the seats, with `no_seat` and `self_service`. */
+            machines: {
+                id: string;
+                name: string | null;
+                platform: string | null;
+                /** Format: date-time */
+                last_seen_at: string;
+            }[] | null;
+            /** @description A signed token with the answer, see `/api/v1/jwks`. */
+            token: string | null;
+        };
+        Billing: {
+            /** @enum {string} */
+            plan: "free" | "pro" | "scale";
+            subscription: {
+                id: string;
+                /** @enum {string} */
+                plan: "pro" | "scale";
+                /** @enum {string} */
+                status: "active" | "past_due" | "cancelled";
+                /** Format: date-time */
+                period_start: string;
+                /** Format: date-time */
+                period_end: string;
+                cancelled_at: string | null;
+                ends_at: string | null;
+            } | null;
+            /** @description The latest 50 payments. */
+            payments: {
+                payment_id: string;
+                /** @enum {string} */
+                provider: "sandbox" | "stripe";
+                /** @enum {string} */
+                plan: "pro" | "scale";
+                /** @enum {string} */
+                status: "pending" | "paid" | "declined" | "replaced" | "expired";
+                amount: number;
+                currency: string;
+                /** Format: date-time */
+                created_at: string;
+                paid_at: string | null;
+            }[];
+            /** @description The available plans. */
+            plans: {
+                /** @enum {string} */
+                plan: "free" | "pro" | "scale";
+                /** @description Licensing calls per period. */
+                api_limit: number;
+                /** @description Licenses that the account may hold, whatever their status. */
+                license_limit: number;
+                /** @description Calls per second for each API key. */
+                calls_per_second: number;
+                /** @description The price per month in minor units, such as cents. */
+                amount: number;
+                currency: string;
+            }[];
+        };
+        CancelSubscription: {
+            /**
+             * @description When to cancel. The paid limits apply until then.
+             * @default period_end
+             * @enum {string}
+             */
+            at: "period_end" | "now";
+        };
+        CancelledSubscription: {
+            subscription: {
+                id: string;
+                /** @enum {string} */
+                plan: "pro" | "scale";
+                /** @constant */
+                status: "cancelled";
+                /** Format: date-time */
+                cancelled_at: string;
+                /** Format: date-time */
+                ends_at: string;
+            };
+        };
+        CreateApiKey: {
+            name?: string | null;
+            /**
+             * @description A key with scope `verify` can only verify licenses, so that it can ship inside an application.
+             * @default full
+             * @enum {string}
+             */
+            scope: "full" | "verify";
+            /** @description The time from which the key is refused. By default, a key doesn’t expire. */
+            expires_at?: string | null;
+        };
+        CreateLicense: {
+            /** @description The customer’s email address. The default is the account’s own. */
+            customer_email?: string | null;
+            customer_name?: string | null;
+            product?: string | null;
+            /** @description The last day (UTC) on which the license is valid. A perpetual license has null. */
+            expires_at?: string | null;
+            duration_days?: number;
+            /** @description Your own license key. By default, a key is generated. */
+            license_key?: string;
+            metadata?: {
+                [key: string]: string | number | boolean;
+            } | null;
+            terms?: components["schemas"]["LicenseTermsInput"] | null;
+            /** @description The last release date that the license covers. Null covers all releases. */
+            updates_until?: string | null;
+        };
+        CreateWebhook: {
+            /**
+             * Format: uri
+             * @example https://example.com/hooks/latchkey
+             */
+            url: string;
+            events?: ("payment.success" | "subscription.cancelled" | "license.created" | "license.verified" | "activation.created" | "activation.released" | "activation.refused" | "usage.threshold")[] | null;
+            description?: string | null;
+        };
+        Dashboard: {
+            account: components["schemas"]["Account"];
+            usage: {
+                api_usage: number;
+                api_limit: number;
+                /** Format: date-time */
+                period_start: string;
+                /** Format: date-time */
+                period_end: string;
+            };
+            /** @description Calls per day over the last 30 days (UTC). The last entry is today. */
+            usage_by_day: {
+                /** Format: date */
+                date: string;
+                verify: number;
+                create: number;
+            }[];
+            licenses: {
+                total: number;
+                active: number;
+                expired: number;
+                suspended: number;
+                revoked: number;
+            };
+            api_keys: {
+                total: number;
+            };
+            /** @description The number of endpoints, and of successful and failed attempts in the last 24 hours. */
+            webhooks: {
+                endpoints: number;
+                delivered_24h: number;
+                failed_24h: number;
+            };
+            /** @description The latest ten events. */
+            recent_events: {
+                id: string;
+                /** @enum {string} */
+                event: "payment.success" | "subscription.cancelled" | "license.created" | "license.verified" | "activation.created" | "activation.released" | "activation.refused" | "usage.threshold" | "webhook.test";
+                /** Format: date-time */
+                created_at: string;
+                payload: {
+                    [key: string]: unknown;
+                };
+            }[];
+        };
+        DeletedActivation: {
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        DeletedApiKey: {
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        DeletedLicense: {
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        DeletedProduct: {
+            code: string;
+            /** @constant */
+            deleted: true;
+        };
+        DeletedWebhook: {
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        Delivery: {
+            /** @example dlv_0VJ1mKq7XbT2c9LpQwZa */
+            id: string;
+            /** @description The event’s id, sent as `webhook-id` with every attempt. */
+            event_id: string;
+            /** @enum {string} */
+            event: "payment.success" | "subscription.cancelled" | "license.created" | "license.verified" | "activation.created" | "activation.released" | "activation.refused" | "usage.threshold" | "webhook.test";
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed";
+            attempts: {
+                /** Format: date-time */
+                time: string;
+                status_code: number | null;
+                error: string | null;
+                duration_ms: number;
+                /** @description The first 2 KiB of the response. */
+                response: string | null;
+            }[];
+            /** @description Why the delivery failed permanently, if its last attempt doesn’t say so. */
+            error: string | null;
+            next_attempt_at: string | null;
+            /** @description The exact request body. */
+            payload: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        DeliveryList: {
+            data: components["schemas"]["Delivery"][];
+            /** @description The cursor of the next page, or null on the last page. */
+            next_cursor: string | null;
+        };
+        DeveloperProgress: {
+            steps: {
+                /** @enum {string} */
+                id: "create_account" | "create_api_key" | "create_license" | "verify_license" | "add_webhook" | "choose_plan";
+                title: string;
+                done: boolean;
+                done_at: string | null;
+            }[];
+            completed: number;
+            total: number;
+        };
+        Error: {
+            error: {
+                /** @enum {string} */
+                code: "invalid_json" | "invalid_request" | "api_key_required" | "invalid_session" | "invalid_credentials" | "api_key_invalid" | "insufficient_scope" | "origin_not_allowed" | "https_required" | "license_limit_reached" | "api_key_not_found" | "license_not_found" | "webhook_not_found" | "product_not_found" | "activation_not_found" | "not_found" | "method_not_allowed" | "email_taken" | "license_key_taken" | "invalid_transition" | "idempotency_conflict" | "no_active_subscription" | "product_in_use" | "no_seat" | "body_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "usage_limit_exceeded" | "internal_error" | "unavailable";
+                message: string;
+                request_id: string;
+                /** @description The invalid fields. Only present if the input was invalid. */
+                details?: {
+                    path: string;
+                    message: string;
+                }[];
+            };
+        };
+        Health: {
+            /** @enum {string} */
+            status: "ok" | "degraded";
+            version: string;
+            /** Format: date-time */
+            time: string;
+            /** @description The result of each check: `ok` or what is wrong. */
+            checks: {
+                [key: string]: string;
+            };
+        };
+        InitPayment: {
+            /** @enum {string} */
+            plan: "pro" | "scale";
+            /** @description A URL on this service, or on one of the account’s `allowed_origins`. */
+            success_url?: string;
+            /** @description A URL on this service, or on one of the account’s `allowed_origins`. */
+            cancel_url?: string;
+        };
+        KeySet: {
+            keys: {
+                /** @constant */
+                kty: "OKP";
+                /** @constant */
+                crv: "Ed25519";
+                x: string;
+                /** @description The key’s RFC 7638 thumbprint. */
+                kid: string;
+                /** @constant */
+                use: "sig";
+            }[];
+            /** @description For each newer key, oldest first: a JWS by the key before it, with type `latchkey+keys`, that names the newer key. */
+            chain: string[];
+        };
+        License: {
+            /** @example lic_0VJ1mKq7XbT2c9LpQwZa */
+            id: string;
+            license_key: string;
+            /** @enum {string} */
+            status: "active" | "expired" | "suspended" | "revoked";
+            product: string | null;
+            customer_email: string;
+            customer_name: string | null;
+            expires_at: string | null;
+            metadata: {
+                [key: string]: string | number | boolean;
+            };
+            terms: components["schemas"]["LicenseTerms"];
+            updates_until: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        LicenseHistory: {
+            data: components["schemas"]["LicenseHistoryEntry"][];
+            /** @description The cursor of the next page, or null on the last page. */
+            next_cursor: string | null;
+        };
+        LicenseHistoryEntry: {
+            /**
+             * @description What happened. `renewed` means that only `expires_at` changed.
+             * @enum {string}
+             */
+            action: "created" | "changed" | "suspended" | "reinstated" | "revoked" | "renewed" | "key_rotated";
+            /** Format: date-time */
+            at: string;
+            /** @description The changed fields. Empty for `created`. */
+            changes: {
+                /** @enum {string} */
+                field: "status" | "expires_at" | "product" | "customer_email" | "customer_name" | "metadata" | "terms" | "updates_until" | "license_key";
+                from: (string | components["schemas"]["LicenseTerms"] | {
+                    [key: string]: string | number | boolean;
+                }) | null;
+                to: (string | components["schemas"]["LicenseTerms"] | {
+                    [key: string]: string | number | boolean;
+                }) | null;
+            }[];
+        };
+        LicenseList: {
+            data: components["schemas"]["License"][];
+            /** @description The cursor of the next page, or null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description The license’s own terms. It inherits absent fields from its product. */
+        LicenseTerms: {
+            max_activations?: number | "none";
+            lease_seconds?: number | "none";
+            offline_days?: number;
+            max_transfers?: number | "none";
+            self_service?: boolean;
+            entitlements?: {
+                [key: string]: string | number | boolean | null;
+            };
+        };
+        LicenseTermsInput: {
+            /** @description The number of seats: machines that may use a license at the same time. "none" lifts the product’s limit, and null inherits it. */
+            max_activations?: (number | "none") | null;
+            /** @description How long a seat is held after its machine’s last verify or heartbeat. Without it, a seat is held until it is released. "none" lifts the product’s limit, and null inherits it. */
+            lease_seconds?: (number | "none") | null;
+            /** @description For how many days a token is good without contact. The default is 14. */
+            offline_days?: number | null;
+            /** @description How many more machines than `max_activations` may hold a seat within 30 days. "none" lifts the product’s limit, and null inherits it. */
+            max_transfers?: (number | "none") | null;
+            /** @description Whether an application that finds no seat is told which machines hold the seats, and may replace one. The default is false. */
+            self_service?: boolean | null;
+            /** @description A flat object of strings, numbers, and booleans that applications receive. An entry that is null takes the product’s away. */
+            entitlements?: {
+                [key: string]: string | number | boolean | null;
+            } | null;
+        };
+        LoggedOut: {
+            /** @constant */
+            logged_out: true;
+        };
+        Login: {
+            email: string;
+            password: string;
+        };
+        NewEvents: {
+            data: {
+                /** @description The event’s id, which is the `webhook-id` of its deliveries. */
+                id: string;
+                /** @enum {string} */
+                event: "payment.success" | "subscription.cancelled" | "license.created" | "license.verified" | "activation.created" | "activation.released" | "activation.refused" | "usage.threshold";
+                /** @description The exact body of its deliveries. */
+                payload: string;
+                /** Format: date-time */
+                created_at: string;
+            }[];
+            /** @description The cursor for the next call. It is never null. */
+            next_cursor: string;
+        };
+        OfflineToken: {
+            fingerprint?: string | null;
+            /** @description The default is `offline_days`. */
+            days?: number | null;
+        };
+        OfflineTokenFile: {
+            token: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        Onboarding: {
+            base_url: string;
+            /** @description The newest API key, masked. */
+            api_key: string | null;
+            /** @description The first step that isn’t done, or null if all are done. */
+            next_step: ("create_account" | "create_api_key" | "create_license" | "verify_license" | "add_webhook" | "choose_plan") | null;
+            snippets: {
+                curl: string;
+                javascript: string;
+                python: string;
+            };
+            /** @description The license key in the snippets: the newest license’s, or an example. */
+            license_key: string;
+            /** @description Stands for the API key in the snippets. */
+            key_placeholder: string;
+            webhook_events: string[];
+        };
+        PatchAccount: {
+            name?: string | null;
+            /** @description Origins, besides this service, that a checkout may send the browser back to. */
+            allowed_origins?: string[];
+        };
+        PatchLicense: {
+            /**
+             * Format: email
+             * @example ada@example.com
+             */
+            customer_email?: string;
+            customer_name?: string | null;
+            product?: string | null;
+            /** @description The last day (UTC) on which the license is valid. A perpetual license has null. */
+            expires_at?: string | null;
+            /** @description A flat object that replaces the existing metadata. */
+            metadata?: {
+                [key: string]: string | number | boolean;
+            };
+            /** @description Merged into the license’s terms, field by field. */
+            terms?: components["schemas"]["LicenseTermsInput"];
+            /** @description The last release date that the license covers. Null covers all releases. */
+            updates_until?: string | null;
+        };
+        PatchWebhook: {
+            /**
+             * Format: uri
+             * @example https://example.com/hooks/latchkey
+             */
+            url?: string;
+            events?: ("payment.success" | "subscription.cancelled" | "license.created" | "license.verified" | "activation.created" | "activation.released" | "activation.refused" | "usage.threshold")[] | null;
+            description?: string | null;
+            /**
+             * @description Disabling a webhook cancels its pending deliveries. They can be resent later.
+             * @enum {string}
+             */
+            status?: "enabled" | "disabled";
+        };
+        Product: {
+            /** @example orrery-pro */
+            code: string;
+            name: string | null;
+            terms: components["schemas"]["ProductTerms"];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ProductList: {
+            data: components["schemas"]["Product"][];
+            /** @description The cursor of the next page, or null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description The terms that were set. An absent field has its default. */
+        ProductTerms: {
+            max_activations?: number;
+            lease_seconds?: number;
+            offline_days?: number;
+            max_transfers?: number;
+            self_service?: boolean;
+            duration_days?: number;
+            updates_days?: number;
+            entitlements?: {
+                [key: string]: string | number | boolean;
+            };
+        };
+        ProductTermsInput: {
+            /** @description The number of seats: machines that may use a license at the same time. */
+            max_activations?: number | null;
+            /** @description How long a seat is held after its machine’s last verify or heartbeat. Without it, a seat is held until it is released. */
+            lease_seconds?: number | null;
+            /** @description For how many days a token is good without contact. The default is 14. */
+            offline_days?: number | null;
+            /** @description How many more machines than `max_activations` may hold a seat within 30 days. */
+            max_transfers?: number | null;
+            /** @description Whether an application that finds no seat is told which machines hold the seats, and may replace one. The default is false. */
+            self_service?: boolean | null;
+            /** @description How long a new license lasts, unless its create says otherwise. */
+            duration_days?: number | null;
+            /** @description For how long a new license gets updates, unless its create says otherwise. */
+            updates_days?: number | null;
+            /** @description A flat object of strings, numbers, and booleans that applications receive. */
+            entitlements?: {
+                [key: string]: string | number | boolean;
+            } | null;
+        };
+        PutProduct: {
+            name?: string | null;
+            terms?: components["schemas"]["ProductTermsInput"] | null;
+        };
+        Received: {
+            /** @constant */
+            received: true;
+        };
+        Register: {
+            /**
+             * Format: email
+             * @example ada@example.com
+             */
+            email: string;
+            password: string;
+            name?: string | null;
+            /**
+             * @description Where verifies of this account are answered. Choose the region nearest to your application; it can’t be changed later. By default, the region nearest to this request.
+             * @enum {string}
+             */
+            home_region?: "wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc";
+        };
+        RenewLicense: {
+            /** @description The last day (UTC) on which the license is valid. A perpetual license has null. */
+            expires_at?: string | null;
+            duration_days?: number;
+        };
+        RevealedApiKey: {
+            /** @example key_0VJ1mKq7XbT2c9LpQwZa */
+            id: string;
+            name: string | null;
+            /** @enum {string} */
+            scope: "full" | "verify";
+            /** @example lk_live_0VJ1********Xk2d */
+            masked_key: string;
+            /** Format: date-time */
+            created_at: string;
+            last_used_at: string | null;
+            expires_at: string | null;
+            /** @description The complete API key. */
+            api_key: string;
+        };
+        RevealedWebhook: {
+            /** @example whe_0VJ1mKq7XbT2c9LpQwZa */
+            id: string;
+            url: string;
+            description: string | null;
+            events: ("payment.success" | "subscription.cancelled" | "license.created" | "license.verified" | "activation.created" | "activation.released" | "activation.refused" | "usage.threshold")[];
+            /** @enum {string} */
+            status: "enabled" | "disabled";
+            /** @description Why the webhook is disabled: `by_you` if you disabled it, `gone` if it answered 410, `failing` if it only failed for five days. */
+            disabled_reason: ("by_you" | "gone" | "failing") | null;
+            /** @description The time of the first failure since the last success. */
+            failing_since: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description The secret that signs requests to this webhook, according to Standard Webhooks. */
+            secret: string;
+            /** @description The time until which the previous secret signs as well. Each earlier secret signs for 24 hours after its rotation. */
+            old_secret_expires_at: string | null;
+        };
+        RotateKey: {
+            /** @description Your own license key. By default, a key is generated. */
+            license_key?: string;
+        };
+        SignedIn: {
+            account: components["schemas"]["Account"];
+            session: {
+                /** @description The session token, for the header `Authorization: Bearer …`. Browsers also get it as a cookie. */
+                token: string;
+                /** Format: date-time */
+                expires_at: string;
+            };
+        };
+        StartedPayment: {
+            /** @example pay_0VJ1mKq7XbT2c9LpQwZa */
+            payment_id: string;
+            /** @enum {string} */
+            provider: "sandbox" | "stripe";
+            /** @enum {string} */
+            plan: "pro" | "scale";
+            /** @description The amount in minor units, such as cents. */
+            amount: number;
+            currency: string;
+            /** @constant */
+            status: "pending";
+            checkout_url: string;
+        };
+        Verdict: {
+            valid: boolean;
+            /** @enum {string} */
+            status: "active" | "expired" | "suspended" | "revoked" | "not_found";
+            expires_at: string | null;
+            /** @description The account’s licensing calls in this period, including this call. */
+            api_usage: number;
+            api_limit: number;
+        };
+        Verify: {
+            /** @example 7K3QD-9WZXA-M2RTB-H5NVE-40GPC */
+            license_key: string;
+        };
+        VerifyAnswer: components["schemas"]["ApplicationVerdict"] | components["schemas"]["Verdict"];
+        Webhook: {
+            /** @example whe_0VJ1mKq7XbT2c9LpQwZa */
+            id: string;
+            url: string;
+            description: string | null;
+            events: ("payment.success" | "subscription.cancelled" | "license.created" | "license.verified" | "activation.created" | "activation.released" | "activation.refused" | "usage.threshold")[];
+            /** @enum {string} */
+            status: "enabled" | "disabled";
+            /** @description Why the webhook is disabled: `by_you` if you disabled it, `gone` if it answered 410, `failing` if it only failed for five days. */
+            disabled_reason: ("by_you" | "gone" | "failing") | null;
+            /** @description The time of the first failure since the last success. */
+            failing_since: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        WebhookList: {
+            data: components["schemas"]["Webhook"][];
+            /** @description The cursor of the next page, or null on the last page. */
+            next_cursor: string | null;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /** @description The id of this request in the logs. */
+        "X-Request-Id": string;
+        /** @description The rest of the rate limit: `r` calls now, and the full rate in `t` seconds. For a call with an API key, it is the limit of the key (`"key"`) or of all API keys of the account together (`"account"`), whichever is tighter. For a call with a session, it is the limit of all sessions of the account together (`"session"`). */
+        RateLimit: string;
+        /** @description The rate limit that `RateLimit` refers to: `q` calls in `w` seconds. */
+        "RateLimit-Policy": string;
+        /** @description Seconds to wait before retrying. */
+        "Retry-After": number;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All checks passed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description A check failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    register: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Register"];
+            };
+        };
+        responses: {
+            /** @description The new account and its first session. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Login"];
+            };
+        };
+        responses: {
+            /** @description The account and a new session. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoggedOut"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchAccount"];
+            };
+        };
+        responses: {
+            /** @description The updated account. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of API keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyList"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateApiKey"];
+            };
+        };
+        responses: {
+            /** @description The API key, unmasked. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevealedApiKey"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revealApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The API key, unmasked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevealedApiKey"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The API key is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedApiKey"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDashboard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Usage, license counts, webhook figures, and recent events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dashboard"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDeveloperProgress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The first steps and which of them are done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeveloperProgress"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOnboarding: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The base URL, the newest API key (masked), the next step, and code snippets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Onboarding"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getBilling: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account’s plan, subscription, and payments. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Billing"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    initPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InitPayment"];
+            };
+        };
+        responses: {
+            /** @description The pending payment and the URL of its checkout. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedPayment"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancelSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelSubscription"];
+            };
+        };
+        responses: {
+            /** @description The canceled subscription and the time at which it ends. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CancelledSubscription"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    stripeNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The notification was accepted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Received"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    sandboxNotification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The notification was accepted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Received"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account’s webhooks, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhook"];
+            };
+        };
+        responses: {
+            /** @description The webhook and its signing secret. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevealedWebhook"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revealWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook and its signing secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevealedWebhook"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedWebhook"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchWebhook"];
+            };
+        };
+        responses: {
+            /** @description The updated webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook and its new signing secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevealedWebhook"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery of the test event. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resendDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, due now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listenForEvents: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous call. Without it, the call starts to listen. */
+                cursor?: string;
+                /** @description Seconds to wait for an event if there are none. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Up to 100 events that arrived after the cursor. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewEvents"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    verifyLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplicationCall"];
+            };
+        };
+        responses: {
+            /** @description The verdict on the license and the machine. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VerifyAnswer"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    activateLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplicationCall"];
+            };
+        };
+        responses: {
+            /** @description The verdict on the license and the machine. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationVerdict"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    sendHeartbeat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplicationCall"];
+            };
+        };
+        responses: {
+            /** @description The verdict on the license and the machine. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationVerdict"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deactivateLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplicationCall"];
+            };
+        };
+        responses: {
+            /** @description The verdict on the license and the machine. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationVerdict"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createLicense: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A retry with the same key within 24 hours returns the same license. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateLicense"];
+            };
+        };
+        responses: {
+            /** @description The license. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["License"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listLicenses: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                status?: "active" | "expired" | "suspended" | "revoked";
+                /** @description Finds licenses by a part of their key, customer email address, customer name, or product. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses. A page of results can have fewer licenses than `limit`, or none, although more follow: the list ends where `next_cursor` is null. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of licenses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LicenseList"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The license. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["License"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The license is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedLicense"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchLicense"];
+            };
+        };
+        responses: {
+            /** @description The updated license. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["License"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getLicenseHistory: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the license’s history. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LicenseHistory"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateLicenseKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateKey"];
+            };
+        };
+        responses: {
+            /** @description The license with its new key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["License"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    renewLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenewLicense"];
+            };
+        };
+        responses: {
+            /** @description The updated license. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["License"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    suspendLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The updated license. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["License"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reinstateLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The updated license. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["License"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    revokeLicense: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The updated license. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["License"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listActivations: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of activations. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivationList"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    releaseActivation: {
+        parameters: {
+            query?: {
+                /** @description With `true`, also releases a seat that an offline file holds. */
+                force?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                id: string;
+                activation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The seat is free. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedActivation"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    issueOfflineToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["OfflineToken"];
+            };
+        };
+        responses: {
+            /** @description The token. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfflineTokenFile"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listProducts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of products. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProductList"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getProduct: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The product. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Product"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putProduct: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PutProduct"];
+            };
+        };
+        responses: {
+            /** @description The replaced product. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Product"];
+                };
+            };
+            /** @description The new product. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Product"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteProduct: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The product is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedProduct"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getKeySet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key set. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeySet"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+}

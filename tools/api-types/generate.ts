@@ -1,0 +1,39 @@
+// Writes src/client/api/schema.ts, the types of the OpenAPI document. With --check, it only says whether the file is up
+// to date. It lives outside scripts/ because openapi-typescript needs a TypeScript of its own.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import openapiTypes, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import { openApiDocument } from '../../scripts/openapi.ts';
+import { app } from '../../src/app.ts';
+
+interface Response {
+  description: string;
+  headers?: unknown;
+  content: { 'application/json': { schema: { $ref: string } } };
+}
+
+const FILE = join(import.meta.dirname, '../../src/client/api/schema.ts');
+const HEADER = '// Generated from the OpenAPI document by `npm run api-types`.\n\n';
+
+/** All errors have the same body, so one `default` response takes the place of a response per status. */
+const mergeErrors = (document: OpenAPI3): OpenAPI3 => {
+  const paths = document.paths as Record<string, Record<string, { responses: Record<string, Response> }>>;
+  for (const { responses } of Object.values(paths).flatMap((path) => Object.values(path))) {
+    for (const [status, response] of Object.entries(responses)) {
+      delete response.headers;
+      if (response.content['application/json'].schema.$ref !== '#/components/schemas/Error') continue;
+      delete responses[status];
+      responses['default'] = { ...response, description: 'The call failed.' };
+    }
+  }
+  return document;
+};
+
+const document = mergeErrors(openApiDocument(app, '') as unknown as OpenAPI3);
+const types = HEADER + astToString(await openapiTypes(document));
+
+if (!process.argv.includes('--check')) writeFileSync(FILE, types);
+else if (readFileSync(FILE, 'utf8') !== types) {
+  console.error('The API has changed. Run npm run api-types.');
+  process.exitCode = 1;
+}
