@@ -1,7 +1,7 @@
 // `npm run pack:client`: builds the client package from src/client, and prints the path of its tarball as the last line.
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 
 const root = join(import.meta.dirname, '..');
@@ -27,15 +27,41 @@ const bundle = async () => {
   await build.close();
 };
 
-/** The declarations import `./x.ts`, because the sources do. In the package, the same file is `./x.js`. */
+/** Declarations of bundled packages go into the package too, so that it has no dependencies. */
+const VENDORED: Record<string, string> = {
+  'openapi-fetch': 'dist/index.d.mts',
+  'openapi-typescript-helpers': 'dist/index.d.mts',
+};
+
+/** The sources' declarations import `./x.ts`. In the package, the same file is `./x.js`. */
+const writeTypes = (file: string, text: string) => {
+  const to = join(staged, 'types', file);
+  mkdirSync(dirname(to), { recursive: true });
+  const vendor = relative(dirname(file), 'vendor');
+  const withoutPackages = Object.keys(VENDORED).reduce(
+    (code, name) => code.replaceAll(`'${name}'`, `'./${join(vendor, name)}.js'`),
+    text,
+  );
+  writeFileSync(to, withoutPackages.replace(/(["']\.{1,2}\/[^"']+)\.ts(["'])/g, '$1.js$2'));
+};
+
 const copyTypes = () => {
   run('tsc', '-b', source);
-  for (const file of globSync('**/*.d.ts', { cwd: types })) {
-    const to = join(staged, 'types', file);
-    mkdirSync(dirname(to), { recursive: true });
-    const text = readFileSync(join(types, file), 'utf8');
-    writeFileSync(to, text.replace(/(["']\.{1,2}\/[^"']+)\.ts(["'])/g, '$1.js$2'));
-  }
+  for (const file of globSync('**/*.d.ts', { cwd: types }))
+    writeTypes(file, readFileSync(join(types, file), 'utf8'));
+  for (const [name, path] of Object.entries(VENDORED))
+    writeTypes(`vendor/${name}.d.ts`, readFileSync(join(root, 'node_modules', name, path), 'utf8'));
+};
+
+/** The licenses of the packages that the bundles contain. */
+const writeNotices = () => {
+  const names = [...Object.keys(VENDORED), 'picocolors', 'fast-string-width', 'fast-string-truncated-width'];
+  const notices = names.map((name) => {
+    const folder = join(root, 'node_modules', name);
+    const [file = ''] = globSync('{LICENSE,license}*', { cwd: folder });
+    return `${name}\n\n${readFileSync(join(folder, file), 'utf8')}`;
+  });
+  writeFileSync(join(staged, 'NOTICES'), notices.join(`\n${'-'.repeat(60)}\n\n`));
 };
 
 rmSync(out, { recursive: true, force: true });
@@ -44,6 +70,7 @@ for (const file of ['package.json', 'README.md']) cpSync(join(source, file), joi
 cpSync(join(root, 'LICENSE'), join(staged, 'LICENSE'));
 await bundle();
 copyTypes();
+writeNotices();
 const [packed] = JSON.parse(run('npm', 'pack', '--json', '--pack-destination', out)) as {
   filename: string;
 }[];
