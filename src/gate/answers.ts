@@ -1,4 +1,5 @@
 import { licenseEvent } from '../shared/events.ts';
+import { createLru } from '../shared/lru.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import type { AdmissionControl } from './admission.ts';
@@ -34,8 +35,11 @@ interface Parts {
   relay: Relay;
 }
 
+/** The platform repeats a call for at most ten seconds. */
+const REPLIES_IN_MEMORY = 5_000;
+
 /** Answers the calls of applications: checks key, rate limit and usage limit, judges the license, and counts the call. */
-export const openAnswers =
+const openFirstAnswers =
   ({ copy, ledger, admission, applications, outgoing, relay }: Parts) =>
   ({ presented, call, licenseKey, request, callId, canSign }: Call, nowMs: number): VerifyReply => {
     const admitted = admission.admit(presented, 'verify', nowMs);
@@ -63,3 +67,23 @@ export const openAnswers =
     }
     return { refused: null, rate, verdict, apiUsage: apiUsage + 1, apiLimit };
   };
+
+/**
+ * A repeated call about a machine gets the answer of the first call. Made again, it could undo what the machine has done
+ * since. The exception is an answer with the machines that hold the seats: it is long, and the call changed nothing.
+ */
+export const openAnswers = (parts: Parts) => {
+  const replies = createLru<VerifyReply>(REPLIES_IN_MEMORY);
+  const answer = openFirstAnswers(parts);
+
+  return (call: Call, nowMs: number): VerifyReply => {
+    const { request, callId } = call;
+    if (request === null) return answer(call, nowMs);
+    const first = replies.get(callId);
+    if (first) return first;
+    const reply = answer(call, nowMs);
+    const hasMachines = reply.refused === null && 'machines' in reply.verdict && reply.verdict.machines;
+    if (reply.refused === null && !hasMachines) replies.set(callId, reply);
+    return reply;
+  };
+};

@@ -1,10 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { parseApiKey } from '../../src/auth/api-key.ts';
 import { readReply } from '../../src/gate/replies.ts';
+import type { SeatCall } from '../../src/gate/seats.ts';
 import type { PresentedKey } from '../../src/shared/presented-key.ts';
+import { machineOf } from '../support/activations.ts';
 import { type Customer, signUp } from '../support/client.ts';
-import { evict, gate, kill, setUsage, statistics } from '../support/gate.ts';
+import { evict, gate, kill, readGate, setUsage, statistics } from '../support/gate.ts';
 
 // The platform repeats a call whose connection was lost, for example by a deploy, with the same arguments.
 
@@ -16,9 +18,10 @@ beforeEach(async () => {
   licenseKey = (await ada.createLicense()).license_key;
 });
 
+const presentedKey = () => parseApiKey(env.API_KEY_SECRET, ada.apiKey) as PresentedKey;
+
 const verify = async (callId: string) => {
-  const key = parseApiKey(env.API_KEY_SECRET, ada.apiKey) as PresentedKey;
-  const reply = readReply(await gate(ada.accountId).verify(key, licenseKey, callId));
+  const reply = readReply(await gate(ada.accountId).verify(presentedKey(), licenseKey, callId));
   return reply.refused ?? `${reply.verdict.status} ${reply.apiUsage}`;
 };
 
@@ -49,6 +52,60 @@ test('the usage limit doesn’t refuse a repeat of the last call', async () => {
   expect(await verify('call-1')).toBe('active 1000');
   expect(await verify('call-1')).toBe('active 1000');
   expect(await verify('call-2')).toBe('usage_limit_exceeded');
+});
+
+describe('a call on a machine', () => {
+  const activations = (columns: string) =>
+    readGate<Record<string, string>>(ada.accountId, `SELECT ${columns} FROM activations`);
+  const events = async () =>
+    (await readGate<{ events: string }>(ada.accountId, 'SELECT events FROM outgoing')).flatMap(
+      ({ events: row }) => (JSON.parse(row) as { name: string }[]).map(({ name }) => name),
+    );
+  const on = async (call: SeatCall, callId: string, n = 1) => {
+    const request = { licenseKey, fingerprint: machineOf(n) };
+    return gate(ada.accountId).application(presentedKey(), call, request, callId);
+  };
+
+  beforeEach(async () => {
+    licenseKey = (await ada.createLicense({ terms: { max_activations: 1 } })).license_key;
+  });
+
+  test.for(['verify', 'activate', 'heartbeat', 'deactivate'] as const)(
+    'a repeated %s gets the same answer, and counts once',
+    async (call) => {
+      await on('activate', 'call-1');
+      const first = await on(call, 'call-2');
+      const before = await apiUsage();
+      await on('verify', 'call-3');
+      expect(await Promise.all([on(call, 'call-2'), on(call, 'call-2')])).toEqual([first, first]);
+      expect(await apiUsage()).toBe(before + 1);
+    },
+  );
+
+  test('a repeated activation has one seat and one event, also after a restart', async () => {
+    await on('activate', 'call-1');
+    const [taken] = await activations('id');
+    await kill(ada.accountId);
+    const reply = readReply(await on('activate', 'call-1'));
+    expect(reply).toMatchObject({ verdict: { code: 'valid', activation: taken }, apiUsage: 1 });
+    expect(await activations('id')).toEqual([taken]);
+    expect((await events()).filter((name) => name === 'activation.created')).toHaveLength(1);
+  });
+
+  test('a repeated deactivation does not release the seat that the machine has taken since', async () => {
+    await on('activate', 'call-1');
+    const first = await on('deactivate', 'call-2');
+    await on('activate', 'call-3');
+    expect(await on('deactivate', 'call-2')).toBe(first);
+    expect(readReply(await on('verify', 'call-4'))).toMatchObject({ verdict: { code: 'valid' } });
+  });
+
+  test('a repeated activation does not take the seat that was released since', async () => {
+    const first = await on('activate', 'call-1');
+    await on('deactivate', 'call-2');
+    expect(await on('activate', 'call-1')).toBe(first);
+    expect(readReply(await on('activate', 'call-3', 2))).toMatchObject({ verdict: { code: 'valid' } });
+  });
 });
 
 test('a repeated announcement is counted once, and a repeated abandonment is refunded once', async () => {
