@@ -79,11 +79,10 @@ export const applicationInput = verifyInput
         description:
           'Asks for a lease other than the terms’, up to the longer of their lease and `offline_days`. Ignored without a lease.',
       }),
-    replace: z
-      .string()
-      .max(64)
-      .nullish()
-      .meta({ description: 'An activation to release if no seat is free. Ignored without `self_service`.' }),
+    replace: z.string().max(64).nullish().meta({
+      description:
+        'The activation whose seat this machine takes over. Ignored without `self_service`, and by a machine that holds a seat.',
+    }),
   })
   .meta({ id: 'ApplicationCall' });
 
@@ -170,7 +169,7 @@ export const offlineTokenInput = z
       .min(1)
       .max(MAX_OFFLINE_DAYS)
       .nullish()
-      .meta({ description: 'The default is `offline_days`.' }),
+      .meta({ description: 'The default is `offline_days`, unless that is 0.' }),
   })
   .meta({ id: 'OfflineToken' });
 

@@ -40,6 +40,8 @@ const REFUSED_SEAT = new Set(['no_seat', 'transfer_limit']);
 const toRefusal = (code: string, { status }: LicenseRow): AppError => {
   if (code === 'fingerprint_required')
     return invalidField('fingerprint', 'is required, because the license’s seats are limited');
+  if (code === 'days_required')
+    return invalidField('days', 'is required, because the terms’ offline_days is 0');
   if (code === 'transfer_limit')
     return new AppError('no_seat', { message: 'Too Many Machines Have Held a Seat Within 30 Days' });
   if (REFUSED_SEAT.has(code)) return new AppError('no_seat');

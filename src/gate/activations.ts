@@ -154,11 +154,13 @@ export const openActivations = (sql: SqlStorage) => {
       countsByLicense.delete(activation.licenseId);
     },
 
-    find: (licenseId: string, id: string): Activation | null => {
+    /** Returns an activation that has held a seat within the last 30 days. */
+    find: (licenseId: string, id: string, nowMs: number): Activation | null => {
       const [row] = sql.exec<ActivationRow>(
-        'SELECT * FROM activations WHERE license_id = ? AND id = ?',
+        'SELECT * FROM activations WHERE license_id = ? AND id = ? AND live_until_ms > ?',
         licenseId,
         id,
+        nowMs - TRANSFER_MS,
       );
       return row ? toActivation(row) : null;
     },

@@ -7,7 +7,7 @@ import type { CopiedLicense } from './copy-tables.ts';
 import type { Outgoing } from './outgoing.ts';
 import { openSeatCalls } from './seat-calls.ts';
 import { openSeatClock } from './seat-clock.ts';
-import { isLive, type SeatCall, type SeatCode } from './seats.ts';
+import { isHeld, isLive, type SeatCall, type SeatCode } from './seats.ts';
 import { writeOrRestart } from '../shared/write-or-restart.ts';
 import { decideVerdict, type Verdict } from './verdict.ts';
 
@@ -103,7 +103,7 @@ export interface FileRequest {
 
 /** What an offline file says, or why there is none. */
 export type FileVerdict =
-  | { refused: ApplicationCode }
+  | { refused: ApplicationCode | 'days_required' }
   | ({ refused: null; activationId: string | null; offlineDays: number; issuedAtMs: number } & Pick<
       CopiedLicense,
       'licenseKey' | 'id' | 'product' | 'expiresAt' | 'updatesUntil'
@@ -111,7 +111,8 @@ export type FileVerdict =
       Pick<Terms, 'entitlements'>);
 
 /** Whether the machine hasn't released its seat, or a file still holds it. */
-const isHeld = ({ seat }: Activation, nowMs: number) => seat.releasedAtMs === null || isLive(seat, nowMs);
+const isReleasable = ({ seat }: Activation, nowMs: number) =>
+  seat.releasedAtMs === null || isLive(seat, nowMs);
 
 interface Parts {
   ctx: DurableObjectState;
@@ -126,7 +127,7 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
 
   const heldBy = (license: CopiedLicense, { fingerprint }: ApplicationRequest, nowMs: number) => {
     const known = fingerprint ? activations.read(license.id, fingerprint, nowMs) : null;
-    return known && known.seat.releasedAtMs === null && isLive(known.seat, nowMs) ? known : null;
+    return known && isHeld(known.seat, nowMs) ? known : null;
   };
 
   const machinesOf = (license: CopiedLicense, nowMs: number): ApplicationVerdict['machines'] =>
@@ -198,12 +199,11 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
     /** Releases a seat for the seller. A seat that an offline file holds is only released by force. */
     release: (license: CopiedLicense, id: string, force: boolean, nowMs: number): ReleaseResult => {
       const seatMs = clock.read(nowMs);
-      const activation = activations.find(license.id, id);
-      if (!activation || !isHeld(activation, seatMs)) return 'not_found';
+      const activation = activations.find(license.id, id, seatMs);
+      if (!activation || !isReleasable(activation, seatMs)) return 'not_found';
       const { fileUntilMs } = activation.seat;
       if (fileUntilMs !== null && fileUntilMs > seatMs && !force) return 'held_by_file';
-      const seat = { ...activation.seat, fileUntilMs: null };
-      writeOrRestart(ctx, () => seatCalls.release(license, { ...activation, seat }, seatMs));
+      writeOrRestart(ctx, () => seatCalls.release(license, activation, seatMs, true));
       return 'released';
     },
 
@@ -224,6 +224,7 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
         offlineDays,
         issuedAtMs: nowMs,
       } as const;
+      if (offlineDays === 0) return { refused: 'days_required' };
       const { entitlements } = terms;
       if (terms.maxActivations === null) return { ...file, entitlements, activationId: null };
       const seatMs = clock.read(nowMs);

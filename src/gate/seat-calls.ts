@@ -7,14 +7,14 @@ import type { ApplicationRequest } from './applications.ts';
 import type { CopiedLicense } from './copy-tables.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { SeatClock } from './seat-clock.ts';
-import { decideSeat, isLive, type SeatCall, type SeatCode } from './seats.ts';
+import { decideSeat, isHeld, liveUntilMs, type SeatCall, type SeatCode } from './seats.ts';
 
 // Writes what a call changes about its machine's seat, with the event. Run each function in one transaction.
 
 const REFUSED_EVENT_INTERVAL_MS = HOUR_MS;
 
 const isReplaceable = ({ seat }: Activation, nowMs: number) =>
-  seat.releasedAtMs === null && isLive(seat, nowMs) && (seat.fileUntilMs ?? 0) <= nowMs;
+  isHeld(seat, nowMs) && (seat.fileUntilMs ?? 0) <= nowMs;
 
 const isSameMachine = (machine: Machine, known: Machine) =>
   machine.name === known.name &&
@@ -32,8 +32,11 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
     outgoing.insert([licenseEvent(name, nowMs, license, { activation_id: id, fingerprint, name: machine })]);
   };
 
-  const release = (license: CopiedLicense, activation: Activation, nowMs: number) => {
-    activations.replace({ ...activation, seat: { ...activation.seat, releasedAtMs: nowMs } });
+  /** A seat whose lease has ended was free from then on. By force, an offline file doesn't hold the seat any longer. */
+  const release = (license: CopiedLicense, activation: Activation, nowMs: number, isForced = false) => {
+    const releasedAtMs = Math.min(nowMs, liveUntilMs(activation.seat));
+    const fileUntilMs = isForced ? null : activation.seat.fileUntilMs;
+    activations.replace({ ...activation, seat: { ...activation.seat, releasedAtMs, fileUntilMs } });
     clock.store();
     addEvent('activation.released', license, activation, nowMs);
   };
@@ -54,7 +57,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
     const { fingerprint = '', replace } = request;
     const hasFingerprint = fingerprint !== '';
     const known = hasFingerprint ? activations.read(license.id, fingerprint, nowMs) : null;
-    const replaced = replace && terms.selfService ? activations.find(license.id, replace) : null;
+    const replaced = replace && terms.selfService ? activations.find(license.id, replace, nowMs) : null;
     const decision = decideSeat(
       {
         call,
@@ -78,7 +81,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
       return { code: decision.code, activation: null };
     }
     if (call === 'deactivate') {
-      if (known && decision.seat) release(license, known, decision.seat.releasedAtMs ?? nowMs);
+      if (known && decision.seat) release(license, known, nowMs);
       return { code: decision.code, activation: null };
     }
     if (decision.takes && decision.seat) {
@@ -92,7 +95,8 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
       if (isNew) addEvent('activation.created', license, taken, nowMs);
       return { code: decision.code, activation: taken };
     }
-    if (!known || !isLive(known.seat, nowMs)) return { code: decision.code, activation: null };
+    if (!known || !isHeld(decision.seat ?? known.seat, nowMs))
+      return { code: decision.code, activation: null };
     const isRenewed = decision.code === 'valid';
     const isOtherMachine = isRenewed && !isSameMachine(machine, known);
     if (!decision.seat && !isOtherMachine) return { code: decision.code, activation: known };

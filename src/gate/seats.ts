@@ -72,6 +72,10 @@ export const liveUntilMs = ({ leaseUntilMs, fileUntilMs, releasedAtMs }: Seat): 
 
 export const isLive = (seat: Seat, nowMs: number): boolean => liveUntilMs(seat) > nowMs;
 
+/** Whether the machine itself holds the seat, and not only an offline file that it had before it released the seat. */
+export const isHeld = (seat: Seat, nowMs: number): boolean =>
+  seat.releasedAtMs === null && isLive(seat, nowMs);
+
 export const isRecent = (seat: Seat, nowMs: number): boolean => liveUntilMs(seat) > nowMs - TRANSFER_MS;
 
 /** An application may ask for at least a minute, and for at most the longer of the terms' lease and offline time. */
@@ -111,12 +115,11 @@ const renew = ({ call, terms, leaseSeconds }: SeatRequest, seat: Seat, nowMs: nu
 
 /** Takes a seat, if there is one for the machine. */
 const take = (request: SeatRequest, nowMs: number): SeatDecision => {
-  const { terms, seat, leaseSeconds } = request;
+  const { call, terms, seat, leaseSeconds } = request;
   const { maxActivations, maxTransfers } = terms;
-  let replaces = false;
+  const replaces = call === 'activate' && request.replaces;
   if (maxActivations !== null) {
     const { used, recent } = request.count();
-    replaces = request.replaces && used >= maxActivations;
     if (used - (replaces ? 1 : 0) >= maxActivations) return refuse('no_seat');
     const isReturning = seat !== null && isRecent(seat, nowMs);
     if (!isReturning && maxTransfers !== null && recent >= maxActivations + maxTransfers)

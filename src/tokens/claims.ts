@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { sha256 } from '../shared/hash.ts';
 import { randomBase62 } from '../shared/random.ts';
@@ -29,11 +30,22 @@ export interface Statement {
 }
 
 const LICENSE_KEY_BYTES = 16;
+/** A token has at most 1.5 KiB without entitlements. Only a product that isn't the code of one can be longer. */
+const MAX_PRODUCT_BYTES = 200;
 
 const seconds = (ms: number) => Math.floor(ms / 1_000);
 
 const hashOfLicenseKey = (licenseKey: string) =>
   createHash('sha256').update(licenseKey).digest().subarray(0, LICENSE_KEY_BYTES).toString('base64url');
+
+const bytesInJson = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
+
+const cutProduct = (product: string | null): string | null => {
+  if (product === null || bytesInJson(product) <= MAX_PRODUCT_BYTES) return product;
+  const characters = Array.from(product);
+  while (bytesInJson(characters.join('')) > MAX_PRODUCT_BYTES) characters.pop();
+  return characters.join('');
+};
 
 export const toClaims = (origin: string, accountId: string, statement: Statement, nowMs: number) => ({
   iss: origin,
@@ -50,7 +62,7 @@ export const toClaims = (origin: string, accountId: string, statement: Statement
   act: statement.activationId,
   fp: statement.fingerprint === null ? null : sha256(statement.fingerprint),
   lk: hashOfLicenseKey(statement.licenseKey),
-  product: statement.product,
+  product: cutProduct(statement.product),
   ent: statement.entitlements,
   license_ends: statement.licenseEnds,
   updates_until: statement.updatesUntil,

@@ -94,15 +94,22 @@ describe('the token of an answer', () => {
     expect(no.exp - no.iat).toBe(600);
   });
 
-  test('has at most 1.5 KiB with the longest nonce, fingerprint and product', async () => {
-    const product = 'p'.repeat(200);
-    const fields = { product, expires_at: '2099-12-31', updates_until: '2099-12-31' };
-    const { send } = await open({}, { ...fields, terms: { max_activations: 1 } });
-    const sent = { fingerprint: 'f'.repeat(256), nonce: 'n'.repeat(128), product };
-    const { body } = await send('activate', sent);
-    expect(body.code).toBe('valid');
-    expect(body.token.length).toBeLessThanOrEqual(1_536);
-  });
+  test.for([
+    ['ASCII', 'p'.repeat(200), 'p'.repeat(200)],
+    ['another script', '日'.repeat(200), '日'.repeat(66)],
+    ['characters that JSON escapes', '"🔑'.repeat(66), `${'"🔑'.repeat(33)}"`],
+  ])(
+    'has at most 1.5 KiB with the longest nonce, fingerprint and product in %s',
+    async ([, product, cut]) => {
+      const fields = { product, expires_at: '2099-12-31', updates_until: '2099-12-31' };
+      const { send, read } = await open({}, { ...fields, terms: { max_activations: 1 } });
+      const sent = { fingerprint: 'f'.repeat(256), nonce: '"'.repeat(128), product };
+      const { body } = await send('activate', sent);
+      expect(body.code).toBe('valid');
+      expect(body.token.length).toBeLessThanOrEqual(1_536);
+      expect((await read(body.token)).product).toBe(cut);
+    },
+  );
 });
 
 test.for([

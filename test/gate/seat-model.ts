@@ -43,8 +43,8 @@ export const openSeatModel = (firstTerms: Terms) => {
   const addEvent = (name: 'created' | 'released', machine: Machine) =>
     events.push({ name: `activation.${name}`, machine, id: machine.id });
 
-  const free = (machine: Machine, releasedMs: number) => {
-    machine.releasedMs = releasedMs;
+  const free = (machine: Machine) => {
+    machine.releasedMs = Math.min(nowMs, endOf(machine));
     addEvent('released', machine);
   };
 
@@ -108,7 +108,7 @@ export const openSeatModel = (firstTerms: Terms) => {
       }
       const machine = known(n);
       if (call === 'deactivate') {
-        if (machine?.releasedMs === null) free(machine, Math.min(nowMs, machine.leaseUntilMs ?? nowMs));
+        if (machine?.releasedMs === null) free(machine);
         return 'deactivated';
       }
       if (call === 'heartbeat' && machine && nowMs - machine.countedMs > DAY_MS) return 'verify_due';
@@ -127,16 +127,11 @@ export const openSeatModel = (firstTerms: Terms) => {
         if (maxActivations === null) return 'valid';
         return hasLapsed && countLive() >= limit ? 'no_seat' : 'not_activated';
       }
-      if (countLive() >= limit) {
-        const other = selfService && replaced !== null ? known(replaced) : null;
-        const isReplaceable = other?.releasedMs === null && isLive(other) && other.fileUntilMs <= nowMs;
-        if (!isReplaceable || countLive() > limit) return 'no_seat';
-        if (!machine && maxTransfers !== null && countRecent() >= limit + maxTransfers)
-          return 'transfer_limit';
-        free(other, nowMs);
-      } else if (!machine && maxTransfers !== null && countRecent() >= limit + maxTransfers) {
-        return 'transfer_limit';
-      }
+      const other = call === 'activate' && selfService && replaced !== null ? known(replaced) : null;
+      const isReplaced = other?.releasedMs === null && isLive(other) && other.fileUntilMs <= nowMs;
+      if (countLive() - (isReplaced ? 1 : 0) >= limit) return 'no_seat';
+      if (!machine && maxTransfers !== null && countRecent() >= limit + maxTransfers) return 'transfer_limit';
+      if (isReplaced) free(other);
       const taken: Machine = {
         id: hasLapsed ? machine.id : null,
         leaseUntilMs: null,
@@ -164,8 +159,8 @@ export const openSeatModel = (firstTerms: Terms) => {
       const machine = known(n);
       if (!machine || (machine.releasedMs !== null && !isLive(machine))) return 'not_found';
       if (machine.fileUntilMs > nowMs && !force) return 'held_by_file';
+      free(machine);
       machine.fileUntilMs = 0;
-      free(machine, nowMs);
       return 'released';
     },
   };

@@ -91,9 +91,14 @@ describe('a license with limited seats', () => {
     expect(decide('deactivate', { seat })).toMatchObject({ code: 'deactivated', seat: null });
   });
 
-  test('replaces another machine’s seat only if no seat is free', () => {
-    expect(decide('activate', { used: 2, replaces: true })).toMatchObject({ code: 'valid', replaces: true });
-    expect(decide('activate', { used: 1, replaces: true })).toMatchObject({ code: 'valid', replaces: false });
+  test('replaces another machine’s seat only for a machine that takes a seat with activate', () => {
+    const replaces = true;
+    expect(decide('activate', { used: 2, replaces })).toMatchObject({ code: 'valid', replaces: true });
+    expect(decide('activate', { used: 1, replaces })).toMatchObject({ code: 'valid', replaces: true });
+    expect(decide('activate', { used: 2, replaces, seat: seatOf() })).toMatchObject({ replaces: false });
+    expect(decide('activate', { used: 4, replaces })).toMatchObject({ code: 'no_seat', replaces: false });
+    const lapsed = seatOf({ leaseUntilMs: NOW - 1 });
+    expect(decide('verify', { used: 2, replaces, seat: lapsed })).toMatchObject({ code: 'no_seat' });
   });
 });
 

@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { DAY_MS, HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
+import { machineOf, openLicense } from '../support/activations.ts';
+import type { Json } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { readGate } from '../support/gate.ts';
+
+const FLOATING = { max_activations: 1, lease_seconds: 3_600 };
+
+beforeEach(() => useFakeClock('2026-11-22T10:00:00.000Z'));
+
+const openSeller = async (terms: Json) => {
+  const opened = await openLicense(terms);
+  const { customer, license } = opened;
+  const path = `/api/v1/licenses/${license.id}`;
+  const holders = async (): Promise<string[]> =>
+    (await customer.asKey('GET', `${path}/activations`)).body.data.map(
+      ({ fingerprint }: Json) => fingerprint,
+    );
+  const release = (id: string) => customer.asKey('DELETE', `${path}/activations/${id}`);
+  const issueFile = (sent: Json) => customer.asKey('POST', `${path}/token`, sent);
+  return { ...opened, holders, release, issueFile };
+};
+
+describe('replace', () => {
+  test('releases the other machine’s seat even if another seat is free', async () => {
+    const { on, holders } = await openSeller({ max_activations: 2, self_service: true });
+    const { activation } = await on('activate', 1);
+    expect(await on('activate', 2, { replace: activation.id })).toMatchObject({
+      seats: { used: 1, limit: 2 },
+    });
+    expect(await holders()).toEqual([machineOf(2)]);
+  });
+
+  test('is ignored by verify, which takes no other machine’s seat', async () => {
+    const { on, holders } = await openSeller({ ...FLOATING, self_service: true });
+    await on('activate', 1);
+    vi.advanceTimersByTime(HOUR_MS);
+    const { activation } = await on('activate', 2);
+    expect(await on('verify', 1, { replace: activation.id })).toMatchObject({ code: 'no_seat' });
+    expect(await holders()).toEqual([machineOf(2)]);
+  });
+
+  test('releases nothing if the machine gets no seat', async () => {
+    const { on, holders } = await openSeller({ max_activations: 1, max_transfers: 0, self_service: true });
+    const { activation } = await on('activate', 1);
+    expect(await on('activate', 2, { replace: activation.id })).toMatchObject({ code: 'transfer_limit' });
+    expect(await holders()).toEqual([machineOf(1)]);
+  });
+});
+
+describe('an offline file', () => {
+  test('holds the seat of a machine that has deactivated, which has no activation any more', async () => {
+    const { on, holders, issueFile } = await openSeller({ max_activations: 1 });
+    await issueFile({ fingerprint: machineOf(1), days: 1 });
+    await on('deactivate', 1);
+    for (const call of ['verify', 'heartbeat'])
+      expect(await on(call, 1)).toMatchObject({ code: 'not_activated', activation: null });
+    expect(await holders()).toEqual([machineOf(1)]);
+  });
+
+  test('requires its days if the terms have no time offline', async () => {
+    const { issueFile } = await openSeller({ max_activations: 1, offline_days: 0 });
+    const refused = await issueFile({ fingerprint: machineOf(1) });
+    expect(refused.body.error).toMatchObject({ code: 'invalid_request', details: [{ path: 'days' }] });
+    expect((await issueFile({ fingerprint: machineOf(1), days: 1 })).status).toBe(200);
+  });
+});
+
+describe('a seat whose lease has ended', () => {
+  test('does not become recent again when the seller releases it', async () => {
+    const { on, release } = await openSeller({ ...FLOATING, max_transfers: 0 });
+    const { activation } = await on('activate', 1);
+    vi.advanceTimersByTime(HOUR_MS + 29 * DAY_MS);
+    expect((await release(activation.id)).status).toBe(200);
+    expect(await on('activate', 2)).toMatchObject({ code: 'transfer_limit' });
+    vi.advanceTimersByTime(DAY_MS);
+    expect(await on('activate', 2)).toMatchObject({ code: 'valid' });
+  });
+
+  test('can’t be released after 30 days', async () => {
+    const { on, release } = await openSeller(FLOATING);
+    const { activation } = await on('activate', 1);
+    vi.advanceTimersByTime(HOUR_MS + 30 * DAY_MS);
+    expect((await release(activation.id)).body.error.code).toBe('activation_not_found');
+  });
+
+  test('sends the event of its release with the time of the call', async () => {
+    const { customer, on } = await openSeller(FLOATING);
+    await on('activate', 1);
+    vi.advanceTimersByTime(DAY_MS);
+    await on('deactivate', 1);
+    const rows = await readGate<{ events: string }>(customer.accountId, 'SELECT events FROM outgoing');
+    const events = rows.flatMap(({ events: row }) => JSON.parse(row));
+    const released = events.find(({ name }) => name === 'activation.released');
+    expect(JSON.parse(released.payload).timestamp).toBe(isoTime(Date.now()));
+  });
+});
