@@ -42,7 +42,7 @@ export default defineConfig({
           maxWorkers: '100%',
           sequence: { groupOrder: 2 },
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**'],
+          exclude: ['test/e2e/**', 'test/client/**'],
           setupFiles: ['test/support/setup.ts'],
           globalSetup: [
             'test/fuzz/runs.ts',
@@ -53,6 +53,14 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           expect: { poll: { timeout: 30_000 } },
+        },
+      },
+      {
+        test: {
+          name: 'client',
+          include: ['test/client/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

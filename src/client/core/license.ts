@@ -1,32 +1,173 @@
-import type { License, LicenseOptions, LicenseState } from './types.ts';
+import { type Call, openCalls, type Result } from './calls.ts';
+import { DEFAULT_RUNTIME, readOptions, type Runtime } from './options.ts';
+import { openPlan } from './plan.ts';
+import { openSession } from './session.ts';
+import { stateOf, stateWithout } from './state.ts';
+import type { ActivateOptions, License, LicenseOptions, LicenseState } from './types.ts';
 
-const LOADING: LicenseState = Object.freeze({
-  valid: false,
-  code: 'loading',
-  status: null,
-  source: 'none',
-  entitlements: {},
-  expiresAt: null,
-  updatesUntil: null,
-  seats: null,
-  activation: null,
-  machines: null,
-  offlineUntil: null,
-  checkedAt: null,
-});
+const MAX_NAME_LENGTH = 100;
+/** A license key that is refused like this is not worth storing. */
+const NOT_STORED = new Set(['not_found', 'wrong_product']);
 
-export const createLicense = (_options: LicenseOptions): License => {
-  const resolve = async () => LOADING;
+const requireText = (value: unknown, message: string) => {
+  if (value !== undefined && typeof value !== 'string') throw new TypeError(message);
+};
+
+/** Creates a license on a given platform. */
+export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtime>): License => {
+  const settings = readOptions(options);
+  const runtime = { ...DEFAULT_RUNTIME, ...changes };
+  const session = openSession(settings, runtime);
+  const call = openCalls(settings, runtime, session);
+  const plan = openPlan(settings, runtime, session, {
+    refresh: () => void refresh(),
+    heartbeat: () => void share('heartbeat', heartbeat),
+  });
+
+  /** Calls in progress. A call that is made again meanwhile shares the first one's result. */
+  const shared = new Map<string, Promise<LicenseState>>();
+  const share = (name: string, run: () => Promise<LicenseState>): Promise<LicenseState> => {
+    const running = shared.get(name);
+    if (running) return running;
+    const started = run().finally(() => shared.delete(name));
+    shared.set(name, started);
+    return started;
+  };
+
+  /** What the user asked for runs one after another, and ends verifies and heartbeats in progress. */
+  let turn: Promise<unknown> = Promise.resolve();
+  let background = new AbortController();
+  let foreground = new AbortController();
+  const abortBackground = () => {
+    background.abort();
+    background = new AbortController();
+  };
+  const inTurn = (run: (signal: AbortSignal) => Promise<LicenseState>): Promise<LicenseState> => {
+    abortBackground();
+    const { signal } = foreground;
+    const ran = turn.then(() => run(signal));
+    turn = ran.catch(() => {});
+    return ran;
+  };
+
+  const conclude = async (name: Call, licenseKey: string, result: Result): Promise<LicenseState> => {
+    if (result.answer) await session.take(result.answer, licenseKey, name === 'activate');
+    session.note();
+    plan.next(name, result);
+    return session.settle();
+  };
+
+  /** Makes calls in the background, unless there is no license key to make them with. */
+  const inBackground = async (
+    run: (licenseKey: string, signal: AbortSignal) => Promise<[name: Call, result: Result]>,
+  ): Promise<LicenseState> => {
+    await turn;
+    const { signal } = background;
+    await session.update();
+    const licenseKey = session.licenseKey();
+    if (licenseKey === null) return session.settle();
+    const [name, result] = await run(licenseKey, signal);
+    if (!signal.aborted) return conclude(name, licenseKey, result);
+    await turn;
+    return session.settle();
+  };
+
+  const verify = () =>
+    inBackground(async (licenseKey, signal) => [
+      'verify',
+      plan.pause() ?? (await call('verify', licenseKey, {}, signal)),
+    ]);
+
+  const refresh = () => share('refresh', verify);
+
+  /** A machine whose lease has lapsed gets its seat back with a verify, but not with a heartbeat. */
+  const heartbeat = () =>
+    inBackground(async (licenseKey, signal) => {
+      const beat = await call('heartbeat', licenseKey, {}, signal);
+      const isDue = beat.code === 'verify_due' || beat.answer?.verdict.claims.code === 'not_activated';
+      const verified = isDue ? await call('verify', licenseKey, {}, signal) : null;
+      return verified?.answer || (verified && !beat.answer) ? ['verify', verified] : ['heartbeat', beat];
+    });
+
+  const activate = async (
+    typed: string | undefined,
+    { replace, name }: ActivateOptions,
+    signal: AbortSignal,
+  ) => {
+    await session.update();
+    const licenseKey = typed === undefined ? session.proposed() : typed.trim();
+    if (!licenseKey) return typed === undefined ? session.settle() : stateWithout('key_missing');
+    session.propose(licenseKey);
+    const more = { replace, name: name?.slice(0, MAX_NAME_LENGTH) };
+    const result = await call('activate', licenseKey, more, signal);
+    const { answer } = result;
+    const isStored = await session.isStoredKey(licenseKey, answer);
+    const isKept = session.settle().valid && !isStored;
+    if (!answer) {
+      plan.next('activate', result);
+      const state = session.note();
+      return state.valid && isStored ? state : stateWithout('inconclusive');
+    }
+    const { claims } = answer.verdict;
+    if (claims.valid || isStored || !(isKept || NOT_STORED.has(claims.code)))
+      return conclude('activate', licenseKey, result);
+    // A license key that isn't good doesn't replace one that is.
+    return isKept ? stateOf(answer.verdict) : session.show(answer.verdict);
+  };
+
+  const deactivate = async (signal: AbortSignal) => {
+    await session.update();
+    const licenseKey = session.licenseKey();
+    const result = licenseKey === null ? null : await call('deactivate', licenseKey, {}, signal);
+    if (result && result.code !== 'deactivated') {
+      plan.next('deactivate', result);
+      return session.settle();
+    }
+    plan.clear();
+    return session.release();
+  };
+
   return {
-    state: LOADING,
-    start: resolve,
-    activate: resolve,
-    loadFile: resolve,
-    refresh: resolve,
-    deactivate: resolve,
-    stop: resolve,
-    has: () => false,
-    entitlement: () => undefined,
-    onChange: () => () => {},
+    get state() {
+      return session.settle();
+    },
+    start: () =>
+      share('start', async () => {
+        await session.update();
+        plan.start();
+        const state = session.settle();
+        if (session.licenseKey() === null) return state;
+        const refreshed = refresh();
+        return state.valid ? state : refreshed;
+      }),
+    activate: async (licenseKey, options = {}) => {
+      requireText(licenseKey, 'activate takes the license key as a string.');
+      requireText(options.replace, 'replace must be the id of a machine in state.machines.');
+      requireText(options.name, 'name must be a string.');
+      const name = JSON.stringify(['activate', licenseKey, options.replace, options.name]);
+      return share(name, () => inTurn((signal) => activate(licenseKey, options, signal)));
+    },
+    loadFile: async (token) => {
+      requireText(token ?? null, 'loadFile takes the text of an offline file.');
+      return inTurn(() => session.loadFile(token.trim()));
+    },
+    refresh,
+    deactivate: () => share('deactivate', () => inTurn(deactivate)),
+    stop: async () => {
+      plan.stop();
+      foreground.abort();
+      foreground = new AbortController();
+      abortBackground();
+      await Promise.allSettled(shared.values());
+      return session.update();
+    },
+    has: (name) => Boolean(session.entitlement(name)),
+    entitlement: session.entitlement,
+    onChange: (listener) => {
+      if (typeof listener !== 'function') throw new TypeError('onChange takes a function.');
+      return session.listen(listener);
+    },
   };
 };
+
+export const createLicense = (options: LicenseOptions): License => createLicenseOn(options, {});

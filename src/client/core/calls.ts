@@ -1,0 +1,51 @@
+import { type JsonObject, randomNonce } from './bytes.ts';
+import type { Runtime, Settings } from './options.ts';
+import { openRequests } from './requests.ts';
+import type { Answer, Session } from './session.ts';
+import { freshVerdict } from './state.ts';
+
+export type Call = 'verify' | 'activate' | 'heartbeat' | 'deactivate';
+
+export interface Result {
+  /** Null if nothing is known after the call that wasn't known before. */
+  answer: Answer | null;
+  /** The code of an answer without a token, which is not signed. */
+  code: unknown;
+  retryAfterMs: number;
+}
+
+/** Makes the four calls. Only a signed answer with the call's own nonce counts. */
+export const openCalls = (settings: Settings, runtime: Runtime, { ring, check, chain }: Session) => {
+  const requests = openRequests(settings, runtime);
+
+  /** Loads the keys that are newer than those that are known. */
+  const loadKeys = async (signal: AbortSignal): Promise<string[]> => {
+    const { body } = await requests.get(`jwks/${settings.keys.account}`, signal);
+    return ring.follow(Array.isArray(body?.['chain']) ? body['chain'] : []);
+  };
+
+  return async (call: Call, licenseKey: string, more: JsonObject, signal: AbortSignal): Promise<Result> => {
+    const nonce = randomNonce();
+    const input = {
+      license_key: licenseKey,
+      ...settings.application,
+      platform: runtime.platform,
+      ...more,
+      nonce,
+    };
+    const reply = await requests.post(`licenses/${call}`, input, signal);
+    if (!reply.body) return { answer: null, code: null, retryAfterMs: reply.retryAfterMs };
+    const { token, code } = reply.body;
+    if (typeof token !== 'string') return { answer: null, code, retryAfterMs: 0 };
+    const checkAnswer = () => check(token, licenseKey, { kind: 'online', nonce });
+    let result = await checkAnswer();
+    let links = chain();
+    if ('reason' in result && result.reason === 'kid') {
+      links = [...new Set([...links, ...(await loadKeys(signal))])];
+      result = await checkAnswer();
+    }
+    const answer =
+      'claims' in result ? { verdict: freshVerdict(reply.body, result.claims), token, chain: links } : null;
+    return { answer, code: null, retryAfterMs: 0 };
+  };
+};

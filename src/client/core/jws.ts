@@ -1,0 +1,49 @@
+import { fromBase64url, type JsonObject, parseObject, toBytes } from './bytes.ts';
+import type { PublicKey } from './types.ts';
+
+// JSON Web Signatures in compact form. Only Ed25519 is known, so a token can't choose another algorithm, and keys come
+// from the application or its chain, so `jwk`, `jku`, and `x5u` in a header mean nothing.
+
+const MAX_LENGTH = 16_384;
+
+export type JwsReason = 'malformed' | 'typ' | 'alg' | 'kid' | 'signature';
+
+const decode = (part: string) => {
+  const bytes = fromBase64url(part);
+  return bytes && parseObject(new TextDecoder().decode(bytes));
+};
+
+/** Whether the signature is the key's. */
+export type Verify = (
+  { x }: Pick<PublicKey, 'x'>,
+  signature: Uint8Array<ArrayBuffer>,
+  content: Uint8Array<ArrayBuffer>,
+) => Promise<boolean>;
+
+export const verifyWithWebCrypto: Verify = async ({ x }, signature, content) => {
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x };
+  const key = await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']);
+  return crypto.subtle.verify('Ed25519', key, signature, content);
+};
+
+export type JwsResult = { payload: JsonObject } | { reason: JwsReason };
+
+/** Returns the payload if a key that `find` returns has signed it. */
+export const openJws = async (
+  text: string,
+  typ: string,
+  find: (kid: unknown) => PublicKey | undefined,
+  verify: Verify,
+): Promise<JwsResult> => {
+  const [head = '', body = '', tail = '', ...rest] = text.slice(0, MAX_LENGTH).split('.');
+  const header = decode(head);
+  const payload = decode(body);
+  const signature = fromBase64url(tail);
+  if (!header || !payload || !signature || rest.length > 0) return { reason: 'malformed' };
+  if (header['typ'] !== typ) return { reason: 'typ' };
+  if (header['alg'] !== 'EdDSA' || 'crit' in header) return { reason: 'alg' };
+  const key = find(header['kid']);
+  if (!key) return { reason: 'kid' };
+  const isSigned = await verify(key, signature, toBytes(`${head}.${body}`)).catch(() => false);
+  return isSigned ? { payload } : { reason: 'signature' };
+};

@@ -1,0 +1,36 @@
+import { openJws, type Verify } from './jws.ts';
+import type { PinnedKeys, PublicKey } from './types.ts';
+
+const CHAIN_TYPE = 'latchkey+keys';
+const MAX_LINKS = 64;
+
+/** The keys that are trusted: the pinned keys, and those to which a chain leads from them. */
+export interface KeyRing {
+  find(kid: unknown): PublicKey | undefined;
+  /** Trusts the keys to which the chain leads, and returns its good links. */
+  follow(chain: readonly unknown[]): Promise<string[]>;
+}
+
+export const openKeyRing = ({ account, keys }: PinnedKeys, verify: Verify): KeyRing => {
+  const trusted = new Map<unknown, PublicKey>(
+    keys.filter(({ crv }) => crv === 'Ed25519').map((key) => [key.kid, key]),
+  );
+  const find = (kid: unknown) => trusted.get(kid);
+  return {
+    find,
+    follow: async (chain) => {
+      const links: string[] = [];
+      for (const link of chain.slice(0, MAX_LINKS)) {
+        if (typeof link !== 'string') continue;
+        const result = await openJws(link, CHAIN_TYPE, find, verify);
+        if ('reason' in result) continue;
+        const { aud, kid, crv, x } = result.payload;
+        if (aud !== account || crv !== 'Ed25519' || typeof kid !== 'string' || typeof x !== 'string')
+          continue;
+        if (!trusted.has(kid)) trusted.set(kid, { kty: 'OKP', crv, x, kid });
+        links.push(link);
+      }
+      return links;
+    },
+  };
+};

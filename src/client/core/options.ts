@@ -1,0 +1,99 @@
+import { type Verify, verifyWithWebCrypto } from './jws.ts';
+import type { Fetch, LicenseOptions, PinnedKeys, Store } from './types.ts';
+
+/** What differs by platform, and what tests replace. */
+export interface Runtime {
+  setTimer(run: () => void, ms: number): Timer;
+  clearTimer(timer: Timer): void;
+  /** Returns a number from 0 to 1. */
+  random(): number;
+  verify: Verify;
+  platform: string | undefined;
+}
+
+/** In Node, a timer that is unref'd doesn't keep the process alive. */
+export interface Timer {
+  unref?(): unknown;
+}
+
+export const DEFAULT_RUNTIME: Runtime = {
+  setTimer: (run, ms) => setTimeout(run, ms) as unknown as Timer,
+  clearTimer: (timer) => clearTimeout(timer as unknown as number),
+  random: Math.random,
+  verify: verifyWithWebCrypto,
+  platform: undefined,
+};
+
+export interface Settings {
+  baseUrl: string;
+  apiKey: string;
+  keys: PinnedKeys;
+  /** The fields that every call has. */
+  application: Record<'fingerprint' | 'product' | 'app_version' | 'release_date', string | undefined>;
+  store: Store;
+  fetch: Fetch;
+  now: () => number;
+  hasHeartbeat: boolean;
+}
+
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+const check = (condition: unknown, message: string) => {
+  if (!condition) throw new TypeError(message);
+};
+
+const memoryStore = (): Store => {
+  let text: string | null = null;
+  return {
+    get: async () => text,
+    set: async (next) => {
+      text = next;
+    },
+  };
+};
+
+const readBaseUrl = (baseUrl: string): string => {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new TypeError('baseUrl must be the service’s origin, like https://latchkey.example.com.');
+  return url.origin + url.pathname.replace(/\/(api\/v1\/?)?$/, '');
+};
+
+const isPinnedKeys = ({ account, keys }: Partial<PinnedKeys>): boolean =>
+  typeof account === 'string' &&
+  Array.isArray(keys) &&
+  keys.some(({ crv, x, kid }) => crv === 'Ed25519' && typeof x === 'string' && typeof kid === 'string');
+
+const isShort = (text: unknown, length: number) =>
+  text === undefined || (typeof text === 'string' && text.length > 0 && text.length <= length);
+
+/** Checks the options. Throws a TypeError that says what to pass, and never what was passed. */
+export const readOptions = (options: LicenseOptions): Settings => {
+  const { apiKey, keys, product, appVersion, releaseDate, store, fingerprint, heartbeat = 'auto' } = options;
+  const baseUrl = readBaseUrl(options.baseUrl);
+  check(typeof apiKey === 'string' && VISIBLE.test(apiKey), 'apiKey must be an API key of scope verify.');
+  check(isPinnedKeys(keys ?? {}), 'keys must be {account, keys}, as `latchkey keys pull` writes them.');
+  check(isShort(product, 64), 'product must be your product’s code, of at most 64 characters.');
+  check(isShort(appVersion, 60), 'appVersion must have at most 60 characters.');
+  check(
+    releaseDate === undefined || /^\d{4}-\d\d-\d\d$/.test(releaseDate),
+    'releaseDate must be a day, like 2026-11-22.',
+  );
+  check(
+    fingerprint === undefined || (/^.{8,256}$/.test(fingerprint) && VISIBLE.test(fingerprint)),
+    'fingerprint must have 8 to 256 visible ASCII characters, without spaces.',
+  );
+  check(heartbeat === 'auto' || heartbeat === 'off', 'heartbeat must be "auto" or "off".');
+  check(globalThis.crypto?.subtle, 'crypto.subtle is missing. Serve the page over https.');
+  return {
+    baseUrl,
+    apiKey,
+    keys,
+    application: { fingerprint, product, app_version: appVersion, release_date: releaseDate },
+    store: store ?? memoryStore(),
+    // Called as a plain function, because browsers refuse `fetch` as a method of another object.
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    now: options.now ?? Date.now,
+    hasHeartbeat: heartbeat === 'auto',
+  };
+};

@@ -1,0 +1,94 @@
+import { isObject, type JsonObject, parseObject } from './bytes.ts';
+import type { Runtime, Settings } from './options.ts';
+
+const ATTEMPTS = 3;
+const TIMEOUT_MS = 10_000;
+const FIRST_WAIT_MS = 500;
+/** A longer Retry-After is left to the next refresh. */
+const MAX_WAIT_MS = 30_000;
+
+/** A JSON object with status 200, or nothing that says anything about the license. */
+export type Reply = { body: JsonObject } | { body: null; retryAfterMs: number };
+
+interface Attempt {
+  body: JsonObject | null;
+  retryAfterMs: number;
+  isFinal: boolean;
+}
+
+const FAILED: Attempt = { body: null, retryAfterMs: 0, isFinal: false };
+
+/** Reads Retry-After: seconds, or a date. */
+const readRetryAfter = (header: string | null, nowMs: number): number => {
+  const ms = /^\d+$/.test(header ?? '') ? Number(header) * 1_000 : Date.parse(header ?? '') - nowMs;
+  return ms > 0 ? ms : 0;
+};
+
+/** A request that the service refuses is refused again. Anything else may be the network, or a proxy in between. */
+const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 408 && status !== 429;
+
+export interface Requests {
+  get(path: string, signal: AbortSignal): Promise<Reply>;
+  post(path: string, input: JsonObject, signal: AbortSignal): Promise<Reply>;
+}
+
+export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime: Runtime): Requests => {
+  /** Resolves after the time, or once the signal is aborted. */
+  const wait = (ms: number, signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const done = () => {
+        runtime.clearTimer(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = runtime.setTimer(done, ms);
+      signal.addEventListener('abort', done);
+    });
+
+  const send = async (path: string, input: JsonObject | null, signal: AbortSignal): Promise<Attempt> => {
+    const response = await fetch(`${baseUrl}/api/v1/${path}`, {
+      method: input ? 'POST' : 'GET',
+      headers: input ? { 'content-type': 'application/json', 'x-api-key': apiKey } : {},
+      ...(input && { body: JSON.stringify(input) }),
+      // The license key isn't sent on to where a redirect leads.
+      redirect: 'manual',
+      signal,
+    });
+    const { status } = response;
+    const body = parseObject(await response.text());
+    if (status === 200 && isObject(body)) return { ...FAILED, body };
+    const retryAfterMs = readRetryAfter(response.headers.get('retry-after'), now());
+    return { body: null, retryAfterMs, isFinal: isRefusal(status) || retryAfterMs > MAX_WAIT_MS };
+  };
+
+  /** Ends after ten seconds or once the signal is aborted, even if `fetch` ignores its signal. */
+  const attempt = async (path: string, input: JsonObject | null, signal: AbortSignal): Promise<Attempt> => {
+    if (signal.aborted) return FAILED;
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    const timer = runtime.setTimer(abort, TIMEOUT_MS);
+    signal.addEventListener('abort', abort);
+    const isAborted = new Promise<Attempt>((resolve) => {
+      controller.signal.addEventListener('abort', () => resolve(FAILED));
+    });
+    const result = await Promise.race([send(path, input, controller.signal).catch(() => FAILED), isAborted]);
+    signal.removeEventListener('abort', abort);
+    runtime.clearTimer(timer);
+    return result;
+  };
+
+  const request = async (path: string, input: JsonObject | null, signal: AbortSignal): Promise<Reply> => {
+    for (let count = 1; ; count += 1) {
+      const { body, retryAfterMs, isFinal } = await attempt(path, input, signal);
+      if (body) return { body };
+      if (isFinal || count === ATTEMPTS || signal.aborted) return { body, retryAfterMs };
+      const jitterMs = runtime.random() * FIRST_WAIT_MS * 2 ** (count - 1);
+      await wait(retryAfterMs + jitterMs, signal);
+    }
+  };
+
+  return {
+    get: (path, signal) => request(path, null, signal),
+    post: request,
+  };
+};

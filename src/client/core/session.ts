@@ -1,0 +1,226 @@
+import { openKeyRing } from './key-ring.ts';
+import type { Runtime, Settings } from './options.ts';
+import { EMPTY_RECORD, type LicenseRecord, mergeRecords, parseRecord } from './record.ts';
+import { isSame, isSameVerdict, stateOf, stateWithout, storedVerdict, type Verdict } from './state.ts';
+import { checkTime, checkToken, type Expected, type TokenReason } from './token.ts';
+import type { EntitlementValue, LicenseState } from './types.ts';
+
+// What is known about the license: the record in the store, the verdicts that its tokens prove, and the state that
+// follows from them and the time.
+
+const CODES = { iat: 'clock_rolled_back', mark: 'clock_rolled_back', exp: 'offline_expired' } as const;
+/** Why an offline file is refused, in a code that the application knows. */
+const FILE_CODES: Partial<Record<TokenReason, 'not_activated' | 'wrong_product'>> = {
+  fp: 'not_activated',
+  product: 'wrong_product',
+};
+/** Answers of calls that ran at the same time arrive within this time. */
+const OVERLAP_SECONDS = 60;
+
+/** A signed answer of the service. */
+export interface Answer {
+  verdict: Verdict;
+  token: string;
+  chain: string[];
+}
+
+export type Session = ReturnType<typeof openSession>;
+
+export const openSession = ({ store, now, keys, application }: Settings, { verify }: Runtime) => {
+  const ring = openKeyRing(keys, verify);
+  const listeners = new Set<(state: LicenseState) => void>();
+  let record = EMPTY_RECORD;
+  /** The last signed answer, or the stored token. */
+  let verdict: Verdict | null = null;
+  let file: Verdict | null = null;
+  /** A license key that was passed to `activate` and hasn't become the stored one. */
+  let candidate: string | null = null;
+  let isLoaded = false;
+  let hasAsked = false;
+  let state = stateWithout('loading');
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const expected = (licenseKey: string | null): Expected => ({
+    account: keys.account,
+    fingerprint: application.fingerprint ?? null,
+    licenseKey: licenseKey ?? undefined,
+    product: application.product,
+  });
+
+  const check = (token: string, licenseKey: string | null, more: Pick<Expected, 'kind' | 'nonce'>) =>
+    checkToken(token, ring, { ...expected(licenseKey), ...more }, verify);
+
+  const readStored = async (token: string | null, kind: 'online' | 'offline'): Promise<Verdict | null> => {
+    const result = token === null ? null : await check(token, record.licenseKey, { kind });
+    return result && 'claims' in result && result.claims.valid ? storedVerdict(result.claims) : null;
+  };
+
+  const timeNow = () => now() + record.offsetMs;
+
+  const whyEnded = ({ claims, endMs }: Verdict) =>
+    checkTime(claims, { nowMs: timeNow(), markMs: record.markMs, endMs });
+
+  const decide = (): LicenseState => {
+    if (!isLoaded) return stateWithout('loading');
+    if (verdict && !verdict.claims.valid) return stateOf(verdict);
+    let ended: LicenseState | null = null;
+    for (const known of [verdict, file]) {
+      const reason = known && whyEnded(known);
+      if (known && !reason) return stateOf(known);
+      if (known && reason) ended ??= stateOf(known, CODES[reason]);
+    }
+    if (ended) return ended;
+    if (record.isReleased) return stateWithout('deactivated');
+    if ((candidate ?? record.licenseKey) === null) return stateWithout('key_missing');
+    return stateWithout(hasAsked ? 'inconclusive' : 'loading');
+  };
+
+  /** Brings the state up to date with the time, and tells the listeners about a change. */
+  const settle = (): LicenseState => {
+    const next = decide();
+    record = { ...record, markMs: Math.max(record.markMs, timeNow()) };
+    if (isSame(next, state)) return state;
+    const last = state;
+    state = next;
+    if (isSameVerdict(next, last)) return state;
+    for (const listener of listeners) {
+      try {
+        listener(next);
+      } catch (error) {
+        console.error(error);
+      }
+    }
+    return state;
+  };
+
+  /** Takes over what another process has stored. Returns the text that is in the store. */
+  const adopt = async (): Promise<string | null> => {
+    const stored = await (async () => store.get())().catch(() => null);
+    const last = record;
+    record = mergeRecords(record, parseRecord(stored));
+    const { licenseKey, token, file: fileToken } = record;
+    if (token === last.token && fileToken === last.file && licenseKey === last.licenseKey) return stored;
+    await ring.follow(record.chain);
+    verdict = await readStored(token, 'online');
+    file = await readStored(fileToken, 'offline');
+    return stored;
+  };
+
+  /** Reads the store, applies the change, and writes the store. One update runs at a time. */
+  const update = (change = (current: LicenseRecord) => current): Promise<LicenseState> => {
+    const run = async () => {
+      const stored = await adopt();
+      record = change(record);
+      isLoaded = true;
+      settle();
+      const text = JSON.stringify(record);
+      // Without a store that works, the verdict lasts as long as the process.
+      if (text !== stored) await (async () => store.set(text))().catch(() => {});
+      return state;
+    };
+    const updated = queue.then(run);
+    queue = updated;
+    return updated;
+  };
+
+  return {
+    ring,
+    check,
+    update,
+    settle,
+    timeNow,
+    chain: () => record.chain,
+    /** The license key that verifies and heartbeats are made with. */
+    licenseKey: () => (record.isReleased ? null : record.licenseKey),
+    /** The license key that was passed last, or is stored. */
+    proposed: () => candidate ?? record.licenseKey,
+    /** Whether the license key, perhaps in another spelling, is the stored one. */
+    isStoredKey: async (licenseKey: string, answer: Answer | null): Promise<boolean> =>
+      licenseKey === record.licenseKey ||
+      (answer !== null &&
+        record.licenseKey !== null &&
+        'claims' in (await check(answer.token, record.licenseKey, {}))),
+    /** When the verdict ends by itself, in the machine's time. */
+    endsAt: () =>
+      state.valid && state.offlineUntil ? state.offlineUntil.getTime() - record.offsetMs : Infinity,
+
+    entitlement: (name: string): EntitlementValue | undefined => {
+      const { valid, entitlements } = settle();
+      return valid && Object.hasOwn(entitlements, name) ? entitlements[name] : undefined;
+    },
+
+    listen: (listener: (state: LicenseState) => void) => {
+      // Each call has its own entry, even with the same function.
+      const entry = (next: LicenseState) => listener(next);
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+
+    propose: (licenseKey: string) => {
+      candidate = licenseKey;
+    },
+
+    /** No answer said anything about the license. */
+    note: (): LicenseState => {
+      hasAsked = true;
+      return settle();
+    },
+
+    /** Applies a signed answer about a license key, unless another process has stored something newer. */
+    take: async ({ verdict: next, token, chain }: Answer, licenseKey: string, isActivation: boolean) => {
+      const { iat, valid } = next.claims;
+      const receivedMs = now();
+      const keepsFile =
+        valid &&
+        record.file !== null &&
+        'claims' in (await check(record.file, licenseKey, { kind: 'offline' }));
+      return update((current) => {
+        const late = current.answeredAt - iat;
+        const isOvertaken = late > 0 && late < OVERLAP_SECONDS;
+        if (!isActivation && (isOvertaken || current.licenseKey !== licenseKey)) return current;
+        verdict = next;
+        candidate = null;
+        if (!keepsFile) file = null;
+        return {
+          licenseKey,
+          token: valid ? token : null,
+          file: keepsFile ? current.file : null,
+          isReleased: false,
+          answeredAt: iat,
+          offsetMs: iat * 1_000 - receivedMs,
+          // A fresh answer proves the time, so it also ends a rollback.
+          markMs: iat * 1_000,
+          chain,
+        };
+      });
+    },
+
+    /** Shows a refusal of a license key that isn't stored. */
+    show: (next: Verdict): LicenseState => {
+      verdict = next;
+      return settle();
+    },
+
+    /** Takes an offline file, or returns a state that says why it isn't good. */
+    loadFile: async (token: string): Promise<LicenseState> => {
+      const result = await check(token, record.licenseKey, { kind: 'offline' });
+      if ('reason' in result) return stateWithout(FILE_CODES[result.reason] ?? 'inconclusive');
+      const next = storedVerdict(result.claims);
+      const reason = whyEnded(next);
+      if (reason) return stateOf(next, CODES[reason]);
+      return update((current) => {
+        if (verdict?.claims.valid === false) verdict = null;
+        file = next;
+        return { ...current, file: token };
+      });
+    },
+
+    release: () =>
+      update((current) => {
+        verdict = null;
+        file = null;
+        candidate = null;
+        return { ...current, token: null, file: null, isReleased: true, answeredAt: current.answeredAt + 1 };
+      }),
+  };
+};

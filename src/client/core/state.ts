@@ -1,0 +1,146 @@
+import { isObject, type JsonObject } from './bytes.ts';
+import type { Claims } from './token.ts';
+import type { LicenseActivation, LicenseCode, LicenseMachine, LicenseState } from './types.ts';
+
+const DAY_MS = 86_400_000;
+/** Until when the next refresh has certainly been tried. */
+const HOLD_MS = 1.25 * DAY_MS;
+
+/** What an answer says besides its token. It isn't signed, so no verdict depends on it. */
+export interface Details {
+  seats: LicenseState['seats'];
+  activation: LicenseActivation | null;
+  machines: readonly LicenseMachine[] | null;
+  retryAtMs: number | null;
+  /** How long the machine holds its seat without another call, from the answer on. */
+  leaseMs: number | null;
+}
+
+export interface Verdict {
+  claims: Claims;
+  source: 'network' | 'stored';
+  details: Details;
+  /** When the verdict ends. */
+  endMs: number;
+}
+
+const date = (value: unknown): Date | null => {
+  const ms = Date.parse(String(value));
+  return Number.isNaN(ms) ? null : new Date(ms);
+};
+
+/** A license is good through the end of its last day, UTC. */
+export const lastMoment = (day: string | null): Date | null => {
+  const start = day === null ? null : date(`${day}T00:00:00.000Z`);
+  return start && new Date(start.getTime() + DAY_MS - 1);
+};
+
+const text = (value: unknown) => (typeof value === 'string' ? value : null);
+
+const name = ({ id, name, platform }: JsonObject) => ({
+  id: text(id) ?? '',
+  name: text(name),
+  platform: text(platform),
+});
+
+const readActivation = (value: unknown, { act }: Claims): LicenseActivation | null => {
+  if (act === null) return null;
+  const body = isObject(value) && value['id'] === act ? value : { id: act };
+  return { ...name(body), activatedAt: date(body['activated_at']), leaseUntil: date(body['lease_until']) };
+};
+
+export const readDetails = (body: JsonObject, claims: Claims): Details => {
+  const { seats, machines, retry_at: retryAt, server_time: serverTime } = body;
+  const activation = readActivation(body['activation'], claims);
+  const leaseUntilMs = activation?.leaseUntil?.getTime();
+  return {
+    seats: isObject(seats) ? { used: Number(seats['used']), limit: Number(seats['limit']) } : null,
+    activation,
+    machines: Array.isArray(machines)
+      ? machines
+          .filter(isObject)
+          .map((machine) => ({ ...name(machine), lastSeenAt: date(machine['last_seen_at']) }))
+      : null,
+    retryAtMs: date(retryAt)?.getTime() ?? null,
+    leaseMs: leaseUntilMs === undefined ? null : leaseUntilMs - (date(serverTime)?.getTime() ?? 0),
+  };
+};
+
+/** The verdict of a token that was stored. */
+export const storedVerdict = (claims: Claims): Verdict => ({
+  claims,
+  source: 'stored',
+  details: readDetails({}, claims),
+  endMs: claims.exp * 1_000,
+});
+
+/** A verdict that has just arrived. With `offline_days: 0` its token has ended already, so it is good until the next one. */
+export const freshVerdict = (body: JsonObject, claims: Claims): Verdict => {
+  const details = readDetails(body, claims);
+  const holdMs = claims.iat * 1_000 + (details.leaseMs ?? HOLD_MS);
+  const endMs =
+    claims.exp > claims.iat
+      ? claims.exp * 1_000
+      : Math.min(holdMs, +(lastMoment(claims.license_ends) ?? holdMs));
+  return { claims, source: 'network', details, endMs };
+};
+
+const freeze = (value: unknown): void => {
+  if (typeof value !== 'object' || value === null) return;
+  Object.values(value).forEach(freeze);
+  Object.freeze(value);
+};
+
+const frozen = (state: LicenseState): LicenseState => {
+  freeze(state);
+  return state;
+};
+
+/** The state without a verdict. */
+export const stateWithout = (code: Exclude<LicenseCode, 'valid'>): LicenseState =>
+  frozen({
+    valid: false,
+    code,
+    status: null,
+    source: 'none',
+    entitlements: {},
+    expiresAt: null,
+    updatesUntil: null,
+    seats: null,
+    activation: null,
+    machines: null,
+    offlineUntil: null,
+    checkedAt: null,
+  });
+
+/** The state with a verdict, which may have ended: then `code` says why it is not good. */
+export const stateOf = (
+  { claims, source, details: { seats, activation, machines }, endMs }: Verdict,
+  code: LicenseCode = claims.code,
+): LicenseState =>
+  frozen({
+    valid: claims.valid && code === 'valid',
+    code,
+    status: claims.status,
+    source,
+    entitlements: { ...claims.ent },
+    expiresAt: lastMoment(claims.license_ends),
+    updatesUntil: lastMoment(claims.updates_until),
+    seats,
+    activation,
+    machines,
+    offlineUntil: claims.valid ? new Date(endMs) : null,
+    checkedAt: new Date(claims.iat * 1_000),
+  });
+
+export const isSame = (a: LicenseState, b: LicenseState) => JSON.stringify(a) === JSON.stringify(b);
+
+const withoutTimes = (state: LicenseState): LicenseState => ({
+  ...state,
+  offlineUntil: null,
+  checkedAt: null,
+  activation: state.activation && { ...state.activation, leaseUntil: null },
+});
+
+/** A renewed verdict is not a change. */
+export const isSameVerdict = (a: LicenseState, b: LicenseState) => isSame(withoutTimes(a), withoutTimes(b));

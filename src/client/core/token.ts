@@ -1,0 +1,109 @@
+import { isObject, type JsonObject, sha256 } from './bytes.ts';
+import { type JwsReason, openJws, type Verify } from './jws.ts';
+import type { KeyRing } from './key-ring.ts';
+import type { EntitlementValue, LicenseCode, LicenseStatus } from './types.ts';
+
+const TOKEN_TYPE = 'latchkey+jwt';
+const LICENSE_KEY_BYTES = 16;
+/** How far clocks may differ. */
+export const LEEWAY_MS = 300_000;
+
+export interface Claims {
+  iat: number;
+  exp: number;
+  valid: boolean;
+  code: LicenseCode;
+  status: LicenseStatus;
+  act: string | null;
+  ent: Record<string, EntitlementValue>;
+  license_ends: string | null;
+  updates_until: string | null;
+}
+
+/** Why a token is not good: the first check that fails, in the order of the checks. */
+export type TokenReason =
+  | JwsReason
+  | 'aud'
+  | 'fp'
+  | 'lk'
+  | 'product'
+  | 'kind'
+  | 'nonce'
+  | 'iat'
+  | 'exp'
+  | 'mark';
+
+/** What a token must say. A field that is undefined is not checked. */
+export interface Expected {
+  account: string;
+  /** Null if the application has no fingerprint. */
+  fingerprint?: string | null | undefined;
+  licenseKey?: string | undefined;
+  product?: string | undefined;
+  kind?: 'online' | 'offline' | undefined;
+  nonce?: string | undefined;
+}
+
+export type TokenResult = { claims: Claims } | { reason: TokenReason };
+
+/** Returns the spellings under which the service may have stored a typed key: the text, or a generated key. */
+const spellings = (typed: string): string[] => {
+  const plain = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
+  return [typed, plain.replace(/.{5}(?!$)/g, '$&-')];
+};
+
+/** The claim `lk` of each spelling. */
+export const licenseKeyHashes = (typed: string): Promise<string[]> =>
+  Promise.all(spellings(typed).map((key) => sha256(key, LICENSE_KEY_BYTES)));
+
+const hasShape = (payload: JsonObject): boolean =>
+  Number.isFinite(payload['iat']) &&
+  Number.isFinite(payload['exp']) &&
+  typeof payload['valid'] === 'boolean' &&
+  isObject(payload['ent']);
+
+const isOfMachine = async (fp: unknown, fingerprint: string | null): Promise<boolean> =>
+  // A token without a fingerprint is only issued for a license whose seats aren't limited.
+  fp === null || (fingerprint !== null && fp === (await sha256(fingerprint)));
+
+/** Checks everything except the time. */
+export const checkToken = async (
+  token: string,
+  ring: Pick<KeyRing, 'find'>,
+  expected: Expected,
+  verify: Verify,
+): Promise<TokenResult> => {
+  const result = await openJws(token, TOKEN_TYPE, ring.find, verify);
+  if ('reason' in result) return result;
+  const { payload } = result;
+  const { account, fingerprint, licenseKey, product, kind, nonce } = expected;
+  if (payload['aud'] !== account) return { reason: 'aud' };
+  if (fingerprint !== undefined && !(await isOfMachine(payload['fp'], fingerprint))) return { reason: 'fp' };
+  if (licenseKey !== undefined && !(await licenseKeyHashes(licenseKey)).includes(payload['lk'] as string))
+    return { reason: 'lk' };
+  // A verdict that says no may be about another product: that is why it says no.
+  if (product !== undefined && payload['valid'] === true && payload['product'] !== product)
+    return { reason: 'product' };
+  if (kind !== undefined && payload['kind'] !== kind) return { reason: 'kind' };
+  if (nonce !== undefined && payload['nonce'] !== nonce) return { reason: 'nonce' };
+  return hasShape(payload) ? { claims: payload as unknown as Claims } : { reason: 'malformed' };
+};
+
+export interface Times {
+  /** The machine's time, corrected. */
+  nowMs: number;
+  /** The latest time that was seen. */
+  markMs: number;
+  /** When the token ends, if not with its claim. */
+  endMs?: number | undefined;
+}
+
+/** Returns why a stored token is not good now, or null if it is. */
+export const checkTime = (
+  { iat, exp }: Pick<Claims, 'iat' | 'exp'>,
+  { nowMs, markMs, endMs = exp * 1_000 }: Times,
+): 'iat' | 'exp' | 'mark' | null => {
+  if (iat * 1_000 > nowMs + LEEWAY_MS) return 'iat';
+  if (nowMs >= endMs) return 'exp';
+  return nowMs < markMs - LEEWAY_MS ? 'mark' : null;
+};

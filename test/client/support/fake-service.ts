@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import type { Fetch, PinnedKeys } from '../../../src/client/core/types.ts';
+import { type Statement, toClaims } from '../../../src/tokens/claims.ts';
+import { keySetOf, signToken } from '../../../src/tokens/jws.ts';
+import { signingKeysOf } from '../../../src/tokens/keys.ts';
+import type { FakeTime } from './fake-time.ts';
+
+export const ACCOUNT = 'acct_0VJ1mKq7XbT2c9LpQwZa';
+export const LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPC';
+export const FINGERPRINT = 'machine-0123456789';
+export const ACTIVATION = 'act_0VJ1mKq7XbT2c9LpQwZa';
+/** Entries of SIGNING_KEYS, oldest first. */
+export const RING = [1, 2, 3].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+
+export const pinnedKeys = async (ring = RING.slice(0, 1), account = ACCOUNT): Promise<PinnedKeys> => ({
+  account,
+  keys: (await signingKeysOf(ring, account)).map(({ jwk }) => jwk),
+});
+
+export interface Request {
+  path: string;
+  input: Record<string, string | undefined>;
+  signal: AbortSignal;
+}
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+export interface FakeService {
+  requests: Request[];
+  /** Replace the answer to the next requests. */
+  handlers: Handler[];
+  /** Answers every request, if it is set. */
+  always: Handler | null;
+  terms: Terms;
+  /** How far the service's clock is ahead of the machine's. */
+  aheadMs: number;
+  paths(): string[];
+  timeNow(): number;
+  sign(statement?: Partial<Statement>, nowMs?: number): Promise<string>;
+  /** The service's own answer. */
+  answer(request: Pick<Request, 'path' | 'input'>): Promise<Response>;
+  fetch: Fetch;
+  /** Says no from now on. */
+  refuse(code: string, status?: string): void;
+}
+
+interface Terms {
+  statement: Partial<Statement>;
+  leaseMs: number | null;
+  body: Record<string, unknown>;
+  account: string;
+  /** The ring of signing keys, the current one first. */
+  ring: string[];
+}
+
+/** The service, as far as an application sees it, in the test's time. */
+export const createService = (time: FakeTime) => {
+  const requests: Request[] = [];
+  const handlers: Handler[] = [];
+  const service: FakeService = {
+    requests,
+    handlers,
+    always: null,
+    terms: { statement: {}, leaseMs: null, body: {}, account: ACCOUNT, ring: RING.slice(0, 1) },
+    aheadMs: 0,
+    paths: () => requests.map(({ path }) => path),
+    timeNow: () => time.nowMs + service.aheadMs,
+
+    sign: async (statement = {}, nowMs = service.timeNow()) => {
+      const { account, ring } = service.terms;
+      const [key] = await signingKeysOf(ring, account);
+      if (!key) throw new Error('The ring is empty.');
+      const full: Statement = {
+        kind: 'online',
+        valid: true,
+        code: 'valid',
+        status: 'active',
+        nonce: null,
+        fingerprint: FINGERPRINT,
+        licenseKey: LICENSE_KEY,
+        licenseId: 'lic_0VJ1mKq7XbT2c9LpQwZa',
+        activationId: ACTIVATION,
+        product: 'orrery',
+        entitlements: { export: true, seats: 5, tier: '' },
+        licenseEnds: null,
+        updatesUntil: null,
+        offlineDays: 14,
+        leaseUntilMs: null,
+        ...statement,
+      };
+      return signToken(key, toClaims('https://latchkey.test', account, full, nowMs));
+    },
+
+    answer: async ({ path, input }) => {
+      const nowMs = service.timeNow();
+      if (path.startsWith('jwks/')) {
+        const { account, ring } = service.terms;
+        return Response.json(await keySetOf(account, await signingKeysOf(ring, account)));
+      }
+      if (path === 'deactivate') return Response.json({ valid: false, code: 'deactivated', token: null });
+      const { statement, leaseMs, body } = service.terms;
+      const leaseUntilMs = leaseMs === null ? null : nowMs + leaseMs;
+      const { license_key: licenseKey = '', fingerprint = null, nonce = null } = input;
+      const token = await service.sign({ licenseKey, fingerprint, nonce, leaseUntilMs, ...statement }, nowMs);
+      return Response.json({
+        seats: { used: 1, limit: 3 },
+        activation: {
+          id: ACTIVATION,
+          name: 'Laptop',
+          platform: 'linux',
+          activated_at: new Date(nowMs).toISOString(),
+          lease_until: leaseUntilMs === null ? null : new Date(leaseUntilMs).toISOString(),
+        },
+        server_time: new Date(nowMs).toISOString(),
+        machines: null,
+        retry_at: null,
+        token,
+        ...body,
+      });
+    },
+
+    fetch: async (url, { body, signal }) => {
+      const path = new URL(url).pathname.replace(/^\/api\/v1\/(licenses\/)?/, '');
+      const request = { path, input: JSON.parse(body ?? '{}') as Request['input'], signal };
+      requests.push(request);
+      const handler = handlers.shift() ?? service.always ?? service.answer;
+      time.busy += 1;
+      try {
+        return await handler(request);
+      } finally {
+        time.busy -= 1;
+      }
+    },
+
+    refuse: (code, status = code) => {
+      service.terms.statement = { valid: false, code, status };
+    },
+  };
+  return service;
+};
+
+export const status =
+  (code: number, headers: Record<string, string> = {}) =>
+  () =>
+    new Response(JSON.stringify({ error: { code: 'x' } }), { status: code, headers });
+
+/** A request that never ends by itself, and doesn't count as work. */
+export const hang = (time: FakeTime) => (): Promise<Response> => {
+  time.busy -= 1;
+  return new Promise<Response>(() => {}).finally(() => {
+    time.busy += 1;
+  });
+};
+
+export const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');
