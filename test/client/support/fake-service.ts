@@ -38,7 +38,7 @@ export interface FakeService {
   timeNow(): number;
   sign(statement?: Partial<Statement>, nowMs?: number): Promise<string>;
   /** The service's own answer. */
-  answer(request: Pick<Request, 'path' | 'input'>): Promise<Response>;
+  answer: (request: Pick<Request, 'path' | 'input'>) => Promise<Response>;
   fetch: Fetch;
   /** Says no from now on. */
   refuse(code: string, status?: string): void;

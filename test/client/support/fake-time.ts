@@ -55,15 +55,14 @@ export const createTime = (startMs: number) => {
 
     /** Fires the timers of calls, earliest first, until the promise settles. */
     drive: async <T>(promise: Promise<T>): Promise<T> => {
-      let isSettled = false;
-      const settle = () => {
-        isSettled = true;
-      };
+      const settled = new AbortController();
+      const { signal } = settled;
+      const settle = () => settled.abort();
       promise.then(settle, settle);
-      while (!isSettled) {
-        for (let turn = 0; turn < 5 && !isSettled; turn += 1) await nextTurn();
+      while (!signal.aborted) {
+        for (let turn = 0; turn < 5; turn += 1) await nextTurn();
         const [first] = time.pending().toSorted((a, b) => a.dueMs - b.dueMs);
-        if (isSettled || !first || time.busy > 0) continue;
+        if (signal.aborted || !first || time.busy > 0) continue;
         timers.delete(first);
         waits.push(first.ms);
         time.nowMs = Math.max(time.nowMs, first.dueMs);
