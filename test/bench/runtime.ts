@@ -34,6 +34,7 @@ export interface Settings {
 }
 
 export interface Runtime {
+  name: string;
   miniflare: Miniflare;
   origin: string;
   port: number;
@@ -64,7 +65,7 @@ const optionsOf = ({ config, script }: Bundle, { name, folder, bindings, inspect
     cf: false,
     telemetry: { enabled: false },
     unsafeRuntimeEnv: { BENCH_PID_FILE: join(folder, 'pid') },
-    ...(inspect && { inspectorPort: 0, unsafeInspectorProxy: true }),
+    ...(inspect && { inspectorPort: 0 }),
   });
 };
 
@@ -83,6 +84,7 @@ export const startWorker = async (bundle: Bundle, settings: Settings): Promise<R
   const pid = readFileSync(join(settings.folder, 'pid'), 'utf8').trim();
   const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8');
   return {
+    name: settings.name,
     miniflare,
     origin,
     port: Number(port),
