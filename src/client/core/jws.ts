@@ -13,17 +13,10 @@ const decode = (part: string) => {
   return bytes && parseObject(new TextDecoder().decode(bytes));
 };
 
-/** Whether the signature is the key's. */
-export type Verify = (
-  { x }: Pick<PublicKey, 'x'>,
-  signature: Uint8Array<ArrayBuffer>,
-  content: Uint8Array<ArrayBuffer>,
-) => Promise<boolean>;
-
-export const verifyWithWebCrypto: Verify = async ({ x }, signature, content) => {
+const verify = async ({ x }: PublicKey, signature: Uint8Array<ArrayBuffer>, content: string) => {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x };
   const key = await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']);
-  return crypto.subtle.verify('Ed25519', key, signature, content);
+  return crypto.subtle.verify('Ed25519', key, signature, toBytes(content));
 };
 
 export type JwsResult = { payload: JsonObject } | { reason: JwsReason };
@@ -33,7 +26,6 @@ export const openJws = async (
   text: string,
   typ: string,
   find: (kid: unknown) => PublicKey | undefined,
-  verify: Verify,
 ): Promise<JwsResult> => {
   const [head = '', body = '', tail = '', ...rest] = text.slice(0, MAX_LENGTH).split('.');
   const header = decode(head);
@@ -44,6 +36,6 @@ export const openJws = async (
   if (header['alg'] !== 'EdDSA' || 'crit' in header) return { reason: 'alg' };
   const key = find(header['kid']);
   if (!key) return { reason: 'kid' };
-  const isSigned = await verify(key, signature, toBytes(`${head}.${body}`)).catch(() => false);
+  const isSigned = await verify(key, signature, `${head}.${body}`).catch(() => false);
   return isSigned ? { payload } : { reason: 'signature' };
 };

@@ -1,4 +1,4 @@
-import { openJws, type Verify } from './jws.ts';
+import { openJws } from './jws.ts';
 import type { PinnedKeys, PublicKey } from './types.ts';
 
 const CHAIN_TYPE = 'latchkey+keys';
@@ -11,7 +11,7 @@ export interface KeyRing {
   follow(chain: readonly unknown[]): Promise<string[]>;
 }
 
-export const openKeyRing = ({ account, keys }: PinnedKeys, verify: Verify): KeyRing => {
+export const openKeyRing = ({ account, keys }: PinnedKeys): KeyRing => {
   const trusted = new Map<unknown, PublicKey>(
     keys.filter(({ crv }) => crv === 'Ed25519').map((key) => [key.kid, key]),
   );
@@ -22,7 +22,7 @@ export const openKeyRing = ({ account, keys }: PinnedKeys, verify: Verify): KeyR
       const links: string[] = [];
       for (const link of chain.slice(0, MAX_LINKS)) {
         if (typeof link !== 'string') continue;
-        const result = await openJws(link, CHAIN_TYPE, find, verify);
+        const result = await openJws(link, CHAIN_TYPE, find);
         if ('reason' in result) continue;
         const { aud, kid, crv, x } = result.payload;
         if (aud !== account || crv !== 'Ed25519' || typeof kid !== 'string' || typeof x !== 'string')

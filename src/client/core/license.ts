@@ -17,7 +17,7 @@ const requireText = (value: unknown, message: string) => {
 export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtime>): License => {
   const settings = readOptions(options);
   const runtime = { ...DEFAULT_RUNTIME, ...changes };
-  const session = openSession(settings, runtime);
+  const session = openSession(settings);
   const call = openCalls(settings, runtime, session);
   const plan = openPlan(settings, runtime, session, {
     refresh: () => void refresh(),

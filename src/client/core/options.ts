@@ -1,4 +1,3 @@
-import { type Verify, verifyWithWebCrypto } from './jws.ts';
 import type { Fetch, LicenseOptions, PinnedKeys, Store } from './types.ts';
 
 /** What differs by platform, and what tests replace. */
@@ -7,7 +6,6 @@ export interface Runtime {
   clearTimer(timer: Timer): void;
   /** Returns a number from 0 to 1. */
   random(): number;
-  verify: Verify;
   platform: string | undefined;
 }
 
@@ -20,7 +18,6 @@ export const DEFAULT_RUNTIME: Runtime = {
   setTimer: (run, ms) => setTimeout(run, ms) as unknown as Timer,
   clearTimer: (timer) => clearTimeout(timer as unknown as number),
   random: Math.random,
-  verify: verifyWithWebCrypto,
   platform: undefined,
 };
 

@@ -1,5 +1,5 @@
 import { openKeyRing } from './key-ring.ts';
-import type { Runtime, Settings } from './options.ts';
+import type { Settings } from './options.ts';
 import { EMPTY_RECORD, type LicenseRecord, mergeRecords, parseRecord } from './record.ts';
 import { isSame, isSameVerdict, stateOf, stateWithout, storedVerdict, type Verdict } from './state.ts';
 import { checkTime, checkToken, type Expected, type TokenReason } from './token.ts';
@@ -26,8 +26,8 @@ export interface Answer {
 
 export type Session = ReturnType<typeof openSession>;
 
-export const openSession = ({ store, now, keys, application }: Settings, { verify }: Runtime) => {
-  const ring = openKeyRing(keys, verify);
+export const openSession = ({ store, now, keys, application }: Settings) => {
+  const ring = openKeyRing(keys);
   const listeners = new Set<(state: LicenseState) => void>();
   let record = EMPTY_RECORD;
   /** The last signed answer, or the stored token. */
@@ -48,7 +48,7 @@ export const openSession = ({ store, now, keys, application }: Settings, { verif
   });
 
   const check = (token: string, licenseKey: string | null, more: Pick<Expected, 'kind' | 'nonce'>) =>
-    checkToken(token, ring, { ...expected(licenseKey), ...more }, verify);
+    checkToken(token, ring, { ...expected(licenseKey), ...more });
 
   const readStored = async (token: string | null, kind: 'online' | 'offline'): Promise<Verdict | null> => {
     const result = token === null ? null : await check(token, record.licenseKey, { kind });

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, sha256 } from './bytes.ts';
-import { type JwsReason, openJws, type Verify } from './jws.ts';
+import { type JwsReason, openJws } from './jws.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { EntitlementValue, LicenseCode, LicenseStatus } from './types.ts';
 
@@ -71,9 +71,8 @@ export const checkToken = async (
   token: string,
   ring: Pick<KeyRing, 'find'>,
   expected: Expected,
-  verify: Verify,
 ): Promise<TokenResult> => {
-  const result = await openJws(token, TOKEN_TYPE, ring.find, verify);
+  const result = await openJws(token, TOKEN_TYPE, ring.find);
   if ('reason' in result) return result;
   const { payload } = result;
   const { account, fingerprint, licenseKey, product, kind, nonce } = expected;

@@ -1,6 +1,92 @@
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
-/** Returns a string that stays the same on this machine, and differs by product. */
-export const machineFingerprint = (product: string): string =>
-  createHmac('sha256', readFileSync('/etc/machine-id', 'utf8').trim()).update(product).digest('base64url');
+/** What a fingerprint follows from. */
+export interface System {
+  platform: string;
+  env: Record<string, string | undefined>;
+  exists: (path: string) => boolean;
+  /** Both throw if there is no such file or program. */
+  read: (path: string) => string;
+  run: (command: string, args: string[]) => string;
+}
+
+const thisSystem: System = {
+  platform: process.platform,
+  env: process.env,
+  exists: existsSync,
+  read: (path) => readFileSync(path, 'utf8'),
+  run: (command, args) =>
+    execFileSync(command, args, { encoding: 'utf8', windowsHide: true, timeout: 5_000 }),
+};
+
+const attempt = (read: () => string): string => {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+};
+
+const MACHINE_ID_FILES = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
+
+const isContainer = ({ env, exists, read }: System): boolean =>
+  exists('/.dockerenv') ||
+  exists('/run/.containerenv') ||
+  env['KUBERNETES_SERVICE_HOST'] !== undefined ||
+  /docker|kubepods|containerd|libpod/.test(attempt(() => read('/proc/1/cgroup')));
+
+/** A container's own machine id is its image's, the same in all its containers, unless the host's file is mounted. */
+const isMounted = ({ read }: System, path: string): boolean =>
+  attempt(() => read('/proc/self/mountinfo'))
+    .split('\n')
+    .some((line) => line.split(' ')[4] === path);
+
+const linuxId = (system: System): string | undefined => {
+  const inContainer = isContainer(system);
+  return MACHINE_ID_FILES.filter((path) => !inContainer || isMounted(system, path))
+    .map((path) => /^[0-9a-f]{32}$/.exec(attempt(() => system.read(path)).trim())?.[0])
+    .find(Boolean);
+};
+
+/** macOS: `"IOPlatformUUID" = "…"` */
+const macId = ({ run }: System) =>
+  /"IOPlatformUUID" = "([0-9A-F-]{36})"/i.exec(
+    attempt(() => run('/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice'])),
+  )?.[1];
+
+/** Windows: `MachineGuid    REG_SZ    …` */
+const windowsId = ({ env, run }: System) => {
+  const command = `${env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\reg.exe`;
+  const key = 'HKLM\\SOFTWARE\\Microsoft\\Cryptography';
+  return /MachineGuid\s+REG_SZ\s+([0-9a-f-]{36})/i.exec(
+    attempt(() => run(command, ['query', key, '/v', 'MachineGuid', '/reg:64'])),
+  )?.[1];
+};
+
+const SOURCES: Record<string, (system: System) => string | undefined> = {
+  linux: linuxId,
+  darwin: macId,
+  win32: windowsId,
+};
+
+/** Returns the fingerprint of a system. */
+export const fingerprintOf = (product: string, system: System): string => {
+  const id = SOURCES[system.platform]?.(system);
+  if (!id)
+    throw new TypeError(
+      'There is no machine id here that is this machine’s alone, as in most containers. Pass fingerprint: an id that you store on a volume, or a random id per start together with a lease.',
+    );
+  return createHmac('sha256', id.toLowerCase()).update(`latchkey ${product}`).digest('base64url');
+};
+
+/**
+ * Returns a string that stays the same on this machine, and that differs by product: an HMAC of the operating system's
+ * machine id, which itself leaves the machine with no call.
+ */
+export const machineFingerprint = (product: string): string => {
+  if (typeof product !== 'string' || product === '')
+    throw new TypeError('machineFingerprint takes your product’s code.');
+  return fingerprintOf(product, thisSystem);
+};
