@@ -40,12 +40,12 @@ export const openCalls = (settings: Settings, runtime: Runtime, { ring, check, c
     const checkAnswer = () => check(token, licenseKey, { kind: 'online', nonce });
     let result = await checkAnswer();
     let links = chain();
-    if ('reason' in result && result.reason === 'kid') {
+    if (result === 'kid') {
       links = [...new Set([...links, ...(await loadKeys(signal))])];
       result = await checkAnswer();
     }
     const answer =
-      'claims' in result ? { verdict: freshVerdict(reply.body, result.claims), token, chain: links } : null;
+      typeof result === 'string' ? null : { verdict: freshVerdict(reply.body, result), token, chain: links };
     return { answer, code: null, retryAfterMs: 0 };
   };
 };

@@ -19,9 +19,9 @@ const verify = async ({ x }: PublicKey, signature: Uint8Array<ArrayBuffer>, cont
   return crypto.subtle.verify('Ed25519', key, signature, toBytes(content));
 };
 
-export type JwsResult = { payload: JsonObject } | { reason: JwsReason };
+export type JwsResult = JsonObject | JwsReason;
 
-/** Returns the payload if a key that `find` returns has signed it. */
+/** Returns the payload, or why it isn't signed by a key that `find` returns. */
 export const openJws = async (
   text: string,
   typ: string,
@@ -31,11 +31,11 @@ export const openJws = async (
   const header = decode(head);
   const payload = decode(body);
   const signature = fromBase64url(tail);
-  if (!header || !payload || !signature || rest.length > 0) return { reason: 'malformed' };
-  if (header['typ'] !== typ) return { reason: 'typ' };
-  if (header['alg'] !== 'EdDSA' || 'crit' in header) return { reason: 'alg' };
+  if (!header || !payload || !signature || rest.length > 0) return 'malformed';
+  if (header['typ'] !== typ) return 'typ';
+  if (header['alg'] !== 'EdDSA' || 'crit' in header) return 'alg';
   const key = find(header['kid']);
-  if (!key) return { reason: 'kid' };
+  if (!key) return 'kid';
   const isSigned = await verify(key, signature, `${head}.${body}`).catch(() => false);
-  return isSigned ? { payload } : { reason: 'signature' };
+  return isSigned ? payload : 'signature';
 };

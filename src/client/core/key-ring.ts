@@ -22,9 +22,9 @@ export const openKeyRing = ({ account, keys }: PinnedKeys): KeyRing => {
       const links: string[] = [];
       for (const link of chain.slice(0, MAX_LINKS)) {
         if (typeof link !== 'string') continue;
-        const result = await openJws(link, CHAIN_TYPE, find);
-        if ('reason' in result) continue;
-        const { aud, kid, crv, x } = result.payload;
+        const payload = await openJws(link, CHAIN_TYPE, find);
+        if (typeof payload === 'string') continue;
+        const { aud, kid, crv, x } = payload;
         if (aud !== account || crv !== 'Ed25519' || typeof kid !== 'string' || typeof x !== 'string')
           continue;
         if (!trusted.has(kid)) trusted.set(kid, { kty: 'OKP', crv, x, kid });

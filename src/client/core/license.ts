@@ -2,12 +2,12 @@ import { type Call, openCalls, type Result } from './calls.ts';
 import { DEFAULT_RUNTIME, readOptions, type Runtime } from './options.ts';
 import { openPlan } from './plan.ts';
 import { openSession } from './session.ts';
-import { stateOf, stateWithout } from './state.ts';
+import { toState } from './state.ts';
 import type { ActivateOptions, License, LicenseOptions, LicenseState } from './types.ts';
 
 const MAX_NAME_LENGTH = 100;
-/** A license key that is refused like this is not worth storing. */
-const NOT_STORED = new Set(['not_found', 'wrong_product']);
+/** A license key with another verdict is stored, so that the user needn't type it again. */
+const isWrongKey = (code: string) => code === 'not_found' || code === 'wrong_product';
 
 const requireText = (value: unknown, message: string) => {
   if (value !== undefined && typeof value !== 'string') throw new TypeError(message);
@@ -96,7 +96,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
   ) => {
     await session.update();
     const licenseKey = typed === undefined ? session.proposed() : typed.trim();
-    if (!licenseKey) return typed === undefined ? session.settle() : stateWithout('key_missing');
+    if (!licenseKey) return typed === undefined ? session.settle() : toState(null, 'key_missing');
     session.propose(licenseKey);
     const more = { replace, name: name?.slice(0, MAX_NAME_LENGTH) };
     const result = await call('activate', licenseKey, more, signal);
@@ -106,13 +106,13 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     if (!answer) {
       plan.next('activate', result);
       const state = session.note();
-      return state.valid && isStored ? state : stateWithout('inconclusive');
+      return state.valid && isStored ? state : toState(null);
     }
     const { claims } = answer.verdict;
-    if (claims.valid || isStored || !(isKept || NOT_STORED.has(claims.code)))
+    if (claims.valid || isStored || !(isKept || isWrongKey(claims.code)))
       return conclude('activate', licenseKey, result);
     // A license key that isn't good doesn't replace one that is.
-    return isKept ? stateOf(answer.verdict) : session.show(answer.verdict);
+    return isKept ? toState(answer.verdict) : session.show(answer.verdict);
   };
 
   const deactivate = async (signal: AbortSignal) => {

@@ -33,8 +33,6 @@ export interface Settings {
   hasHeartbeat: boolean;
 }
 
-const VISIBLE = /^[\x21-\x7e]+$/;
-
 const check = (condition: unknown, message: string) => {
   if (!condition) throw new TypeError(message);
 };
@@ -52,14 +50,14 @@ const memoryStore = (): Store => {
 const readBaseUrl = (baseUrl: string): string => {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new TypeError('baseUrl must be the service’s origin, like https://latchkey.example.com.');
+    throw new TypeError('baseUrl must be the service’s origin, like https://example.com.');
   return url.origin + url.pathname.replace(/\/(api\/v1\/?)?$/, '');
 };
 
 const isPinnedKeys = ({ account, keys }: Partial<PinnedKeys>): boolean =>
   typeof account === 'string' &&
   Array.isArray(keys) &&
-  keys.some(({ crv, x, kid }) => crv === 'Ed25519' && typeof x === 'string' && typeof kid === 'string');
+  keys.some(({ crv, x, kid }) => crv === 'Ed25519' && x && kid);
 
 const isShort = (text: unknown, length: number) =>
   text === undefined || (typeof text === 'string' && text.length > 0 && text.length <= length);
@@ -68,17 +66,17 @@ const isShort = (text: unknown, length: number) =>
 export const readOptions = (options: LicenseOptions): Settings => {
   const { apiKey, keys, product, appVersion, releaseDate, store, fingerprint, heartbeat = 'auto' } = options;
   const baseUrl = readBaseUrl(options.baseUrl);
-  check(typeof apiKey === 'string' && VISIBLE.test(apiKey), 'apiKey must be an API key of scope verify.');
-  check(isPinnedKeys(keys ?? {}), 'keys must be {account, keys}, as `latchkey keys pull` writes them.');
-  check(isShort(product, 64), 'product must be your product’s code, of at most 64 characters.');
+  check(typeof apiKey === 'string' && /^[!-~]+$/.test(apiKey), 'apiKey must be an API key.');
+  check(isPinnedKeys(keys ?? {}), 'keys must be what `latchkey keys pull` writes.');
+  check(isShort(product, 64), 'product must be your product’s code.');
   check(isShort(appVersion, 60), 'appVersion must have at most 60 characters.');
   check(
     releaseDate === undefined || /^\d{4}-\d\d-\d\d$/.test(releaseDate),
     'releaseDate must be a day, like 2026-11-22.',
   );
   check(
-    fingerprint === undefined || (/^.{8,256}$/.test(fingerprint) && VISIBLE.test(fingerprint)),
-    'fingerprint must have 8 to 256 visible ASCII characters, without spaces.',
+    fingerprint === undefined || /^[!-~]{8,256}$/.test(fingerprint),
+    'fingerprint must have 8 to 256 visible ASCII characters.',
   );
   check(heartbeat === 'auto' || heartbeat === 'off', 'heartbeat must be "auto" or "off".');
   check(globalThis.crypto?.subtle, 'crypto.subtle is missing. Serve the page over https.');

@@ -30,24 +30,17 @@ export const EMPTY_RECORD: LicenseRecord = {
   chain: [],
 };
 
-const text = (value: unknown) => (typeof value === 'string' ? value : null);
-const number = (value: unknown) => (Number.isFinite(value) ? (value as number) : 0);
+const hasType = (value: unknown, empty: unknown): boolean =>
+  Array.isArray(empty) ? Array.isArray(value) : typeof value === (empty === null ? 'string' : typeof empty);
 
-/** Returns null if the text is no record. A field that is broken counts as empty. */
+/** Returns null if the text is no record. A field of another type counts as empty. */
 export const parseRecord = (stored: string | null): LicenseRecord | null => {
   const value = parseObject(stored);
-  return (
-    value && {
-      licenseKey: text(value['licenseKey']),
-      token: text(value['token']),
-      file: text(value['file']),
-      isReleased: value['isReleased'] === true,
-      answeredAt: number(value['answeredAt']),
-      offsetMs: number(value['offsetMs']),
-      markMs: number(value['markMs']),
-      chain: Array.isArray(value['chain']) ? value['chain'].filter((link) => typeof link === 'string') : [],
-    }
-  );
+  const fields = Object.entries(EMPTY_RECORD).map(([name, empty]) => [
+    name,
+    value && hasType(value[name], empty) ? value[name] : empty,
+  ]);
+  return value && Object.fromEntries(fields);
 };
 
 /** Returns the record to go on with, when another process may have written the store meanwhile. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseObject } from './bytes.ts';
+import { type JsonObject, parseObject } from './bytes.ts';
 import type { Runtime, Settings } from './options.ts';
 
 const ATTEMPTS = 3;
@@ -43,6 +43,7 @@ export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime:
       };
       const timer = runtime.setTimer(done, ms);
       signal.addEventListener('abort', done);
+      if (signal.aborted) done();
     });
 
   const send = async (path: string, input: JsonObject | null, signal: AbortSignal): Promise<Attempt> => {
@@ -54,26 +55,22 @@ export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime:
       redirect: 'manual',
       signal,
     });
-    const { status } = response;
+    const { status, headers } = response;
     const body = parseObject(await response.text());
-    if (status === 200 && isObject(body)) return { ...FAILED, body };
-    const retryAfterMs = readRetryAfter(response.headers.get('retry-after'), now());
+    if (status === 200 && body) return { ...FAILED, body };
+    const retryAfterMs = readRetryAfter(headers.get('retry-after'), now());
     return { body: null, retryAfterMs, isFinal: isRefusal(status) || retryAfterMs > MAX_WAIT_MS };
   };
 
   /** Ends after ten seconds or once the signal is aborted, even if `fetch` ignores its signal. */
   const attempt = async (path: string, input: JsonObject | null, signal: AbortSignal): Promise<Attempt> => {
-    if (signal.aborted) return FAILED;
-    const controller = new AbortController();
-    const abort = () => controller.abort();
-    const timer = runtime.setTimer(abort, TIMEOUT_MS);
-    signal.addEventListener('abort', abort);
-    const isAborted = new Promise<Attempt>((resolve) => {
-      controller.signal.addEventListener('abort', () => resolve(FAILED));
-    });
-    const result = await Promise.race([send(path, input, controller.signal).catch(() => FAILED), isAborted]);
-    signal.removeEventListener('abort', abort);
-    runtime.clearTimer(timer);
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    const result = await Promise.race([
+      send(path, input, either).catch(() => FAILED),
+      wait(TIMEOUT_MS, either).then(() => FAILED),
+    ]);
+    over.abort();
     return result;
   };
 

@@ -1,7 +1,7 @@
 import { openKeyRing } from './key-ring.ts';
 import type { Settings } from './options.ts';
 import { EMPTY_RECORD, type LicenseRecord, mergeRecords, parseRecord } from './record.ts';
-import { isSame, isSameVerdict, stateOf, stateWithout, storedVerdict, type Verdict } from './state.ts';
+import { isSame, isSameVerdict, toState, storedVerdict, type Verdict } from './state.ts';
 import { checkTime, checkToken, type Expected, type TokenReason } from './token.ts';
 import type { EntitlementValue, LicenseState } from './types.ts';
 
@@ -37,22 +37,23 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
   let candidate: string | null = null;
   let isLoaded = false;
   let hasAsked = false;
-  let state = stateWithout('loading');
+  let state = toState(null, 'loading');
   let queue: Promise<unknown> = Promise.resolve();
 
-  const expected = (licenseKey: string | null): Expected => ({
-    account: keys.account,
-    fingerprint: application.fingerprint ?? null,
-    licenseKey: licenseKey ?? undefined,
-    product: application.product,
-  });
+  const check = (token: string, licenseKey: string | null, more: Pick<Expected, 'kind' | 'nonce'>) => {
+    const { fingerprint = null, product } = application;
+    return checkToken(token, ring, {
+      account: keys.account,
+      fingerprint,
+      product,
+      licenseKey: licenseKey ?? undefined,
+      ...more,
+    });
+  };
 
-  const check = (token: string, licenseKey: string | null, more: Pick<Expected, 'kind' | 'nonce'>) =>
-    checkToken(token, ring, { ...expected(licenseKey), ...more });
-
-  const readStored = async (token: string | null, kind: 'online' | 'offline'): Promise<Verdict | null> => {
-    const result = token === null ? null : await check(token, record.licenseKey, { kind });
-    return result && 'claims' in result && result.claims.valid ? storedVerdict(result.claims) : null;
+  const readStored = async (token: string | null, licenseKey: string | null, kind: 'online' | 'offline') => {
+    const claims = token === null ? null : await check(token, licenseKey, { kind });
+    return claims && typeof claims !== 'string' && claims.valid ? storedVerdict(claims) : null;
   };
 
   const timeNow = () => now() + record.offsetMs;
@@ -61,18 +62,18 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
     checkTime(claims, { nowMs: timeNow(), markMs: record.markMs, endMs });
 
   const decide = (): LicenseState => {
-    if (!isLoaded) return stateWithout('loading');
-    if (verdict && !verdict.claims.valid) return stateOf(verdict);
+    if (!isLoaded) return toState(null, 'loading');
+    if (verdict && !verdict.claims.valid) return toState(verdict);
     let ended: LicenseState | null = null;
     for (const known of [verdict, file]) {
       const reason = known && whyEnded(known);
-      if (known && !reason) return stateOf(known);
-      if (known && reason) ended ??= stateOf(known, CODES[reason]);
+      if (known && !reason) return toState(known);
+      if (known && reason) ended ??= toState(known, CODES[reason]);
     }
     if (ended) return ended;
-    if (record.isReleased) return stateWithout('deactivated');
-    if ((candidate ?? record.licenseKey) === null) return stateWithout('key_missing');
-    return stateWithout(hasAsked ? 'inconclusive' : 'loading');
+    if (record.isReleased) return toState(null, 'deactivated');
+    if ((candidate ?? record.licenseKey) === null) return toState(null, 'key_missing');
+    return toState(null, hasAsked ? 'inconclusive' : 'loading');
   };
 
   /** Brings the state up to date with the time, and tells the listeners about a change. */
@@ -101,8 +102,8 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
     const { licenseKey, token, file: fileToken } = record;
     if (token === last.token && fileToken === last.file && licenseKey === last.licenseKey) return stored;
     await ring.follow(record.chain);
-    verdict = await readStored(token, 'online');
-    file = await readStored(fileToken, 'offline');
+    verdict = await readStored(token, licenseKey, 'online');
+    file = await readStored(fileToken, licenseKey, 'offline');
     return stored;
   };
 
@@ -139,7 +140,8 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
       licenseKey === record.licenseKey ||
       (answer !== null &&
         record.licenseKey !== null &&
-        'claims' in (await check(answer.token, record.licenseKey, {}))),
+        typeof (await check(answer.token, record.licenseKey, {})) !== 'string'),
+
     /** When the verdict ends by itself, in the machine's time. */
     endsAt: () =>
       state.valid && state.offlineUntil ? state.offlineUntil.getTime() - record.offsetMs : Infinity,
@@ -170,16 +172,13 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
     take: async ({ verdict: next, token, chain }: Answer, licenseKey: string, isActivation: boolean) => {
       const { iat, valid } = next.claims;
       const receivedMs = now();
-      const keepsFile =
-        valid &&
-        record.file !== null &&
-        'claims' in (await check(record.file, licenseKey, { kind: 'offline' }));
+      const keepsFile = valid && (await readStored(record.file, licenseKey, 'offline')) !== null;
       return update((current) => {
         const late = current.answeredAt - iat;
         const isOvertaken = late > 0 && late < OVERLAP_SECONDS;
         if (!isActivation && (isOvertaken || current.licenseKey !== licenseKey)) return current;
         verdict = next;
-        candidate = null;
+        if (isActivation) candidate = null;
         if (!keepsFile) file = null;
         return {
           licenseKey,
@@ -203,11 +202,12 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
 
     /** Takes an offline file, or returns a state that says why it isn't good. */
     loadFile: async (token: string): Promise<LicenseState> => {
-      const result = await check(token, record.licenseKey, { kind: 'offline' });
-      if ('reason' in result) return stateWithout(FILE_CODES[result.reason] ?? 'inconclusive');
-      const next = storedVerdict(result.claims);
+      await update();
+      const claims = await check(token, record.licenseKey, { kind: 'offline' });
+      if (typeof claims === 'string') return toState(null, FILE_CODES[claims] ?? 'inconclusive');
+      const next = storedVerdict(claims);
       const reason = whyEnded(next);
-      if (reason) return stateOf(next, CODES[reason]);
+      if (reason || !next.claims.valid) return toState(next, reason ? CODES[reason] : undefined);
       return update((current) => {
         if (verdict?.claims.valid === false) verdict = null;
         file = next;

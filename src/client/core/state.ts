@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './bytes.ts';
+import { isObject, type JsonObject, text } from './bytes.ts';
 import type { Claims } from './token.ts';
 import type { LicenseActivation, LicenseCode, LicenseMachine, LicenseState } from './types.ts';
 
@@ -30,12 +30,8 @@ const date = (value: unknown): Date | null => {
 };
 
 /** A license is good through the end of its last day, UTC. */
-export const lastMoment = (day: string | null): Date | null => {
-  const start = day === null ? null : date(`${day}T00:00:00.000Z`);
-  return start && new Date(start.getTime() + DAY_MS - 1);
-};
-
-const text = (value: unknown) => (typeof value === 'string' ? value : null);
+const lastMoment = (day: string | null | undefined): Date | null =>
+  typeof day === 'string' ? date(`${day}T23:59:59.999Z`) : null;
 
 const name = ({ id, name, platform }: JsonObject) => ({
   id: text(id) ?? '',
@@ -91,47 +87,29 @@ const freeze = (value: unknown): void => {
   Object.freeze(value);
 };
 
-const frozen = (state: LicenseState): LicenseState => {
+/** The state with a verdict or without one. If a verdict has ended, `code` says why it isn't good. */
+export const toState = (
+  verdict: Verdict | null,
+  code: LicenseCode = verdict?.claims.code ?? 'inconclusive',
+) => {
+  const claims = verdict?.claims;
+  const state: LicenseState = {
+    valid: claims?.valid === true && code === 'valid',
+    code,
+    status: claims?.status ?? null,
+    source: verdict?.source ?? 'none',
+    entitlements: { ...claims?.ent },
+    expiresAt: lastMoment(claims?.license_ends),
+    updatesUntil: lastMoment(claims?.updates_until),
+    seats: verdict?.details.seats ?? null,
+    activation: verdict?.details.activation ?? null,
+    machines: verdict?.details.machines ?? null,
+    offlineUntil: claims?.valid ? new Date(verdict?.endMs ?? 0) : null,
+    checkedAt: claims ? new Date(claims.iat * 1_000) : null,
+  };
   freeze(state);
   return state;
 };
-
-/** The state without a verdict. */
-export const stateWithout = (code: Exclude<LicenseCode, 'valid'>): LicenseState =>
-  frozen({
-    valid: false,
-    code,
-    status: null,
-    source: 'none',
-    entitlements: {},
-    expiresAt: null,
-    updatesUntil: null,
-    seats: null,
-    activation: null,
-    machines: null,
-    offlineUntil: null,
-    checkedAt: null,
-  });
-
-/** The state with a verdict, which may have ended: then `code` says why it is not good. */
-export const stateOf = (
-  { claims, source, details: { seats, activation, machines }, endMs }: Verdict,
-  code: LicenseCode = claims.code,
-): LicenseState =>
-  frozen({
-    valid: claims.valid && code === 'valid',
-    code,
-    status: claims.status,
-    source,
-    entitlements: { ...claims.ent },
-    expiresAt: lastMoment(claims.license_ends),
-    updatesUntil: lastMoment(claims.updates_until),
-    seats,
-    activation,
-    machines,
-    offlineUntil: claims.valid ? new Date(endMs) : null,
-    checkedAt: new Date(claims.iat * 1_000),
-  });
 
 export const isSame = (a: LicenseState, b: LicenseState) => JSON.stringify(a) === JSON.stringify(b);
 

@@ -44,7 +44,7 @@ export interface Expected {
   nonce?: string | undefined;
 }
 
-export type TokenResult = { claims: Claims } | { reason: TokenReason };
+export type TokenResult = Claims | TokenReason;
 
 /** Returns the spellings under which the service may have stored a typed key: the text, or a generated key. */
 const spellings = (typed: string): string[] => {
@@ -66,26 +66,24 @@ const isOfMachine = async (fp: unknown, fingerprint: string | null): Promise<boo
   // A token without a fingerprint is only issued for a license whose seats aren't limited.
   fp === null || (fingerprint !== null && fp === (await sha256(fingerprint)));
 
-/** Checks everything except the time. */
+/** Checks everything except the time. Returns the claims, or why the token isn't good. */
 export const checkToken = async (
   token: string,
   ring: Pick<KeyRing, 'find'>,
   expected: Expected,
 ): Promise<TokenResult> => {
-  const result = await openJws(token, TOKEN_TYPE, ring.find);
-  if ('reason' in result) return result;
-  const { payload } = result;
+  const payload = await openJws(token, TOKEN_TYPE, ring.find);
+  if (typeof payload === 'string') return payload;
   const { account, fingerprint, licenseKey, product, kind, nonce } = expected;
-  if (payload['aud'] !== account) return { reason: 'aud' };
-  if (fingerprint !== undefined && !(await isOfMachine(payload['fp'], fingerprint))) return { reason: 'fp' };
+  if (payload['aud'] !== account) return 'aud';
+  if (fingerprint !== undefined && !(await isOfMachine(payload['fp'], fingerprint))) return 'fp';
   if (licenseKey !== undefined && !(await licenseKeyHashes(licenseKey)).includes(payload['lk'] as string))
-    return { reason: 'lk' };
+    return 'lk';
   // A verdict that says no may be about another product: that is why it says no.
-  if (product !== undefined && payload['valid'] === true && payload['product'] !== product)
-    return { reason: 'product' };
-  if (kind !== undefined && payload['kind'] !== kind) return { reason: 'kind' };
-  if (nonce !== undefined && payload['nonce'] !== nonce) return { reason: 'nonce' };
-  return hasShape(payload) ? { claims: payload as unknown as Claims } : { reason: 'malformed' };
+  if (product !== undefined && payload['valid'] === true && payload['product'] !== product) return 'product';
+  if (kind !== undefined && payload['kind'] !== kind) return 'kind';
+  if (nonce !== undefined && payload['nonce'] !== nonce) return 'nonce';
+  return hasShape(payload) ? (payload as unknown as Claims) : 'malformed';
 };
 
 export interface Times {
