@@ -74,7 +74,8 @@ export default defineConfig({
       {
         test: {
           name: 'dashboard',
-          include: ['test/e2e/dashboard/*.test.ts'],
+          // The tests of the client package share the service and the browser.
+          include: ['test/e2e/dashboard/*.test.ts', 'test/e2e/client/*.test.ts'],
           globalSetup: ['test/e2e/support/dashboard-server.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },

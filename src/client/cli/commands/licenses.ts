@@ -1,0 +1,155 @@
+import type { components } from '../../api/schema.ts';
+import { type Command, command, given, wholeNumber } from '../command.ts';
+import { answer } from '../connection.ts';
+import { CliError } from '../failure.ts';
+import { findLicenseId } from '../find-license.ts';
+import type { Output } from '../output.ts';
+import { allPages } from '../pages.ts';
+
+type License = components['schemas']['License'];
+
+const show = (out: Output, license: License) =>
+  out.fields(license, {
+    ...license,
+    expires_at: license.expires_at ?? 'never',
+    updates_until: license.updates_until ?? 'forever',
+    metadata: JSON.stringify(license.metadata),
+    terms: JSON.stringify(license.terms),
+  });
+
+const DEFAULT_LIMIT = 50;
+const STATUSES = ['active', 'expired', 'suspended', 'revoked'] as const;
+
+const list = command({
+  name: 'licenses list',
+  args: [],
+  summary: 'List licenses, newest first',
+  options: {
+    status: { value: 'STATUS', help: `Only ${STATUSES.join(', ')}` },
+    search: { value: 'TEXT', help: 'Only licenses whose key, customer, or product contains the text' },
+    limit: { value: 'N', help: `How many to list, ${DEFAULT_LIMIT} by default` },
+    all: { help: 'List all of them' },
+  },
+  run: async ({ out, api }, _args, { status: wanted, search: q, limit, all }) => {
+    const status = STATUSES.find((name) => name === wanted);
+    if (wanted !== undefined && !status)
+      throw new CliError(`--status must be one of ${STATUSES.join(', ')}.`);
+    const max = all ? Infinity : (wholeNumber('limit', limit) ?? DEFAULT_LIMIT);
+    const client = await api();
+    const filter = given({ status, q });
+    const pages = await allPages(out, max, (page) =>
+      answer(client.GET('/api/v1/licenses', { params: { query: { ...filter, ...page } } })),
+    );
+    out.table(pages, pages.data, {
+      id: ({ id }) => id,
+      'license key': ({ license_key }) => license_key,
+      status: ({ status }) => status,
+      product: ({ product }) => product,
+      customer: ({ customer_email }) => customer_email,
+      expires: ({ expires_at }) => expires_at,
+    });
+    if (pages.next_cursor !== null) out.note('There are more licenses: pass --limit or --all.');
+    return 0;
+  },
+});
+
+const get = command({
+  name: 'licenses get',
+  args: ['LICENSE'],
+  summary: 'Show a license, by its id or its license key',
+  options: {},
+  run: async ({ out, api }, [license = '']) => {
+    const client = await api();
+    const path = { id: await findLicenseId(client, license) };
+    show(out, await answer(client.GET('/api/v1/licenses/{id}', { params: { path } })));
+    return 0;
+  },
+});
+
+const toMetadata = (pairs: string[]): Record<string, string> =>
+  Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) throw new CliError('--metadata must have the form NAME=VALUE.');
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+
+const create = command({
+  name: 'licenses create',
+  args: [],
+  summary: 'Create a license',
+  options: {
+    email: { value: 'EMAIL', help: 'The customer’s email address. By default, your own' },
+    name: { value: 'NAME', help: 'The customer’s name' },
+    product: { value: 'CODE', help: 'The product' },
+    'expires-at': { value: 'DATE', help: 'The license’s last day' },
+    'duration-days': { value: 'N', help: 'How many days the license lasts' },
+    'updates-until': { value: 'DATE', help: 'The last release date that the license covers' },
+    'license-key': { value: 'KEY', help: 'Your own license key. By default, one is generated' },
+    metadata: { value: 'NAME=VALUE', multiple: true, help: 'An entry of the metadata. Can be repeated' },
+    'idempotency-key': {
+      value: 'TEXT',
+      help: 'Repeating the call with the same text creates no other license',
+    },
+  },
+  run: async ({ out, api }, _args, options) => {
+    const { email, name, product, metadata, 'idempotency-key': key } = options;
+    const client = await api();
+    const body = given({
+      customer_email: email,
+      customer_name: name,
+      product,
+      expires_at: options['expires-at'],
+      duration_days: wholeNumber('duration-days', options['duration-days']),
+      updates_until: options['updates-until'],
+      license_key: options['license-key'],
+      metadata: metadata && toMetadata(metadata),
+    });
+    const header = given({ 'Idempotency-Key': key });
+    show(out, await answer(client.POST('/api/v1/licenses/create', { body, params: { header } })));
+    return 0;
+  },
+});
+
+const transition = (name: 'suspend' | 'reinstate' | 'revoke', summary: string): Command =>
+  command({
+    name: `licenses ${name}`,
+    args: ['LICENSE'],
+    summary,
+    options: {},
+    run: async ({ out, api }, [license = '']) => {
+      const client = await api();
+      const path = { id: await findLicenseId(client, license) };
+      show(out, await answer(client.POST(`/api/v1/licenses/{id}/${name}`, { params: { path } })));
+      return 0;
+    },
+  });
+
+const renew = command({
+  name: 'licenses renew',
+  args: ['LICENSE'],
+  summary: 'Set a license’s last day, or prolong it',
+  options: {
+    'expires-at': { value: 'DATE', help: 'The new last day' },
+    'duration-days': { value: 'N', help: 'How many days to add' },
+  },
+  run: async ({ out, api }, [license = ''], { 'expires-at': expires_at, 'duration-days': days }) => {
+    const duration_days = wholeNumber('duration-days', days);
+    const client = await api();
+    const path = { id: await findLicenseId(client, license) };
+    const body = given({ expires_at, duration_days });
+    show(out, await answer(client.POST('/api/v1/licenses/{id}/renew', { params: { path }, body })));
+    return 0;
+  },
+});
+
+export const licenseCommands = [
+  list,
+  get,
+  create,
+  transition('suspend', 'Suspend a license'),
+  transition('reinstate', 'Reinstate a suspended license'),
+  transition('revoke', 'Revoke a license for good'),
+  renew,
+];

@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ApiClient, createClient } from '../api/client.ts';
+import type { components } from '../api/schema.ts';
+import { CliError, networkReason } from './failure.ts';
+
+const TIMEOUT_MS = 40_000;
+const MAX_WAIT_SECONDS = 5;
+const MAX_ATTEMPTS = 4;
+
+/** Waits for a key that is too fast. A refused call has done nothing, so it can be repeated. */
+const send = async (request: Request): Promise<Response> => {
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(request.clone(), {
+      signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    const waitSeconds = Number(response.headers.get('retry-after') ?? Infinity);
+    if (response.status !== 429 || attempt === MAX_ATTEMPTS || !(waitSeconds <= MAX_WAIT_SECONDS))
+      return response;
+    await delay(waitSeconds * 1_000);
+  }
+};
+
+export const connect = (url: string, apiKey: string): ApiClient =>
+  createClient({ baseUrl: url, apiKey, fetch: send });
+
+const isErrorBody = (body: unknown): body is components['schemas']['Error'] =>
+  typeof (body as components['schemas']['Error'] | undefined)?.error?.message === 'string';
+
+const NOT_LATCHKEY = {
+  code: 'not_latchkey',
+  advice: 'Check the URL, and whether a proxy or a sign-in page of the network answers in its place.',
+};
+
+const toError = (body: unknown, response: Response): CliError => {
+  const { status } = response;
+  if (!isErrorBody(body))
+    return new CliError(`The answer doesn’t come from Latchkey (status ${status}).`, {
+      ...NOT_LATCHKEY,
+      status,
+    });
+  const { code, message, request_id, details } = body.error;
+  return new CliError(message, { code, requestId: request_id, details: details ?? [], status });
+};
+
+/** Returns the answer of a call, or throws an error with the service's message and request id. */
+export const answer = async <T>(
+  call: Promise<{ data?: T; error?: unknown; response: Response }>,
+): Promise<NonNullable<T>> => {
+  const { data, error, response } = await call.catch((cause: unknown) => {
+    if (cause instanceof SyntaxError)
+      throw new CliError('The answer doesn’t come from Latchkey.', { ...NOT_LATCHKEY, cause });
+    throw new CliError(`The service can’t be reached: ${networkReason(cause)}.`, {
+      code: 'unreachable',
+      advice: 'Check the URL and the network, or run latchkey doctor.',
+      cause,
+    });
+  });
+  if (data === undefined || data === null || !response.ok) throw toError(error, response);
+  return data;
+};

@@ -1,0 +1,63 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const SOURCE = join(import.meta.dirname, '../../../../src/client');
+
+/** Bundles the executable as the package does, because a bundle starts several times faster than its sources. */
+export const bundleCli = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-bundle-'));
+  const bundle = await rolldown({
+    input: join(SOURCE, 'cli.ts'),
+    platform: 'node',
+    external: [/^node:/],
+    logLevel: 'silent',
+  });
+  await bundle.write({ dir: join(folder, 'dist') });
+  await bundle.close();
+  await cp(join(SOURCE, 'package.json'), join(folder, 'package.json'));
+  return { file: join(folder, 'dist/cli.js'), remove: () => rm(folder, { recursive: true, force: true }) };
+};
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Returns functions that run `latchkey` as a process, with a configuration folder of its own. */
+export const createCli = async (file: string, variables: Record<string, string> = {}) => {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-cli-'));
+  const own = { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config') };
+  const env = { ...process.env, LATCHKEY_URL: '', LATCHKEY_API_KEY: '', ...own, ...variables };
+
+  const start = (...args: string[]) => {
+    const child: ChildProcessWithoutNullStreams = spawn(process.execPath, [file, ...args], {
+      cwd: folder,
+      env,
+    });
+    const printed = { stdout: '', stderr: '' };
+    for (const stream of ['stdout', 'stderr'] as const)
+      child[stream].setEncoding('utf8').on('data', (text: string) => {
+        printed[stream] += text;
+      });
+    const ended = once(child, 'close').then(([code]): Run => ({ code: code as number | null, ...printed }));
+    return { child, printed, ended };
+  };
+
+  return {
+    folder,
+    start,
+    run: async (args: string[], input = ''): Promise<Run> => {
+      const { child, ended } = start(...args);
+      child.stdin.end(input);
+      return ended;
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+};
+
+export type Cli = Awaited<ReturnType<typeof createCli>>;
