@@ -9,7 +9,8 @@ const source = join(root, 'src/client');
 const out = join(root, 'dist/client');
 const staged = join(out, 'package');
 const types = join(root, 'dist/types/client');
-const ENTRIES = ['index', 'node', 'api', 'cli'];
+/** The executable is a bundle of its own, so that sharing code with it doesn't split the core into more files. */
+const BUNDLES = [['index', 'node', 'api'], ['cli']];
 
 const run = (command: string, ...args: string[]): string => {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: staged, encoding: 'utf8' });
@@ -17,9 +18,9 @@ const run = (command: string, ...args: string[]): string => {
   throw new Error(`${command} failed:\n${stdout}${stderr}`);
 };
 
-const bundle = async () => {
+const bundle = async (names: string[]) => {
   const build = await rolldown({
-    input: Object.fromEntries(ENTRIES.map((name) => [name, join(source, `${name}.ts`)])),
+    input: Object.fromEntries(names.map((name) => [name, join(source, `${name}.ts`)])),
     platform: 'node',
     external: [/^node:/],
   });
@@ -68,7 +69,7 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(staged, { recursive: true });
 for (const file of ['package.json', 'README.md']) cpSync(join(source, file), join(staged, file));
 cpSync(join(root, 'LICENSE'), join(staged, 'LICENSE'));
-await bundle();
+for (const names of BUNDLES) await bundle(names);
 copyTypes();
 writeNotices();
 const [packed] = JSON.parse(run('npm', 'pack', '--json', '--pack-destination', out)) as {

@@ -1,30 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parse } from './command.ts';
-import { activationCommands } from './commands/activations.ts';
-import { doctor } from './commands/doctor.ts';
-import { pullKeys } from './commands/keys.ts';
-import { licenseCommands } from './commands/licenses.ts';
-import { login } from './commands/login.ts';
-import { productCommands } from './commands/products.ts';
-import { inspectToken } from './commands/token.ts';
-import { verify } from './commands/verify.ts';
-import { listenForWebhooks } from './commands/webhooks.ts';
+import { COMMANDS } from './commands.ts';
 import { createContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { helpOf, overview } from './help.ts';
 import { createOutput, type Output } from './output.ts';
-
-const COMMANDS = [
-  login,
-  pullKeys,
-  verify,
-  inspectToken,
-  ...licenseCommands,
-  ...activationCommands,
-  ...productCommands,
-  listenForWebhooks,
-  doctor,
-];
 
 const readVersion = (): string => {
   const file = new URL('../package.json', import.meta.url);

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { COMMANDS } from '../../../src/client/cli/commands.ts';
+import { helpOf, overview } from '../../../src/client/cli/help.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { clientOf } from '../support/service.ts';
 import { bundleCli, type Cli, createCli as createCliOf } from './support/run-cli.ts';
@@ -41,6 +43,18 @@ const runJson = async (...args: string[]) => {
 
 const createLicense = async (...args: string[]) =>
   (await runJson('licenses', 'create', ...args)) as { id: string; license_key: string; status: string };
+
+test('--help says the same as the README', async () => {
+  const readme = await readFile(join(import.meta.dirname, '../../../src/client/README.md'), 'utf8');
+  const documented = [...readme.matchAll(/^(?:### ([^\n]*)\n\n)?```text\n(.*?)\n```$/gms)];
+  expect(documented.map(([, heading, help]) => [heading, help])).toEqual([
+    [undefined, overview(COMMANDS)],
+    ...COMMANDS.map((command) => [`latchkey ${command.name}`, helpOf(command)]),
+  ]);
+  expect(await nobody.run(['--help'])).toEqual({ code: 0, stdout: `${overview(COMMANDS)}\n`, stderr: '' });
+  const { stdout } = await nobody.run(['keys', 'pull', '--help']);
+  expect(stdout).toContain('Usage: latchkey keys pull [options]\n');
+});
 
 describe('login', () => {
   test('stores the URL and the key from standard input in a file that only the user can read', async () => {
