@@ -1,0 +1,3 @@
+module example.com/orrery
+
+go 1.19
