@@ -7,7 +7,7 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
   ['format', 'oxfmt', '--check'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
   ['lint rules enforce the layers', 'node', 'scripts/check-layers.ts'],
-  ['types', 'tsc', '-b', 'src/web'],
+  ['types', 'tsc', '-b', 'src/web', 'examples'],
   [
     'migrations match the schema, none drops a table without review, and triggers have a safe form',
     'node',

@@ -1,0 +1,35 @@
+// An application for machines without a network. Its license is a file that somebody carries there on a stick.
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createLicense, machineFingerprint } from '@latchkey/client/node';
+import keys from './latchkey-keys.json' with { type: 'json' };
+import service from './latchkey.json' with { type: 'json' };
+
+const PRODUCT = 'orrery';
+const { ORRERY_HOME, ORRERY_MACHINE_ID } = process.env;
+const fingerprint = ORRERY_MACHINE_ID ?? machineFingerprint(PRODUCT);
+
+const license = createLicense({
+  ...service,
+  keys,
+  product: PRODUCT,
+  fingerprint,
+  dir: ORRERY_HOME ?? join(homedir(), '.orrery'),
+});
+
+const report = ({ valid, code, offlineUntil }) => {
+  console.log(valid ? `Licensed until ${offlineUntil?.toISOString()}` : `Not licensed (${code})`);
+  process.exitCode = valid ? 0 : 1;
+};
+
+const [command, file = ''] = process.argv.slice(2);
+if (command === 'request') {
+  // What the customer sends to the seller.
+  console.log(JSON.stringify({ product: PRODUCT, fingerprint }));
+} else if (command === 'load') {
+  report(await license.loadFile(readFileSync(file, 'utf8')));
+} else {
+  report(await license.start());
+}
+await license.stop();
