@@ -76,7 +76,7 @@ export default defineConfig({
           name: 'dashboard',
           // The tests of the client package share the service and the browser.
           include: ['test/e2e/dashboard/*.test.ts', 'test/e2e/client/*.test.ts'],
-          globalSetup: ['test/e2e/support/dashboard-server.ts'],
+          globalSetup: ['test/e2e/support/dashboard-server.ts', 'test/e2e/client/support/install.ts'],
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
