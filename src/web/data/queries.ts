@@ -12,6 +12,7 @@ export type QueryRoot =
   | 'api-keys'
   | 'billing'
   | 'dashboard'
+  | 'key-set'
   | 'licenses'
   | 'onboarding'
   | 'products'
@@ -50,6 +51,14 @@ export const accountQuery = queryOptions({
   queryFn: () => call(api.account.$get()),
   staleTime: 60_000,
 });
+
+/** The public keys that check the account's tokens. They change only when the operator rotates the signing keys. */
+export const keySetQuery = (accountId: string) =>
+  queryOptions({
+    queryKey: ['key-set', accountId],
+    queryFn: () => call(api.v1.jwks[':account_id'].$get({ param: { account_id: accountId } })),
+    staleTime: 300_000,
+  });
 
 export const dashboardQuery = queryOptions({
   queryKey: ['dashboard'],

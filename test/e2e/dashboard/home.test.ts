@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs, withClipboard } from '../support/dashboard.ts';
 import { runCommand } from '../support/service.ts';
@@ -20,6 +20,7 @@ beforeAll(async () => {
 const steps = () => page.locator('ol > li');
 const countDoneSteps = () => steps().filter({ hasText: '(done)' }).count();
 const snippet = () => page.getByRole('region', { name: /snippet/ });
+const choose = (language: string) => page.getByRole('button', { name: language, exact: true }).click();
 
 test('a new account sees its first steps, with one of them done', async () => {
   await expect.poll(() => steps().count()).toBe(6);
@@ -42,6 +43,7 @@ test('after a reload the snippet has a placeholder until the API key is filled i
 
 test('the copied curl snippet verifies a license, and the page marks the step as done', async () => {
   let copied = '';
+  await choose('curl');
   await withClipboard(async () => {
     await page.getByRole('button', { name: 'Copy curl snippet' }).click();
     copied = String(await page.evaluate('navigator.clipboard.readText()'));
@@ -54,10 +56,21 @@ test('the copied curl snippet verifies a license, and the page marks the step as
 
 test('the JavaScript snippet verifies a license', async () => {
   await page.getByRole('button', { name: 'Verify a license' }).click();
-  await page.getByRole('button', { name: 'JavaScript' }).click();
+  await choose('JavaScript');
   const script = (await snippet().textContent()) ?? '';
   const { stdout } = await runCommand(tmpdir(), 'node', '--input-type=module', '--eval', script);
   expect(stdout).toBe('true active\n');
+});
+
+test('the application snippet activates a license with the account’s pinned keys', async () => {
+  await choose('Application');
+  const script = (await snippet().textContent()) ?? '';
+  expect(script).toContain(`account: '${ada.accountId}'`);
+  const { project } = inject('clientPackage');
+  // A container has no machine id.
+  const given = script.replace('  dir:', `  fingerprint: 'machine-0123456789',\n  dir:`);
+  const { stdout, stderr } = await runCommand(project, 'node', '--input-type=module', '--eval', given);
+  expect([stdout, stderr]).toEqual(['true valid\n', '']);
 });
 
 test('the snippet can be run on the page, which shows the response', async () => {
@@ -70,15 +83,15 @@ test('the snippet can be run on the page, which shows the response', async () =>
 test('calls count toward the usage limit and appear in the daily chart and its table', async () => {
   await expect
     .poll(() => page.getByRole('meter', { name: 'API calls used' }).getAttribute('aria-valuetext'))
-    .toBe('3 of 1,000');
-  const chart = page.getByRole('img', { name: /API calls of the last 30 days: 3 verify, 0 create/ });
+    .toBe('4 of 1,000');
+  const chart = page.getByRole('img', { name: /API calls of the last 30 days: 4 verify, 0 create/ });
   await chart.waitFor();
   const { width = 0 } = (await chart.boundingBox()) ?? {};
   await chart.hover({ position: { x: width - 16, y: 100 } });
-  await expect.poll(() => chart.textContent()).toMatch(/Verify 3Create 0/);
+  await expect.poll(() => chart.textContent()).toMatch(/Verify 4Create 0/);
   await page.getByRole('button', { name: 'Table' }).click();
   const today = page.getByRole('region', { name: 'API calls by day' }).getByRole('row').nth(1);
-  expect(await today.textContent()).toMatch(/30$/);
+  expect(await today.textContent()).toMatch(/40$/);
   expect(await page.getByRole('region', { name: 'API calls by day' }).getByRole('row').count()).toBe(31);
 });
 

@@ -9,8 +9,10 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { showError } from '../../ui/toast.tsx';
 import { useNow } from '../../ui/time.tsx';
+import { ApplicationCode } from '../products/in-application.tsx';
 
 const LANGUAGES = [
+  { value: 'application', label: 'Application' },
   { value: 'curl', label: 'curl' },
   { value: 'javascript', label: 'JavaScript' },
   { value: 'python', label: 'Python' },
@@ -35,7 +37,7 @@ export const FirstVerify = ({
   onRevealed: (apiKey: string) => void;
   onRun: () => void;
 }) => {
-  const [language, setLanguage] = useState<Language>('curl');
+  const [language, setLanguage] = useState<Language>('application');
   const usable = useUsableKey();
   const { data } = useQuery(onboardingQuery(completed));
 
@@ -48,16 +50,13 @@ export const FirstVerify = ({
   };
   const reveal = useMutation({ mutationFn: readFullKey, onError: showError });
   const run = useMutation({ ...callAsApplication, onError: showError });
-  const snippet =
-    apiKey === null
-      ? data?.snippets[language]
-      : data?.snippets[language].replace(data.key_placeholder, apiKey);
+  const snippet = language === 'application' ? undefined : data?.snippets[language];
 
   return (
     <>
       <p>
-        Check whether a license is valid, as your application would. Run the call in a terminal or here. This
-        step is done once a license is verified as valid.
+        Check whether a license is valid, as your application would: with the client package, or with a call
+        in a terminal or here. This step is done once a license is verified as valid.
       </p>
       <div className="flex w-full flex-wrap items-center justify-between gap-2">
         <Segments label="Language" value={language} choices={[...LANGUAGES]} onChoose={setLanguage} />
@@ -68,8 +67,17 @@ export const FirstVerify = ({
           </Button>
         )}
       </div>
-      <div className="w-full text-ink">
-        {snippet ? <Code text={snippet} what={`${language} snippet`} /> : <Skeleton className="h-28" />}
+      <div className="grid w-full grid-cols-[minmax(0,1fr)] gap-3 text-ink">
+        {data && language === 'application' ? (
+          <ApplicationCode licenseKey={data.license_key} apiKey={apiKey} />
+        ) : data && snippet ? (
+          <Code
+            text={apiKey === null ? snippet : snippet.replace(data.key_placeholder, apiKey)}
+            what={`${language} snippet`}
+          />
+        ) : (
+          <Skeleton className="h-28" />
+        )}
       </div>
       <Button
         size="sm"

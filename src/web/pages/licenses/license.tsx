@@ -8,6 +8,7 @@ import { Card } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
+import { InApplication } from '../products/in-application.tsx';
 import { LicenseActions } from './license-actions.tsx';
 import { LicenseFacts } from './license-facts.tsx';
 import { LicenseHistory } from './license-history.tsx';
@@ -63,8 +64,9 @@ const Shown = ({ license }: { license: License }) => (
       <Seats licenseId={license.id} />
       <LicenseTerms license={license} />
       <LicenseMetadata license={license} />
-      <div className="xl:col-start-2 xl:row-span-5 xl:row-start-1">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-5 xl:col-start-2 xl:row-span-5 xl:row-start-1">
         <TryIt licenseKey={license.license_key} />
+        <InApplication product={license.product} licenseKey={license.license_key} />
       </div>
       <LicenseHistory id={license.id} />
     </div>

@@ -7,6 +7,7 @@ import { Card, CardHeader } from '../../ui/card.tsx';
 import { Form } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { rowsOf } from '../../ui/values.ts';
+import { InApplication } from './in-application.tsx';
 import { NameField } from './name-field.tsx';
 import { Preview } from './preview.tsx';
 import { draftOf, readDraft, readTerms } from './terms.ts';
@@ -48,7 +49,10 @@ export const ProductForm = ({ product }: { product: Product }) => {
           </div>
         </Form>
       </Card>
-      <Preview code={product.code} terms={readDraft(saved, values, rows)} />
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
+        <Preview code={product.code} terms={readDraft(saved, values, rows)} />
+        <InApplication product={product.code} licenseKey="YOUR_CUSTOMERS_LICENSE_KEY" />
+      </div>
     </div>
   );
 };

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query';
+import { accountQuery, keySetQuery } from '../../data/queries.ts';
+import { type ApplicationDetails, applicationSnippet } from '../../lib/application-snippet.ts';
+import { Card, CardHeader } from '../../ui/card.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+
+const INSTALL = 'npm install ./latchkey-client-*.tgz';
+
+/** How to install the client package, and the lines that use it with the account's own keys. */
+export const ApplicationCode = (details: Pick<ApplicationDetails, 'licenseKey' | 'product' | 'apiKey'>) => {
+  const { data: account } = useQuery(accountQuery);
+  const { data } = useQuery({ ...keySetQuery(account?.id ?? ''), enabled: account !== undefined });
+  return (
+    <>
+      <Code text={INSTALL} what="installation" />
+      {account && data ? (
+        <Code
+          text={applicationSnippet({
+            ...details,
+            origin: location.origin,
+            account: account.id,
+            keys: data.keys,
+          })}
+          what="application snippet"
+        />
+      ) : (
+        <Skeleton className="h-80" />
+      )}
+      <p className="text-sm text-muted">
+        The package isn’t on npm. <code>npm run pack:client</code> in Latchkey’s repository writes the file.
+      </p>
+    </>
+  );
+};
+
+/** Shows what a Node.js or Electron application needs for a license. */
+export const InApplication = (details: Pick<ApplicationDetails, 'licenseKey' | 'product'>) => (
+  <Card aria-label="In your application">
+    <CardHeader
+      title="In your application"
+      hint="With your account’s public keys. The API key should have the scope verify, because it ships with the application."
+    />
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-3 px-5 pb-5">
+      <ApplicationCode {...details} />
+    </div>
+  </Card>
+);
