@@ -7,7 +7,15 @@ import {
   newSeller,
   type Seller,
 } from './support/application.ts';
-import { type Behavior, captivePortal, cut, pass, type Proxy, respond, unavailable } from './support/proxy.ts';
+import {
+  type Behavior,
+  captivePortal,
+  cut,
+  pass,
+  type Proxy,
+  respond,
+  unavailable,
+} from './support/proxy.ts';
 
 // The service and its tokens have the real time. Only the application's clock is moved.
 
