@@ -26,6 +26,16 @@ describe('cli-tool', () => {
     const orrery = (...args: string[]) => runExample(folder, ['orrery.js', ...args], machineEnv(folder));
     const { license_key: licenseKey } = await seller.sell();
 
+    // As the setup in the examples' README says.
+    const { api_key: fullKey } = await seller.addKey();
+    await writeFile(join(folder, 'latchkey-keys.json'), '');
+    const latchkey = join(folder, 'node_modules/@latchkey/client/dist/cli.js');
+    const pulled = await runExample(folder, [latchkey, 'keys', 'pull', '--out', 'latchkey-keys.json'], {
+      LATCHKEY_URL: service.origin,
+      LATCHKEY_API_KEY: fullKey,
+    });
+    expect(pulled, pulled.stderr).toMatchObject({ code: 0 });
+
     expect(await orrery()).toMatchObject({ code: 0, stdout: expect.stringMatching(/Saturn/), stderr: '' });
     expect(await orrery('export')).toMatchObject({
       code: 1,
