@@ -906,7 +906,7 @@ export interface components {
             nonce?: string | null;
             /** @description Asks for a lease other than the terms’, up to the longer of their lease and `offline_days`. Ignored without a lease. */
             lease_seconds?: number | null;
-            /** @description An activation to release if no seat is free. Ignored without `self_service`. */
+            /** @description The activation whose seat this machine takes over. Ignored without `self_service`, and by a machine that holds a seat. */
             replace?: string | null;
         };
         ApplicationVerdict: {
@@ -1319,7 +1319,7 @@ export interface components {
         };
         OfflineToken: {
             fingerprint?: string | null;
-            /** @description The default is `offline_days`. */
+            /** @description The default is `offline_days`, unless that is 0. */
             days?: number | null;
         };
         OfflineTokenFile: {
