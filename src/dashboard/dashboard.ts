@@ -1,9 +1,9 @@
-import { and, count, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, count, eq, isNull, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { toAccount } from '../accounts/schemas.ts';
 import type { AccountDatabase } from '../db/client.ts';
-import { accounts, apiKeys, licenseCounts } from '../db/schema.ts';
-import type { DayUsage } from '../gate/ledger.ts';
+import { accounts, apiKeys, licenseCounts, products } from '../db/schema.ts';
+import type { DayUsage, ProductUsage } from '../gate/ledger.ts';
 import { gateOf } from '../shared/objects.ts';
 import { LICENSE_STATES, licenseState, type LicenseState } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
@@ -12,6 +12,7 @@ import { outboxOf } from '../shared/objects.ts';
 import { type dashboardBody, toRecentEvent } from './schemas.ts';
 
 const DAYS = 30;
+const MAX_PRODUCTS_SHOWN = 10;
 
 /** Returns one entry per day, with zeros for days without usage. */
 const fillDays = (fromDate: string, days: DayUsage[]): DayUsage[] => {
@@ -53,11 +54,22 @@ const countByState = (rows: CountRow[], today: string, yesterday: string) => {
   return { total: sum, ...counts };
 };
 
+type ProductNames = { code: string; name: string | null }[];
+
+/** Returns the products with the most calls. A product that was deleted is left out. */
+const countByProduct = (names: ProductNames, usage: ProductUsage[]) => {
+  const callsByCode = new Map(usage.map(({ code, calls }) => [code, calls]));
+  return names
+    .map(({ code, name }) => ({ product: code, name, calls: callsByCode.get(code) ?? 0 }))
+    .toSorted((a, b) => b.calls - a.calls)
+    .slice(0, MAX_PRODUCTS_SHOWN);
+};
+
 export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer<typeof dashboardBody>> => {
   const today = isoDate(Date.now());
   const yesterday = addDays(today, -1);
   const fromDate = addDays(today, 1 - DAYS);
-  const [statistics, outbox, [[account], counts, [keys]]] = await Promise.all([
+  const [statistics, outbox, [[account], counts, [keys], productNames]] = await Promise.all([
     gateOf(env, accountId).statistics(fromDate),
     outboxOf(env, accountId).summary(),
     db.batch([
@@ -67,6 +79,11 @@ export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer
         .select({ total: count() })
         .from(apiKeys)
         .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt))),
+      db
+        .select({ code: products.code, name: products.name })
+        .from(products)
+        .where(eq(products.accountId, accountId))
+        .orderBy(asc(products.code)),
     ]),
   ]);
   if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
@@ -79,6 +96,7 @@ export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer
       period_end: isoTime(statistics.period.endMs),
     },
     usage_by_day: fillDays(fromDate, statistics.days),
+    ...(productNames.length > 0 && { usage_by_product: countByProduct(productNames, statistics.products) }),
     licenses: countByState(counts, today, yesterday),
     api_keys: { total: keys?.total ?? 0 },
     webhooks: {

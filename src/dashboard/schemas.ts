@@ -34,6 +34,13 @@ export const dashboardBody = z
       .array(z.object({ date: z.iso.date(), verify: count, create: count }))
       .length(30)
       .meta({ description: 'Calls per day over the last 30 days (UTC). The last entry is today.' }),
+    usage_by_product: z
+      .array(z.object({ product: z.string(), name: z.string().nullable(), calls: count }))
+      .optional()
+      .meta({
+        description:
+          'Calls of applications (verify and activate) in this period: the ten products with the most calls. Absent if the account has no products.',
+      }),
     licenses: z.object({
       total: count,
       active: count,

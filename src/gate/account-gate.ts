@@ -193,9 +193,11 @@ export class AccountGate extends DurableObject<Env> {
 
   async statistics(fromDate: string): Promise<Statistics> {
     if (!this.#copy.account()) await this.#pull();
+    const usage = this.#admission.usage(Date.now());
     return {
-      ...this.#admission.usage(Date.now()),
+      ...usage,
       days: this.#ledger.days(fromDate),
+      products: this.#ledger.productUsage(usage.period.startMs),
       firstValidVerifyMs: this.#ledger.firstValidVerifyMs(),
     };
   }

@@ -60,6 +60,8 @@ const openFirstAnswers =
     ledger.useKey(presented.keyId, nowMs);
     if (!counts) return { refused: null, rate, verdict, apiUsage, apiLimit };
     ledger.count('verify', period.startMs, nowMs, callId);
+    if (license?.product && copy.isProduct(license.product))
+      ledger.countProduct(license.product, period.startMs, nowMs);
     noteUsage({ copy, ledger, outgoing }, { apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
     if (call === 'verify' && license && verdict.valid) {
       ledger.noteValidVerify(nowMs);

@@ -128,7 +128,7 @@ export const openCopyTables = (sql: SqlStorage) => ({
         `INSERT INTO products${set} (code, terms) VALUES (?, ?)
          ON CONFLICT DO ${overwrites ? PRODUCT_UPDATE : 'NOTHING'}`,
         code,
-        JSON.stringify(terms ?? {}),
+        JSON.stringify(terms),
       );
     }
   },
@@ -142,12 +142,13 @@ export const openCopyTables = (sql: SqlStorage) => ({
 
   /** Forgets what was only needed during a load. */
   loadFinished: () => {
-    sql.exec("DELETE FROM erased_keys; DELETE FROM products WHERE terms = '{}'");
+    sql.exec("DELETE FROM erased_keys; DELETE FROM products WHERE terms = 'null'");
   },
 
-  readProducts: (): Map<string, ProductTerms> => {
+  /** Returns the products' terms by their code, with null for a deleted product. */
+  readProducts: (): Map<string, ProductTerms | null> => {
     const rows = sql.exec<{ code: string; terms: string }>('SELECT code, terms FROM products');
-    return new Map([...rows].map(({ code, terms }) => [code, JSON.parse(terms) as ProductTerms]));
+    return new Map([...rows].map(({ code, terms }) => [code, JSON.parse(terms) as ProductTerms | null]));
   },
 
   pruneDeletedKeys: (): string[] =>

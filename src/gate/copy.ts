@@ -45,7 +45,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
   const tables = openCopyTables(sql);
   let keysInMemory = createLru<CopiedKey>(KEYS_IN_MEMORY);
   let licensesInMemory = createLru<CopiedLicense>(LICENSES_IN_MEMORY);
-  let products: Map<string, ProductTerms> | null = null;
+  let products: Map<string, ProductTerms | null> | null = null;
 
   const readFact = (name: string): unknown => {
     const [row] = sql.exec<{ value: string }>('SELECT value FROM facts WHERE name = ?', name);
@@ -138,7 +138,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     return found;
   };
 
-  const productTerms = (code: string): ProductTerms | undefined => {
+  const productTerms = (code: string): ProductTerms | null | undefined => {
     products ??= tables.readProducts();
     return products.get(code);
   };
@@ -179,6 +179,8 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       const found = findLicense(licenseKey);
       return found !== null && (found.product === null || productTerms(found.product) !== undefined);
     },
+
+    isProduct: (code: string): boolean => !!productTerms(code),
 
     /** The license's terms, or null if neither the license nor its product has any. */
     termsOf: ({ product, terms }: CopiedLicense): Terms | null => {

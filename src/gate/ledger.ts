@@ -19,10 +19,17 @@ export interface DayUsage {
   create: number;
 }
 
+export interface ProductUsage {
+  code: string;
+  calls: number;
+}
+
 const DAY = 'day:';
 const periodCounter = (startMs: number) => `period:${startMs}`;
 const dayCounter = (nowMs: number, call: CountedCall) => `${DAY}${isoDate(nowMs)}:${call}`;
 const keyCounter = (keyId: string) => `key:${keyId}`;
+const PRODUCT = 'product:';
+const productCounter = (startMs: number, code: string) => `${PRODUCT}${startMs}:${code}`;
 const thresholdCounter = (startMs: number) => `threshold:${startMs}`;
 const FIRST_VALID_VERIFY = 'first:valid_verify';
 
@@ -50,6 +57,8 @@ export const openLedger = (sql: SqlStorage) => {
   let inMemory = new Map(recent);
   let isChanged = false;
   let isNewDay = false;
+  /** Usage by product is deleted for periods that started earlier. */
+  let keepsProductsFromMs: number | null = null;
 
   const read = (name: string): Counter => {
     let counter = inMemory.get(name);
@@ -88,7 +97,31 @@ export const openLedger = (sql: SqlStorage) => {
     }
     recent.clear();
     isNewDay = false;
+    if (keepsProductsFromMs !== null) {
+      const from = productCounter(keepsProductsFromMs, '');
+      sql.exec('DELETE FROM counters WHERE name >= ? AND name < ?', PRODUCT, from);
+      keepsProductsFromMs = null;
+    }
     if (inMemory.size > MAX_IN_MEMORY) inMemory = new Map();
+  };
+
+  /** Returns the counters whose names begin with `prefix` and come from `from` on, in the order of their names. */
+  const readRange = (prefix: string, from = prefix): [name: string, value: number][] => {
+    const rows = sql.exec<{ name: string; value: number }>(
+      'SELECT name, value FROM counters WHERE name >= ? AND name < ?',
+      from,
+      // ';' follows ':' in ASCII, so the range ends with the prefix.
+      `${prefix.slice(0, -1)};`,
+    );
+    const values = new Map([...rows].map(({ name, value }) => [name, value]));
+    for (const [name, { value }] of recent)
+      if (name.startsWith(prefix) && name >= from) values.set(name, value);
+    return [...values].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  };
+
+  const productUsage = (startMs: number): ProductUsage[] => {
+    const prefix = productCounter(startMs, '');
+    return readRange(prefix).map(([name, calls]) => ({ code: name.slice(prefix.length), calls }));
   };
 
   /** Writes the changed counters, as part of the current commit. */
@@ -110,13 +143,20 @@ export const openLedger = (sql: SqlStorage) => {
 
     periodUsage: (startMs: number) => read(periodCounter(startMs)).value,
 
+    productUsage,
+
     /** Counts a call. If it has an id, a repeat can be recognized. */
     count: (call: CountedCall, periodStartMs: number, nowMs: number, callId?: string) => {
       if (callId) counted.add(callId);
-      isNewDay ||= !isSameDay(read(periodCounter(periodStartMs)).atMs, nowMs);
+      const { value, atMs } = read(periodCounter(periodStartMs));
+      isNewDay ||= !isSameDay(atMs, nowMs);
+      if (value === 0) keepsProductsFromMs = periodStartMs;
       add(periodCounter(periodStartMs), 1, nowMs);
       add(dayCounter(nowMs, call), 1, nowMs);
     },
+
+    countProduct: (code: string, periodStartMs: number, nowMs: number) =>
+      add(productCounter(periodStartMs, code), 1, nowMs),
 
     /** Uncounts a call that was counted at `countedAtMs`. */
     refund: (call: CountedCall, periodStartMs: number, countedAtMs: number) => {
@@ -129,6 +169,8 @@ export const openLedger = (sql: SqlStorage) => {
       const used = read(periodCounter(fromStartMs)).value;
       if (fromStartMs !== toStartMs && read(periodCounter(toStartMs)).value === 0) {
         add(periodCounter(toStartMs), used, nowMs);
+        for (const { code, calls } of productUsage(fromStartMs))
+          add(productCounter(toStartMs, code), calls, nowMs);
       }
     },
 
@@ -172,17 +214,8 @@ export const openLedger = (sql: SqlStorage) => {
     },
 
     days: (fromDate: string): DayUsage[] => {
-      // ';' follows ':' in ASCII, so the range ends with the last day.
-      const rows = sql.exec<{ name: string; value: number }>(
-        "SELECT name, value FROM counters WHERE name >= ? AND name < 'day;'",
-        DAY + fromDate,
-      );
-      const values = new Map([...rows].map(({ name, value }) => [name, value]));
-      for (const [name, { value }] of recent) {
-        if (name.startsWith(DAY) && name >= DAY + fromDate) values.set(name, value);
-      }
       const days = new Map<string, DayUsage>();
-      for (const [name, value] of [...values].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      for (const [name, value] of readRange(DAY, DAY + fromDate)) {
         const [, date = '', call] = name.split(':');
         const day = days.get(date) ?? { date, verify: 0, create: 0 };
         days.set(date, { ...day, [call as CountedCall]: value });

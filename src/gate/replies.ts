@@ -1,7 +1,7 @@
 import type { Refusal, Usage } from './admission.ts';
 import type { ApplicationVerdict } from './applications.ts';
 import type { FeedPosition } from './copy.ts';
-import type { CountedCall, DayUsage } from './ledger.ts';
+import type { CountedCall, DayUsage, ProductUsage } from './ledger.ts';
 import type { RateState } from './rate.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -50,5 +50,7 @@ export type Announcement = { refused: null; position: FeedPosition } | Announcem
 
 export interface Statistics extends Usage {
   days: DayUsage[];
+  /** The period's calls by product. */
+  products: ProductUsage[];
   firstValidVerifyMs: number | null;
 }

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { type Json, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { evict } from '../support/gate.ts';
 
 const DAY_MS = 86_400_000;
 const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -102,6 +103,39 @@ test('the dashboard counts usage per day and month, licenses per status, and API
   const { body: otherDashboard } = await bob.asKey('GET', '/api/dashboard');
   expect([otherDashboard.licenses.total, busyDays(otherDashboard)]).toEqual([0, []]);
   expect(otherDashboard.account.email).toBe(bob.email);
+});
+
+test('the dashboard of an account with products counts their calls in this period', async () => {
+  useFakeClock('2027-03-10T12:00:00.000Z');
+  const ada = await signUp();
+  const byProduct = async () => (await ada.asSession('GET', '/api/dashboard')).body.usage_by_product;
+  const put = (code: string, sent: Json) => ada.asKey('PUT', `/api/v1/products/${code}`, sent);
+  const call = async (path: string, product: string) => {
+    const { license_key } = await ada.createLicense({ product });
+    await ada.asKey('POST', `/api/v1/licenses/${path}`, { license_key, fingerprint: 'machine-0001' });
+  };
+  await call('verify', 'planetarium');
+  expect(await byProduct()).toBeUndefined();
+
+  await put('orrery', { name: 'Orrery', terms: { max_activations: 1 } });
+  await put('planetarium', {});
+  await put('sundial', {});
+  for (const path of ['activate', 'verify', 'heartbeat', 'deactivate']) await call(path, 'orrery');
+  await ada.verify((await ada.createLicense({ product: 'planetarium' })).license_key);
+  await call('verify', 'no product');
+  const counted = [
+    { product: 'orrery', name: 'Orrery', calls: 2 },
+    { product: 'planetarium', name: null, calls: 1 },
+    { product: 'sundial', name: null, calls: 0 },
+  ];
+  expect(await byProduct()).toEqual(counted);
+  await evict(ada.accountId);
+  await ada.asKey('DELETE', '/api/v1/products/sundial');
+  expect(await byProduct()).toEqual(counted.slice(0, 2));
+
+  vi.setSystemTime('2027-04-01T00:00:00.000Z');
+  await call('activate', 'orrery');
+  expect((await byProduct())[0]).toMatchObject({ product: 'orrery', calls: 1 });
 });
 
 test('a license whose last day changes often has one row in the license counts', async () => {

@@ -44,10 +44,37 @@ test('a commit writes one row, and a day’s first commit a few', () =>
     expect(countRows(sql, ledger.write)).toBe(0);
   }));
 
+test('usage by product shares the row of the other counts, and is deleted in the next period', () =>
+  withLedger((reopen, sql) => {
+    const ledger = reopen();
+    const verify = (startMs: number, nowMs: number) => {
+      ledger.count('verify', startMs, nowMs);
+      ledger.countProduct('orrery', startMs, nowMs);
+      ledger.write();
+    };
+    verify(NOW, NOW);
+    verify(NOW, NOW + DAY_MS);
+    expect(countRows(sql, () => verify(NOW, NOW + DAY_MS))).toBe(1);
+    expect(ledger.productUsage(NOW)).toEqual([{ code: 'orrery', calls: 3 }]);
+    const nextMs = NOW + 30 * DAY_MS;
+    verify(nextMs, nextMs);
+    verify(nextMs, nextMs + DAY_MS);
+    expect(reopen().productUsage(nextMs)).toEqual([{ code: 'orrery', calls: 2 }]);
+    expect(reopen().productUsage(NOW)).toEqual([]);
+    const rows = sql.exec("SELECT name FROM counters WHERE name LIKE 'product:%'").toArray();
+    expect(rows).toEqual([{ name: `product:${nextMs}:orrery` }]);
+  }));
+
 const KEYS = Array.from({ length: 60 }, (_, i) => `key_${i}`);
 
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ call: fc.constantFrom<CountedCall>('verify', 'create') }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      call: fc.constantFrom<CountedCall>('verify', 'create'),
+      product: fc.constantFrom(null, 'orrery', 'orrery:2'),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ keys: fc.subarray(KEYS, { maxLength: 20 }) }) },
   { weight: 2, arbitrary: fc.record({ waitMs: fc.constantFrom(1, 2_000, DAY_MS) }) },
   fc.constant('refund' as const),
@@ -63,6 +90,7 @@ test('counts, refunds and key uses are exact over days, periods and restarts', (
         let ledger = reopen();
         let [nowMs, period] = [NOW, 0];
         const usage = new Map<number, number>();
+        const products = new Map<string, number>();
         const days = new Map<string, { date: string; verify: number; create: number }>();
         const usedMs = new Map<string, number>();
         const receipts: [CountedCall, number, number][] = [];
@@ -86,6 +114,10 @@ test('counts, refunds and key uses are exact over days, periods and restarts', (
           } else if ('waitMs' in next) nowMs += next.waitMs;
           else if ('call' in next) {
             ledger.count(next.call, period, nowMs);
+            if (next.product !== null) {
+              ledger.countProduct(next.product, period, nowMs);
+              products.set(next.product, (products.get(next.product) ?? 0) + 1);
+            }
             receipts.unshift([next.call, period, nowMs]);
             add(next.call, period, nowMs, 1);
           } else {
@@ -99,6 +131,8 @@ test('counts, refunds and key uses are exact over days, periods and restarts', (
         for (const opened of [ledger, reopen()]) {
           for (let start = 0; start <= period; start++)
             expect(opened.periodUsage(start)).toBe(usage.get(start) ?? 0);
+          const byProduct = opened.productUsage(period).map(({ code, calls }) => [code, calls]);
+          expect(new Map(byProduct as [string, number][])).toEqual(products);
           expect(opened.days('2027-03-10')).toEqual([...days.values()]);
           expect(KEYS.map(opened.keyLastUsedMs)).toEqual(KEYS.map((id) => usedMs.get(id) ?? null));
         }

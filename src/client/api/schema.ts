@@ -1076,6 +1076,12 @@ export interface components {
                 verify: number;
                 create: number;
             }[];
+            /** @description Calls of applications (verify and activate) in this period: the ten products with the most calls. Absent if the account has no products. */
+            usage_by_product?: {
+                product: string;
+                name: string | null;
+                calls: number;
+            }[];
             licenses: {
                 total: number;
                 active: number;
