@@ -37,7 +37,8 @@ export interface Terms {
   entitlements: Record<string, EntitlementValue>;
 }
 
-export const PRODUCT_CODE_PATTERN = /^[A-Za-z0-9._-]+$/;
+/** A URL can't have the code `.` or `..` in its path. */
+export const PRODUCT_CODE_PATTERN = /^(?!\.\.?$)[A-Za-z0-9._-]+$/;
 export const MAX_PRODUCT_CODE_LENGTH = 64;
 export const MAX_PRODUCT_NAME_LENGTH = 200;
 export const MAX_PRODUCTS = 1_000;

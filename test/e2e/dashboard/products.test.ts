@@ -19,13 +19,17 @@ beforeAll(async () => {
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const example = () => page.getByRole('region', { name: 'example answer' }).textContent();
 
-test('an account without products sees an empty state, and a code with spaces is refused at its field', async () => {
+test('an account without products sees an empty state, and an unusable code is refused at its field', async () => {
   await page.getByText('No products yet').waitFor();
   await button('Create product').first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Code').fill('orrery studio');
-  await dialog.getByRole('button', { name: 'Create product' }).click();
-  await dialog.getByText('Use letters, digits, dots, hyphens and underscores').waitFor();
+  for (const code of ['orrery studio', '..']) {
+    await dialog.getByLabel('Code').fill(code);
+    const message = dialog.getByText('Use letters, digits, dots, hyphens and underscores');
+    await message.waitFor({ state: 'detached' });
+    await dialog.getByRole('button', { name: 'Create product' }).click();
+    await message.waitFor();
+  }
   await dialog.getByLabel('Code').fill('orrery-studio');
   await dialog.getByLabel('Name').fill('Orrery Studio');
   await dialog.getByRole('button', { name: 'Create product' }).click();

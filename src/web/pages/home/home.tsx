@@ -9,6 +9,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { DeliveryHealth } from './delivery-health.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LicenseCounts } from './license-counts.tsx';
+import { ProductUsage } from './product-usage.tsx';
 import { RecentEvents } from './recent-events.tsx';
 import { Usage } from './usage.tsx';
 
@@ -74,6 +75,7 @@ export const Home = () => {
               <DeliveryHealth webhooks={data?.webhooks} />
             </div>
           </div>
+          {data?.usage_by_product && <ProductUsage usage={data.usage_by_product} />}
           <RecentEvents events={data?.recent_events} hasEndpoint={(data?.webhooks.endpoints ?? 0) > 0} />
         </>
       )}

@@ -33,9 +33,9 @@ const Panel = ({ onChoose }: { onChoose: (item: Item) => void }) => {
       <div className="flex items-center gap-3 border-b border-line px-4">
         <Search aria-hidden className="size-4 shrink-0 text-muted" />
         <Autocomplete.Input
-          aria-label="Search pages, actions, licenses and webhooks"
+          aria-label="Search pages, actions, licenses, products and webhooks"
           autoCorrect="off"
-          placeholder="Search pages, actions, licenses and webhooks"
+          placeholder="Search pages, actions, licenses, products and webhooks"
           className="h-13 min-w-0 flex-1 bg-transparent text-lg outline-none"
         />
         <Dialog.Close className="-mr-1 shrink-0 rounded p-1 text-muted hover:text-ink">
@@ -87,7 +87,7 @@ interface PaletteProps {
   onOpenChange: (isOpen: boolean) => void;
 }
 
-/** Finds pages, actions, and the account's licenses and webhooks by name. */
+/** Finds pages, actions, and the account's licenses, products and webhooks by name. */
 const Palette = ({ isOpen, onOpenChange }: PaletteProps) => {
   const chosen = useRef<Item | null>(null);
   const choose = (item: Item) => {

@@ -1,8 +1,8 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { ScrollText, Webhook as WebhookIcon } from 'lucide-react';
+import { Package, ScrollText, Webhook as WebhookIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { type License, licensePage, webhooksQuery } from '../../data/queries.ts';
+import { type License, licensePage, productsQuery, webhooksQuery } from '../../data/queries.ts';
 import { Badge, LicenseBadge } from '../../ui/badge.tsx';
 import type { Group, Item } from './ranking.ts';
 
@@ -32,7 +32,7 @@ interface SearchResults {
   hasFailed: boolean;
 }
 
-/** Searches the account's webhooks and licenses. */
+/** Searches the account's products, webhooks and licenses. */
 export const useSearchResults = (typed: string): SearchResults => {
   const navigate = useNavigate();
   const text = typed.trim();
@@ -46,6 +46,7 @@ export const useSearchResults = (typed: string): SearchResults => {
     placeholderData: keepPreviousData,
   });
   const webhooks = useQuery({ ...webhooksQuery, enabled: isEnabled });
+  const products = useInfiniteQuery({ ...productsQuery, enabled: isEnabled });
   if (!isEnabled) return { groups: [], isSearching: false, hasFailed: false };
 
   const licenseItem = ({ id, license_key, customer_name, customer_email, status }: License): Item => ({
@@ -62,6 +63,18 @@ export const useSearchResults = (typed: string): SearchResults => {
     opensPage: true,
     run: () => void navigate({ to: '/licenses/$id', params: { id } }),
   });
+  const productItems = (products.data?.pages ?? [])
+    .flatMap(({ data }) => data)
+    .filter(({ code, name }) => contains(text, code, name))
+    .slice(0, MAX_RESULTS)
+    .map(({ code, name }) => ({
+      id: `product-${code}`,
+      name: name ?? code,
+      icon: <Package aria-hidden />,
+      aside: name !== null && <code className="text-xs">{code}</code>,
+      opensPage: true,
+      run: () => void navigate({ to: '/products/$code', params: { code } }),
+    }));
   const webhookItems = (webhooks.data?.data ?? [])
     .filter(({ url, description }) => contains(text, url, description))
     .slice(0, MAX_RESULTS)
@@ -78,10 +91,11 @@ export const useSearchResults = (typed: string): SearchResults => {
   const isDone = settled === text && !licenses.isFetching;
   return {
     groups: [
+      { name: 'Products', items: productItems },
       { name: 'Webhooks', items: webhookItems },
       { name: 'Licenses', items: licenseItems },
     ].filter(({ items }) => items.length > 0),
-    isSearching: !isDone || webhooks.isLoading,
+    isSearching: !isDone || webhooks.isLoading || products.isLoading,
     hasFailed: isDone && licenses.isError,
   };
 };
