@@ -138,7 +138,13 @@ export const Shell = () => {
         <Outlet />
       </main>
       {hasOpenedPalette && (
-        <Suspense>
+        <Suspense
+          fallback={
+            <p role="status" className="sr-only">
+              Loading search…
+            </p>
+          }
+        >
           <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} />
         </Suspense>
       )}
