@@ -61,15 +61,15 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
   const inBackground = async (
     run: (licenseKey: string, signal: AbortSignal) => Promise<[name: Call, result: Result]>,
   ): Promise<LicenseState> => {
-    await turn;
     const { signal } = background;
+    await turn;
     await session.update();
     const licenseKey = session.licenseKey();
     if (licenseKey === null) return session.settle();
     const [name, result] = await run(licenseKey, signal);
     if (!signal.aborted) return conclude(name, licenseKey, result);
     await turn;
-    return session.settle();
+    return session.note();
   };
 
   const verify = () =>
@@ -133,9 +133,10 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     },
     start: () =>
       share('start', async () => {
-        await session.update();
+        const { signal } = foreground;
+        const state = await session.update();
+        if (signal.aborted) return state;
         plan.start();
-        const state = session.settle();
         if (session.licenseKey() === null) return state;
         const refreshed = refresh();
         return state.valid ? state : refreshed;
@@ -149,7 +150,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     },
     loadFile: async (token) => {
       requireText(token ?? null, 'loadFile takes the text of an offline file.');
-      return inTurn(() => session.loadFile(token.trim()));
+      return session.loadFile(token.trim());
     },
     refresh,
     deactivate: () => share('deactivate', () => inTurn(deactivate)),

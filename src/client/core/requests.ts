@@ -75,13 +75,13 @@ export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime:
   };
 
   const request = async (path: string, input: JsonObject | null, signal: AbortSignal): Promise<Reply> => {
-    for (let count = 1; ; count += 1) {
+    for (let count = 1; !signal.aborted; count += 1) {
       const { body, retryAfterMs, isFinal } = await attempt(path, input, signal);
       if (body) return { body };
-      if (isFinal || count === ATTEMPTS || signal.aborted) return { body, retryAfterMs };
-      const jitterMs = runtime.random() * FIRST_WAIT_MS * 2 ** (count - 1);
-      await wait(retryAfterMs + jitterMs, signal);
+      if (isFinal || count === ATTEMPTS) return { body, retryAfterMs };
+      await wait(retryAfterMs + runtime.random() * FIRST_WAIT_MS * 2 ** (count - 1), signal);
     }
+    return { body: null, retryAfterMs: 0 };
   };
 
   return {

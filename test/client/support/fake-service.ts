@@ -108,7 +108,7 @@ export const createService = (time: FakeTime) => {
           id: ACTIVATION,
           name: 'Laptop',
           platform: 'linux',
-          activated_at: new Date(nowMs).toISOString(),
+          activated_at: '2026-11-01T12:00:00.000Z',
           lease_until: leaseUntilMs === null ? null : new Date(leaseUntilMs).toISOString(),
         },
         server_time: new Date(nowMs).toISOString(),

@@ -8,7 +8,7 @@ export interface FakeTimer extends Timer {
   isUnref: boolean;
 }
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 
 /** Resolves once the condition holds. */
 export const until = async (condition: () => boolean, message = 'The condition never held.') => {
@@ -17,6 +17,11 @@ export const until = async (condition: () => boolean, message = 'The condition n
     if (Date.now() > endMs) throw new Error(message);
     await nextTurn();
   }
+};
+
+/** Lets what doesn't wait for anything end. */
+export const turns = async (count = 10) => {
+  for (let turn = 0; turn < count; turn += 1) await nextTurn();
 };
 
 /** A clock and timers that move only when a test says so. */
@@ -60,7 +65,7 @@ export const createTime = (startMs: number) => {
       const settle = () => settled.abort();
       promise.then(settle, settle);
       while (!signal.aborted) {
-        for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+        await turns(5);
         const [first] = time.pending().toSorted((a, b) => a.dueMs - b.dueMs);
         if (signal.aborted || !first || time.busy > 0) continue;
         timers.delete(first);

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest';
+import { LICENSE_KEY, RING, status } from '../support/fake-service.ts';
+import { setUp } from '../support/setup.ts';
+
+const OTHER_KEY = 'OTHER-LICENSE';
+const storedIn = ({ text }: { text: string | null }) => JSON.parse(text ?? 'null') as Record<string, unknown>;
+
+describe('activate()', () => {
+  test('stores the license key and what the license is', async () => {
+    const { service, store, activate } = await setUp();
+    service.terms.statement = { licenseEnds: '2026-12-31', updatesUntil: '2026-11-30' };
+    const { license, state } = await activate({ appVersion: '1.2.3', releaseDate: '2026-11-01' });
+    expect(state).toEqual({
+      valid: true,
+      code: 'valid',
+      status: 'active',
+      source: 'network',
+      entitlements: { export: true, seats: 5, tier: '' },
+      expiresAt: new Date('2026-12-31T23:59:59.999Z'),
+      updatesUntil: new Date('2026-11-30T23:59:59.999Z'),
+      seats: { used: 1, limit: 3 },
+      activation: {
+        id: 'act_0VJ1mKq7XbT2c9LpQwZa',
+        name: 'Laptop',
+        platform: 'linux',
+        activatedAt: new Date('2026-11-01T12:00:00.000Z'),
+        leaseUntil: null,
+      },
+      machines: null,
+      offlineUntil: new Date('2026-12-06T12:00:00.000Z'),
+      checkedAt: new Date('2026-11-22T12:00:00.000Z'),
+    });
+    expect(storedIn(store)).toMatchObject({ licenseKey: LICENSE_KEY });
+    expect(license.has('export')).toBe(true);
+    expect([license.has('tier'), license.has('other'), license.has('toString')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect([license.entitlement('seats'), license.entitlement('toString')]).toEqual([5, undefined]);
+  });
+
+  test('sends what the application said about itself', async () => {
+    const { time, service, create } = await setUp();
+    const license = create({
+      appVersion: '1.2.3',
+      releaseDate: '2026-11-01',
+      baseUrl: 'https://latchkey.test/api/v1/',
+    });
+    await time.drive(license.activate(` ${LICENSE_KEY}\n`, { name: 'Laptop' }));
+    expect(service.requests[0]?.input).toEqual({
+      license_key: LICENSE_KEY,
+      fingerprint: 'machine-0123456789',
+      product: 'orrery',
+      app_version: '1.2.3',
+      release_date: '2026-11-01',
+      name: 'Laptop',
+      nonce: expect.stringMatching(/^[\w-]{22}$/) as string,
+    });
+    await license.stop();
+  });
+
+  test.for(['not_found', 'no_seat', 'suspended'])(
+    'with a license key that is refused does not destroy a good one: %s',
+    async (code) => {
+      const { time, service, store, create, activate } = await setUp();
+      await activate();
+      const license = create();
+      await license.start();
+      await time.drive(license.refresh());
+      const changes: string[] = [];
+      license.onChange((state) => changes.push(state.code));
+      service.refuse(code, 'active');
+      expect(await time.drive(license.activate(OTHER_KEY))).toMatchObject({ valid: false, code });
+      expect(license.state).toMatchObject({ valid: true });
+      service.always = status(500);
+      expect(await time.drive(license.activate(OTHER_KEY))).toMatchObject({
+        valid: false,
+        code: 'inconclusive',
+      });
+      expect(license.state).toMatchObject({ valid: true });
+      expect(changes).toEqual([]);
+      expect(storedIn(store)).toMatchObject({ licenseKey: LICENSE_KEY, token: expect.any(String) as string });
+      service.always = null;
+      service.terms.statement = {};
+      expect(await time.drive(license.activate(OTHER_KEY))).toMatchObject({ valid: true });
+      expect(storedIn(store)).toMatchObject({ licenseKey: OTHER_KEY });
+      await license.stop();
+    },
+  );
+
+  test.for([
+    ['not_found', null],
+    ['wrong_product', null],
+    ['no_seat', OTHER_KEY],
+    ['suspended', OTHER_KEY],
+  ] as const)(
+    'without a good license stores the license key unless it is wrong: %s',
+    async ([code, licenseKey]) => {
+      const { time, service, store, create } = await setUp();
+      service.refuse(code, 'active');
+      const license = create();
+      expect(await time.drive(license.activate(OTHER_KEY))).toMatchObject({ valid: false, code });
+      expect(license.state.code).toBe(code);
+      await license.stop();
+      expect(storedIn(store)).toMatchObject({ licenseKey });
+    },
+  );
+
+  test('in another spelling is the same license', async () => {
+    const { time, service, store, create, activate } = await setUp();
+    await activate();
+    const license = create();
+    await license.start();
+    service.terms.statement = { valid: false, code: 'revoked', licenseKey: LICENSE_KEY };
+    expect(await time.drive(license.activate(LICENSE_KEY.toLowerCase()))).toMatchObject({ code: 'revoked' });
+    expect(license.state.code).toBe('revoked');
+    expect(storedIn(store)).toMatchObject({ token: null });
+    await license.stop();
+  });
+
+  test('takes new signing keys through the chain, and stores it', async () => {
+    const { time, service, create, activate } = await setUp();
+    service.terms.ring = RING.toReversed();
+    expect((await activate()).state).toMatchObject({ valid: true });
+    service.always = status(500);
+    const license = create();
+    expect(await license.start()).toMatchObject({ valid: true, source: 'stored' });
+    await license.stop();
+    service.always = null;
+    service.requests.length = 0;
+    expect(await time.drive(license.refresh())).toMatchObject({ source: 'network' });
+    expect(service.paths()).toEqual(['verify']);
+  });
+});
+
+describe('deactivate()', () => {
+  test('frees the seat and forgets the token, and activate() takes a seat again', async () => {
+    const { time, service, store, create, activate } = await setUp();
+    await activate();
+    const license = create();
+    await license.start();
+    expect(await time.drive(license.deactivate())).toMatchObject({ valid: false, code: 'deactivated' });
+    expect(storedIn(store)).toMatchObject({ token: null, file: null });
+    await license.stop();
+
+    service.requests.length = 0;
+    const next = create();
+    expect(await next.start()).toMatchObject({ valid: false, code: 'deactivated' });
+    expect(await next.refresh()).toMatchObject({ code: 'deactivated' });
+    expect(service.requests).toEqual([]);
+    expect(await time.drive(next.activate())).toMatchObject({ valid: true });
+    expect(service.requests[0]).toMatchObject({ path: 'activate', input: { license_key: LICENSE_KEY } });
+    await next.stop();
+  });
+
+  test('that fails changes nothing', async () => {
+    const { time, service, create, activate } = await setUp();
+    await activate();
+    service.always = status(500);
+    const license = create();
+    await license.start();
+    expect(await time.drive(license.deactivate())).toMatchObject({ valid: true, source: 'stored' });
+    await license.stop();
+  });
+});
+
+describe('loadFile()', () => {
+  const FILE = { kind: 'offline', nonce: null, offlineDays: 180 } as const;
+
+  test('makes a license valid without a network and without a license key, also after a restart', async () => {
+    const { time, service, create } = await setUp();
+    const license = create();
+    await license.start();
+    const file = await service.sign(FILE);
+    expect(await license.loadFile(`${file}\n`)).toMatchObject({ valid: true, source: 'stored' });
+    await license.stop();
+    time.nowMs += 179 * 86_400_000;
+    const next = create();
+    expect(await next.start()).toMatchObject({ valid: true, source: 'stored' });
+    time.nowMs += 86_400_000;
+    expect(next.state).toMatchObject({ valid: false, code: 'offline_expired' });
+    expect(service.requests).toEqual([]);
+    await next.stop();
+  });
+
+  test.for([
+    ['an online token', { kind: 'online' }, 'inconclusive'],
+    ['a file for another machine', { fingerprint: 'machine-9876543210' }, 'not_activated'],
+    ['a file for another license', { licenseKey: OTHER_KEY }, 'inconclusive'],
+    ['a file for another product', { product: 'other' }, 'wrong_product'],
+    ['a file that says no', { valid: false, code: 'suspended' }, 'suspended'],
+    ['a file that has ended', { offlineDays: -1 }, 'offline_expired'],
+  ] as const)('refuses %s', async ([, changes, code]) => {
+    const { service, store, create } = await setUp();
+    store.text = JSON.stringify({ licenseKey: LICENSE_KEY });
+    const license = create();
+    expect(await license.loadFile(await service.sign({ ...FILE, ...changes }))).toMatchObject({
+      valid: false,
+      code,
+    });
+    expect(license.state.valid).toBe(false);
+    expect(storedIn(store)).toMatchObject({ file: null });
+  });
+
+  test('refuses a file of another account, and text that is no file', async () => {
+    const { service, create, activate } = await setUp();
+    await activate();
+    const license = create();
+    service.terms.account = 'acct_0VJ1mKq7XbT2c9LpQwZb';
+    for (const text of [await service.sign(FILE), '', 'hello'])
+      expect(await license.loadFile(text)).toMatchObject({ valid: false, code: 'inconclusive' });
+    expect(license.state).toMatchObject({ valid: true });
+  });
+
+  test('is the only way to take an offline token', async () => {
+    const { time, service, store, create, activate } = await setUp();
+    await activate();
+    store.text = JSON.stringify({ ...storedIn(store), token: await service.sign(FILE) });
+    service.always = status(500);
+    const license = create();
+    expect(await time.drive(license.start())).toMatchObject({ valid: false, code: 'inconclusive' });
+    await license.stop();
+  });
+
+  test('outlives the verdicts of a network, but not a signed no', async () => {
+    const { time, service, store, create, activate } = await setUp();
+    await activate();
+    const license = create();
+    await license.loadFile(await service.sign(FILE));
+    expect(await time.drive(license.refresh())).toMatchObject({ valid: true, source: 'network' });
+    time.nowMs += 20 * 86_400_000;
+    expect(license.state).toMatchObject({ valid: true, source: 'stored' });
+    service.refuse('revoked');
+    expect(await time.drive(license.refresh())).toMatchObject({ valid: false, code: 'revoked' });
+    expect(storedIn(store)).toMatchObject({ token: null, file: null });
+  });
+});
