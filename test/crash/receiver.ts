@@ -80,6 +80,8 @@ export const openReceiver = async (behavior: Behavior) => {
     // The service may be killed in the middle of a request.
     answer(request, response).catch(() => response.destroy());
   });
+  // An idle connection that is closed just when a request arrives would be a failed attempt that no inbox counts.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
