@@ -3,10 +3,12 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { COMMANDS } from '../../../src/client/cli/commands.ts';
 import { helpOf, overview } from '../../../src/client/cli/help.ts';
+import { prompt } from '../../../src/client/cli/prompt.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { clientOf } from '../support/service.ts';
 import { bundleCli, type Cli, createCli as createCliOf } from './support/run-cli.ts';
@@ -66,6 +68,17 @@ describe('login', () => {
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ url: origin, api_key: apiKey });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect((await nobody.run(['licenses', 'list'])).code).toBe(0);
+  });
+
+  test('a prompt for a secret doesn’t echo it', async () => {
+    for (const isSecret of [true, false]) {
+      const [input, output] = [new PassThrough(), new PassThrough()];
+      const typed = prompt('API key: ', isSecret, { input, output });
+      input.write('lk_live_typed\r');
+      expect(await typed).toBe('lk_live_typed');
+      const shown = String(output.read());
+      expect([shown.includes('API key: '), shown.includes('typed')]).toEqual([true, !isSecret]);
+    }
   });
 
   test('rejects a bad key and keeps the file', async () => {

@@ -1,26 +1,12 @@
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { command } from '../command.ts';
 import { configPath, readConfig, writeConfig } from '../config.ts';
 import { answer, connect } from '../connection.ts';
 import { toOrigin } from '../context.ts';
 import { CliError } from '../failure.ts';
+import { prompt } from '../prompt.ts';
 
-const { stdin, stderr } = process;
-
-/** Reads a line from the terminal. A secret isn't echoed. */
-const prompt = async (question: string, isSecret: boolean): Promise<string> => {
-  stderr.write(question);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: stdin, output: isSecret ? silent : stderr, terminal: true });
-  try {
-    return (await lines.question('')).trim();
-  } finally {
-    lines.close();
-    if (isSecret) stderr.write('\n');
-  }
-};
+const { stdin } = process;
 
 const readUrl = async (option: string | undefined): Promise<string> => {
   const known = option ?? process.env['LATCHKEY_URL'] ?? (await readConfig().catch(() => null))?.url;
