@@ -16,6 +16,7 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
   ['links in Markdown files are valid', 'node', 'scripts/check-links.ts'],
   ['bundle', 'wrangler', 'deploy', '--dry-run', '--outdir', 'dist/worker'],
   ['size of the dashboard’s initial script', 'node', 'scripts/check-web-size.ts'],
+  ['size, types, and exports of the client package', 'node', 'scripts/check-client.ts'],
 ];
 
 for (const [title, command, ...args] of STEPS) {
@@ -28,6 +29,6 @@ for (const [title, command, ...args] of STEPS) {
     console.error(`✗ ${title}\n${output}`);
     process.exit(1);
   }
-  const size = /Total Upload: .*|Initial script: .*/.exec(output)?.[0];
+  const size = /Total Upload: .*|Initial script: .*|Client: .*/.exec(output)?.[0];
   console.log(`✓ ${title}${size ? ` (${size})` : ''}`);
 }

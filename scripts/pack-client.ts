@@ -9,8 +9,8 @@ const source = join(root, 'src/client');
 const out = join(root, 'dist/client');
 const staged = join(out, 'package');
 const types = join(root, 'dist/types/client');
-/** The executable is a bundle of its own, so that sharing code with it doesn't split the core into more files. */
-const BUNDLES = [['index', 'node', 'api'], ['cli']];
+/** Each is a file of its own, because no application loads two of them. */
+const ENTRIES = ['index', 'node', 'api', 'cli'];
 
 const run = (command: string, ...args: string[]): string => {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: staged, encoding: 'utf8' });
@@ -18,13 +18,13 @@ const run = (command: string, ...args: string[]): string => {
   throw new Error(`${command} failed:\n${stdout}${stderr}`);
 };
 
-const bundle = async (names: string[]) => {
+const bundle = async (name: string) => {
   const build = await rolldown({
-    input: Object.fromEntries(names.map((name) => [name, join(source, `${name}.ts`)])),
+    input: join(source, `${name}.ts`),
     platform: 'node',
     external: [/^node:/],
   });
-  await build.write({ dir: join(staged, 'dist'), minify: true, chunkFileNames: '[name]-[hash].js' });
+  await build.write({ file: join(staged, 'dist', `${name}.js`), minify: true });
   await build.close();
 };
 
@@ -69,7 +69,7 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(staged, { recursive: true });
 for (const file of ['package.json', 'README.md']) cpSync(join(source, file), join(staged, file));
 cpSync(join(root, 'LICENSE'), join(staged, 'LICENSE'));
-for (const names of BUNDLES) await bundle(names);
+for (const name of ENTRIES) await bundle(name);
 copyTypes();
 writeNotices();
 const [packed] = JSON.parse(run('npm', 'pack', '--json', '--pack-destination', out)) as {

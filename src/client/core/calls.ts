@@ -1,4 +1,4 @@
-import { type JsonObject, randomNonce } from './bytes.ts';
+import { type JsonObject, randomNonce, text } from './bytes.ts';
 import type { Runtime, Settings } from './options.ts';
 import { openRequests } from './requests.ts';
 import type { Answer, Session } from './session.ts';
@@ -16,11 +16,11 @@ export interface Result {
 
 /** Makes the four calls. Only a signed answer with the call's own nonce counts. */
 export const openCalls = (settings: Settings, runtime: Runtime, { ring, check, chain }: Session) => {
-  const requests = openRequests(settings, runtime);
+  const send = openRequests(settings, runtime);
 
   /** Loads the keys that are newer than those that are known. */
   const loadKeys = async (signal: AbortSignal): Promise<string[]> => {
-    const { body } = await requests.get(`jwks/${settings.keys.account}`, signal);
+    const { body } = await send(`jwks/${settings.keys.account}`, null, signal);
     return ring.follow(Array.isArray(body?.['chain']) ? body['chain'] : []);
   };
 
@@ -33,10 +33,9 @@ export const openCalls = (settings: Settings, runtime: Runtime, { ring, check, c
       ...more,
       nonce,
     };
-    const reply = await requests.post(`licenses/${call}`, input, signal);
-    if (!reply.body) return { answer: null, code: null, retryAfterMs: reply.retryAfterMs };
-    const { token, code } = reply.body;
-    if (typeof token !== 'string') return { answer: null, code, retryAfterMs: 0 };
+    const { body, retryAfterMs } = await send(`licenses/${call}`, input, signal);
+    const token = text(body?.['token']);
+    if (!body || !token) return { answer: null, code: body?.['code'], retryAfterMs };
     const checkAnswer = () => check(token, licenseKey, { kind: 'online', nonce });
     let result = await checkAnswer();
     let links = chain();
@@ -45,7 +44,7 @@ export const openCalls = (settings: Settings, runtime: Runtime, { ring, check, c
       result = await checkAnswer();
     }
     const answer =
-      typeof result === 'string' ? null : { verdict: freshVerdict(reply.body, result), token, chain: links };
-    return { answer, code: null, retryAfterMs: 0 };
+      typeof result === 'string' ? null : { verdict: freshVerdict(body, result), token, chain: links };
+    return { answer, code: null, retryAfterMs };
   };
 };

@@ -12,9 +12,7 @@ export interface KeyRing {
 }
 
 export const openKeyRing = ({ account, keys }: PinnedKeys): KeyRing => {
-  const trusted = new Map<unknown, PublicKey>(
-    keys.filter(({ crv }) => crv === 'Ed25519').map((key) => [key.kid, key]),
-  );
+  const trusted = new Map<unknown, PublicKey>(keys.map((key) => [key.kid, key]));
   const find = (kid: unknown) => trusted.get(kid);
   return {
     find,

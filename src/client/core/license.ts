@@ -1,6 +1,6 @@
 import { type Call, openCalls, type Result } from './calls.ts';
 import { DEFAULT_RUNTIME, readOptions, type Runtime } from './options.ts';
-import { openPlan } from './plan.ts';
+import { openSchedule } from './schedule.ts';
 import { openSession } from './session.ts';
 import { toState } from './state.ts';
 import type { ActivateOptions, License, LicenseOptions, LicenseState } from './types.ts';
@@ -9,8 +9,8 @@ const MAX_NAME_LENGTH = 100;
 /** A license key with another verdict is stored, so that the user needn't type it again. */
 const isWrongKey = (code: string) => code === 'not_found' || code === 'wrong_product';
 
-const requireText = (value: unknown, message: string) => {
-  if (value !== undefined && typeof value !== 'string') throw new TypeError(message);
+const requireText = (name: string, value: unknown) => {
+  if (value !== undefined && typeof value !== 'string') throw new TypeError(`${name} must be a string.`);
 };
 
 /** Creates a license on a given platform. */
@@ -19,7 +19,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
   const runtime = { ...DEFAULT_RUNTIME, ...changes };
   const session = openSession(settings);
   const call = openCalls(settings, runtime, session);
-  const plan = openPlan(settings, runtime, session, {
+  const schedule = openSchedule(settings, runtime, session, {
     refresh: () => void refresh(),
     heartbeat: () => void share('heartbeat', heartbeat),
   });
@@ -53,7 +53,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
   const conclude = async (name: Call, licenseKey: string, result: Result): Promise<LicenseState> => {
     if (result.answer) await session.take(result.answer, licenseKey, name === 'activate');
     session.note();
-    plan.next(name, result);
+    schedule.next(name, result);
     return session.settle();
   };
 
@@ -75,7 +75,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
   const verify = () =>
     inBackground(async (licenseKey, signal) => [
       'verify',
-      plan.pause() ?? (await call('verify', licenseKey, {}, signal)),
+      schedule.pause() ?? (await call('verify', licenseKey, {}, signal)),
     ]);
 
   const refresh = () => share('refresh', verify);
@@ -104,7 +104,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     const isStored = await session.isStoredKey(licenseKey, answer);
     const isKept = session.settle().valid && !isStored;
     if (!answer) {
-      plan.next('activate', result);
+      schedule.next('activate', result);
       const state = session.note();
       return state.valid && isStored ? state : toState(null);
     }
@@ -118,13 +118,10 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
   const deactivate = async (signal: AbortSignal) => {
     await session.update();
     const licenseKey = session.licenseKey();
-    const result = licenseKey === null ? null : await call('deactivate', licenseKey, {}, signal);
-    if (result && result.code !== 'deactivated') {
-      plan.next('deactivate', result);
-      return session.settle();
-    }
-    plan.clear();
-    return session.release();
+    if (licenseKey === null) return session.release();
+    const result = await call('deactivate', licenseKey, {}, signal);
+    schedule.next('deactivate', result);
+    return result.code === 'deactivated' ? session.release() : session.settle();
   };
 
   return {
@@ -136,26 +133,26 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
         const { signal } = foreground;
         const state = await session.update();
         if (signal.aborted) return state;
-        plan.start();
+        schedule.run(true);
         if (session.licenseKey() === null) return state;
         const refreshed = refresh();
         return state.valid ? state : refreshed;
       }),
     activate: async (licenseKey, options = {}) => {
-      requireText(licenseKey, 'activate takes the license key as a string.');
-      requireText(options.replace, 'replace must be the id of a machine in state.machines.');
-      requireText(options.name, 'name must be a string.');
+      requireText('The license key', licenseKey);
+      requireText('replace', options.replace);
+      requireText('name', options.name);
       const name = JSON.stringify(['activate', licenseKey, options.replace, options.name]);
       return share(name, () => inTurn((signal) => activate(licenseKey, options, signal)));
     },
     loadFile: async (token) => {
-      requireText(token ?? null, 'loadFile takes the text of an offline file.');
+      requireText('The offline file', token ?? null);
       return session.loadFile(token.trim());
     },
     refresh,
     deactivate: () => share('deactivate', () => inTurn(deactivate)),
     stop: async () => {
-      plan.stop();
+      schedule.run(false);
       foreground.abort();
       foreground = new AbortController();
       abortBackground();

@@ -37,20 +37,13 @@ const check = (condition: unknown, message: string) => {
   if (!condition) throw new TypeError(message);
 };
 
-const memoryStore = (): Store => {
-  let text: string | null = null;
-  return {
-    get: async () => text,
-    set: async (next) => {
-      text = next;
-    },
-  };
-};
+/** Without a store, the verdict lasts as long as the process. */
+const NO_STORE: Store = { get: async () => null, set: async () => {} };
 
 const readBaseUrl = (baseUrl: string): string => {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new TypeError('baseUrl must be the service’s origin, like https://example.com.');
+    throw new TypeError('baseUrl must be like https://example.com.');
   return url.origin + url.pathname.replace(/\/(api\/v1\/?)?$/, '');
 };
 
@@ -66,26 +59,26 @@ const isShort = (text: unknown, length: number) =>
 export const readOptions = (options: LicenseOptions): Settings => {
   const { apiKey, keys, product, appVersion, releaseDate, store, fingerprint, heartbeat = 'auto' } = options;
   const baseUrl = readBaseUrl(options.baseUrl);
-  check(typeof apiKey === 'string' && /^[!-~]+$/.test(apiKey), 'apiKey must be an API key.');
+  check(typeof apiKey === 'string' && /^[!-~]+$/.test(apiKey), 'apiKey must be a string.');
   check(isPinnedKeys(keys ?? {}), 'keys must be what `latchkey keys pull` writes.');
-  check(isShort(product, 64), 'product must be your product’s code.');
-  check(isShort(appVersion, 60), 'appVersion must have at most 60 characters.');
+  check(isShort(product, 64), 'product must be a product’s code.');
+  check(isShort(appVersion, 60), 'appVersion is too long.');
   check(
     releaseDate === undefined || /^\d{4}-\d\d-\d\d$/.test(releaseDate),
-    'releaseDate must be a day, like 2026-11-22.',
+    'releaseDate must be like 2026-11-22.',
   );
   check(
     fingerprint === undefined || /^[!-~]{8,256}$/.test(fingerprint),
     'fingerprint must have 8 to 256 visible ASCII characters.',
   );
   check(heartbeat === 'auto' || heartbeat === 'off', 'heartbeat must be "auto" or "off".');
-  check(globalThis.crypto?.subtle, 'crypto.subtle is missing. Serve the page over https.');
+  check(globalThis.crypto?.subtle, 'crypto.subtle is missing: serve the page over https.');
   return {
     baseUrl,
     apiKey,
     keys,
     application: { fingerprint, product, app_version: appVersion, release_date: releaseDate },
-    store: store ?? memoryStore(),
+    store: store ?? NO_STORE,
     // Called as a plain function, because browsers refuse `fetch` as a method of another object.
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     now: options.now ?? Date.now,

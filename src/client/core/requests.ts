@@ -7,16 +7,15 @@ const FIRST_WAIT_MS = 500;
 /** A longer Retry-After is left to the next refresh. */
 const MAX_WAIT_MS = 30_000;
 
-/** A JSON object with status 200, or nothing that says anything about the license. */
-export type Reply = { body: JsonObject } | { body: null; retryAfterMs: number };
-
-interface Attempt {
+export interface Reply {
+  /** Null if the reply isn't a JSON object with status 200. It says nothing about the license then. */
   body: JsonObject | null;
   retryAfterMs: number;
+  /** Whether another attempt would be in vain. */
   isFinal: boolean;
 }
 
-const FAILED: Attempt = { body: null, retryAfterMs: 0, isFinal: false };
+const FAILED: Reply = { body: null, retryAfterMs: 0, isFinal: false };
 
 /** Reads Retry-After: seconds, or a date. */
 const readRetryAfter = (header: string | null, nowMs: number): number => {
@@ -27,12 +26,10 @@ const readRetryAfter = (header: string | null, nowMs: number): number => {
 /** A request that the service refuses is refused again. Anything else may be the network, or a proxy in between. */
 const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 408 && status !== 429;
 
-export interface Requests {
-  get(path: string, signal: AbortSignal): Promise<Reply>;
-  post(path: string, input: JsonObject, signal: AbortSignal): Promise<Reply>;
-}
+/** Posts the input or, without one, gets the path. */
+export type Send = (path: string, input: JsonObject | null, signal: AbortSignal) => Promise<Reply>;
 
-export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime: Runtime): Requests => {
+export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime: Runtime): Send => {
   /** Resolves after the time, or once the signal is aborted. */
   const wait = (ms: number, signal: AbortSignal) =>
     new Promise<void>((resolve) => {
@@ -46,7 +43,7 @@ export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime:
       if (signal.aborted) done();
     });
 
-  const send = async (path: string, input: JsonObject | null, signal: AbortSignal): Promise<Attempt> => {
+  const send: Send = async (path, input, signal) => {
     const response = await fetch(`${baseUrl}/api/v1/${path}`, {
       method: input ? 'POST' : 'GET',
       headers: input ? { 'content-type': 'application/json', 'x-api-key': apiKey } : {},
@@ -63,7 +60,7 @@ export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime:
   };
 
   /** Ends after ten seconds or once the signal is aborted, even if `fetch` ignores its signal. */
-  const attempt = async (path: string, input: JsonObject | null, signal: AbortSignal): Promise<Attempt> => {
+  const attempt: Send = async (path, input, signal) => {
     const over = new AbortController();
     const either = AbortSignal.any([signal, over.signal]);
     const result = await Promise.race([
@@ -74,18 +71,13 @@ export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime:
     return result;
   };
 
-  const request = async (path: string, input: JsonObject | null, signal: AbortSignal): Promise<Reply> => {
+  return async (path, input, signal) => {
+    let reply = FAILED;
     for (let count = 1; !signal.aborted; count += 1) {
-      const { body, retryAfterMs, isFinal } = await attempt(path, input, signal);
-      if (body) return { body };
-      if (isFinal || count === ATTEMPTS) return { body, retryAfterMs };
-      await wait(retryAfterMs + runtime.random() * FIRST_WAIT_MS * 2 ** (count - 1), signal);
+      reply = await attempt(path, input, signal);
+      if (reply.body || reply.isFinal || count === ATTEMPTS) break;
+      await wait(reply.retryAfterMs + runtime.random() * FIRST_WAIT_MS * 2 ** (count - 1), signal);
     }
-    return { body: null, retryAfterMs: 0 };
-  };
-
-  return {
-    get: (path, signal) => request(path, null, signal),
-    post: request,
+    return reply;
   };
 };

@@ -1,58 +1,60 @@
-import type { Runtime } from './options.ts';
+import type { Call, Result } from './calls.ts';
+import type { Runtime, Settings, Timer } from './options.ts';
+import type { Session } from './session.ts';
 
+// Decides when to refresh and when to send a heartbeat, by the machine's clock.
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** How soon a refresh is repeated while the license isn't valid. */
+const RETRY_MS = 5 * MINUTE_MS;
 /** Timers are set for at most this long, so that waking from sleep is noticed soon. */
-const TICK_MS = 60_000;
+const TICK_MS = MINUTE_MS;
 /** A timer that is this late means that the machine was asleep. */
-const ASLEEP_MS = 120_000;
+const ASLEEP_MS = 2 * MINUTE_MS;
 
-interface Jobs {
-  /** Runs at each tick, before what is due. */
-  onTick(): void;
-  refresh(): void;
-  heartbeat(): void;
-  /** Until when nothing ends by itself. */
-  endsAt(): number;
-}
-
-export interface Schedule {
-  start(): void;
-  stop(): void;
-  /** When to refresh next, in milliseconds from now. Null to leave it as it is. */
-  set(refreshMs: number | null, heartbeatMs: number | null): void;
-  /** Makes the next refresh due. */
-  hasten(): void;
-}
-
-/** Runs the refreshes and heartbeats, by the machine's clock. */
-export const openSchedule = (now: () => number, runtime: Runtime, jobs: Jobs): Schedule => {
-  let timer: ReturnType<Runtime['setTimer']> | null = null;
+export const openSchedule = (
+  { now, hasHeartbeat }: Settings,
+  runtime: Runtime,
+  session: Session,
+  jobs: { refresh: () => void; heartbeat: () => void },
+) => {
+  let timer: Timer | undefined;
   let isRunning = false;
   let setAt = 0;
   let delayMs = 0;
   let refreshAt = Infinity;
   let heartbeatAt = Infinity;
+  let leaseMs: number | null = null;
+  let wasValid = false;
+  /** The last refusal that asked for patience. */
+  let refusedAt = 0;
+  let refusedMs = 0;
 
   const arm = () => {
     if (timer) runtime.clearTimer(timer);
-    timer = null;
     if (!isRunning) return;
     setAt = now();
-    const nextAt = Math.min(refreshAt, heartbeatAt, jobs.endsAt());
-    delayMs = Math.min(Math.max(nextAt - setAt, 1_000), TICK_MS);
+    const nextMs = Math.min(refreshAt, heartbeatAt, session.endsAt()) - setAt;
+    delayMs = Math.min(Math.max(nextMs, SECOND_MS), TICK_MS);
     timer = runtime.setTimer(tick, delayMs);
     timer.unref?.();
   };
 
   const tick = () => {
-    const passedMs = now() - setAt;
-    const isAwake = passedMs > delayMs + ASLEEP_MS;
+    const nowMs = now();
+    const passedMs = nowMs - setAt;
     // The clock was set back: what was due in an hour still is.
     if (passedMs < 0) {
       refreshAt += passedMs;
       heartbeatAt += passedMs;
     }
-    jobs.onTick();
-    const nowMs = now();
+    const { valid } = session.settle();
+    if (wasValid && !valid) refreshAt = nowMs;
+    wasValid = valid;
+    const isAwake = passedMs > delayMs + ASLEEP_MS;
     if (nowMs >= refreshAt) {
       refreshAt = Infinity;
       jobs.refresh();
@@ -63,22 +65,53 @@ export const openSchedule = (now: () => number, runtime: Runtime, jobs: Jobs): S
     arm();
   };
 
+  const around = (ms: number, part: number) => ms * (1 - part + 2 * part * runtime.random());
+
+  /** The next refresh after one that said nothing: sooner if the verdict ends soon. */
+  const retryMs = () => {
+    const leftMs = session.endsAt() - now();
+    return session.settle().valid ? Math.min(Math.max(leftMs / 3, MINUTE_MS), HOUR_MS) : RETRY_MS;
+  };
+
+  /** When to refresh after a call, or null to leave it as it is. */
+  const refreshMs = (isHeartbeat: boolean, { answer, retryAfterMs }: Result): number | null => {
+    if (!answer) return isHeartbeat ? null : Math.max(around(retryMs(), 0.2), retryAfterMs);
+    const { claims, details } = answer.verdict;
+    if (isHeartbeat && claims.valid) return null;
+    // A seat may be free then.
+    const seatMs = Math.max((details.retryAtMs ?? Infinity) - session.timeNow(), MINUTE_MS);
+    return Math.min(around(DAY_MS, 0.2), seatMs);
+  };
+
   return {
-    start: () => {
-      isRunning = true;
+    run: (shouldRun: boolean): void => {
+      isRunning = shouldRun;
       arm();
     },
-    stop: () => {
-      isRunning = false;
+
+    /** Plans what follows a call. */
+    next: (name: Call, result: Result): void => {
+      const { answer, code, retryAfterMs } = result;
+      const isHeartbeat = name === 'heartbeat';
+      const nowMs = now();
+      if (answer) leaseMs = answer.verdict.claims.valid ? answer.verdict.details.leaseMs : null;
+      if (retryAfterMs > 0 && !isHeartbeat) {
+        refusedAt = nowMs;
+        refusedMs = Math.min(retryAfterMs, DAY_MS);
+      }
+      const isOver = code === 'deactivated';
+      refreshAt = isOver ? Infinity : nowMs + (refreshMs(isHeartbeat, result) ?? refreshAt - nowMs);
+      heartbeatAt =
+        isOver || leaseMs === null || !hasHeartbeat
+          ? Infinity
+          : nowMs + Math.max(around(leaseMs / 3, 0.1), retryAfterMs);
       arm();
     },
-    set: (refreshMs, heartbeatMs) => {
-      if (refreshMs !== null) refreshAt = now() + refreshMs;
-      heartbeatAt = heartbeatMs === null ? Infinity : now() + heartbeatMs;
-      arm();
-    },
-    hasten: () => {
-      refreshAt = Math.min(refreshAt, now());
+
+    /** The result of a refresh that comes before the service wants to be asked again, or null. */
+    pause: (): Result | null => {
+      const leftMs = refusedAt + refusedMs - now();
+      return leftMs > 0 && leftMs <= refusedMs ? { answer: null, code: null, retryAfterMs: leftMs } : null;
     },
   };
 };

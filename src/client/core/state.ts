@@ -111,14 +111,11 @@ export const toState = (
   return state;
 };
 
-export const isSame = (a: LicenseState, b: LicenseState) => JSON.stringify(a) === JSON.stringify(b);
+const TIMES = new Set(['offlineUntil', 'leaseUntil', 'checkedAt']);
+const withoutTimes = (name: string, value: unknown) => (TIMES.has(name) ? null : value);
 
-const withoutTimes = (state: LicenseState): LicenseState => ({
-  ...state,
-  offlineUntil: null,
-  checkedAt: null,
-  activation: state.activation && { ...state.activation, leaseUntil: null },
-});
+export const isSame = (a: LicenseState, b: LicenseState, replacer?: typeof withoutTimes): boolean =>
+  JSON.stringify(a, replacer) === JSON.stringify(b, replacer);
 
 /** A renewed verdict is not a change. */
-export const isSameVerdict = (a: LicenseState, b: LicenseState) => isSame(withoutTimes(a), withoutTimes(b));
+export const isSameVerdict = (a: LicenseState, b: LicenseState): boolean => isSame(a, b, withoutTimes);

@@ -1,0 +1,35 @@
+// Packs the client package, and checks its size, its types as consumers see them, and its exports.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+/** Of the files as they are in the package, which are minified. */
+const MAX_CORE_BYTES = 6_000;
+const MAX_NODE_BYTES = 3_000;
+
+const root = join(import.meta.dirname, '..');
+
+const run = (command: string, ...args: string[]): string => {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8' });
+  if (status === 0) return stdout;
+  throw new Error(`${command} failed:\n${stdout}${stderr}`);
+};
+
+const tarball = run('node', 'scripts/pack-client.ts').trim().split('\n').at(-1) ?? '';
+// Node 20 and up, bundlers, and browsers load ES modules, so the package has no CommonJS.
+run('attw', tarball, '--profile', 'esm-only');
+run('publint', tarball, '--strict');
+
+const sizeOf = (name: string) => {
+  const code = readFileSync(join(root, 'dist/client/package/dist', name));
+  if (/\bfrom\s*["'](?!node:)/.test(code.toString())) throw new Error(`${name} imports another file.`);
+  return gzipSync(code).length;
+};
+
+const core = sizeOf('index.js');
+const node = sizeOf('node.js') - core;
+console.log(
+  `Client: core ${core} bytes gzipped (limit ${MAX_CORE_BYTES}), node ${node} more (${MAX_NODE_BYTES})`,
+);
+if (core > MAX_CORE_BYTES || node > MAX_NODE_BYTES) process.exit(1);
