@@ -6,7 +6,7 @@ import type { SeatCall } from '../gate/seats.ts';
 import { allowAnyOrigin } from '../http/any-origin.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
-import { pageQuery } from '../http/lists.ts';
+import { numberedPageQuery, pageQuery } from '../http/lists.ts';
 import type { EndpointDocs } from '../http/openapi.ts';
 import { answer, canSign, requireSigningKeys } from './answer.ts';
 import { callGate, isOfApplication } from './call.ts';
@@ -20,11 +20,12 @@ import {
   offlineTokenBody,
   offlineTokenInput,
   releaseQuery,
+  seatHistoryBody,
   toRequest,
   type verdictBody,
   verifyBody,
 } from './schemas.ts';
-import { issueOfflineToken, listActivations, releaseActivation } from './seller.ts';
+import { issueOfflineToken, listActivations, listSeatChanges, releaseActivation } from './seller.ts';
 
 const DOCS = {
   verify: {
@@ -127,6 +128,21 @@ export const activationRoutes = new Hono<AppEnv>()
     }),
     query(z.object(pageQuery('act'))),
     async (c) => c.json(await listActivations(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
+  )
+  .get(
+    '/:id/seat-history',
+    endpoint({
+      id: 'listSeatHistory',
+      tag: 'Applications',
+      summary: 'List when a license’s seats were taken and released',
+      description:
+        'Lists the latest 200 changes, newest first. The end of a lease is not a change, because the machine may return.',
+      access: 'account',
+      answers: [{ status: 200, description: 'A page of changes.', schema: seatHistoryBody }],
+      errors: ['license_not_found'],
+    }),
+    query(z.object(numberedPageQuery)),
+    async (c) => c.json(await listSeatChanges(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
   )
   .delete(
     '/:id/activations/:activation_id',

@@ -6,6 +6,7 @@ import { LICENSE_STATES, MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts'
 import { MAX_OFFLINE_DAYS, MIN_LEASE_SECONDS } from '../shared/rules/terms.ts';
 import type { ApplicationRequest } from '../gate/applications.ts';
 import type { Activation } from '../gate/activations.ts';
+import type { SeatChange } from '../gate/seat-history.ts';
 
 export const verifyInput = z
   .object({
@@ -150,6 +151,19 @@ export const activationBody = z
 
 export const activationListBody = listOf(activationBody).extend({ seats }).meta({ id: 'ActivationList' });
 
+export const seatChangeBody = z
+  .object({
+    action: z.enum(['taken', 'released']),
+    at: z.iso.datetime(),
+    by: z.enum(['application', 'seller']).meta({ description: 'Who made the call: an application, or you.' }),
+    activation_id: z.string(),
+    fingerprint: z.string(),
+    name: z.string().nullable(),
+  })
+  .meta({ id: 'SeatChange' });
+
+export const seatHistoryBody = listOf(seatChangeBody).meta({ id: 'SeatHistory' });
+
 export const deletedActivationBody = z
   .object({ id: z.string(), deleted: z.literal(true) })
   .meta({ id: 'DeletedActivation' });
@@ -186,4 +200,13 @@ export const toActivationBody = ({ seat, ...activation }: Activation): z.infer<t
   activated_at: isoTime(seat.activatedAtMs),
   last_seen_at: isoTime(seat.lastSeenAtMs),
   lease_until: isoTimeOrNull(seat.leaseUntilMs),
+});
+
+export const toSeatChangeBody = (change: SeatChange): z.infer<typeof seatChangeBody> => ({
+  action: change.action,
+  at: isoTime(change.atMs),
+  by: change.actor,
+  activation_id: change.activationId,
+  fingerprint: change.fingerprint,
+  name: change.name,
 });

@@ -8,7 +8,7 @@ import { type PageInput, toPage } from '../shared/pages.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { tokenEndMs } from '../shared/rules/tokens.ts';
 import { requireSigningKeys, sign } from './answer.ts';
-import { type offlineTokenInput, toActivationBody } from './schemas.ts';
+import { type offlineTokenInput, toActivationBody, toSeatChangeBody } from './schemas.ts';
 
 // What a seller does with the seats of a license, which the account's gate stores.
 
@@ -19,6 +19,15 @@ export const listActivations = async (ctx: Ctx, licenseId: string, { limit, curs
   const page = await gateOf(ctx.env, ctx.accountId).listActivations(licenseKey, limit + 1, cursor ?? null);
   if (!page) throw unavailable();
   return { ...toPage(page.activations, limit, toActivationBody), seats: page.seats };
+};
+
+export const listSeatChanges = async (ctx: Ctx, licenseId: string, { limit, cursor }: PageInput) => {
+  const { licenseKey } = await findLicense(ctx, licenseId);
+  const beforeSeq = cursor === undefined ? null : Number(cursor);
+  const changes = await gateOf(ctx.env, ctx.accountId).listSeatChanges(licenseKey, limit + 1, beforeSeq);
+  if (!changes) throw unavailable();
+  const rows = changes.map((change) => ({ ...change, id: String(change.seq) }));
+  return toPage(rows, limit, toSeatChangeBody);
 };
 
 export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string, force: boolean) => {

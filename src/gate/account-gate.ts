@@ -10,14 +10,7 @@ import { coalesce } from '../shared/coalesce.ts';
 import { openActivations } from './activations.ts';
 import { type Admission, openAdmission } from './admission.ts';
 import { type Call, openAnswers } from './answers.ts';
-import {
-  type ApplicationRequest,
-  type FileRequest,
-  type FileVerdict,
-  openApplications,
-  type ReleaseResult,
-  type SeatPage,
-} from './applications.ts';
+import { type ApplicationRequest, type FileRequest, openApplications } from './applications.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges } from './changes.ts';
 import { openCopy } from './copy.ts';
@@ -49,6 +42,7 @@ export class AccountGate extends DurableObject<Env> {
       'verify',
       'application',
       'listActivations',
+      'listSeatChanges',
       'issueFile',
       'admit',
       'admitSession',
@@ -104,7 +98,7 @@ export class AccountGate extends DurableObject<Env> {
     });
     const relay = (this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep }));
     const applications = openApplications({ ctx, copy, activations, outgoing });
-    this.#seller = openSellerCalls({ copy, applications, ensureKnown, commit: this.#commit });
+    this.#seller = openSellerCalls({ copy, activations, applications, ensureKnown, commit: this.#commit });
     this.#answerNow = openAnswers({ copy, ledger, admission, applications, outgoing, relay });
     // No call waits for a reload, so the alarm has to do it.
     if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
@@ -125,15 +119,19 @@ export class AccountGate extends DurableObject<Env> {
     return this.#answer({ presented, call, licenseKey: request.licenseKey, request, callId, canSign: true });
   }
 
-  listActivations(licenseKey: string, limit: number, beforeId: string | null): Promise<SeatPage | null> {
+  listActivations(licenseKey: string, limit: number, beforeId: string | null) {
     return this.#seller.list(licenseKey, limit, beforeId);
   }
 
-  releaseActivation(licenseKey: string, id: string, force: boolean): Promise<ReleaseResult | null> {
+  listSeatChanges(licenseKey: string, limit: number, beforeSeq: number | null) {
+    return this.#seller.history(licenseKey, limit, beforeSeq);
+  }
+
+  releaseActivation(licenseKey: string, id: string, force: boolean) {
     return this.#seller.release(licenseKey, id, force);
   }
 
-  issueFile(request: FileRequest): Promise<FileVerdict | null> {
+  issueFile(request: FileRequest) {
     return this.#seller.issueFile(request);
   }
 

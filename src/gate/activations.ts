@@ -2,6 +2,7 @@ import { newId } from '../shared/ids.ts';
 import { createLru } from '../shared/lru.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { TRANSFER_DAYS } from '../shared/rules/terms.ts';
+import { openSeatHistory } from './seat-history.ts';
 import { isRecent, liveUntilMs, type Seat, type SeatCounts } from './seats.ts';
 
 // The seats of the account's licenses. Like the counters, they belong to the gate: D1 doesn't have them.
@@ -64,6 +65,7 @@ interface KnownCounts extends SeatCounts {
 
 export const openActivations = (sql: SqlStorage) => {
   const countsByLicense = createLru<KnownCounts>(LICENSES_IN_MEMORY);
+  const history = openSeatHistory(sql);
 
   /** Returns the machine's activation, or null if it has held no seat within the last 30 days. */
   const read = (licenseId: string, fingerprint: string, nowMs: number): Activation | null => {
@@ -124,6 +126,7 @@ export const openActivations = (sql: SqlStorage) => {
   return {
     read,
     count,
+    history,
 
     /** Renews a live seat. The counts hold until it ends, which is earlier than before if its terms have got a lease. */
     renew: (activation: Activation) => {
@@ -217,6 +220,7 @@ export const openActivations = (sql: SqlStorage) => {
     eraseLicense: (licenseId: string) => {
       sql.exec('DELETE FROM activations WHERE license_id = ?', licenseId);
       sql.exec('DELETE FROM seat_refusals WHERE license_id = ?', licenseId);
+      history.erase(licenseId);
       countsByLicense.delete(licenseId);
     },
   };

@@ -162,7 +162,7 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
       const seatMs = clock.read(nowMs);
       const judged = call === 'deactivate' ? 'valid' : judgeLicense(license, verdict, request);
       const { code, activation } = isGood(judged)
-        ? writeOrRestart(ctx, () => seatCalls.applySeat(call, license, terms, request, seatMs))
+        ? writeOrRestart(ctx, () => seatCalls.applySeat('application', call, license, terms, request, seatMs))
         : { code: judged, activation: heldBy(license, request, seatMs) };
       const hasNoSeat = code === 'no_seat';
       return {
@@ -203,7 +203,7 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
       if (!activation || !isReleasable(activation, seatMs)) return 'not_found';
       const { fileUntilMs } = activation.seat;
       if (fileUntilMs !== null && fileUntilMs > seatMs && !force) return 'held_by_file';
-      writeOrRestart(ctx, () => seatCalls.release(license, activation, seatMs, true));
+      writeOrRestart(ctx, () => seatCalls.release('seller', license, activation, seatMs, true));
       return 'released';
     },
 
@@ -230,7 +230,14 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
       const seatMs = clock.read(nowMs);
       const fileUntilMs = tokenEndMs({ offlineDays, licenseEnds: expiresAt }, seatMs);
       return writeOrRestart(ctx, () => {
-        const { code, activation } = seatCalls.applySeat('activate', license, terms, request, seatMs);
+        const { code, activation } = seatCalls.applySeat(
+          'seller',
+          'activate',
+          license,
+          terms,
+          request,
+          seatMs,
+        );
         if (!activation) return { refused: code };
         const { seat } = activation;
         const isLater = fileUntilMs > (seat.fileUntilMs ?? 0);

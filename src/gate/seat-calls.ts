@@ -7,6 +7,7 @@ import type { ApplicationRequest } from './applications.ts';
 import type { CopiedLicense } from './copy-tables.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { SeatClock } from './seat-clock.ts';
+import type { SeatActor, SeatChange } from './seat-history.ts';
 import { decideSeat, isHeld, liveUntilMs, type SeatCall, type SeatCode } from './seats.ts';
 
 // Writes what a call changes about its machine's seat, with the event. Run each function in one transaction.
@@ -32,13 +33,33 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
     outgoing.insert([licenseEvent(name, nowMs, license, { activation_id: id, fingerprint, name: machine })]);
   };
 
+  /** Adds a change to the license's history, with its event. */
+  const addChange = (
+    action: SeatChange['action'],
+    actor: SeatActor,
+    license: CopiedLicense,
+    activation: Activation,
+    nowMs: number,
+  ) => {
+    const { id: activationId, fingerprint, name } = activation;
+    activations.history.add(license.id, { atMs: nowMs, action, actor, activationId, fingerprint, name });
+    const event = action === 'taken' ? 'activation.created' : 'activation.released';
+    addEvent(event, license, activation, nowMs);
+  };
+
   /** A seat whose lease has ended was free from then on. By force, an offline file doesn't hold the seat any longer. */
-  const release = (license: CopiedLicense, activation: Activation, nowMs: number, isForced = false) => {
+  const release = (
+    actor: SeatActor,
+    license: CopiedLicense,
+    activation: Activation,
+    nowMs: number,
+    isForced = false,
+  ) => {
     const releasedAtMs = Math.min(nowMs, liveUntilMs(activation.seat));
     const fileUntilMs = isForced ? null : activation.seat.fileUntilMs;
     activations.replace({ ...activation, seat: { ...activation.seat, releasedAtMs, fileUntilMs } });
     clock.store();
-    addEvent('activation.released', license, activation, nowMs);
+    addChange('released', actor, license, activation, nowMs);
   };
 
   const addRefusal = (license: CopiedLicense, fingerprint: string, name: string | null, nowMs: number) => {
@@ -48,6 +69,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
 
   /** Decides about the machine's seat, and writes the decision. */
   const applySeat = (
+    actor: SeatActor,
     call: SeatCall,
     license: CopiedLicense,
     terms: Terms,
@@ -75,13 +97,13 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
       platform: request.platform ?? known?.platform ?? null,
       appVersion: request.appVersion ?? known?.appVersion ?? null,
     };
-    if (decision.replaces && replaced) release(license, replaced, nowMs);
+    if (decision.replaces && replaced) release(actor, license, replaced, nowMs);
     if (decision.code === 'no_seat' || decision.code === 'transfer_limit') {
       if (call !== 'heartbeat') addRefusal(license, fingerprint, machine.name, nowMs);
       return { code: decision.code, activation: null };
     }
     if (call === 'deactivate') {
-      if (known && decision.seat) release(license, known, nowMs);
+      if (known && decision.seat) release(actor, license, known, nowMs);
       return { code: decision.code, activation: null };
     }
     if (decision.takes && decision.seat) {
@@ -92,7 +114,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
         nowMs,
       );
       clock.store();
-      if (isNew) addEvent('activation.created', license, taken, nowMs);
+      if (isNew) addChange('taken', actor, license, taken, nowMs);
       return { code: decision.code, activation: taken };
     }
     if (!known || !isHeld(decision.seat ?? known.seat, nowMs))
@@ -104,7 +126,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
     activations.renew(renewed);
     // The seat was released and stayed held by an offline file.
     const isBack = known.seat.releasedAtMs !== null && renewed.seat.releasedAtMs === null;
-    if (isBack) addEvent('activation.created', license, renewed, nowMs);
+    if (isBack) addChange('taken', actor, license, renewed, nowMs);
     return { code: decision.code, activation: renewed };
   };
 

@@ -1,15 +1,18 @@
+import type { Activations } from './activations.ts';
 import type { Applications, FileRequest, FileVerdict, ReleaseResult, SeatPage } from './applications.ts';
 import type { Copy } from './copy.ts';
+import type { SeatChange } from './seat-history.ts';
 
 interface Parts {
   copy: Copy;
+  activations: Activations;
   applications: Applications;
   ensureKnown: (presented: null, licenseKey: string) => Promise<boolean>;
   commit: () => Promise<void>;
 }
 
 /** What a seller does with a license's seats. Each call answers null if the license isn't known and D1 can't be reached. */
-export const openSellerCalls = ({ copy, applications, ensureKnown, commit }: Parts) => {
+export const openSellerCalls = ({ copy, activations, applications, ensureKnown, commit }: Parts) => {
   const findLicense = async (licenseKey: string) =>
     (await ensureKnown(null, licenseKey)) ? copy.findLicense(licenseKey) : null;
 
@@ -17,6 +20,15 @@ export const openSellerCalls = ({ copy, applications, ensureKnown, commit }: Par
     list: async (licenseKey: string, limit: number, beforeId: string | null): Promise<SeatPage | null> => {
       const license = await findLicense(licenseKey);
       return license && applications.list(license, limit, beforeId, Date.now());
+    },
+
+    history: async (
+      licenseKey: string,
+      limit: number,
+      beforeSeq: number | null,
+    ): Promise<SeatChange[] | null> => {
+      const license = await findLicense(licenseKey);
+      return license && activations.history.list(license.id, limit, beforeSeq);
     },
 
     release: async (licenseKey: string, id: string, force: boolean): Promise<ReleaseResult | null> => {

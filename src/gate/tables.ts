@@ -18,4 +18,9 @@ export const GATE_STEPS: readonly string[] = [
      PRIMARY KEY (license_id, fingerprint)
    ) WITHOUT ROWID;
    CREATE TABLE seat_refusals (license_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;`,
+  `CREATE TABLE seat_changes (
+     license_id TEXT NOT NULL, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, action TEXT NOT NULL, actor TEXT NOT NULL,
+     activation_id TEXT NOT NULL, fingerprint TEXT NOT NULL, name TEXT,
+     PRIMARY KEY (license_id, seq)
+   ) WITHOUT ROWID`,
 ];

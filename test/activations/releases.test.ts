@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { machineOf, openLicense } from '../support/activations.ts';
 import type { Json } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { readGate } from '../support/gate.ts';
+import { evict, readGate, tamper } from '../support/gate.ts';
 
 const FLOATING = { max_activations: 1, lease_seconds: 3_600 };
 
@@ -65,6 +65,65 @@ describe('an offline file', () => {
     expect(refused.body.error).toMatchObject({ code: 'invalid_request', details: [{ path: 'days' }] });
     expect((await issueFile({ fingerprint: machineOf(1), days: 1 })).status).toBe(200);
   });
+});
+
+test('the seat history tells who took and released which machine’s seat, newest first', async () => {
+  const { customer, license, on, release, issueFile } = await openSeller({
+    max_activations: 1,
+    self_service: true,
+  });
+  const path = `/api/v1/licenses/${license.id}/seat-history`;
+  const history = async (query = '') => (await customer.asSession('GET', path + query)).body;
+  const first = (await on('activate', 1, { name: 'Laptop' })).activation;
+  vi.advanceTimersByTime(HOUR_MS);
+  await on('verify', 1);
+  await on('activate', 2, { replace: first.id });
+  await on('activate', 3);
+  await on('deactivate', 2);
+  await issueFile({ fingerprint: machineOf(1), days: 1 });
+  const [{ activation_id: id }] = (await history('?limit=1')).data;
+  await release(id);
+  expect((await history()).data).toHaveLength(5);
+  await customer.asKey('DELETE', `/api/v1/licenses/${license.id}/activations/${id}?force=true`);
+  await evict(customer.accountId);
+  const { data, next_cursor } = await history();
+  expect(data.map(({ action, by, fingerprint }: Json) => `${fingerprint} ${action} by ${by}`)).toEqual([
+    `${machineOf(1)} released by seller`,
+    `${machineOf(1)} taken by seller`,
+    `${machineOf(2)} released by application`,
+    `${machineOf(2)} taken by application`,
+    `${machineOf(1)} released by application`,
+    `${machineOf(1)} taken by application`,
+  ]);
+  expect(data.at(-1)).toEqual({
+    action: 'taken',
+    at: '2026-11-22T10:00:00.000Z',
+    by: 'application',
+    activation_id: first.id,
+    fingerprint: machineOf(1),
+    name: 'Laptop',
+  });
+  expect(next_cursor).toBeNull();
+  const page = await history('?limit=4');
+  expect((await history(`?limit=4&cursor=${page.next_cursor}`)).data).toEqual(data.slice(4));
+  await customer.asKey('DELETE', `/api/v1/licenses/${license.id}`);
+  expect(await readGate(customer.accountId, 'SELECT 1 FROM seat_changes')).toEqual([]);
+});
+
+test('the seat history keeps the latest 200 changes', async () => {
+  const { customer, license, on } = await openSeller({ max_activations: 1 });
+  await on('activate', 1);
+  await tamper(customer.accountId, 'UPDATE seat_changes SET seq = 248');
+  await tamper(
+    customer.accountId,
+    "INSERT INTO seat_changes VALUES (?, 49, 0, 'taken', 'seller', 'act_1', 'f', null), (?, 50, 0, 'released', 'seller', 'act_1', 'f', null)",
+    license.id,
+    license.id,
+  );
+  await on('deactivate', 1);
+  await on('activate', 1);
+  const rows = await readGate(customer.accountId, 'SELECT seq FROM seat_changes');
+  expect(rows.map(({ seq }) => seq)).toEqual([248, 249, 250]);
 });
 
 describe('a seat whose lease has ended', () => {

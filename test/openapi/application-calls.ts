@@ -92,20 +92,20 @@ export const APPLICATION_CALLS: Call[] = [
     body: machine(2),
     status: 200,
   },
-  ...['', '?limit=1'].map((query): Call => ({
+  ...['activations', 'activations?limit=1', 'seat-history'].map((list): Call => ({
     ...session,
     method: 'GET',
-    path: `${SEATED}/activations${query}`,
+    path: `${SEATED}/${list}`,
     when: 'a machine holds a seat',
     status: 200,
   })),
-  {
+  ...['activations', 'seat-history'].map((list): Call => ({
     ...session,
     method: 'GET',
-    path: `${UNKNOWN}/activations`,
+    path: `${UNKNOWN}/${list}`,
     when: 'the license does not exist',
     ...noLicense,
-  },
+  })),
   {
     ...session,
     method: 'POST',

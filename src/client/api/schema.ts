@@ -730,6 +730,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/licenses/{id}/seat-history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List when a license’s seats were taken and released
+         * @description Lists the latest 200 changes, newest first. The end of a lease is not a change, because the machine may return.
+         */
+        get: operations["listSeatHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/licenses/{id}/activations/{activation_id}": {
         parameters: {
             query?: never;
@@ -1502,6 +1522,25 @@ export interface components {
         RotateKey: {
             /** @description Your own license key. By default, a key is generated. */
             license_key?: string;
+        };
+        SeatChange: {
+            /** @enum {string} */
+            action: "taken" | "released";
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description Who made the call: an application, or you.
+             * @enum {string}
+             */
+            by: "application" | "seller";
+            activation_id: string;
+            fingerprint: string;
+            name: string | null;
+        };
+        SeatHistory: {
+            data: components["schemas"]["SeatChange"][];
+            /** @description The cursor of the next page, or null on the last page. */
+            next_cursor: string | null;
         };
         SignedIn: {
             account: components["schemas"]["Account"];
@@ -2984,6 +3023,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivationList"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSeatHistory: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeatHistory"];
                 };
             };
             /** @description The call failed. */

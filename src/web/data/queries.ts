@@ -30,6 +30,9 @@ export type LicenseChange = InferResponseType<
 export type Activation = InferResponseType<
   (typeof api.v1.licenses)[':id']['activations']['$get']
 >['data'][number];
+export type SeatChange = InferResponseType<
+  (typeof api.v1.licenses)[':id']['seat-history']['$get']
+>['data'][number];
 export type Product = InferResponseType<(typeof api.v1.products)[':code']['$get']>;
 export type ApiKey = InferResponseType<(typeof api)['api-keys']['$get']>['data'][number];
 export type Webhook = InferResponseType<typeof api.webhooks.$get>['data'][number];
@@ -122,6 +125,19 @@ export const historyQuery = (id: string) =>
     queryFn: ({ pageParam }) =>
       call(
         api.v1.licenses[':id'].history.$get({
+          param: { id },
+          query: { limit: PAGE, ...cursorOf(pageParam) },
+        }),
+      ),
+    ...paged,
+  });
+
+export const seatHistoryQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['licenses', 'seat-history', id],
+    queryFn: ({ pageParam }) =>
+      call(
+        api.v1.licenses[':id']['seat-history'].$get({
           param: { id },
           query: { limit: PAGE, ...cursorOf(pageParam) },
         }),

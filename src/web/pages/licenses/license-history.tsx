@@ -1,14 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { historyQuery, type LicenseChange } from '../../data/queries.ts';
+import { historyQuery, seatHistoryQuery } from '../../data/queries.ts';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
 import { MoreRows } from '../../ui/more.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ACTION_LABELS, describeChanges } from './history-text.ts';
+import { type HistoryEntry, holdsBack, mergeHistory } from './merge-history.ts';
 
-const DOTS: Record<LicenseChange['action'], string> = {
+const DOTS: Record<HistoryEntry['action'], string> = {
   created: 'bg-brass',
   changed: 'bg-line-strong',
   renewed: 'bg-good',
@@ -16,20 +16,22 @@ const DOTS: Record<LicenseChange['action'], string> = {
   reinstated: 'bg-good',
   suspended: 'bg-pause',
   revoked: 'bg-bad',
+  taken: 'bg-good',
+  released: 'bg-line-strong',
 };
 
-const Entry = ({ entry, isLast }: { entry: LicenseChange; isLast: boolean }) => (
+const Entry = ({ entry, isLast }: { entry: HistoryEntry; isLast: boolean }) => (
   <li className="relative flex gap-3 pb-4 last:pb-0">
     {!isLast && <span aria-hidden className="absolute top-4 bottom-0 left-[3.5px] w-px bg-line" />}
     <span aria-hidden className={cx('mt-1.5 size-2 shrink-0 rounded-full', DOTS[entry.action])} />
     <div className="min-w-0 flex-1 text-sm">
       <div className="flex flex-wrap items-baseline justify-between gap-x-4">
-        <span className="font-medium">{ACTION_LABELS[entry.action]}</span>
+        <span className="font-medium">{entry.title}</span>
         <span className="text-muted">
           <Time at={entry.at} />
         </span>
       </div>
-      {describeChanges(entry).map((line) => (
+      {entry.lines.map((line) => (
         <p key={line} className="break-line text-muted">
           {line}
         </p>
@@ -38,24 +40,34 @@ const Entry = ({ entry, isLast }: { entry: LicenseChange; isLast: boolean }) => 
   </li>
 );
 
+interface HistoryPages<T> {
+  data: { pages: { data: T[] }[] } | undefined;
+  hasNextPage: boolean;
+}
+
+const toLoaded = <T extends { at: string }>({ data, hasNextPage }: HistoryPages<T>) => ({
+  entries: data?.pages.flatMap((page) => page.data) ?? [],
+  hasMore: hasNextPage,
+});
+
+/** The license's changes and those of its seats, as one list. */
 export const LicenseHistory = ({ id }: { id: string }) => {
-  const query = useInfiniteQuery(historyQuery(id));
-  const entries = query.data?.pages.flatMap(({ data }) => data);
+  const changes = useInfiniteQuery(historyQuery(id));
+  const seats = useInfiniteQuery(seatHistoryQuery(id));
+  const [loadedChanges, loadedSeats] = [toLoaded(changes), toLoaded(seats)];
+  const failed = [changes, seats].find(({ isError, data }) => isError && !data);
+  const entries = changes.data && seats.data && mergeHistory(loadedChanges, loadedSeats);
   return (
     <Card>
       <CardHeader title="History" />
-      {query.isError && !entries ? (
-        <LoadError error={query.error} onRetry={() => void query.refetch()} />
+      {failed ? (
+        <LoadError error={failed.error} onRetry={() => void failed.refetch()} />
       ) : (
         <div className="border-t border-line px-5 py-4">
           {entries ? (
             <ol aria-label="History">
               {entries.map((entry, index) => (
-                <Entry
-                  key={`${entry.at} ${entry.action}`}
-                  entry={entry}
-                  isLast={index === entries.length - 1}
-                />
+                <Entry key={entry.key} entry={entry} isLast={index === entries.length - 1} />
               ))}
             </ol>
           ) : (
@@ -63,7 +75,7 @@ export const LicenseHistory = ({ id }: { id: string }) => {
           )}
         </div>
       )}
-      <MoreRows query={query} />
+      <MoreRows query={holdsBack(loadedChanges, loadedSeats) ? changes : seats} />
     </Card>
   );
 };
