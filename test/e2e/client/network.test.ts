@@ -136,6 +136,8 @@ describe('a token that was swapped on the way', () => {
     const otherSeller = await newSeller();
     const otherLicense = await otherSeller.sell();
     const otherProduct = await seller.sell({ product: 'astrolabe' });
+    const suspended = await seller.sell();
+    await seller.change(suspended.id, 'suspend');
     const ask = async ({ apiKey }: Pick<Seller, 'apiKey'>, licenseKey: string, fingerprint: string) => {
       const machine = { fingerprint, nonce: 'nonce-0123456789' };
       return (await seller.activate(apiKey, licenseKey, machine)).token ?? '';
@@ -146,6 +148,7 @@ describe('a token that was swapped on the way', () => {
       'another machine': withToken(own),
       'another account': withToken(await ask(otherSeller, otherLicense.license_key, 'machine-0123456789')),
       'another product': withToken(await ask(seller, otherProduct.license_key, 'machine-0123456789')),
+      'another license': withToken(await ask(seller, suspended.license_key, 'machine-0123456789')),
       'a flipped signature': withToken(flipped),
       'no signature': withToken(`${own.split('.').slice(0, 2).join('.')}.`),
       'no token': withToken(''),

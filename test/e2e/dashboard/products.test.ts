@@ -53,6 +53,8 @@ test('the preview follows the terms while they are edited', async () => {
     seats: { used: 2, limit: 2 },
     machines: [{ platform: 'macOS' }],
   });
+  const application = page.getByRole('region', { name: 'application snippet' });
+  await expect.poll(() => application.textContent()).toMatch(/kid: '[\w-]{43}'[^]*product: 'orrery-studio'/);
 });
 
 test('saved terms apply to the product’s licenses and are shown again', async () => {
