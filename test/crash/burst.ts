@@ -1,10 +1,10 @@
 // `npm run test:burst`: measures the latency of verify and the memory of the runtime while 10,000 webhooks of one
 // account are delivered, and compares them with the same calls without webhooks in the same run.
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkOut, cleanUp, runCommand, type Service, startService } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, createLicense, type Customer, signUp, verify } from './customer.ts';
 import { openReceiver } from './receiver.ts';
+import { watchMemory } from './workerd-memory.ts';
 
 const EVENTS = 10_000;
 const CONNECTIONS = 32;
@@ -15,32 +15,13 @@ const PAUSE_MS = 25;
 const SLOW_RESPONSE_MS = 5_000;
 const MAX_RATIO = 1.5;
 /** Limit for the growth of the runtime during the drain, on top of its memory after the burst. */
-const MAX_GROWTH_MIB = 128;
+const MAX_GROWTH_MIB = 32;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 const behavior = { failFirst: 0, answerAfterMs: 0 };
 const receiver = await openReceiver(behavior);
 const folder = await checkOut();
-
-/** Returns the memory of the workerd process in the folder, or null on systems without /proc. */
-const memoryMiB = (): number | null => {
-  const sizes = [];
-  try {
-    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      try {
-        if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)) continue;
-        const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-        if (/^Name:\s+workerd$/m.test(status)) sizes.push(Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0));
-      } catch {
-        // The process has exited.
-      }
-    }
-  } catch {
-    return null;
-  }
-  return sizes.length > 0 ? Math.round(Math.max(...sizes) / 1_024) : null;
-};
 
 const quantile = (samples: number[], share: number): number =>
   samples.toSorted((a, b) => a - b)[Math.floor(samples.length * share)] ?? Number.NaN;
@@ -79,6 +60,8 @@ const setScalePlan = async (accountId: string) => {
 
 const run = async (): Promise<boolean> => {
   const service = await startService(folder);
+  using memory = await watchMemory(folder);
+  const memoryMiB = () => memory.samplesMiB.at(-1) ?? 0;
   const account = await signUp(service, 'burst@example.com');
   await setScalePlan(account.accountId);
   const accountWithKey = await addKey(service, account);
@@ -120,11 +103,8 @@ const run = async (): Promise<boolean> => {
   const waitingAtStart = countWaiting();
   const callsAtStart = callCount;
   const memoryBurst = memoryMiB();
-  let memoryPeak = memoryBurst ?? 0;
-  const busy = await sample(call, () => {
-    memoryPeak = Math.max(memoryPeak, memoryMiB() ?? 0);
-    return countWaiting() > CONNECTIONS;
-  });
+  const samplesAtStart = memory.samplesMiB.length;
+  const busy = await sample(call, () => countWaiting() > CONNECTIONS);
   const drainSeconds = (performance.now() - drainStartMs) / 1_000;
   const rate = (waitingAtStart + callCount - callsAtStart) / drainSeconds;
   await drain();
@@ -132,7 +112,7 @@ const run = async (): Promise<boolean> => {
   console.log(`during the drain    ${summarize(busy)}`);
   console.log(`ratio of the p50s   ${ratio.toFixed(2)}, at most ${MAX_RATIO}`);
   console.log(`drained             in ${drainSeconds.toFixed(1)} s, ${rate.toFixed(0)} webhooks per second`);
-  const growth = memoryPeak - (memoryBurst ?? 0);
+  const growth = Math.max(memoryBurst, ...memory.samplesMiB.slice(samplesAtStart)) - memoryBurst;
   console.log(
     `memory of workerd   ${memoryIdle} MiB idle, ${memoryCalls} after the calls alone, ${memoryBurst} after the burst`,
   );
