@@ -119,7 +119,7 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
       if (text !== stored) await (async () => store.set(text))().catch(() => {});
       return state;
     };
-    const updated = queue.then(run);
+    const updated = queue.then(run, run);
     queue = updated;
     return updated;
   };
