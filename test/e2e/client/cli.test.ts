@@ -11,21 +11,17 @@ import { helpOf, overview } from '../../../src/client/cli/help.ts';
 import { prompt } from '../../../src/client/cli/prompt.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { clientOf } from '../support/service.ts';
-import { bundleCli, type Cli, createCli as createCliOf } from './support/run-cli.ts';
+import { type Cli, createCli } from './support/run-cli.ts';
 
 const { origin } = inject('dashboard');
 const service = clientOf(origin);
 
 let customer: Customer;
 let apiKey: string;
-let bundle: Awaited<ReturnType<typeof bundleCli>>;
 let cli: Cli;
 let nobody: Cli;
 
-const createCli = (variables?: Record<string, string>) => createCliOf(bundle.file, variables);
-
 beforeAll(async () => {
-  bundle = await bundleCli();
   customer = await createAccount(service, 'cli');
   ({ api_key: apiKey } = await customer.addKey());
   cli = await createCli({ LATCHKEY_URL: `${origin}/api/v1/`, LATCHKEY_API_KEY: apiKey });
@@ -33,7 +29,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await Promise.all([cli.remove(), nobody.remove(), bundle.remove()]);
+  await Promise.all([cli.remove(), nobody.remove()]);
 });
 
 /** Runs a command that must succeed, and returns what it prints as JSON. */

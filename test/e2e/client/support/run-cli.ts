@@ -1,26 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rolldown } from 'rolldown';
-
-const SOURCE = join(import.meta.dirname, '../../../../src/client');
-
-/** Bundles the executable as the package does, because a bundle starts several times faster than its sources. */
-export const bundleCli = async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'latchkey-bundle-'));
-  const bundle = await rolldown({
-    input: join(SOURCE, 'cli.ts'),
-    platform: 'node',
-    external: [/^node:/],
-    logLevel: 'silent',
-  });
-  await bundle.write({ dir: join(folder, 'dist') });
-  await bundle.close();
-  await cp(join(SOURCE, 'package.json'), join(folder, 'package.json'));
-  return { file: join(folder, 'dist/cli.js'), remove: () => rm(folder, { recursive: true, force: true }) };
-};
+import { inject } from 'vitest';
 
 export interface Run {
   code: number | null;
@@ -28,8 +11,9 @@ export interface Run {
   stderr: string;
 }
 
-/** Returns functions that run `latchkey` as a process, with a configuration folder of its own. */
-export const createCli = async (file: string, variables: Record<string, string> = {}) => {
+/** Returns functions that run the installed `latchkey` as a process, with a configuration folder of its own. */
+export const createCli = async (variables: Record<string, string> = {}) => {
+  const file = join(inject('clientPackage').project, 'node_modules/.bin/latchkey');
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-cli-'));
   const own = { HOME: folder, XDG_CONFIG_HOME: join(folder, 'config') };
   const env = { ...process.env, LATCHKEY_URL: '', LATCHKEY_API_KEY: '', ...own, ...variables };
