@@ -62,9 +62,11 @@ const hasShape = (payload: JsonObject): boolean =>
   typeof payload['valid'] === 'boolean' &&
   isObject(payload['ent']);
 
-const isOfMachine = async (fp: unknown, fingerprint: string | null): Promise<boolean> =>
-  // A token without a fingerprint is only issued for a license whose seats aren't limited.
-  fp === null || (fingerprint !== null && fp === (await sha256(fingerprint)));
+/** A stored token without a fingerprint is good for a license whose seats aren't limited. An answer repeats what was sent. */
+const isOfMachine = async (fp: unknown, fingerprint: string | null, isAnswer: boolean): Promise<boolean> =>
+  fp === null
+    ? !isAnswer || fingerprint === null
+    : fingerprint !== null && fp === (await sha256(fingerprint));
 
 /** Checks everything except the time. Returns the claims, or why the token isn't good. */
 export const checkToken = async (
@@ -76,7 +78,8 @@ export const checkToken = async (
   if (typeof payload === 'string') return payload;
   const { account, fingerprint, licenseKey, product, kind, nonce } = expected;
   if (payload['aud'] !== account) return 'aud';
-  if (fingerprint !== undefined && !(await isOfMachine(payload['fp'], fingerprint))) return 'fp';
+  if (fingerprint !== undefined && !(await isOfMachine(payload['fp'], fingerprint, nonce !== undefined)))
+    return 'fp';
   if (licenseKey !== undefined && !(await licenseKeyHashes(licenseKey)).includes(payload['lk'] as string))
     return 'lk';
   // A verdict that says no may be about another product: that is why it says no.

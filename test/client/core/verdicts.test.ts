@@ -37,6 +37,10 @@ const NO_VERDICT: [name: string, handler: (world: SetUp) => Handler][] = [
     () => () => Response.json({ valid: false, code: 'revoked', token: 'eyJhbGciOiJFZERTQSJ9' }),
   ],
   ['a token for another machine', (world) => tokenOf(world, { fingerprint: 'machine-9876543210' })],
+  [
+    'a no to a call that lost its fingerprint on the way',
+    (world) => tokenOf(world, { fingerprint: null, valid: false, code: 'fingerprint_required' }),
+  ],
   ['a token for another license', (world) => tokenOf(world, { licenseKey: 'OTHER-LICENSE' })],
   ['a token for another product', (world) => tokenOf(world, { product: 'other' })],
   [

@@ -13,6 +13,7 @@ import {
   replay,
   type Reply,
   respond,
+  withFields,
   withToken,
 } from './support/proxy.ts';
 
@@ -146,6 +147,7 @@ describe('a token that was swapped on the way', () => {
     const flipped = `${own.slice(0, -2)}${own.endsWith('A') ? 'B' : 'A'}${own.slice(-1)}`;
     elsewhere = {
       'another machine': withToken(own),
+      'no machine': withFields({ fingerprint: null }),
       'another account': withToken(await ask(otherSeller, otherLicense.license_key, 'machine-0123456789')),
       'another product': withToken(await ask(seller, otherProduct.license_key, 'machine-0123456789')),
       'another license': withToken(await ask(seller, suspended.license_key, 'machine-0123456789')),

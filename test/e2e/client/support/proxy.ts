@@ -13,8 +13,8 @@ export interface Reply {
 export interface Call {
   /** The path without `/api/v1/`, like `licenses/verify`. */
   path: string;
-  /** Sends the call to the service. */
-  forward: () => Promise<Reply>;
+  /** Sends the call to the service, with some of its fields changed. */
+  forward: (changes?: object) => Promise<Reply>;
 }
 
 /** Answers a call, or cuts the connection. */
@@ -53,6 +53,12 @@ export const replay =
   (reply: Reply): Behavior =>
   () =>
     reply;
+
+/** Changes fields of each call on its way to the service. */
+export const withFields =
+  (changes: object): Behavior =>
+  ({ forward }) =>
+    forward(changes);
 
 /** Replaces the token in each response. */
 export const withToken =
@@ -95,11 +101,11 @@ export const startProxy = async (target: string): Promise<Proxy> => {
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await readBody(request);
     const { url = '/', method = 'GET' } = request;
-    const forward = async (): Promise<Reply> => {
+    const forward = async (changes?: object): Promise<Reply> => {
       const answer = await fetch(target + url, {
         method,
         headers: copyHeaders(Object.entries(request.headers as Record<string, string>)),
-        ...(body !== '' && { body }),
+        ...(body !== '' && { body: JSON.stringify({ ...(JSON.parse(body) as object), ...changes }) }),
       });
       return { status: answer.status, headers: copyHeaders(answer.headers), text: await answer.text() };
     };
