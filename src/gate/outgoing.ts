@@ -9,14 +9,17 @@ const BATCH_ROWS = 50;
 /** Events waiting to be forwarded to the outbox: one row per commit, deleted once the outbox has stored it. */
 export const openOutgoing = (sql: SqlStorage) => {
   let unwritten: WebhookEvent[] = [];
-  let waiting = sql.exec('SELECT 1 FROM outgoing LIMIT 1').toArray().length > 0;
+  /** The newest row, or 0 if there is none. */
+  let { lastSeq } = sql
+    .exec<{ lastSeq: number }>('SELECT coalesce(max(seq), 0) AS lastSeq FROM outgoing')
+    .one();
 
   /** Inserts events as part of the current transaction. */
   const insert = (events: WebhookEvent[]) => {
     for (let from = 0; from < events.length; from += ROW_EVENTS) {
       const row = events.slice(from, from + ROW_EVENTS);
-      sql.exec('INSERT INTO outgoing (events) VALUES (?)', JSON.stringify(row));
-      waiting = true;
+      lastSeq++;
+      sql.exec('INSERT INTO outgoing (seq, events) VALUES (?, ?)', lastSeq, JSON.stringify(row));
     }
   };
 
@@ -33,7 +36,8 @@ export const openOutgoing = (sql: SqlStorage) => {
       unwritten = [];
     },
 
-    isEmpty: () => !waiting,
+    isEmpty: () => lastSeq === 0,
+    lastSeq: () => lastSeq,
 
     /** Returns the next events as one JSON array, which the outbox accepts as it is. */
     next: (): { events: string; throughSeq: number } | null => {
@@ -44,10 +48,7 @@ export const openOutgoing = (sql: SqlStorage) => {
         )
         .toArray();
       const [first, ...others] = rows;
-      if (!first) {
-        waiting = false;
-        return null;
-      }
+      if (!first) return null;
       const taken = [first];
       let length = first.events.length;
       for (const row of others) {
@@ -63,6 +64,7 @@ export const openOutgoing = (sql: SqlStorage) => {
 
     remove: (throughSeq: number) => {
       sql.exec('DELETE FROM outgoing WHERE seq <= ?', throughSeq);
+      if (throughSeq === lastSeq) lastSeq = 0;
     },
   };
 };

@@ -29,9 +29,13 @@ export const openRelay = ({ ctx, env, accountId, outgoing, upkeep }: Parts) => {
     kv.put(WANTS_VERIFIED, wanted);
   };
 
-  /** Forwards events, oldest first. A row is deleted once the outbox has stored its events. */
+  /**
+   * Forwards events, oldest first. A row is deleted once the outbox has stored its events. Events that arrive in the
+   * meantime wait for the next batching delay: otherwise, a busy account's batches would have few events each.
+   */
   const forward = coalesce(async () => {
-    for (let next = outgoing.next(); next; next = outgoing.next()) {
+    const lastSeq = outgoing.lastSeq();
+    for (let next = outgoing.next(); next; next = next.throughSeq < lastSeq ? outgoing.next() : null) {
       const answer = await outboxOf(env, accountId).accept(next.events);
       if (wantsVerified === null) setWantsVerified(answer.wantsVerified);
       outgoing.remove(next.throughSeq);

@@ -2,16 +2,22 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { openOutgoing } from '../../src/gate/outgoing.ts';
+import { openRelay } from '../../src/gate/relay.ts';
+import type { Upkeep } from '../../src/gate/upkeep.ts';
 import { newEvent, type WebhookEvent } from '../../src/shared/events.ts';
 
 /** The largest value that Durable Object storage accepts, in bytes. */
 const LARGEST_TEXT = 2_000_000;
 
+const gate = () => env.GATE.getByName('acct_00000000000000000000');
+
+const created = () => newEvent('license.created', Date.now(), { customer_email: 'ada@example.com' });
+
 test('1,500 events of one commit are forwarded in order, in batches that fit into storage', async () => {
   const events = Array.from({ length: 1_500 }, (_, index) =>
     newEvent('license.created', index, { customer_email: 'ada@example.com', filler: 'é"\\'.repeat(500) }),
   );
-  await runInDurableObject(env.GATE.getByName('acct_00000000000000000000'), (_gate, { storage }) => {
+  await runInDurableObject(gate(), (_gate, { storage }) => {
     const outgoing = openOutgoing(storage.sql);
     for (const event of events.slice(0, 3)) outgoing.add(event);
     outgoing.write();
@@ -23,6 +29,33 @@ test('1,500 events of one commit are forwarded in order, in batches that fit int
       outgoing.remove(batch.throughSeq);
     }
     expect(forwarded).toEqual(events);
+    expect(outgoing.isEmpty()).toBe(true);
+  });
+});
+
+test('an event that arrives while the outbox accepts a batch waits for the next batch', async () => {
+  await runInDurableObject(gate(), async (_gate, ctx) => {
+    const outgoing = openOutgoing(ctx.storage.sql);
+    const [first, second] = [created(), created()];
+    const batches: WebhookEvent[][] = [];
+    const accept = async (events: string) => {
+      batches.push(JSON.parse(events) as WebhookEvent[]);
+      if (batches.length === 1) outgoing.insert([second]);
+      return { wantsVerified: true };
+    };
+    const relay = openRelay({
+      ctx,
+      env: { OUTBOX: { getByName: () => ({ accept }) } } as unknown as Env,
+      accountId: 'acct_00000000000000000000',
+      outgoing,
+      upkeep: {} as Upkeep,
+    });
+    outgoing.insert([first]);
+    await relay.forward();
+    expect(batches).toEqual([[first]]);
+    expect(openOutgoing(ctx.storage.sql).isEmpty()).toBe(false);
+    await relay.forward();
+    expect(batches).toEqual([[first], [second]]);
     expect(outgoing.isEmpty()).toBe(true);
   });
 });
