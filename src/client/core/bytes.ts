@@ -41,5 +41,3 @@ export const parseObject = (text: string | null): JsonObject | null => {
 };
 
 export const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-
-export const randomNonce = (): string => toBase64url(crypto.getRandomValues(new Uint8Array(16)));

@@ -1,4 +1,4 @@
-import { type JsonObject, randomNonce, text } from './bytes.ts';
+import { type JsonObject, text } from './bytes.ts';
 import type { Runtime, Settings } from './options.ts';
 import { openRequests } from './requests.ts';
 import type { Answer, Session } from './session.ts';
@@ -25,7 +25,7 @@ export const openCalls = (settings: Settings, runtime: Runtime, { ring, check, c
   };
 
   return async (call: Call, licenseKey: string, more: JsonObject, signal: AbortSignal): Promise<Result> => {
-    const nonce = randomNonce();
+    const nonce = crypto.randomUUID();
     const input = {
       license_key: licenseKey,
       ...settings.application,

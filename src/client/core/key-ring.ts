@@ -18,8 +18,7 @@ export const openKeyRing = ({ account, keys }: PinnedKeys): KeyRing => {
     find,
     follow: async (chain) => {
       const links: string[] = [];
-      for (const link of chain.slice(0, MAX_LINKS)) {
-        if (typeof link !== 'string') continue;
+      for (const link of chain.slice(0, MAX_LINKS).map(String)) {
         const payload = await openJws(link, CHAIN_TYPE, find);
         if (typeof payload === 'string') continue;
         const { aud, kid, crv, x } = payload;

@@ -25,12 +25,13 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
   });
 
   /** Calls in progress. A call that is made again meanwhile shares the first one's result. */
-  const shared = new Map<string, Promise<LicenseState>>();
+  let shared = new Map<string, Promise<LicenseState>>();
   const share = (name: string, run: () => Promise<LicenseState>): Promise<LicenseState> => {
-    const running = shared.get(name);
+    const calls = shared;
+    const running = calls.get(name);
     if (running) return running;
-    const started = run().finally(() => shared.delete(name));
-    shared.set(name, started);
+    const started = run().finally(() => calls.delete(name));
+    calls.set(name, started);
     return started;
   };
 
@@ -72,20 +73,20 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     return session.note();
   };
 
-  const verify = () =>
-    inBackground(async (licenseKey, signal) => [
-      'verify',
-      schedule.pause() ?? (await call('verify', licenseKey, {}, signal)),
-    ]);
+  const verify = async (licenseKey: string, signal: AbortSignal): Promise<Result> =>
+    schedule.pause() ?? call('verify', licenseKey, {}, signal);
 
-  const refresh = () => share('refresh', verify);
+  const refresh = () =>
+    share('refresh', () =>
+      inBackground(async (licenseKey, signal) => ['verify', await verify(licenseKey, signal)]),
+    );
 
   /** A machine whose lease has lapsed gets its seat back with a verify, but not with a heartbeat. */
   const heartbeat = () =>
     inBackground(async (licenseKey, signal) => {
       const beat = await call('heartbeat', licenseKey, {}, signal);
       const isDue = beat.code === 'verify_due' || beat.answer?.verdict.claims.code === 'not_activated';
-      const verified = isDue ? await call('verify', licenseKey, {}, signal) : null;
+      const verified = isDue ? await verify(licenseKey, signal) : null;
       return verified?.answer || (verified && !beat.answer) ? ['verify', verified] : ['heartbeat', beat];
     });
 
@@ -111,6 +112,8 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     const { claims } = answer.verdict;
     if (claims.valid || isStored || !(isKept || isWrongKey(claims.code)))
       return conclude('activate', licenseKey, result);
+    // Calls for the stored license key that this one has ended are made again.
+    schedule.next('activate', { ...result, answer: null });
     // A license key that isn't good doesn't replace one that is.
     return isKept ? toState(answer.verdict) : session.show(answer.verdict);
   };
@@ -142,8 +145,9 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
       requireText('The license key', licenseKey);
       requireText('replace', options.replace);
       requireText('name', options.name);
-      const name = JSON.stringify(['activate', licenseKey, options.replace, options.name]);
-      return share(name, () => inTurn((signal) => activate(licenseKey, options, signal)));
+      return share(JSON.stringify([licenseKey, options]), () =>
+        inTurn((signal) => activate(licenseKey, options, signal)),
+      );
     },
     loadFile: async (token) => {
       requireText('The offline file', token ?? null);
@@ -156,7 +160,10 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
       foreground.abort();
       foreground = new AbortController();
       abortBackground();
-      await Promise.allSettled(shared.values());
+      const ended = shared;
+      // A call that is made before they end is a new one.
+      shared = new Map();
+      await Promise.allSettled(ended.values());
       return session.update();
     },
     has: (name) => Boolean(session.entitlement(name)),

@@ -47,32 +47,24 @@ const readBaseUrl = (baseUrl: string): string => {
   return url.origin + url.pathname.replace(/\/(api\/v1\/?)?$/, '');
 };
 
-const isPinnedKeys = ({ account, keys }: Partial<PinnedKeys>): boolean =>
-  typeof account === 'string' &&
-  Array.isArray(keys) &&
-  keys.some(({ crv, x, kid }) => crv === 'Ed25519' && x && kid);
+const isPinnedKeys = (pinned: Partial<PinnedKeys> | undefined) =>
+  pinned?.account && pinned.keys?.some?.(({ crv, x, kid }) => crv === 'Ed25519' && x && kid);
 
-const isShort = (text: unknown, length: number) =>
-  text === undefined || (typeof text === 'string' && text.length > 0 && text.length <= length);
+const fits = (value: unknown, pattern: RegExp) =>
+  value === undefined || (typeof value === 'string' && pattern.test(value));
 
 /** Checks the options. Throws a TypeError that says what to pass, and never what was passed. */
 export const readOptions = (options: LicenseOptions): Settings => {
   const { apiKey, keys, product, appVersion, releaseDate, store, fingerprint, heartbeat = 'auto' } = options;
   const baseUrl = readBaseUrl(options.baseUrl);
-  check(typeof apiKey === 'string' && /^[!-~]+$/.test(apiKey), 'apiKey must be a string.');
-  check(isPinnedKeys(keys ?? {}), 'keys must be what `latchkey keys pull` writes.');
-  check(isShort(product, 64), 'product must be a product’s code.');
-  check(isShort(appVersion, 60), 'appVersion is too long.');
-  check(
-    releaseDate === undefined || /^\d{4}-\d\d-\d\d$/.test(releaseDate),
-    'releaseDate must be like 2026-11-22.',
-  );
-  check(
-    fingerprint === undefined || /^[!-~]{8,256}$/.test(fingerprint),
-    'fingerprint must have 8 to 256 visible ASCII characters.',
-  );
-  check(heartbeat === 'auto' || heartbeat === 'off', 'heartbeat must be "auto" or "off".');
-  check(globalThis.crypto?.subtle, 'crypto.subtle is missing: serve the page over https.');
+  check(apiKey && fits(apiKey, /^[!-~]+$/), 'apiKey must be a string.');
+  check(isPinnedKeys(keys), 'keys must be what `latchkey keys pull` writes.');
+  check(fits(product, /^.{1,64}$/), 'product must be a product’s code.');
+  check(fits(appVersion, /^.{1,60}$/), 'appVersion is too long.');
+  check(fits(releaseDate, /^\d{4}-\d\d-\d\d$/), 'releaseDate must be like 2026-11-22.');
+  check(fits(fingerprint, /^[!-~]{8,256}$/), 'fingerprint must be 8 to 256 visible ASCII characters.');
+  check(fits(heartbeat, /^(auto|off)$/), 'heartbeat must be "auto" or "off".');
+  check(globalThis.crypto?.subtle, 'crypto.subtle is missing: use https.');
   return {
     baseUrl,
     apiKey,

@@ -31,7 +31,7 @@ export const EMPTY_RECORD: LicenseRecord = {
 };
 
 const hasType = (value: unknown, empty: unknown): boolean =>
-  Array.isArray(empty) ? Array.isArray(value) : typeof value === (empty === null ? 'string' : typeof empty);
+  Array.isArray(empty) ? Array.isArray(value) : typeof value === typeof (empty ?? '');
 
 /** Returns null if the text is no record. A field of another type counts as empty. */
 export const parseRecord = (stored: string | null): LicenseRecord | null => {

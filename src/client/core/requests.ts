@@ -6,6 +6,8 @@ const TIMEOUT_MS = 10_000;
 const FIRST_WAIT_MS = 500;
 /** A longer Retry-After is left to the next refresh. */
 const MAX_WAIT_MS = 30_000;
+/** What is refused for a month, for example until the quota resets, may be possible tomorrow. */
+const MAX_RETRY_AFTER_MS = 86_400_000;
 
 export interface Reply {
   /** Null if the reply isn't a JSON object with status 200. It says nothing about the license then. */
@@ -19,8 +21,8 @@ const FAILED: Reply = { body: null, retryAfterMs: 0, isFinal: false };
 
 /** Reads Retry-After: seconds, or a date. */
 const readRetryAfter = (header: string | null, nowMs: number): number => {
-  const ms = /^\d+$/.test(header ?? '') ? Number(header) * 1_000 : Date.parse(header ?? '') - nowMs;
-  return ms > 0 ? ms : 0;
+  const ms = Number(header) * 1_000 || Date.parse(header ?? '') - nowMs;
+  return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : 0;
 };
 
 /** A request that the service refuses is refused again. Anything else may be the network, or a proxy in between. */

@@ -5,15 +5,15 @@ import type { Session } from './session.ts';
 // Decides when to refresh and when to send a heartbeat, by the machine's clock.
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 /** How soon a refresh is repeated while the license isn't valid. */
-const RETRY_MS = 5 * MINUTE_MS;
+const RETRY_MS = 300_000;
 /** Timers are set for at most this long, so that waking from sleep is noticed soon. */
-const TICK_MS = MINUTE_MS;
+const TICK_MS = 60_000;
 /** A timer that is this late means that the machine was asleep. */
-const ASLEEP_MS = 2 * MINUTE_MS;
+const ASLEEP_MS = 120_000;
 
 export const openSchedule = (
   { now, hasHeartbeat }: Settings,
@@ -97,14 +97,15 @@ export const openSchedule = (
       if (answer) leaseMs = answer.verdict.claims.valid ? answer.verdict.details.leaseMs : null;
       if (retryAfterMs > 0 && !isHeartbeat) {
         refusedAt = nowMs;
-        refusedMs = Math.min(retryAfterMs, DAY_MS);
+        refusedMs = retryAfterMs;
       }
       const isOver = code === 'deactivated';
       refreshAt = isOver ? Infinity : nowMs + (refreshMs(isHeartbeat, result) ?? refreshAt - nowMs);
       heartbeatAt =
         isOver || leaseMs === null || !hasHeartbeat
           ? Infinity
-          : nowMs + Math.max(around(leaseMs / 3, 0.1), retryAfterMs);
+          : // A verify that is refused, for example because the quota is spent, doesn't end the heartbeats.
+            nowMs + Math.max(around(leaseMs / 3, 0.1), isHeartbeat ? retryAfterMs : 0);
       arm();
     },
 

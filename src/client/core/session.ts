@@ -2,13 +2,18 @@ import { openKeyRing } from './key-ring.ts';
 import type { Settings } from './options.ts';
 import { EMPTY_RECORD, type LicenseRecord, mergeRecords, parseRecord } from './record.ts';
 import { isSame, isSameVerdict, toState, storedVerdict, type Verdict } from './state.ts';
-import { checkTime, checkToken, type Expected, type TokenReason } from './token.ts';
+import { checkTime, checkToken, type Claims, type Expected, type TokenReason } from './token.ts';
 import type { EntitlementValue, LicenseState } from './types.ts';
 
 // What is known about the license: the record in the store, the verdicts that its tokens prove, and the state that
 // follows from them and the time.
 
-const CODES = { iat: 'clock_rolled_back', mark: 'clock_rolled_back', exp: 'offline_expired' } as const;
+const CODES = {
+  release: 'updates_ended',
+  iat: 'clock_rolled_back',
+  mark: 'clock_rolled_back',
+  exp: 'offline_expired',
+} as const;
 /** Why an offline file is refused, in a code that the application knows. */
 const FILE_CODES: Partial<Record<TokenReason, 'not_activated' | 'wrong_product'>> = {
   fp: 'not_activated',
@@ -58,22 +63,26 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
 
   const timeNow = () => now() + record.offsetMs;
 
+  /** A token may be of an earlier release, or of a call without the release date. */
+  const isCovered = ({ updates_until: until }: Claims) =>
+    !until || !application.release_date || application.release_date <= until;
+
   const whyEnded = ({ claims, endMs }: Verdict) =>
-    checkTime(claims, { nowMs: timeNow(), markMs: record.markMs, endMs });
+    isCovered(claims) ? checkTime(claims, { nowMs: timeNow(), markMs: record.markMs, endMs }) : 'release';
 
   const decide = (): LicenseState => {
-    if (!isLoaded) return toState(null, 'loading');
     if (verdict && !verdict.claims.valid) return toState(verdict);
     let ended: LicenseState | null = null;
     for (const known of [verdict, file]) {
-      const reason = known && whyEnded(known);
-      if (known && !reason) return toState(known);
-      if (known && reason) ended ??= toState(known, CODES[reason]);
+      if (!known) continue;
+      const reason = whyEnded(known);
+      if (!reason) return toState(known);
+      ended ??= toState(known, CODES[reason]);
     }
     if (ended) return ended;
-    if (record.isReleased) return toState(null, 'deactivated');
-    if ((candidate ?? record.licenseKey) === null) return toState(null, 'key_missing');
-    return toState(null, hasAsked ? 'inconclusive' : 'loading');
+    const asked = hasAsked ? 'inconclusive' : 'loading';
+    const unreleased = isLoaded && (candidate ?? record.licenseKey) === null ? 'key_missing' : asked;
+    return toState(null, record.isReleased ? 'deactivated' : unreleased);
   };
 
   /** Brings the state up to date with the time, and tells the listeners about a change. */
@@ -81,9 +90,9 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
     const next = decide();
     record = { ...record, markMs: Math.max(record.markMs, timeNow()) };
     if (isSame(next, state)) return state;
-    const last = state;
+    const isRenewed = isSameVerdict(next, state);
     state = next;
-    if (isSameVerdict(next, last)) return state;
+    if (isRenewed) return state;
     for (const listener of listeners) {
       try {
         listener(next);
@@ -94,29 +103,33 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
     return state;
   };
 
-  /** Takes over what another process has stored. Returns the text that is in the store. */
-  const adopt = async (): Promise<string | null> => {
-    const stored = await (async () => store.get())().catch(() => null);
+  /** Takes over what another process has stored. Returns the text that is in the store, if it can be read. */
+  const adopt = async (): Promise<string | null | undefined> => {
+    const stored = await (async () => store.get())().catch(() => undefined);
     const last = record;
-    record = mergeRecords(record, parseRecord(stored));
+    record = mergeRecords(record, parseRecord(stored ?? null));
     const { licenseKey, token, file: fileToken } = record;
     if (token === last.token && fileToken === last.file && licenseKey === last.licenseKey) return stored;
     await ring.follow(record.chain);
-    verdict = await readStored(token, licenseKey, 'online');
+    const next = await readStored(token, licenseKey, 'online');
+    // With `offline_days: 0`, the token of another process is never good here, but the own verdict may be.
+    verdict = next && next.claims.exp <= next.claims.iat ? (verdict ?? next) : next;
     file = await readStored(fileToken, licenseKey, 'offline');
     return stored;
   };
 
   /** Reads the store, applies the change, and writes the store. One update runs at a time. */
-  const update = (change = (current: LicenseRecord) => current): Promise<LicenseState> => {
+  const update = (change?: (current: LicenseRecord) => LicenseRecord): Promise<LicenseState> => {
     const run = async () => {
       const stored = await adopt();
-      record = change(record);
+      if (change) record = change(record);
       isLoaded = true;
       settle();
       const text = JSON.stringify(record);
-      // Without a store that works, the verdict lasts as long as the process.
-      if (text !== stored) await (async () => store.set(text))().catch(() => {});
+      // A store that can't be read now may have a good token. Without a store that works, the verdict lasts as long as
+      // the process.
+      if (text !== stored && (change || stored !== undefined))
+        await (async () => store.set(text))().catch(() => {});
       return state;
     };
     const updated = queue.then(run, run);
@@ -143,8 +156,7 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
         typeof (await check(answer.token, record.licenseKey, {})) !== 'string'),
 
     /** When the verdict ends by itself, in the machine's time. */
-    endsAt: () =>
-      state.valid && state.offlineUntil ? state.offlineUntil.getTime() - record.offsetMs : Infinity,
+    endsAt: () => Number((state.valid && state.offlineUntil) || Infinity) - record.offsetMs,
 
     entitlement: (name: string): EntitlementValue | undefined => {
       const { valid, entitlements } = settle();

@@ -26,12 +26,11 @@ export interface Verdict {
 
 const date = (value: unknown): Date | null => {
   const ms = Date.parse(String(value));
-  return Number.isNaN(ms) ? null : new Date(ms);
+  return ms ? new Date(ms) : null;
 };
 
 /** A license is good through the end of its last day, UTC. */
-const lastMoment = (day: string | null | undefined): Date | null =>
-  typeof day === 'string' ? date(`${day}T23:59:59.999Z`) : null;
+const lastMoment = (day: string | null | undefined): Date | null => date(`${day}T23:59:59.999Z`);
 
 const name = ({ id, name, platform }: JsonObject) => ({
   id: text(id) ?? '',
@@ -46,7 +45,7 @@ const readActivation = (value: unknown, { act }: Claims): LicenseActivation | nu
 };
 
 export const readDetails = (body: JsonObject, claims: Claims): Details => {
-  const { seats, machines, retry_at: retryAt, server_time: serverTime } = body;
+  const { seats, machines, retry_at: retryAt } = body;
   const activation = readActivation(body['activation'], claims);
   const leaseUntilMs = activation?.leaseUntil?.getTime();
   return {
@@ -58,7 +57,7 @@ export const readDetails = (body: JsonObject, claims: Claims): Details => {
           .map((machine) => ({ ...name(machine), lastSeenAt: date(machine['last_seen_at']) }))
       : null,
     retryAtMs: date(retryAt)?.getTime() ?? null,
-    leaseMs: leaseUntilMs === undefined ? null : leaseUntilMs - (date(serverTime)?.getTime() ?? 0),
+    leaseMs: leaseUntilMs ? leaseUntilMs - claims.iat * 1_000 : null,
   };
 };
 
@@ -73,7 +72,7 @@ export const storedVerdict = (claims: Claims): Verdict => ({
 /** A verdict that has just arrived. With `offline_days: 0` its token has ended already, so it is good until the next one. */
 export const freshVerdict = (body: JsonObject, claims: Claims): Verdict => {
   const details = readDetails(body, claims);
-  const holdMs = claims.iat * 1_000 + (details.leaseMs ?? HOLD_MS);
+  const holdMs = claims.iat * 1_000 + Math.min(details.leaseMs ?? HOLD_MS, HOLD_MS);
   const endMs =
     claims.exp > claims.iat
       ? claims.exp * 1_000
@@ -92,19 +91,19 @@ export const toState = (
   verdict: Verdict | null,
   code: LicenseCode = verdict?.claims.code ?? 'inconclusive',
 ) => {
-  const claims = verdict?.claims;
+  const { claims, details, source = 'none', endMs = 0 } = verdict ?? ({} as Partial<Verdict>);
   const state: LicenseState = {
     valid: claims?.valid === true && code === 'valid',
     code,
     status: claims?.status ?? null,
-    source: verdict?.source ?? 'none',
+    source,
     entitlements: { ...claims?.ent },
     expiresAt: lastMoment(claims?.license_ends),
     updatesUntil: lastMoment(claims?.updates_until),
-    seats: verdict?.details.seats ?? null,
-    activation: verdict?.details.activation ?? null,
-    machines: verdict?.details.machines ?? null,
-    offlineUntil: claims?.valid ? new Date(verdict?.endMs ?? 0) : null,
+    seats: details?.seats ?? null,
+    activation: details?.activation ?? null,
+    machines: details?.machines ?? null,
+    offlineUntil: claims?.valid ? new Date(endMs) : null,
     checkedAt: claims ? new Date(claims.iat * 1_000) : null,
   };
   freeze(state);

@@ -64,9 +64,7 @@ const hasShape = (payload: JsonObject): boolean =>
 
 /** A stored token without a fingerprint is good for a license whose seats aren't limited. An answer repeats what was sent. */
 const isOfMachine = async (fp: unknown, fingerprint: string | null, isAnswer: boolean): Promise<boolean> =>
-  fp === null
-    ? !isAnswer || fingerprint === null
-    : fingerprint !== null && fp === (await sha256(fingerprint));
+  fp === (fingerprint && (await sha256(fingerprint))) || (fp === null && !isAnswer);
 
 /** Checks everything except the time. Returns the claims, or why the token isn't good. */
 export const checkToken = async (

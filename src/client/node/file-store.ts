@@ -8,16 +8,18 @@ const FILE = 'license.json';
 const ATTEMPTS = 5;
 const RETRY_MS = 20;
 
-/** On Windows, a file can't be replaced while another process reads it. */
-const replace = async (from: string, to: string): Promise<void> => {
-  for (let count = 1; count < ATTEMPTS; count += 1) {
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** On Windows, a file can't be replaced while another process reads it, nor read at that moment. */
+const retry = async <T>(run: () => Promise<T>): Promise<T> => {
+  for (let count = 1; ; count += 1) {
     try {
-      return await rename(from, to);
-    } catch {
+      return await run();
+    } catch (error) {
+      if (isMissing(error) || count === ATTEMPTS) throw error;
       await wait(RETRY_MS * count);
     }
   }
-  return rename(from, to);
 };
 
 /**
@@ -27,14 +29,18 @@ const replace = async (from: string, to: string): Promise<void> => {
 export const fileStore = (dir: string): Store => {
   const path = join(dir, FILE);
   return {
-    get: () => readFile(path, 'utf8').catch(() => null),
+    get: () =>
+      retry(() => readFile(path, 'utf8')).catch((error: unknown) => {
+        if (isMissing(error)) return null;
+        throw error;
+      }),
     set: async (text) => {
       if (text === null) return rm(path, { force: true });
       await mkdir(dir, { recursive: true, mode: 0o700 });
       const temporary = `${path}.${randomBytes(6).toString('hex')}`;
       try {
         await writeFile(temporary, text, { mode: 0o600, flag: 'wx', flush: true });
-        return await replace(temporary, path);
+        return await retry(() => rename(temporary, path));
       } catch (error) {
         await rm(temporary, { force: true });
         throw error;

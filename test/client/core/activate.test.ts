@@ -55,7 +55,7 @@ describe('activate()', () => {
       app_version: '1.2.3',
       release_date: '2026-11-01',
       name: 'Laptop',
-      nonce: expect.stringMatching(/^[\w-]{22}$/) as string,
+      nonce: expect.stringMatching(/^[\w-]{36}$/) as string,
     });
     await license.stop();
   });
