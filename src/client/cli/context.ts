@@ -16,7 +16,7 @@ export const createContext = (out: Output) => {
     const { LATCHKEY_URL, LATCHKEY_API_KEY } = process.env;
     const stored = LATCHKEY_URL && LATCHKEY_API_KEY ? {} : await readConfig();
     const url = LATCHKEY_URL || stored.url;
-    const api_key = LATCHKEY_API_KEY || stored.api_key;
+    const api_key = (LATCHKEY_API_KEY || stored.api_key)?.trim();
     out.hide(api_key ?? '');
     return { ...(url && { url: toOrigin(url) }), ...(api_key && { api_key }) };
   };

@@ -33,8 +33,12 @@ const run = async (words: string[], out: Output): Promise<number> => {
 
 /** Runs a command and returns the exit status. */
 export const main = async (words: string[]): Promise<number> => {
-  // A reader such as `head` may close the pipe before everything is written.
-  process.stdout.on('error', () => process.exit(0));
+  // A reader such as `head` may close the pipe before everything is written. A full disk is a failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : 2),
+  );
+  // Messages that nobody can read don't change the exit status.
+  process.stderr.on('error', () => {});
   const out = createOutput(words.includes('--json'));
   try {
     return await run(words, out);

@@ -60,7 +60,7 @@ export const createOutput = (isJson: boolean) => {
       if (!isJson) writeError(text);
     },
 
-    warn: (text: string) => writeError(`${colorsFor(stderr).yellow('Warning:')} ${text}`),
+    warn: (text: string) => writeError(`${colorsFor(stderr).yellow('Warning:')} ${clean(text)}`),
 
     /** Replaces the last progress. Only a terminal shows it. */
     progress: (text: string) => {

@@ -3,8 +3,8 @@ import type { Colors } from 'picocolors/types';
 
 export type Cell = string | number | boolean | null | undefined;
 
-/** Replaces control characters, because names come from customers and could otherwise control the terminal. */
-export const clean = (text: string): string => text.replace(/\p{Cc}/gu, ' ');
+/** Replaces characters by which a text, such as a customer's name, controls the terminal or reorders its line. */
+export const clean = (text: string): string => text.replace(/[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu, ' ');
 
 const toText = (cell: Cell, empty: string): string =>
   cell === null || cell === undefined || cell === '' ? empty : clean(String(cell));
@@ -33,6 +33,6 @@ export const renderTabs = (rows: Cell[][]): string =>
 
 export const renderFields = (fields: Record<string, Cell>, colors: Colors): string => {
   const names = Object.keys(fields);
-  const labels = align(names.map((name) => [name.replaceAll('_', ' '), '']));
+  const labels = align(names.map((name) => [clean(name).replaceAll('_', ' '), '']));
   return names.map((name, i) => colors.dim(labels[i] ?? '') + toText(fields[name], '–')).join('\n');
 };

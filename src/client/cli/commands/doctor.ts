@@ -7,6 +7,7 @@ import { answer } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { readPinnedKeys } from '../pinned-keys.ts';
+import { clean } from '../table.ts';
 import { fetchKeys } from './keys.ts';
 
 interface Finding {
@@ -142,7 +143,7 @@ export const doctor = command({
       findings.push({ check, ...result });
       const [color, mark] = MARKS[result.result];
       if (out.isJson) return;
-      out.text(`${out.colors[color](mark)} ${check}: ${result.message}`);
+      out.text(`${out.colors[color](mark)} ${check}: ${clean(result.message)}`);
       if (result.advice !== undefined) out.text(`  ${result.advice}`);
     };
 

@@ -9,7 +9,7 @@ import { prompt } from '../prompt.ts';
 const { stdin } = process;
 
 const readUrl = async (option: string | undefined): Promise<string> => {
-  const known = option ?? process.env['LATCHKEY_URL'] ?? (await readConfig().catch(() => null))?.url;
+  const known = option || process.env['LATCHKEY_URL'] || (await readConfig().catch(() => null))?.url;
   if (known) return toOrigin(known);
   if (!stdin.isTTY)
     throw new CliError('The service’s URL isn’t known.', { advice: 'Pass --url, or set LATCHKEY_URL.' });

@@ -7,12 +7,17 @@ import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { readPinnedKeys } from '../pinned-keys.ts';
+import { clean } from '../table.ts';
 import { fetchKeys } from './keys.ts';
 
 type Json = Record<string, unknown>;
 
+const MAX_SECONDS = 8.64e12;
+
 const time = (seconds: unknown): string =>
-  typeof seconds === 'number' ? new Date(seconds * 1_000).toISOString() : 'an unknown time';
+  typeof seconds === 'number' && Math.abs(seconds) <= MAX_SECONDS
+    ? new Date(seconds * 1_000).toISOString()
+    : 'an unknown time';
 
 interface Check {
   reason: TokenReason;
@@ -193,7 +198,7 @@ export const inspectToken = command({
       out.fields(null, Object.fromEntries(describe(claims ?? {})));
       out.text('');
       for (const { passed } of done) out.text(`${colors.green('✓')} ${passed}`);
-      out.text(`${isYes ? colors.green('✓') : colors.red('✗')} ${verdict}`);
+      out.text(`${isYes ? colors.green('✓') : colors.red('✗')} ${clean(verdict)}`);
     }
     return isYes ? 0 : 1;
   },

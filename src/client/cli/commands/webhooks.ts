@@ -7,6 +7,7 @@ import { answer } from '../connection.ts';
 import { toOrigin } from '../context.ts';
 import { CliError, networkReason } from '../failure.ts';
 import type { Output } from '../output.ts';
+import { clean } from '../table.ts';
 
 type Event = components['schemas']['NewEvents']['data'][number];
 
@@ -130,7 +131,9 @@ export const listenForWebhooks = command({
         const outcome =
           result &&
           ` ${(isOk ? green : red)(String(result.status ?? result.error))} ${dim(`${result.duration_ms} ms`)}`;
-        out.text(`${dim(event.created_at)} ${event.event} ${event.id}${outcome ?? `\n${event.payload}`}`);
+        out.text(
+          `${dim(event.created_at)} ${event.event} ${event.id}${outcome ?? `\n${clean(event.payload)}`}`,
+        );
       }
     });
     return 0;
