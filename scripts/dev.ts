@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseEnv } from 'node:util';
+import { parseArgs, parseEnv } from 'node:util';
 import { readConfig, readSigningKeys } from '../src/shared/config.ts';
 import { type DatabaseEntry, parseDatabases } from '../src/shared/databases.ts';
 
@@ -56,10 +56,14 @@ const env = {
   X_LOCAL_OBSERVABILITY: 'false',
 };
 
+const args = process.argv.slice(2);
+const { values } = parseArgs({ args, options: { 'persist-to': { type: 'string' } }, strict: false });
+const storage = values['persist-to'] === undefined ? [] : ['--persist-to', String(values['persist-to'])];
+
 const applyMigrations = ({ binding }: DatabaseEntry) => {
   const { status, stdout, stderr } = spawnSync(
     'wrangler',
-    ['d1', 'migrations', 'apply', binding, '--local'],
+    ['d1', 'migrations', 'apply', binding, '--local', ...storage],
     {
       env: { ...env, CI: 'true' },
       encoding: 'utf8',
@@ -91,7 +95,6 @@ try {
 }
 readDatabases().forEach(applyMigrations);
 
-const args = process.argv.slice(2);
 // Picks any free port. Two checkouts that start at the same time would both find the default debugger port free.
 if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspector-port=0');
 
