@@ -9,6 +9,8 @@ export const LISTEN_MS = 5 * 60_000;
 /** The time is stored with at most one poll a minute. */
 const RENEW_MS = 60_000;
 const MAX_ARRIVALS = 10_000;
+/** Each event wakes all waiting polls, which read it in turn. A poll beyond them is answered at once. */
+const MAX_WAITING = 50;
 /** A page has at most 100 events. */
 const BLOCKS_PER_PAGE = 2;
 
@@ -90,7 +92,7 @@ export const openListening = ({ sql, kv }: DurableObjectStorage) => {
     /** Returns the blocks after the given number, and waits for the next block if there are none. */
     readOrWait: async (after: number, waitMs: number): Promise<Arrivals> => {
       const arrivals = read(after);
-      if (arrivals.events.length > 0) return arrivals;
+      if (arrivals.events.length > 0 || wakers.size >= MAX_WAITING) return arrivals;
       await new Promise<void>((resolve) => {
         const wake = () => {
           clearTimeout(timer);

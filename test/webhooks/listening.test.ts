@@ -91,3 +91,14 @@ test('a cursor expires once the client stops polling, and the gate stops creatin
   );
   expect(wantsVerified).toBe(false);
 });
+
+test('holds at most 50 polls of an account, and answers another one at once', async () => {
+  const ada = await signUp();
+  const { next_cursor } = await listen(ada);
+  const poll = (waitMs: number) => outbox(ada.accountId).listen(Number(next_cursor), waitMs);
+  const held = Array.from({ length: 50 }, () => poll(25_000));
+  expect((await poll(25_000))?.events).toEqual([]);
+  const event = anEvent();
+  await outbox(ada.accountId).accept(JSON.stringify([event]));
+  for (const arrivals of await Promise.all(held)) expect(arrivals?.events).toMatchObject([{ id: event.id }]);
+});
