@@ -81,8 +81,9 @@ const runSubscription = async (payer: StripePayer, arrival: Arrival, isPaid: boo
     events: (await payer.events(beginMs)).map(({ event }) => event),
     apiLimit: await payer.apiLimit(),
   };
-  await atStripe.put({ status: 'canceled', ended_at: Date.now() / 1_000 });
-  await notify('customer.subscription.deleted', { id: atStripe.id, object: 'subscription' });
+  await atStripe.put({ status: 'canceled', ended_at: Math.floor(Date.now() / 1_000) });
+  const ended = await notify('customer.subscription.deleted', { id: atStripe.id, object: 'subscription' });
+  expect(ended.status).toBe(200);
   expect(await payer.apiLimit()).toBe(1_000);
   vi.setSystemTime(addMonths(beginMs, 2));
   return state;

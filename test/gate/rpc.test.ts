@@ -19,9 +19,10 @@ const methodsOf = ({ prototype }: { prototype: object }) => {
 
 test('the gate has the methods that a Worker of the other release calls', () => {
   expect(methodsOf(AccountGate)).toEqual({
-    verify: 3,
+    verify: 4,
     application: 4,
     listActivations: 3,
+    listSeatChanges: 3,
     releaseActivation: 3,
     issueFile: 1,
     admit: 2,
@@ -43,6 +44,7 @@ test('the outbox has the methods that a Worker of the other release calls', () =
     settle: 4,
     getEndpoint: 1,
     listEndpoints: 0,
+    listen: 2,
     addEndpoint: 2,
     updateEndpoint: 2,
     rotateSecret: 2,
