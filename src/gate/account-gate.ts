@@ -10,7 +10,7 @@ import { coalesce } from '../shared/coalesce.ts';
 import { openActivations } from './activations.ts';
 import { type Admission, openAdmission } from './admission.ts';
 import { type Call, openAnswers } from './answers.ts';
-import { type ApplicationRequest, type FileRequest, openApplications } from './applications.ts';
+import { type ApplicationRequest, openApplications } from './applications.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges } from './changes.ts';
 import { openCopy } from './copy.ts';
@@ -26,6 +26,7 @@ import {
   writeReply,
 } from './replies.ts';
 import { openSellerCalls } from './seller-calls.ts';
+import type { FileRequest } from './seller-types.ts';
 import { openSessionRate } from './session-rate.ts';
 import type { SeatCall } from './seats.ts';
 import type { FeedRead } from './source.ts';

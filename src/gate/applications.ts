@@ -8,6 +8,7 @@ import type { Outgoing } from './outgoing.ts';
 import { openSeatCalls } from './seat-calls.ts';
 import { openSeatClock } from './seat-clock.ts';
 import { isHeld, isLive, type SeatCall, type SeatCode } from './seats.ts';
+import type { FileRequest, FileVerdict, ReleaseResult, SeatPage } from './seller-types.ts';
 import { writeOrRestart } from '../shared/write-or-restart.ts';
 import { decideVerdict, type Verdict } from './verdict.ts';
 
@@ -86,29 +87,6 @@ const UNKNOWN = {
   retryAtMs: null,
   machines: null,
 } as const satisfies Partial<ApplicationVerdict>;
-
-export interface SeatPage {
-  activations: Activation[];
-  seats: ApplicationVerdict['seats'];
-}
-
-export type ReleaseResult = 'released' | 'not_found' | 'held_by_file';
-
-export interface FileRequest {
-  licenseKey: string;
-  fingerprint?: string | undefined;
-  /** For how many days the file is good, instead of the terms' `offline_days`. */
-  days?: number | undefined;
-}
-
-/** What an offline file says, or why there is none. */
-export type FileVerdict =
-  | { refused: ApplicationCode | 'days_required' }
-  | ({ refused: null; activationId: string | null; offlineDays: number; issuedAtMs: number } & Pick<
-      CopiedLicense,
-      'licenseKey' | 'id' | 'product' | 'expiresAt' | 'updatesUntil'
-    > &
-      Pick<Terms, 'entitlements'>);
 
 /** Whether the machine hasn't released its seat, or a file still holds it. */
 const isReleasable = ({ seat }: Activation, nowMs: number) =>

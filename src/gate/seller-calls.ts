@@ -1,5 +1,6 @@
 import type { Activations } from './activations.ts';
-import type { Applications, FileRequest, FileVerdict, ReleaseResult, SeatPage } from './applications.ts';
+import type { Applications } from './applications.ts';
+import type { FileRequest, FileVerdict, ReleaseResult, SeatPage } from './seller-types.ts';
 import type { Copy } from './copy.ts';
 import type { SeatChange } from './seat-history.ts';
 
