@@ -1,9 +1,9 @@
 // Writes src/client/api/schema.ts, the types of the OpenAPI document. With --check, it only says whether the file is up
-// to date. It lives outside scripts/ because openapi-typescript needs a TypeScript of its own.
+// to date. It has a package.json because openapi-typescript needs a TypeScript of its own.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTypes, { astToString, type OpenAPI3 } from 'openapi-typescript';
-import { openApiDocument } from '../../scripts/openapi.ts';
+import { openApiDocument } from '../openapi.ts';
 import { app } from '../../src/app.ts';
 
 interface Response {
