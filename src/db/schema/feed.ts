@@ -5,7 +5,7 @@ export const FEED_KINDS = ['account', 'key', 'license', 'product', 'erased', 'de
 
 /**
  * Changes that an account's gate has not applied yet. `ref` is the id of the changed or deleted row, the code of a product, a license
- * key that no license has any more (`erased`) or, for an event, the id of the event in `payload`.
+ * key that no license has anymore (`erased`) or, for an event, the id of the event in `payload`.
  */
 export const feed = sqliteTable(
   'feed',
