@@ -1,0 +1,49 @@
+import type { Escrow } from './escrow.ts';
+import type { ShareOffer } from './shares.ts';
+
+// Home and a branch exchange their states, not what has changed: each message has everything that the receiver may have
+// missed, so messages may be lost, late, repeated or out of order.
+
+/** A part of the log of home's changes. A receiver that has not applied `after` can't use it. */
+export interface Feed<Row> {
+  after: number;
+  through: number;
+  /** Set if home's log no longer goes back to `after`: the branch drops its copy. */
+  isReset: boolean;
+  /** The changed rows as they are at `through`. The branch ignores rows that it doesn't have. */
+  rows: Row[];
+}
+
+/** What a branch tells home. Everything in it is on the branch's disk. */
+export interface Report {
+  /** Names this opening of the branch. Home ignores a report of an earlier one. */
+  opening: number;
+  applied: number;
+  escrows: Escrow[];
+  share: ShareOffer | null;
+  /** Calls within the last two leases. */
+  usedLately: number;
+}
+
+/** What home tells a branch. Everything in it is on home's disk, but for the share. */
+export interface Update<Row> {
+  opening: number;
+  /** Counts the starts of home. */
+  term: number;
+  /** Null if home doesn't know what the branch has applied. */
+  feed: Feed<Row> | null;
+  /** Null if the branch has been granted nothing in this period. `others` is what home and other branches have counted. */
+  granted: { periodStartMs: number; granted: number; others: number } | null;
+  share: ShareOffer | null;
+  /** Whether the branch gives back what it has not spent. */
+  isRecall: boolean;
+}
+
+export type FeedStep = 'ignore' | 'apply' | 'reset';
+
+/** What a branch does with a feed. One that came too late has nothing new, and one that came too early has a gap before it. */
+export const feedStep = (applied: number, feed: Feed<unknown> | null): FeedStep => {
+  if (!feed || feed.through <= applied) return 'ignore';
+  if (feed.isReset) return 'reset';
+  return feed.after <= applied ? 'apply' : 'ignore';
+};

@@ -1,0 +1,33 @@
+import type { Region } from '../../shared/rules/regions.ts';
+
+export const OPEN_AFTER_CALLS = 20;
+export const OPEN_WINDOW_MS = 60_000;
+export const CLOSE_AFTER_MS = 15 * 60_000;
+/** One for each region but home's. */
+export const MAX_BRANCHES = 6;
+
+/** Regions so near to each other that a branch would save less than what it adds to every change. */
+const NEIGHBORS: Partial<Record<Region, Region>> = { weur: 'eeur', eeur: 'weur' };
+
+export interface RegionCalls {
+  region: Region;
+  home: Region | null;
+  opened: readonly Region[];
+  /** Calls from this region that home has answered within the window. */
+  calls: number;
+}
+
+/** Whether home opens a branch for a region. Home's own region and its neighbor have none. */
+export const shouldOpen = (
+  { region, home, opened, calls }: RegionCalls,
+  openAfterCalls = OPEN_AFTER_CALLS,
+): boolean =>
+  calls >= openAfterCalls &&
+  region !== home &&
+  NEIGHBORS[region] !== home &&
+  !opened.includes(region) &&
+  opened.length < MAX_BRANCHES;
+
+/** Whether a branch closes: it gives back what it holds and forgets the rest. */
+export const shouldClose = (lastCallMs: number, nowMs: number, closeAfterMs = CLOSE_AFTER_MS): boolean =>
+  nowMs - lastCallMs >= closeAfterMs;

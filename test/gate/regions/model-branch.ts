@@ -1,0 +1,262 @@
+import type { Report, Update } from '../../../src/gate/regions/messages.ts';
+import { forwardEvents, type Message, type Process, type Turn } from './model-process.ts';
+import type { Rules } from './model-rules.ts';
+import {
+  type Answer,
+  type BranchDisk,
+  type BranchMemory,
+  type Call,
+  LICENSES,
+  type Row,
+} from './model-types.ts';
+
+export type Branch = Process<BranchDisk, BranchMemory>;
+
+const RENEWAL_RETRY_MS = 3_000;
+const FORWARD_MS = 10_000;
+/** Much shorter than in the service, so that branches close within a schedule. */
+const CLOSE_AFTER_MS = 45_000;
+const CALLS_ON_DISK = 100;
+
+export const newBranchDisk = (): BranchDisk => ({
+  opening: 0,
+  applied: 0,
+  rows: [],
+  escrows: [],
+  isClosing: false,
+  calls: [],
+  events: [],
+});
+
+const newBranchMemory = (nowMs: number): BranchMemory => ({
+  lease: null,
+  share: null,
+  sentMs: new Map(),
+  forwarded: new Map(),
+  forwardedIds: new Set(),
+  lastCallMs: nowMs,
+  lastRenewalMs: -Infinity,
+  usedLately: 0,
+  others: {},
+});
+
+/** The object of a branch, driven by the shipped decisions. */
+export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) => {
+  const link = (branch: Branch) => `home-${branch.name}`;
+  const isOpen = ({ disk }: Branch) => disk.opening > 0 && !disk.isClosing;
+
+  const reportOf = ({ disk, memory }: Branch): Report => ({
+    opening: disk.opening,
+    applied: disk.applied,
+    escrows: disk.escrows,
+    share: memory.share,
+    usedLately: memory.usedLately,
+  });
+
+  const renew = (branch: Branch, turn: Turn) => {
+    const { memory } = branch;
+    memory.lastRenewalMs = turn.nowMs;
+    const id = memory.sentMs.size;
+    memory.sentMs.set(id, turn.nowMs);
+    turn.send('home', { kind: 'renew', id, report: reportOf(branch) }, link(branch));
+    memory.usedLately = 0;
+  };
+
+  const noteChange = ({ memory }: Branch, license: number, revision: number) => {
+    for (const { changedAt } of memory.forwarded.values())
+      changedAt[license] = Math.max(changedAt[license] ?? 0, revision);
+  };
+
+  const rowOf = ({ disk }: Branch, license: number): Row | undefined =>
+    disk.rows.find((row) => row.license === license);
+
+  const mayAnswer = (branch: Branch, nowMs: number) =>
+    isOpen(branch) && rules.mayAnswer(branch.memory.lease, nowMs);
+
+  /** The version that the branch shows without asking home, or null. */
+  const shows = (branch: Branch, nowMs: number, license: number): number | null => {
+    if (!mayAnswer(branch, nowMs)) return null;
+    return rowOf(branch, license)?.version ?? (rules.answersNotFound ? 0 : null);
+  };
+
+  const usageAt = ({ disk, memory }: Branch, periodStartMs: number) =>
+    (memory.others[periodStartMs] ?? 0) + (rules.escrowOf(disk.escrows, periodStartMs)?.spent ?? 0);
+
+  const noteOthers = ({ memory }: Branch, periodStartMs: number, others: number) => {
+    memory.others[periodStartMs] = Math.max(memory.others[periodStartMs] ?? 0, others);
+  };
+
+  const onCall = (branch: Branch, turn: Turn, call: Call, reply: (answer: Answer) => void) => {
+    const { memory, disk } = branch;
+    const { nowMs } = turn;
+    memory.lastCallMs = nowMs;
+    memory.usedLately += call.weight;
+    const periodStartMs = periodAt(nowMs);
+    const version = shows(branch, nowMs, call.license);
+    const isCounted = disk.calls.includes(call.id);
+    const escrow = rules.escrowOf(disk.escrows, periodStartMs);
+    const isRepeat = rules.forwardsRepeats && memory.forwardedIds.has(call.id);
+    const answersHere = !isRepeat && (isCounted || rules.unspent(escrow, periodStartMs) >= call.weight);
+    if (version !== null && answersHere) {
+      if (!isCounted && escrow) {
+        const spent = { ...escrow, spent: escrow.spent + call.weight };
+        turn.write({
+          ...disk,
+          escrows: disk.escrows.map((other) => (other === escrow ? spent : other)),
+          calls: [...disk.calls.slice(-CALLS_ON_DISK), call.id],
+          events: [...disk.events, `${branch.name}:${call.id}`],
+        } satisfies BranchDisk);
+        turn.count({ id: call.id, weight: call.weight, periodStartMs });
+      }
+      const usage = usageAt(branch, periodStartMs);
+      return reply({ callId: call.id, isAdmitted: true, version, usage, others: 0, periodStartMs });
+    }
+    memory.forwardedIds.add(call.id);
+    const changedAt = Array.from({ length: LICENSES }, () => rules.changedAtStart(disk.applied));
+    memory.forwarded.set(call.id, { call, reply, changedAt, untilMs: nowMs + FORWARD_MS });
+    turn.send('home', { kind: 'forward', call, report: reportOf(branch) }, link(branch));
+    const canRenew = isOpen(branch) && nowMs >= memory.lastRenewalMs + RENEWAL_RETRY_MS;
+    if (canRenew && rules.isRenewalDue(memory.lease, nowMs)) renew(branch, turn);
+  };
+
+  const onForwarded = (branch: Branch, turn: Turn, answer: Answer, row: Row) => {
+    const { memory, disk } = branch;
+    const forwarded = memory.forwarded.get(answer.callId);
+    if (!forwarded) return;
+    memory.forwarded.delete(answer.callId);
+    const { periodStartMs } = answer;
+    const known = rowOf(branch, row.license);
+    const changedAt = Math.max(known?.asOf ?? 0, forwarded.changedAt[row.license] ?? 0);
+    if (isOpen(branch) && row.version > 0 && rules.mayKeep(row.asOf, changedAt)) {
+      noteChange(branch, row.license, row.asOf);
+      turn.write({
+        ...disk,
+        rows: [...disk.rows.filter((other) => other !== known), row],
+      } satisfies BranchDisk);
+    }
+    noteOthers(branch, periodStartMs, answer.others);
+    forwarded.reply({ ...answer, usage: Math.max(answer.usage, usageAt(branch, periodStartMs)) });
+  };
+
+  const forget = (branch: Branch, turn: Turn, opening: number) => {
+    const { memory, disk } = branch;
+    memory.lease = null;
+    memory.share = null;
+    memory.sentMs.clear();
+    memory.others = {};
+    for (let license = 0; license < LICENSES; license++) noteChange(branch, license, Infinity);
+    turn.write({ ...newBranchDisk(), opening, calls: disk.calls, events: disk.events } satisfies BranchDisk);
+  };
+
+  /** Merges what home says. Returns false if it is about an earlier opening. */
+  const hear = (branch: Branch, turn: Turn, update: Update<Row>): boolean => {
+    if (update.opening < branch.disk.opening) return false;
+    const isNew = update.opening > branch.disk.opening;
+    if (isNew) forget(branch, turn, update.opening);
+    const { memory, disk } = branch;
+    memory.share = rules.receiveShare(memory.share, update.term, update.share);
+    let { rows, applied, escrows } = disk;
+    const { feed, granted } = update;
+    const step = rules.feedStep(applied, feed);
+    if (feed && step !== 'ignore') {
+      applied = feed.through;
+      if (step === 'reset') rows = [];
+      else
+        rows = rows.map((row) => {
+          const changed = feed.rows.find(({ license }) => license === row.license);
+          return changed && changed.asOf >= row.asOf ? changed : row;
+        });
+      const licenses =
+        step === 'reset'
+          ? Array.from({ length: LICENSES }, (_, i) => i)
+          : feed.rows.map(({ license }) => license);
+      for (const license of licenses) noteChange(branch, license, feed.through);
+    }
+    if (granted) {
+      const { periodStartMs } = granted;
+      noteOthers(branch, periodStartMs, granted.others);
+      const before = rules.escrowOf(escrows, periodStartMs) ?? rules.newEscrow(periodStartMs);
+      const after = rules.receiveGrant(before, granted.granted);
+      escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), after];
+    }
+    if (update.isRecall) escrows = escrows.map(rules.giveBack);
+    turn.write({ ...disk, rows, applied, escrows } satisfies BranchDisk);
+    return true;
+  };
+
+  const onRenewed = (
+    branch: Branch,
+    turn: Turn,
+    body: { id: number; update: Update<Row>; leaseMs: number },
+  ) => {
+    const { memory } = branch;
+    const sentMs = memory.sentMs.get(body.id);
+    if (!hear(branch, turn, body.update) || sentMs === undefined || !isOpen(branch)) return;
+    const through = body.update.feed?.through ?? 0;
+    const answer = { sentMs: rules.leaseStart(sentMs, turn.nowMs), leaseMs: body.leaseMs, through };
+    memory.lease = rules.renew(memory.lease, answer, branch.disk.applied);
+  };
+
+  const close = (branch: Branch, turn: Turn) => {
+    const { disk, memory } = branch;
+    if (rules.stopsBeforeClosing) memory.lease = null;
+    if (!disk.isClosing && rules.stopsBeforeClosing)
+      turn.write({
+        ...disk,
+        isClosing: true,
+        escrows: disk.escrows.map(rules.giveBack),
+      } satisfies BranchDisk);
+    turn.send('home', { kind: 'close', report: reportOf(branch) }, link(branch));
+  };
+
+  return {
+    shows,
+    mayAnswer,
+
+    start: (branch: Branch, turn: Turn) => {
+      branch.memory = newBranchMemory(turn.nowMs);
+    },
+
+    receive: (branch: Branch, turn: Turn, message: Message) => {
+      const { body } = message;
+      switch (body.kind) {
+        case 'verify':
+          onCall(branch, turn, body.call, (answer) => turn.reply(message, { kind: 'verified', answer }));
+          break;
+        case 'forwarded':
+          onForwarded(branch, turn, body.answer, body.row);
+          break;
+        case 'tell': {
+          const wasOpen = isOpen(branch);
+          if (!hear(branch, turn, body.update)) break;
+          turn.reply(message, { kind: 'told', report: reportOf(branch) });
+          if (!wasOpen && isOpen(branch)) renew(branch, turn);
+          break;
+        }
+        case 'renewed':
+          onRenewed(branch, turn, body);
+          break;
+        case 'closed':
+          if (body.opening === branch.disk.opening) forget(branch, turn, 0);
+          break;
+        case 'accepted': {
+          const events = branch.disk.events.filter((event) => !body.events.includes(event));
+          turn.write({ ...branch.disk, events } satisfies BranchDisk);
+          break;
+        }
+      }
+    },
+
+    /** What a branch's alarm does. */
+    tick: (branch: Branch, turn: Turn) => {
+      const { memory } = branch;
+      const { nowMs } = turn;
+      for (const [id, { untilMs }] of memory.forwarded) if (nowMs >= untilMs) memory.forwarded.delete(id);
+      forwardEvents(branch, turn, rules.keepsEventsUntilAccepted);
+      const { disk } = branch;
+      if (disk.opening === 0 || nowMs < memory.lastRenewalMs + RENEWAL_RETRY_MS) return;
+      if (disk.isClosing || rules.shouldClose(memory.lastCallMs, nowMs, CLOSE_AFTER_MS)) close(branch, turn);
+      else if (rules.isRenewalDue(memory.lease, nowMs)) renew(branch, turn);
+    },
+  };
+};

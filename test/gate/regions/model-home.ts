@@ -1,0 +1,311 @@
+import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
+import type { Report } from '../../../src/gate/regions/messages.ts';
+import {
+  type Home,
+  knownBranch,
+  newKnownBranch,
+  openedBranches,
+  quotaAt,
+  tell,
+  updateFor,
+} from './model-home-state.ts';
+import { forwardEvents, type Message, type Turn } from './model-process.ts';
+import type { Rules } from './model-rules.ts';
+import { type Answer, type BranchName, BRANCHES, type Call, type HomeDisk } from './model-types.ts';
+
+export interface HomeSettings {
+  limit: number;
+  /** The rate limit of the one key. */
+  callsPerSecond: number;
+  periodAt: (nowMs: number) => number;
+  /** The versions in D1. */
+  versions: () => readonly number[];
+}
+
+/** Home keeps so few changes that a branch often has to drop its copy. */
+const LOG_LENGTH = 3;
+const RECALL_MS = 2_000;
+const TELL_INTERVAL_MS = 1_000;
+const OPEN_AFTER_CALLS = 2;
+const CALLS_ON_DISK = 100;
+
+/** The object at home, driven by the shipped decisions. */
+export const openHome = (rules: Rules, { limit, callsPerSecond, periodAt, versions }: HomeSettings) => {
+  const answerOf = (home: Home, call: Call, periodStartMs: number, isAdmitted: boolean): Answer => {
+    const { disk } = home;
+    const quota = quotaAt(rules, home, limit, periodStartMs);
+    const escrow = quota.escrows[openedBranches(disk).indexOf(call.region)];
+    return {
+      callId: call.id,
+      isAdmitted,
+      version: disk.versions[call.license] ?? 0,
+      usage: rules.usedByOthers(quota, undefined),
+      others: rules.usedByOthers(quota, escrow),
+      periodStartMs,
+    };
+  };
+
+  /** Counts and answers a call, or returns false if the limit is reached as far as home knows. */
+  const admit = (home: Home, turn: Turn, call: Call, reply: (answer: Answer) => void): boolean => {
+    const periodStartMs = periodAt(turn.nowMs);
+    const { disk } = home;
+    if (!disk.calls.includes(call.id)) {
+      const quota = quotaAt(rules, home, limit, periodStartMs);
+      if (rules.remaining(quota) < call.weight) return false;
+      turn.write({
+        ...disk,
+        counted: { ...disk.counted, [periodStartMs]: quota.counted + call.weight },
+        calls: [...disk.calls.slice(-CALLS_ON_DISK), call.id],
+        events: [...disk.events, `home:${call.id}`],
+      } satisfies HomeDisk);
+      turn.count({ id: call.id, weight: call.weight, periodStartMs });
+    }
+    reply(answerOf(home, call, periodStartMs, true));
+    return true;
+  };
+
+  /** Answers what has waited for branches: changes, and calls that waited for grants to be given back. */
+  const answerWaiting = (home: Home, turn: Turn) => {
+    const { memory } = home;
+    memory.changes = memory.changes.filter(({ barrier, reply }) => {
+      const leased = Object.values(memory.known);
+      if (rules.whoMustAck(leased, barrier, turn.nowMs).length > 0) return true;
+      reply();
+      return false;
+    });
+    memory.parked = memory.parked.filter(({ call, reply, waitsFor, untilMs }) => {
+      if (admit(home, turn, call, reply)) return false;
+      if (waitsFor.size > 0 && turn.nowMs < untilMs) return true;
+      reply(answerOf(home, call, periodAt(turn.nowMs), false));
+      return false;
+    });
+  };
+
+  /** Merges a branch's report, unless it is of an earlier opening. */
+  const hear = (home: Home, turn: Turn, name: BranchName, report: Report): boolean => {
+    const { disk, memory } = home;
+    const record = disk.branches[name];
+    if (record?.opening !== report.opening) return false;
+    const known = knownBranch(home, name);
+    known.applied = Math.max(known.applied, report.applied);
+    known.reported = Math.max(known.reported ?? 0, report.applied);
+    known.share = rules.confirmShare(known.share, report.share, disk.term);
+    known.usedLately = report.usedLately;
+    let escrows = record.escrows;
+    for (const reported of report.escrows) {
+      const { periodStartMs } = reported;
+      const before = rules.escrowOf(escrows, periodStartMs) ?? rules.newEscrow(periodStartMs);
+      const merged = rules.mergeReport(before, reported);
+      if (merged.spent === before.spent && merged.returned === before.returned) continue;
+      escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), merged];
+    }
+    if (escrows !== record.escrows)
+      turn.write({
+        ...disk,
+        branches: { ...disk.branches, [name]: { ...record, escrows } },
+      } satisfies HomeDisk);
+    const escrow = rules.escrowOf(escrows, periodAt(turn.nowMs));
+    if (!escrow || !rules.isRecallable(escrow))
+      for (const { waitsFor } of memory.parked) waitsFor.delete(name);
+    return true;
+  };
+
+  const offerShares = (home: Home) => {
+    const branches = openedBranches(home.disk).map((name) => knownBranch(home, name));
+    const offers = rules.share(
+      callsPerSecond,
+      branches.map(({ share, usedLately }) => ({ ...share, usedLately })),
+    );
+    for (const [i, known] of branches.entries()) {
+      const perSecond = offers[i] ?? null;
+      const { offered, confirmed } = known.share;
+      const number = Math.max(offered?.number ?? 0, confirmed?.number ?? 0) + 1;
+      if (perSecond !== null)
+        known.share = { ...known.share, offered: { term: home.disk.term, number, perSecond } };
+    }
+  };
+
+  const renewBranch = (home: Home, turn: Turn, name: BranchName, report: Report) => {
+    const known = knownBranch(home, name);
+    known.leasedUntilMs = rules.leasedUntil(known.leasedUntilMs, turn.nowMs, LEASE_MS);
+    known.isLapsed = false;
+    const { disk } = home;
+    const record = disk.branches[name] ?? { opening: 0, escrows: [] };
+    const periodStartMs = periodAt(turn.nowMs);
+    const quota = quotaAt(rules, home, limit, periodStartMs);
+    const escrow = quota.escrows[openedBranches(disk).indexOf(name)] ?? rules.newEscrow(periodStartMs);
+    const more = rules.grant(quota, escrow, report.usedLately);
+    const escrows = [
+      ...record.escrows.filter((other) => other.periodStartMs !== periodStartMs),
+      { ...escrow, granted: escrow.granted + more },
+    ];
+    if (more > 0 || rules.writesRenewals) {
+      const branches = { ...disk.branches, [name]: { ...record, escrows } };
+      turn.write({ ...disk, renewals: disk.renewals + 1, branches } satisfies HomeDisk);
+    }
+    offerShares(home);
+  };
+
+  const openBranch = (home: Home, turn: Turn, name: BranchName) => {
+    const { disk, memory } = home;
+    memory.calls[name]++;
+    const region = name === 'A' ? 'weur' : 'oc';
+    const opened = disk.branches[name] ? ([region] as const) : [];
+    const calls = memory.calls[name];
+    if (!rules.shouldOpen({ region, home: 'enam', opened, calls }, OPEN_AFTER_CALLS)) return;
+    memory.calls[name] = 0;
+    memory.known[name] = newKnownBranch(0, true);
+    const openings = disk.openings + 1;
+    const branches = { ...disk.branches, [name]: { opening: openings, escrows: [] } };
+    turn.write({ ...disk, openings, branches } satisfies HomeDisk);
+    tell(rules, home, turn, name, periodAt(turn.nowMs), false);
+  };
+
+  const onCall = (home: Home, turn: Turn, call: Call, reply: (answer: Answer) => void) => {
+    openBranch(home, turn, call.region);
+    if (admit(home, turn, call, reply)) return;
+    const periodStartMs = periodAt(turn.nowMs);
+    const holders = openedBranches(home.disk).filter((name) => {
+      const escrow = rules.escrowOf(home.disk.branches[name]?.escrows ?? [], periodStartMs);
+      return escrow && rules.isRecallable(escrow);
+    });
+    if (holders.length === 0) return reply(answerOf(home, call, periodStartMs, false));
+    for (const name of holders) tell(rules, home, turn, name, periodStartMs, true);
+    home.memory.parked.push({ call, reply, waitsFor: new Set(holders), untilMs: turn.nowMs + RECALL_MS });
+  };
+
+  /** Copies what has changed in D1. A change also waits for the branches if another request has copied it. */
+  const onChange = (home: Home, turn: Turn, reply: () => void) => {
+    const { disk, memory } = home;
+    let { revision, log } = disk;
+    for (const [license, version] of versions().entries()) {
+      const before = disk.versions[license] ?? 0;
+      if (version === before) continue;
+      revision++;
+      log = [...log, { revision, license }].slice(-LOG_LENGTH);
+      if (rules.needsAck({ kind: 'license', ref: 'L', isNew: before === 0 })) memory.barrier = revision;
+    }
+    if (revision > disk.revision) {
+      turn.write({ ...disk, revision, log, versions: [...versions()] } satisfies HomeDisk);
+      for (const name of openedBranches(disk)) tell(rules, home, turn, name, periodAt(turn.nowMs), false);
+    }
+    memory.changes.push({ barrier: memory.barrier, reply });
+  };
+
+  const onClose = (home: Home, turn: Turn, name: BranchName, report: Report) => {
+    if (!hear(home, turn, name, report)) return;
+    const { disk } = home;
+    const counted = { ...disk.counted };
+    for (const { periodStartMs, spent } of disk.branches[name]?.escrows ?? [])
+      counted[periodStartMs] = (counted[periodStartMs] ?? 0) + spent;
+    const { [name]: _closed, ...branches } = disk.branches;
+    delete home.memory.known[name];
+    for (const { waitsFor } of home.memory.parked) waitsFor.delete(name);
+    turn.write({ ...disk, counted, branches } satisfies HomeDisk);
+  };
+
+  const receive = (home: Home, turn: Turn, message: Message) => {
+    const { body, from } = message;
+    const name = from as BranchName;
+    const periodStartMs = periodAt(turn.nowMs);
+    const answer = (reply: Answer) => turn.reply(message, { kind: 'verified', answer: reply });
+    switch (body.kind) {
+      case 'verify':
+        onCall(home, turn, body.call, answer);
+        break;
+      case 'forward': {
+        const { license } = body.call;
+        hear(home, turn, name, body.report);
+        onCall(home, turn, body.call, (reply) => {
+          const row = { license, version: reply.version, asOf: home.disk.revision };
+          turn.reply(message, { kind: 'forwarded', answer: reply, row });
+        });
+        break;
+      }
+      case 'renew':
+        if (hear(home, turn, name, body.report)) {
+          renewBranch(home, turn, name, body.report);
+          const update = updateFor(rules, home, name, {
+            after: body.report.applied,
+            periodStartMs,
+            isRecall: false,
+          });
+          turn.reply(message, { kind: 'renewed', id: body.id, update, leaseMs: LEASE_MS });
+        } else turn.reply(message, { kind: 'closed', opening: body.report.opening });
+        break;
+      case 'told':
+        hear(home, turn, name, body.report);
+        break;
+      case 'close':
+        onClose(home, turn, name, body.report);
+        turn.reply(message, { kind: 'closed', opening: body.report.opening });
+        break;
+      case 'change':
+        onChange(home, turn, () => turn.reply(message, { kind: 'changed', id: body.id }));
+        break;
+      case 'accepted':
+        turn.write({
+          ...home.disk,
+          events: home.disk.events.filter((event) => !body.events.includes(event)),
+        } satisfies HomeDisk);
+        break;
+    }
+    answerWaiting(home, turn);
+  };
+
+  return {
+    start: (home: Home, turn: Turn) => {
+      const { disk } = home;
+      const known = Object.fromEntries(
+        openedBranches(disk).map((name) => [
+          name,
+          newKnownBranch(rules.leasedUntilAtStart(turn.nowMs, LEASE_MS), false),
+        ]),
+      );
+      const barrier = rules.barrierAtStart(disk.revision);
+      home.memory = { barrier, known, changes: [], parked: [], calls: { A: 0, B: 0 } };
+      turn.write({ ...disk, term: disk.term + 1 } satisfies HomeDisk);
+    },
+
+    receive,
+
+    /** What home's alarm does. */
+    tick: (home: Home, turn: Turn) => {
+      for (const name of BRANCHES) {
+        const known = home.memory.known[name];
+        if (!known) continue;
+        if (turn.nowMs >= known.leasedUntilMs && !known.isLapsed) {
+          known.isLapsed = true;
+          known.share = rules.endShare(known.share, home.disk.term);
+        }
+      }
+      offerShares(home);
+      for (const name of openedBranches(home.disk)) {
+        const { applied, reported, toldMs, share } = knownBranch(home, name);
+        const isDue = turn.nowMs >= toldMs + TELL_INTERVAL_MS;
+        const isBehind = reported === null || applied < home.disk.revision;
+        const hasOffer = (share.offered?.number ?? 0) > (share.confirmed?.number ?? 0);
+        if (isDue && (isBehind || hasOffer)) tell(rules, home, turn, name, periodAt(turn.nowMs), false);
+      }
+      forwardEvents(home, turn, rules.keepsEventsUntilAccepted);
+      answerWaiting(home, turn);
+    },
+
+    /** The part of the rate limit that home allows itself. */
+    shareOf: (home: Home) =>
+      rules.homeShare(
+        callsPerSecond,
+        Object.values(home.memory.known).map(({ share }) => share),
+      ),
+
+    /** What home has counted or given away in a period, which must never pass the limit. */
+    committedOf: (disk: HomeDisk, periodStartMs: number) =>
+      (disk.counted[periodStartMs] ?? 0) +
+      openedBranches(disk)
+        .flatMap((name) => disk.branches[name]?.escrows ?? [])
+        .reduce(
+          (sum, escrow) => (escrow.periodStartMs === periodStartMs ? sum + rules.exposure(escrow) : sum),
+          0,
+        ),
+  };
+};

@@ -1,0 +1,31 @@
+import * as acks from '../../../src/gate/regions/acks.ts';
+import * as escrow from '../../../src/gate/regions/escrow.ts';
+import * as lease from '../../../src/gate/regions/lease.ts';
+import * as messages from '../../../src/gate/regions/messages.ts';
+import * as opening from '../../../src/gate/regions/opening.ts';
+import * as shares from '../../../src/gate/regions/shares.ts';
+
+/** What is no decision but the order of steps. The objects keep to it, and the model can break it. */
+const STEPS = {
+  /** A branch counts a lease from when it sent the renewal. */
+  leaseStart: (sentMs: number, _answeredMs: number) => sentMs,
+  /** Messages leave after everything that was written before them is on disk. */
+  sendsAfterCommit: true,
+  /** A renewal is written, so that a process that was replaced can't answer it. */
+  writesRenewals: true,
+  /** A branch asks home for licenses that it doesn't have. */
+  answersNotFound: false,
+  /** The revision that a change waits for after a restart of home. */
+  barrierAtStart: (revision: number) => revision,
+  /** What a branch knows about changes of a license when it asks home. */
+  changedAtStart: (applied: number) => applied,
+  /** Events are deleted once the outbox has accepted them. */
+  keepsEventsUntilAccepted: true,
+  /** A repeated call goes where it went first. */
+  forwardsRepeats: true,
+  /** A branch stops to answer before it reports for the last time. */
+  stopsBeforeClosing: true,
+};
+
+export const RULES = { ...acks, ...escrow, ...lease, ...messages, ...opening, ...shares, ...STEPS };
+export type Rules = typeof RULES;

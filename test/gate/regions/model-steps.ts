@@ -1,0 +1,95 @@
+import * as fc from 'fast-check';
+import { type BranchName, BRANCHES, LICENSES, type NodeName } from './model-types.ts';
+
+interface Clock {
+  drift: number;
+  offsetMs: number;
+}
+
+export type Step =
+  | { do: 'verify'; branch: BranchName; license: number; weight: number; isDirect: boolean }
+  | { do: 'change'; license: number }
+  | { do: 'deliver' | 'drop' | 'repeat'; pick: number }
+  | { do: 'flow'; rounds: number; hold: number }
+  | { do: 'release' }
+  | { do: 'lapse'; ms: number }
+  | { do: 'time'; ms: number }
+  | { do: 'crash' | 'replace'; node: NodeName; link: string }
+  | { do: 'cut'; link: string }
+  | { do: 'heal' };
+
+export interface Schedule {
+  clocks: Record<NodeName, Clock>;
+  /** Where in a period the schedule begins. */
+  startMs: number;
+  steps: Step[];
+  isExhausted: boolean;
+}
+
+const clock = fc.record({
+  drift: fc.constantFrom(0, 0.01, -0.01),
+  offsetMs: fc.constantFrom(0, -4_000, 7_000),
+});
+const node = fc.constantFrom<NodeName[]>('home', 'home', ...BRANCHES);
+const license = fc.nat(LICENSES - 1);
+const branch = fc.constantFrom(...BRANCHES);
+const pick = fc.nat(1_000);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('verify' as const),
+      branch,
+      license,
+      weight: fc.constantFrom(1, 1, 6),
+      isDirect: fc.constantFrom(false, false, false, true),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('change' as const), license }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('deliver' as const), pick }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('drop' as const, 'repeat' as const), pick }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('flow' as const),
+      rounds: fc.constantFrom(1, 2, 6),
+      hold: fc.constantFrom(-1, -1, 0, 1, 2, 3, 4, 5, 7, 9),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'release' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('lapse' as const), ms: fc.constantFrom(0, 0, 100, -300) }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('time' as const),
+      ms: fc.constantFrom(50, 500, 1_000, 1_000, 3_000, 8_000, 20_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom('crash' as const, 'replace' as const),
+      node,
+      link: fc.constantFrom('home-A', 'home-B', 'worker-home', 'worker-A'),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('cut' as const),
+      link: fc.constantFrom('home-A', 'home-B', 'worker-home'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'heal' as const }) },
+);
+
+export const schedule: fc.Arbitrary<Schedule> = fc.record({
+  clocks: fc.record({ home: clock, A: clock, B: clock }),
+  startMs: fc.constantFrom(0, 60_000, 100_000),
+  steps: fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }),
+  isExhausted: fc.constantFrom(true, false, false, false),
+});
