@@ -25,6 +25,13 @@ export interface Report {
   usedLately: number;
 }
 
+export interface Grant {
+  periodStartMs: number;
+  granted: number;
+  /** What home and the other branches have counted, as far as home knows. */
+  others: number;
+}
+
 /** What home tells a branch. Everything in it is on home's disk, but for the share. */
 export interface Update<Row> {
   opening: number;
@@ -32,8 +39,8 @@ export interface Update<Row> {
   term: number;
   /** Null if home doesn't know what the branch has applied. */
   feed: Feed<Row> | null;
-  /** Null if the branch has been granted nothing in this period. `others` is what home and other branches have counted. */
-  granted: { periodStartMs: number; granted: number; others: number } | null;
+  /** One for each period in which the branch has been granted something: its clock may be behind home's. */
+  grants: Grant[];
   share: ShareOffer | null;
   /** Whether the branch gives back what it has not spent. */
   isRecall: boolean;

@@ -28,23 +28,30 @@ const EQUAL_PART = 1 / 4;
 /** A raise by less than this part of the limit is not worth a message. */
 const SMALLEST_STEP = 1 / 32;
 
-const isNewer = (offer: ShareOffer, known: ShareOffer) =>
-  offer.term > known.term || (offer.term === known.term && offer.number > known.number);
+const isOutdated = (offer: ShareOffer, known: ShareOffer) =>
+  offer.term < known.term || (offer.term === known.term && offer.number < known.number);
 
 /**
- * Returns a branch's share after a message of home, whose present term it confirms even if the message has no offer. A
- * branch that was restarted has none.
+ * Returns a branch's share after a message from home. It confirms home's present term even without an offer, so that home
+ * learns what is in force. A branch that was restarted has none.
  */
 export const receiveShare = (
   known: ShareOffer | null,
   term: number,
   offer: ShareOffer | null,
 ): ShareOffer | null => {
-  const latest = offer && (known === null || isNewer(offer, known)) ? offer : known;
+  const latest = offer && (known === null || !isOutdated(offer, known)) ? offer : known;
   return latest === null || term > latest.term
     ? { term, number: 0, perSecond: latest?.perSecond ?? 0 }
     : latest;
 };
+
+/**
+ * Returns a branch's share when its lease has ended. Home may have given the share away since, and a home that was restarted
+ * doesn't know about it, so the next lease starts with nothing but what its answer offers.
+ */
+export const expireShare = (known: ShareOffer | null): ShareOffer | null =>
+  known && { ...known, perSecond: 0 };
 
 /** What home knows after a branch's report. A report from an earlier term may be followed by offers of that term. */
 export const confirmShare = (known: KnownShare, reported: ShareOffer | null, term: number): KnownShare => {

@@ -20,10 +20,10 @@ const CALLS_ON_DISK = 100;
 
 export const newBranchDisk = (): BranchDisk => ({
   opening: 0,
+  state: 'closed',
   applied: 0,
   rows: [],
   escrows: [],
-  isClosing: false,
   calls: [],
   events: [],
 });
@@ -31,7 +31,7 @@ export const newBranchDisk = (): BranchDisk => ({
 const newBranchMemory = (nowMs: number): BranchMemory => ({
   lease: null,
   share: null,
-  sentMs: new Map(),
+  sentMs: [],
   forwarded: new Map(),
   forwardedIds: new Set(),
   lastCallMs: nowMs,
@@ -43,7 +43,7 @@ const newBranchMemory = (nowMs: number): BranchMemory => ({
 /** The object of a branch, driven by the shipped decisions. */
 export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) => {
   const link = (branch: Branch) => `home-${branch.name}`;
-  const isOpen = ({ disk }: Branch) => disk.opening > 0 && !disk.isClosing;
+  const isOpen = ({ disk }: Branch) => disk.state === 'open';
 
   const reportOf = ({ disk, memory }: Branch): Report => ({
     opening: disk.opening,
@@ -56,8 +56,7 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
   const renew = (branch: Branch, turn: Turn) => {
     const { memory } = branch;
     memory.lastRenewalMs = turn.nowMs;
-    const id = memory.sentMs.size;
-    memory.sentMs.set(id, turn.nowMs);
+    const id = memory.sentMs.push(turn.nowMs) - 1;
     turn.send('home', { kind: 'renew', id, report: reportOf(branch) }, link(branch));
     memory.usedLately = 0;
   };
@@ -112,7 +111,7 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
       return reply({ callId: call.id, isAdmitted: true, version, usage, others: 0, periodStartMs });
     }
     memory.forwardedIds.add(call.id);
-    const changedAt = Array.from({ length: LICENSES }, () => rules.changedAtStart(disk.applied));
+    const changedAt = Array.from({ length: LICENSES }, () => disk.applied);
     memory.forwarded.set(call.id, { call, reply, changedAt, untilMs: nowMs + FORWARD_MS });
     turn.send('home', { kind: 'forward', call, report: reportOf(branch) }, link(branch));
     const canRenew = isOpen(branch) && nowMs >= memory.lastRenewalMs + RENEWAL_RETRY_MS;
@@ -138,25 +137,25 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
     forwarded.reply({ ...answer, usage: Math.max(answer.usage, usageAt(branch, periodStartMs)) });
   };
 
-  const forget = (branch: Branch, turn: Turn, opening: number) => {
+  const forget = (branch: Branch, turn: Turn, opening: number, state: BranchDisk['state']) => {
     const { memory, disk } = branch;
     memory.lease = null;
     memory.share = null;
-    memory.sentMs.clear();
     memory.others = {};
     for (let license = 0; license < LICENSES; license++) noteChange(branch, license, Infinity);
-    turn.write({ ...newBranchDisk(), opening, calls: disk.calls, events: disk.events } satisfies BranchDisk);
+    const { calls, events } = disk;
+    turn.write({ ...newBranchDisk(), opening, state, calls, events } satisfies BranchDisk);
   };
 
   /** Merges what home says. Returns false if it is about an earlier opening. */
   const hear = (branch: Branch, turn: Turn, update: Update<Row>): boolean => {
-    if (update.opening < branch.disk.opening) return false;
     const isNew = update.opening > branch.disk.opening;
-    if (isNew) forget(branch, turn, update.opening);
+    if (isNew) forget(branch, turn, update.opening, 'open');
+    if (update.opening < branch.disk.opening || branch.disk.state === 'closed') return false;
     const { memory, disk } = branch;
     memory.share = rules.receiveShare(memory.share, update.term, update.share);
     let { rows, applied, escrows } = disk;
-    const { feed, granted } = update;
+    const { feed } = update;
     const step = rules.feedStep(applied, feed);
     if (feed && step !== 'ignore') {
       applied = feed.through;
@@ -172,11 +171,10 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
           : feed.rows.map(({ license }) => license);
       for (const license of licenses) noteChange(branch, license, feed.through);
     }
-    if (granted) {
-      const { periodStartMs } = granted;
-      noteOthers(branch, periodStartMs, granted.others);
+    for (const { periodStartMs, granted, others } of update.grants) {
+      noteOthers(branch, periodStartMs, others);
       const before = rules.escrowOf(escrows, periodStartMs) ?? rules.newEscrow(periodStartMs);
-      const after = rules.receiveGrant(before, granted.granted);
+      const after = rules.receiveGrant(before, granted);
       escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), after];
     }
     if (update.isRecall) escrows = escrows.map(rules.giveBack);
@@ -190,7 +188,8 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
     body: { id: number; update: Update<Row>; leaseMs: number },
   ) => {
     const { memory } = branch;
-    const sentMs = memory.sentMs.get(body.id);
+    const sentMs = memory.sentMs[body.id];
+    if (!rules.mayAnswer(memory.lease, turn.nowMs)) memory.share = rules.expireShare(memory.share);
     if (!hear(branch, turn, body.update) || sentMs === undefined || !isOpen(branch)) return;
     const through = body.update.feed?.through ?? 0;
     const answer = { sentMs: rules.leaseStart(sentMs, turn.nowMs), leaseMs: body.leaseMs, through };
@@ -200,10 +199,10 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
   const close = (branch: Branch, turn: Turn) => {
     const { disk, memory } = branch;
     if (rules.stopsBeforeClosing) memory.lease = null;
-    if (!disk.isClosing && rules.stopsBeforeClosing)
+    if (disk.state === 'open' && rules.stopsBeforeClosing)
       turn.write({
         ...disk,
-        isClosing: true,
+        state: 'closing',
         escrows: disk.escrows.map(rules.giveBack),
       } satisfies BranchDisk);
     turn.send('home', { kind: 'close', report: reportOf(branch) }, link(branch));
@@ -237,7 +236,7 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
           onRenewed(branch, turn, body);
           break;
         case 'closed':
-          if (body.opening === branch.disk.opening) forget(branch, turn, 0);
+          if (body.opening === branch.disk.opening) forget(branch, turn, body.opening, 'closed');
           break;
         case 'accepted': {
           const events = branch.disk.events.filter((event) => !body.events.includes(event));
@@ -254,8 +253,9 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
       for (const [id, { untilMs }] of memory.forwarded) if (nowMs >= untilMs) memory.forwarded.delete(id);
       forwardEvents(branch, turn, rules.keepsEventsUntilAccepted);
       const { disk } = branch;
-      if (disk.opening === 0 || nowMs < memory.lastRenewalMs + RENEWAL_RETRY_MS) return;
-      if (disk.isClosing || rules.shouldClose(memory.lastCallMs, nowMs, CLOSE_AFTER_MS)) close(branch, turn);
+      if (disk.state === 'closed' || nowMs < memory.lastRenewalMs + RENEWAL_RETRY_MS) return;
+      if (disk.state === 'closing' || rules.shouldClose(memory.lastCallMs, nowMs, CLOSE_AFTER_MS))
+        close(branch, turn);
       else if (rules.isRenewalDue(memory.lease, nowMs)) renew(branch, turn);
     },
   };

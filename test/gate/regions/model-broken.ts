@@ -21,7 +21,6 @@ export const BROKEN: Record<string, Partial<Rules>> = {
   'a process that was replaced renews a lease': { writesRenewals: false },
   'a branch answers not_found': { answersNotFound: true },
   'a branch keeps a row that has changed meanwhile': { mayKeep: () => true },
-  'a branch forgets what it had applied when it asked': { changedAtStart: () => 0 },
   'a feed is applied over a gap or again': {
     feedStep: (applied, feed) => (feed && feed.through !== applied ? 'apply' : 'ignore'),
   },
@@ -60,11 +59,9 @@ export const BROKEN: Record<string, Partial<Rules>> = {
     confirmShare: (known, reported) =>
       reported ? { ...known, confirmed: { number: reported.number, perSecond: reported.perSecond } } : known,
   },
-  'a share outlives its lease': {
-    endShare: (known) => ({
-      ...known,
-      confirmed: { number: known.offered?.number ?? 0, perSecond: 0 },
-    }),
+  'a share outlives its lease': { expireShare: (known) => known },
+  'an outdated offer of a share replaces a newer one': {
+    receiveShare: (known, term, offer) => offer ?? RULES.receiveShare(known, term, null),
   },
   'events are deleted before the outbox has accepted them': { keepsEventsUntilAccepted: false },
   'a repeated call is answered elsewhere': { forwardsRepeats: false },

@@ -60,7 +60,7 @@ export const updateFor = (
   rules: Rules,
   home: Home,
   name: BranchName,
-  { after, periodStartMs, isRecall }: { after: number | null; periodStartMs: number; isRecall: boolean },
+  { after, isRecall }: { after: number | null; isRecall: boolean },
 ): Update<Row> => {
   const { term, revision, log, versions, branches } = home.disk;
   const { opening = 0, escrows = [] } = branches[name] ?? {};
@@ -71,33 +71,23 @@ export const updateFor = (
     version: versions[license] ?? 0,
     asOf: revision,
   }));
-  const escrow = rules.escrowOf(escrows, periodStartMs);
   return {
     opening,
     term,
     feed: after === null ? null : { after, through: revision, isReset, rows },
-    granted: escrow
-      ? {
-          periodStartMs,
-          granted: escrow.granted,
-          others: rules.usedByOthers(quotaAt(rules, home, 0, periodStartMs), escrow),
-        }
-      : null,
+    grants: escrows.map((escrow) => ({
+      periodStartMs: escrow.periodStartMs,
+      granted: escrow.granted,
+      others: rules.usedByOthers(quotaAt(rules, home, 0, escrow.periodStartMs), escrow),
+    })),
     share: knownBranch(home, name).share.offered,
     isRecall,
   };
 };
 
-export const tell = (
-  rules: Rules,
-  home: Home,
-  turn: Turn,
-  name: BranchName,
-  periodStartMs: number,
-  isRecall: boolean,
-) => {
+export const tell = (rules: Rules, home: Home, turn: Turn, name: BranchName, isRecall: boolean) => {
   const known = knownBranch(home, name);
   known.toldMs = turn.nowMs;
-  const update = updateFor(rules, home, name, { after: known.reported, periodStartMs, isRecall });
+  const update = updateFor(rules, home, name, { after: known.reported, isRecall });
   turn.send(name, { kind: 'tell', update }, `home-${name}`);
 };

@@ -158,7 +158,7 @@ export const openHome = (rules: Rules, { limit, callsPerSecond, periodAt, versio
     const openings = disk.openings + 1;
     const branches = { ...disk.branches, [name]: { opening: openings, escrows: [] } };
     turn.write({ ...disk, openings, branches } satisfies HomeDisk);
-    tell(rules, home, turn, name, periodAt(turn.nowMs), false);
+    tell(rules, home, turn, name, false);
   };
 
   const onCall = (home: Home, turn: Turn, call: Call, reply: (answer: Answer) => void) => {
@@ -170,7 +170,7 @@ export const openHome = (rules: Rules, { limit, callsPerSecond, periodAt, versio
       return escrow && rules.isRecallable(escrow);
     });
     if (holders.length === 0) return reply(answerOf(home, call, periodStartMs, false));
-    for (const name of holders) tell(rules, home, turn, name, periodStartMs, true);
+    for (const name of holders) tell(rules, home, turn, name, true);
     home.memory.parked.push({ call, reply, waitsFor: new Set(holders), untilMs: turn.nowMs + RECALL_MS });
   };
 
@@ -187,7 +187,7 @@ export const openHome = (rules: Rules, { limit, callsPerSecond, periodAt, versio
     }
     if (revision > disk.revision) {
       turn.write({ ...disk, revision, log, versions: [...versions()] } satisfies HomeDisk);
-      for (const name of openedBranches(disk)) tell(rules, home, turn, name, periodAt(turn.nowMs), false);
+      for (const name of openedBranches(disk)) tell(rules, home, turn, name, false);
     }
     memory.changes.push({ barrier: memory.barrier, reply });
   };
@@ -207,7 +207,6 @@ export const openHome = (rules: Rules, { limit, callsPerSecond, periodAt, versio
   const receive = (home: Home, turn: Turn, message: Message) => {
     const { body, from } = message;
     const name = from as BranchName;
-    const periodStartMs = periodAt(turn.nowMs);
     const answer = (reply: Answer) => turn.reply(message, { kind: 'verified', answer: reply });
     switch (body.kind) {
       case 'verify':
@@ -227,7 +226,6 @@ export const openHome = (rules: Rules, { limit, callsPerSecond, periodAt, versio
           renewBranch(home, turn, name, body.report);
           const update = updateFor(rules, home, name, {
             after: body.report.applied,
-            periodStartMs,
             isRecall: false,
           });
           turn.reply(message, { kind: 'renewed', id: body.id, update, leaseMs: LEASE_MS });
@@ -285,7 +283,7 @@ export const openHome = (rules: Rules, { limit, callsPerSecond, periodAt, versio
         const isDue = turn.nowMs >= toldMs + TELL_INTERVAL_MS;
         const isBehind = reported === null || applied < home.disk.revision;
         const hasOffer = (share.offered?.number ?? 0) > (share.confirmed?.number ?? 0);
-        if (isDue && (isBehind || hasOffer)) tell(rules, home, turn, name, periodAt(turn.nowMs), false);
+        if (isDue && (isBehind || hasOffer)) tell(rules, home, turn, name, false);
       }
       forwardEvents(home, turn, rules.keepsEventsUntilAccepted);
       answerWaiting(home, turn);

@@ -17,8 +17,6 @@ const STEPS = {
   answersNotFound: false,
   /** The revision that a change waits for after a restart of home. */
   barrierAtStart: (revision: number) => revision,
-  /** What a branch knows about changes of a license when it asks home. */
-  changedAtStart: (applied: number) => applied,
   /** Events are deleted once the outbox has accepted them. */
   keepsEventsUntilAccepted: true,
   /** A repeated call goes where it went first. */

@@ -16,7 +16,9 @@ export type Step =
   | { do: 'time'; ms: number }
   | { do: 'crash' | 'replace'; node: NodeName; link: string }
   | { do: 'cut'; link: string }
-  | { do: 'heal' };
+  | { do: 'heal' }
+  /** A change while a branch can't be reached, until home takes its lease for ended or after home was restarted. */
+  | { do: 'strand'; branch: BranchName; license: number; then: 'lapse' | 'crash' | 'replace' };
 
 export interface Schedule {
   clocks: Record<NodeName, Clock>;
@@ -26,10 +28,8 @@ export interface Schedule {
   isExhausted: boolean;
 }
 
-const clock = fc.record({
-  drift: fc.constantFrom(0, 0.01, -0.01),
-  offsetMs: fc.constantFrom(0, -4_000, 7_000),
-});
+const clockOf = (...drifts: number[]) =>
+  fc.record({ drift: fc.constantFrom(...drifts), offsetMs: fc.constantFrom(0, -4_000, 7_000) });
 const node = fc.constantFrom<NodeName[]>('home', 'home', ...BRANCHES);
 const license = fc.nat(LICENSES - 1);
 const branch = fc.constantFrom(...BRANCHES);
@@ -42,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('verify' as const),
       branch,
       license,
-      weight: fc.constantFrom(1, 1, 6),
+      weight: fc.constantFrom(1, 1, 1, 6, 6, 25),
       isDirect: fc.constantFrom(false, false, false, true),
     }),
   },
@@ -85,10 +85,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.constant({ do: 'heal' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('strand' as const),
+      branch,
+      license,
+      then: fc.constantFrom('lapse' as const, 'crash' as const, 'replace' as const),
+    }),
+  },
 );
 
 export const schedule: fc.Arbitrary<Schedule> = fc.record({
-  clocks: fc.record({ home: clock, A: clock, B: clock }),
+  clocks: fc.record({ home: clockOf(0.01, 0, -0.01), A: clockOf(-0.01, 0.01), B: clockOf(-0.01, 0) }),
   startMs: fc.constantFrom(0, 60_000, 100_000),
   steps: fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }),
   isExhausted: fc.constantFrom(true, false, false, false),

@@ -94,11 +94,12 @@ export interface HomeMemory {
 }
 
 export interface BranchDisk {
+  /** The last opening, which stays when the branch closes: a late message must not open it again. */
   opening: number;
+  state: 'closed' | 'open' | 'closing';
   applied: number;
   rows: Row[];
   escrows: Escrow[];
-  isClosing: boolean;
   calls: string[];
   events: string[];
 }
@@ -114,7 +115,7 @@ export interface Forwarded {
 export interface BranchMemory {
   lease: Lease | null;
   share: ShareOffer | null;
-  sentMs: Map<number, number>;
+  sentMs: number[];
   forwarded: Map<string, Forwarded>;
   forwardedIds: Set<string>;
   lastCallMs: number;

@@ -139,10 +139,19 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
     if (!process.isOver) receive(process, message);
   };
 
+  /** While its requests still reach the process that was replaced, a connection brings nothing from the new one. */
+  const isCut = ({ link, from, sender }: Message) => {
+    if (cuts.has(link)) return true;
+    const before = from === 'worker' ? undefined : replaced.get(from);
+    return (
+      before !== undefined && before.link === link && !before.process.isOver && before.process !== sender
+    );
+  };
+
   const deliver = (item: Item | undefined): boolean => {
     if (!item) return false;
     if ('commit' in item) finishCommit(item.commit);
-    else if (cuts.has(item.message.link)) return false;
+    else if (isCut(item.message)) return false;
     else deliverMessage(item.message);
     return true;
   };
@@ -259,6 +268,18 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
           .map(({ leasedUntilMs }) => leasedUntilMs - nowAt('home'))
           .filter((ms) => ms > 0);
         if (endsMs.length > 0) pass(Math.min(...endsMs) / (1 + clocks.home.drift) + step.ms);
+        break;
+      }
+      case 'strand': {
+        const link = `home-${step.branch}`;
+        if (step.then === 'replace') take({ do: 'replace', node: 'home', link });
+        else cuts.add(link);
+        take({ do: 'change', license: step.license });
+        flow(2);
+        if (step.then === 'crash') take({ do: 'crash', node: 'home', link });
+        else take({ do: 'lapse', ms: 0 });
+        pass(step.then === 'crash' ? CHANGE_RETRY_MS : 0);
+        flow(3);
         break;
       }
       case 'drop':
