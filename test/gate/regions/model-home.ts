@@ -274,6 +274,7 @@ export const openHome = (rules: Rules, { limit, callsPerSecond, periodAt, versio
         if (!known) continue;
         if (turn.nowMs >= known.leasedUntilMs && !known.isLapsed) {
           known.isLapsed = true;
+          known.usedLately = 0;
           known.share = rules.endShare(known.share, home.disk.term);
         }
       }
@@ -297,13 +298,13 @@ export const openHome = (rules: Rules, { limit, callsPerSecond, periodAt, versio
       ),
 
     /** What home has counted or given away in a period, which must never pass the limit. */
-    committedOf: (disk: HomeDisk, periodStartMs: number) =>
-      (disk.counted[periodStartMs] ?? 0) +
-      openedBranches(disk)
-        .flatMap((name) => disk.branches[name]?.escrows ?? [])
-        .reduce(
-          (sum, escrow) => (escrow.periodStartMs === periodStartMs ? sum + rules.exposure(escrow) : sum),
-          0,
-        ),
+    committedOf: ({ counted, branches }: HomeDisk, periodStartMs: number) => {
+      let sum = counted[periodStartMs] ?? 0;
+      for (const name of BRANCHES) {
+        const escrow = rules.escrowOf(branches[name]?.escrows ?? [], periodStartMs);
+        if (escrow) sum += rules.exposure(escrow);
+      }
+      return sum;
+    },
   };
 };

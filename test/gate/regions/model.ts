@@ -5,7 +5,7 @@ import { newHomeDisk } from './model-home-state.ts';
 import { type Message, openTurn, type Process, type Turn } from './model-process.ts';
 import type { Rules } from './model-rules.ts';
 import type { Schedule, Step } from './model-steps.ts';
-import { type BranchName, BRANCHES, type Call, LICENSES, type NodeName } from './model-types.ts';
+import { type Body, type BranchName, BRANCHES, type Call, LICENSES, type NodeName } from './model-types.ts';
 
 export const LIMIT = 90;
 export const CALLS_PER_SECOND = 64;
@@ -25,10 +25,13 @@ interface Asked {
 
 type Item = { message: Message } | { commit: Process };
 
+const isOf = (item: Item, kind: Body['kind'] | null) => 'message' in item && item.message.body.kind === kind;
+
 /** A home, two branches, the network between them and callers, under a virtual clock. It throws where a promise breaks. */
 export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
   let realMs = PERIOD_MS * 10 + startMs;
   let ids = 0;
+  let checked: unknown = null;
   const versions = Array.from({ length: LICENSES }, () => 0);
   const audit = openAudit(LIMIT);
   const pool: Item[] = [];
@@ -91,7 +94,7 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
         : branch.receive(process as BranchProcess, turn, message),
     );
 
-  const send = (to: NodeName, body: Message['body']) =>
+  const send = (to: NodeName, body: Body) =>
     pool.push({ message: { from: 'worker', to, sender: null, receiver: null, link: `worker-${to}`, body } });
 
   const receiveWorker = ({ body }: Message) => {
@@ -156,13 +159,14 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
     return true;
   };
 
-  /** Delivers what is under way, in order, but for the message that is held up. */
-  const flow = (rounds: number, hold = -1) => {
-    let messages = 0;
+  /** Delivers what is under way, in order, but holds up the first message of a kind. */
+  const flow = (rounds: number, hold: Body['kind'] | null = null) => {
+    let isHeld = hold === null;
     for (let round = 0; round < rounds && pool.length > 0; round++) {
       const items = pool.splice(0);
       const left = items.filter((item) => {
-        if (!('message' in item) || messages++ !== hold) return !deliver(item);
+        if (isHeld || !isOf(item, hold)) return !deliver(item);
+        isHeld = true;
         held.push(item);
         return false;
       });
@@ -170,6 +174,9 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
       if (left.length === pool.length) return;
     }
   };
+
+  const find = (pick: number | Body['kind']) =>
+    typeof pick === 'number' ? pick % Math.max(1, pool.length) : pool.findIndex((item) => isOf(item, pick));
 
   const verify = (name: BranchName, license: number, weight: number, isDirect: boolean): string => {
     const id = `c${ids++}`;
@@ -231,6 +238,8 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
     }
     audit.check(shares <= CALLS_PER_SECOND + 1e-6, `the shares add up to ${shares}`);
     const disk = running?.disk ?? (disks.home as HomeProcess['disk']);
+    if (disk === checked) return;
+    checked = disk;
     const periodStartMs = periodAt(nowAt('home'));
     for (const period of [periodStartMs, periodStartMs - PERIOD_MS]) {
       const committed = home.committedOf(disk, period);
@@ -252,7 +261,8 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
         break;
       }
       case 'deliver': {
-        const [item] = pool.splice(step.pick % Math.max(1, pool.length), 1);
+        const at = find(step.pick);
+        const [item] = at < 0 ? [] : pool.splice(at, 1);
         if (item && !deliver(item)) pool.push(item);
         break;
       }
@@ -284,7 +294,7 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
       }
       case 'drop':
       case 'repeat': {
-        const at = step.pick % Math.max(1, pool.length);
+        const at = find(step.pick);
         const item = pool[at];
         if (!item || !('message' in item)) break;
         if (step.do === 'drop') pool.splice(at, 1);
@@ -347,10 +357,10 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
 
     /** Checks what must hold in the end. */
     finish: (isExhausted: boolean) => {
-      rest(36);
+      rest(35);
       audit.check(changes.size === 0, 'a change was not answered');
       if (isExhausted) exhaust();
-      rest(90);
+      rest(60);
       const { branches, counted, events } = disks.home as HomeProcess['disk'];
       audit.check(Object.keys(branches).length === 0, 'a branch is still open');
       audit.checkEnd(counted, events.length);

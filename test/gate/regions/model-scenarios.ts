@@ -1,0 +1,140 @@
+import type { Schedule, Step } from './model-steps.ts';
+import type { Body, BranchName } from './model-types.ts';
+
+// Schedules in which a broken rule breaks a promise, for rules that random schedules seldom reach.
+
+const flow = (hold: Body['kind'] | null = null): Step => ({ do: 'flow', rounds: 8, hold });
+const verify = (branch: BranchName, license = 0, weight = 1): Step => ({
+  do: 'verify',
+  branch,
+  license,
+  weight,
+  isDirect: false,
+});
+const change = (license = 0): Step => ({ do: 'change', license });
+const time = (ms: number): Step => ({ do: 'time', ms });
+const cut = (link: string): Step => ({ do: 'cut', link });
+const crash = (node: 'home' | BranchName): Step => ({ do: 'crash', node, link: '' });
+const release: Step = { do: 'release' };
+const lapse: Step = { do: 'lapse', ms: 0 };
+
+/** Opens a branch that has license 0 in its copy. */
+const open = (branch: BranchName): Step[] => [
+  change(),
+  flow(),
+  verify(branch),
+  flow(),
+  verify(branch),
+  flow(),
+  verify(branch),
+  flow(),
+];
+
+/** Gives home a second to offer shares, and the branches one to confirm them. */
+const settle = [time(1_000), flow(), time(1_000), flow()];
+
+const schedule = (steps: Step[], drift = 0): Schedule => ({
+  clocks: {
+    home: { drift, offsetMs: 0 },
+    A: { drift: -drift, offsetMs: 0 },
+    B: { drift: 0, offsetMs: 0 },
+  },
+  startMs: 0,
+  steps,
+  isExhausted: false,
+});
+
+export const SCENARIOS: Record<string, Schedule> = {
+  'a branch counts its lease from the answer': schedule([
+    ...open('A'),
+    time(20_000),
+    verify('A'),
+    flow('renewed'),
+    time(4_000),
+    release,
+    { do: 'deliver', pick: 'renewed' },
+    cut('home-A'),
+    change(),
+    flow(),
+    lapse,
+    flow(),
+  ]),
+  'a branch ends its lease without a margin': schedule(
+    [...open('A'), { do: 'strand', branch: 'A', license: 0, then: 'lapse' }],
+    0.01,
+  ),
+  'a repeated change does not wait after a restart': schedule([
+    ...open('A'),
+    { do: 'strand', branch: 'A', license: 0, then: 'crash' },
+  ]),
+  'a process that was replaced renews a lease': schedule([
+    ...open('A'),
+    { do: 'replace', node: 'home', link: 'home-A' },
+    change(),
+    flow(),
+    time(20_000),
+    flow(),
+    lapse,
+    flow(),
+  ]),
+  'a branch keeps a row that has changed meanwhile': schedule([
+    ...open('A'),
+    change(1),
+    flow(),
+    verify('A', 1),
+    flow('forwarded'),
+    change(1),
+    flow(),
+    release,
+    flow(),
+  ]),
+  'home trusts a share that was reported before its restart': schedule([
+    ...open('B'),
+    verify('A'),
+    flow(),
+    verify('A'),
+    flow('renew'),
+    release,
+    { do: 'repeat', pick: 'renew' },
+    flow('renew'),
+    verify('A', 0, 6),
+    flow(),
+    ...settle,
+    crash('home'),
+    release,
+    { do: 'deliver', pick: 'renew' },
+    cut('home-A'),
+    verify('B', 0, 6),
+    flow(),
+    ...settle,
+    ...settle,
+  ]),
+  'a share outlives its lease': schedule([
+    ...open('A'),
+    ...open('B'),
+    ...settle,
+    cut('home-A'),
+    time(20_000),
+    flow(),
+    verify('B'),
+    flow(),
+    lapse,
+    flow(),
+    ...settle,
+    ...settle,
+    ...Array.from({ length: 40 }, (): Step => ({ do: 'drop', pick: 'tell' })),
+    crash('home'),
+    { do: 'heal' },
+    flow(),
+  ]),
+  'a repeated call is answered elsewhere': schedule([
+    ...open('A'),
+    change(1),
+    flow(),
+    verify('A', 1),
+    { do: 'repeat', pick: 'verify' },
+    flow('verify'),
+    release,
+    flow(),
+  ]),
+};
