@@ -104,3 +104,5 @@ export const openAudit = (limit: number) => {
     },
   };
 };
+
+export type Audit = ReturnType<typeof openAudit>;
