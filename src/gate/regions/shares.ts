@@ -53,11 +53,17 @@ export const receiveShare = (
 export const expireShare = (known: ShareOffer | null): ShareOffer | null =>
   known && { ...known, perSecond: 0 };
 
-/** What home knows after a branch's report. A report from an earlier term may be followed by offers of that term. */
+/**
+ * What home knows after a branch's report. A report from an earlier term may be followed by offers of that term. A branch
+ * without a lease reports no share, but takes the offer up again with its next lease.
+ */
 export const confirmShare = (known: KnownShare, reported: ShareOffer | null, term: number): KnownShare => {
   if (reported?.term !== term) return known;
-  if (known.confirmed && known.confirmed.number >= reported.number) return known;
-  return { ...known, confirmed: { number: reported.number, perSecond: reported.perSecond } };
+  const { offered, confirmed } = known;
+  const { number } = reported;
+  if (confirmed && confirmed.number >= number) return known;
+  const perSecond = offered?.number === number ? offered.perSecond : reported.perSecond;
+  return { offered, confirmed: { number, perSecond } };
 };
 
 /**

@@ -11,6 +11,15 @@ import {
   type Row,
 } from './model-types.ts';
 
+export interface HomeSettings {
+  limit: number;
+  /** The rate limit of the one key. */
+  callsPerSecond: number;
+  periodAt: (nowMs: number) => number;
+  /** The versions in D1. */
+  versions: () => readonly number[];
+}
+
 export type Home = Process<HomeDisk, HomeMemory>;
 
 export const newHomeDisk = (): HomeDisk => ({

@@ -1,7 +1,7 @@
 import type { Audit } from './model-audit.ts';
 import { type Branch, newBranchDisk, openBranch } from './model-branch.ts';
-import { type HomeSettings, openHome } from './model-home.ts';
-import { type Home, newHomeDisk } from './model-home-state.ts';
+import { openHome } from './model-home.ts';
+import { type Home, type HomeSettings, newHomeDisk } from './model-home-state.ts';
 import { type Message, openTurn, type Process, type Turn } from './model-process.ts';
 import type { Rules } from './model-rules.ts';
 import type { Schedule } from './model-steps.ts';
