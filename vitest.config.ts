@@ -46,6 +46,7 @@ export default defineConfig({
           setupFiles: ['test/support/setup.ts'],
           globalSetup: [
             'test/fuzz/runs.ts',
+            'test/gate/regions/runs.ts',
             'test/support/credentials.ts',
             'test/support/receiver-server.ts',
             'test/support/stripe-server.ts',

@@ -59,6 +59,14 @@ export const BROKEN: Record<string, Partial<Rules>> = {
     confirmShare: (known, reported) =>
       reported ? { ...known, confirmed: { number: reported.number, perSecond: reported.perSecond } } : known,
   },
+  'home takes for confirmed what a branch reports without a lease': {
+    confirmShare: (known, reported, term) => {
+      const confirmed = RULES.confirmShare(known, reported, term);
+      return reported && confirmed !== known
+        ? { ...known, confirmed: { number: reported.number, perSecond: reported.perSecond } }
+        : known;
+    },
+  },
   'a share outlives its lease': { expireShare: (known) => known },
   'an outdated offer of a share replaces a newer one': {
     receiveShare: (known, term, offer) => offer ?? RULES.receiveShare(known, term, null),

@@ -115,6 +115,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export const schedule: fc.Arbitrary<Schedule> = fc.record({
   clocks: fc.record({ home: clockOf(0.01, 0, -0.01), A: clockOf(-0.01, 0.01), B: clockOf(-0.01, 0) }),
   startMs: fc.constantFrom(0, 60_000, 100_000),
-  steps: fc.array(step, { minLength: 20, maxLength: 50, size: 'max' }),
+  steps: fc.array(step, { minLength: 15, maxLength: 40, size: 'max' }),
   isExhausted: fc.constantFrom(true, false, false, false),
 });
