@@ -1,16 +1,8 @@
-import type { Report, Update } from '../../../src/gate/regions/messages.ts';
-import { forwardEvents, type Message, type Process, type Turn } from './model-process.ts';
+import type { Update } from '../../../src/gate/regions/messages.ts';
+import { type Branch, newBranchDisk, newBranchMemory, reportOf } from './model-branch-state.ts';
+import { forwardEvents, type Message, type Turn } from './model-process.ts';
 import type { Rules } from './model-rules.ts';
-import {
-  type Answer,
-  type BranchDisk,
-  type BranchMemory,
-  type Call,
-  LICENSES,
-  type Row,
-} from './model-types.ts';
-
-export type Branch = Process<BranchDisk, BranchMemory>;
+import { type Answer, type BranchDisk, type Call, LICENSES, type Row } from './model-types.ts';
 
 const RENEWAL_RETRY_MS = 3_000;
 const FORWARD_MS = 10_000;
@@ -18,40 +10,10 @@ const FORWARD_MS = 10_000;
 const CLOSE_AFTER_MS = 45_000;
 const CALLS_ON_DISK = 100;
 
-export const newBranchDisk = (): BranchDisk => ({
-  opening: 0,
-  state: 'closed',
-  applied: 0,
-  rows: [],
-  escrows: [],
-  calls: [],
-  events: [],
-});
-
-const newBranchMemory = (nowMs: number): BranchMemory => ({
-  lease: null,
-  share: null,
-  sentMs: [],
-  forwarded: new Map(),
-  forwardedIds: new Set(),
-  lastCallMs: nowMs,
-  lastRenewalMs: -Infinity,
-  usedLately: 0,
-  others: {},
-});
-
 /** The object of a branch, driven by the shipped decisions. */
 export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) => {
   const link = (branch: Branch) => `home-${branch.name}`;
   const isOpen = ({ disk }: Branch) => disk.state === 'open';
-
-  const reportOf = ({ disk, memory }: Branch): Report => ({
-    opening: disk.opening,
-    applied: disk.applied,
-    escrows: disk.escrows,
-    share: memory.share,
-    usedLately: memory.usedLately,
-  });
 
   const renew = (branch: Branch, turn: Turn) => {
     const { memory } = branch;

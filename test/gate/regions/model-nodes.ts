@@ -1,5 +1,6 @@
 import type { Audit } from './model-audit.ts';
-import { type Branch, newBranchDisk, openBranch } from './model-branch.ts';
+import { openBranch } from './model-branch.ts';
+import { type Branch, newBranchDisk } from './model-branch-state.ts';
 import { openHome } from './model-home.ts';
 import { type Home, type HomeSettings, newHomeDisk } from './model-home-state.ts';
 import { type Message, openTurn, type Process, type Turn } from './model-process.ts';

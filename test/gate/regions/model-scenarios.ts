@@ -61,12 +61,12 @@ export const SCENARIOS: Record<string, Schedule> = {
     flow(),
   ]),
   'a branch ends its lease without a margin': schedule(
-    [...open('A'), { do: 'strand', branch: 'A', license: 0, then: 'lapse' }],
+    [...open('A'), { do: 'strand', branch: 'A', license: 0, end: 'lapse' }],
     0.01,
   ),
   'a repeated change does not wait after a restart': schedule([
     ...open('A'),
-    { do: 'strand', branch: 'A', license: 0, then: 'crash' },
+    { do: 'strand', branch: 'A', license: 0, end: 'crash' },
   ]),
   'a process that was replaced renews a lease': schedule([
     ...open('A'),

@@ -22,7 +22,7 @@ export type Step =
   | { do: 'cut'; link: string }
   | { do: 'heal' }
   /** A change while a branch can't be reached, until home takes its lease for ended or after home was restarted. */
-  | { do: 'strand'; branch: BranchName; license: number; then: 'lapse' | 'crash' | 'replace' };
+  | { do: 'strand'; branch: BranchName; license: number; end: 'lapse' | 'crash' | 'replace' };
 
 export interface Schedule {
   clocks: Record<NodeName, Clock>;
@@ -107,7 +107,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('strand' as const),
       branch,
       license,
-      then: fc.constantFrom('lapse' as const, 'crash' as const, 'replace' as const),
+      end: fc.constantFrom('lapse' as const, 'crash' as const, 'replace' as const),
     }),
   },
 );

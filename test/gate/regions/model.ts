@@ -137,12 +137,12 @@ export const openModel = (rules: Rules, { clocks, startMs }: Schedule) => {
         break;
       case 'strand': {
         const link = `home-${step.branch}`;
-        if (step.then === 'replace') nodes.replace('home', link);
+        if (step.end === 'replace') nodes.replace('home', link);
         else cuts.add(link);
         callers.change(step.license, realMs);
         network.flow(2);
-        if (step.then === 'crash') nodes.crash('home');
-        if (step.then === 'crash') pass(CHANGE_RETRY_MS);
+        if (step.end === 'crash') nodes.crash('home');
+        if (step.end === 'crash') pass(CHANGE_RETRY_MS);
         else lapse(0);
         network.flow(3);
         break;
