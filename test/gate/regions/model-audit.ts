@@ -82,6 +82,12 @@ export const openAudit = (limit: number) => {
       check(call.counted === 1 || call.isAmbiguous, 'a call was counted twice');
     },
 
+    /** How many calls were counted, at home and in branches. */
+    countedBy: () => ({
+      home: [...stored].filter((event) => event.startsWith('home')).length,
+      all: stored.size,
+    }),
+
     countedIn: (periodStartMs: number) => countedByPeriod.get(periodStartMs) ?? 0,
 
     /** What a branch would show at this moment, or null if it would ask home. */

@@ -75,7 +75,8 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
     memory.forwardedIds.add(call.id);
     const changedAt = Array.from({ length: LICENSES }, () => disk.applied);
     memory.forwarded.set(call.id, { call, reply, changedAt, untilMs: nowMs + FORWARD_MS });
-    turn.send('home', { kind: 'forward', call, report: reportOf(branch) }, link(branch));
+    const forwarded = { ...call, isCounted: isCounted && rules.tellsCounted };
+    turn.send('home', { kind: 'forward', call: forwarded, report: reportOf(branch) }, link(branch));
     const canRenew = isOpen(branch) && nowMs >= memory.lastRenewalMs + RENEWAL_RETRY_MS;
     if (canRenew && rules.isRenewalDue(memory.lease, nowMs)) renew(branch, turn);
   };

@@ -72,5 +72,6 @@ export const BROKEN: Record<string, Partial<Rules>> = {
     receiveShare: (known, term, offer) => offer ?? RULES.receiveShare(known, term, null),
   },
   'events are deleted before the outbox has accepted them': { keepsEventsUntilAccepted: false },
+  'home counts a call that its branch has counted': { tellsCounted: false },
   'a repeated call is answered elsewhere': { forwardsRepeats: false },
 };

@@ -43,7 +43,7 @@ export const openHome = (rules: Rules, settings: HomeSettings) => {
   const admit = (home: Home, turn: Turn, call: Call, reply: (answer: Answer) => void): boolean => {
     const periodStartMs = periodAt(turn.nowMs);
     const { disk } = home;
-    if (!disk.calls.includes(call.id)) {
+    if (!call.isCounted && !disk.calls.includes(call.id)) {
       const quota = quotaAt(rules, home, limit, periodStartMs);
       if (rules.remaining(quota) < call.weight) return false;
       turn.write({

@@ -21,6 +21,8 @@ const STEPS = {
   keepsEventsUntilAccepted: true,
   /** A repeated call goes where it went first. */
   forwardsRepeats: true,
+  /** A branch says so when it forwards a call that it has counted. */
+  tellsCounted: true,
   /** A branch stops to answer before it reports for the last time. */
   stopsBeforeClosing: true,
 };

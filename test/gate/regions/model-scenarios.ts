@@ -41,6 +41,7 @@ const schedule = (steps: Step[], drift = 0): Schedule => ({
     B: { drift: -drift, offsetMs: 0 },
   },
   startMs: 0,
+  isWarm: false,
   steps,
   isExhausted: false,
 });
@@ -160,6 +161,15 @@ export const SCENARIOS: Record<string, Schedule> = {
     ],
     0.01,
   ),
+  'home counts a call that its branch has counted': schedule([
+    ...open('A'),
+    verify('A'),
+    { do: 'repeat', pick: 'verify' },
+    flow('verify'),
+    time(29_000),
+    release,
+    flow(),
+  ]),
   'a repeated call is answered elsewhere': schedule([
     ...open('A'),
     change(1),

@@ -28,6 +28,8 @@ export interface Schedule {
   clocks: Record<NodeName, Clock>;
   /** Where in a period the schedule begins. */
   startMs: number;
+  /** Whether the schedule begins with open branches that have all licenses in their copies. */
+  isWarm: boolean;
   steps: Step[];
   isExhausted: boolean;
 }
@@ -46,7 +48,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('verify' as const),
       branch,
       license,
-      weight: fc.constantFrom(1, 1, 1, 6, 6, 25),
+      weight: fc.constantFrom(1, 1, 1, 6, 6, 40),
       isDirect: fc.constantFrom(false, false, false, true),
     }),
   },
@@ -115,6 +117,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 export const schedule: fc.Arbitrary<Schedule> = fc.record({
   clocks: fc.record({ home: clockOf(0.01, 0, -0.01), A: clockOf(-0.01, 0.01), B: clockOf(-0.01, 0) }),
   startMs: fc.constantFrom(0, 60_000, 100_000),
+  isWarm: fc.constantFrom(true, true, true, false),
   steps: fc.array(step, { minLength: 15, maxLength: 40, size: 'max' }),
   isExhausted: fc.constantFrom(true, false, false, false),
 });

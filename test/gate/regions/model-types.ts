@@ -23,6 +23,8 @@ export interface Call {
   region: BranchName;
   /** A call that counts as several makes the limit easier to reach. */
   weight: number;
+  /** Set if the branch has counted the call before, but can't answer its repeat. */
+  isCounted?: boolean;
 }
 
 export interface Answer {

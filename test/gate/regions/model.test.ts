@@ -11,7 +11,10 @@ import { schedule } from './model-steps.ts';
 const BROKEN_RUNS = 2_000;
 const RUNS_TIMEOUT_MS = 3_600_000;
 
-const runs = (rules: typeof RULES) => fc.property(schedule, (chosen) => runSchedule(rules, chosen));
+const runs = (rules: typeof RULES) =>
+  fc.property(schedule, (chosen) => {
+    runSchedule(rules, chosen);
+  });
 
 test(
   'branches keep their promises through delay, loss, partitions, restarts and drifting clocks',
@@ -20,6 +23,13 @@ test(
     expect(() => fc.assert(runs(RULES), { numRuns: inject('modelRuns') })).not.toThrow();
   },
 );
+
+test('a good part of the calls in the schedules is counted by branches', () => {
+  const counted = fc.sample(schedule, { numRuns: 300, seed: 1 }).map((chosen) => runSchedule(RULES, chosen));
+  const all = counted.reduce((sum, calls) => sum + calls.all, 0);
+  const home = counted.reduce((sum, calls) => sum + calls.home, 0);
+  expect(all - home).toBeGreaterThan(all / 6);
+});
 
 describe('the model notices that', () => {
   test.for(Object.entries(SCENARIOS))('%s, in a schedule for it', ([name, scenario]) => {
