@@ -30,8 +30,11 @@ import type { FileRequest } from './seller-types.ts';
 import { openSessionRate } from './session-rate.ts';
 import type { SeatCall } from './seats.ts';
 import type { FeedRead } from './source.ts';
+import { openStatistics } from './statistics.ts';
 import { GATE_STEPS } from './tables.ts';
 import { openUpkeep } from './upkeep.ts';
+import { openUsage } from './usage.ts';
+import { openUsageThreshold } from './usage-threshold.ts';
 
 /**
  * One object per account. It answers every verify from its own storage: it checks key, scope, rate limit, usage
@@ -61,6 +64,7 @@ export class AccountGate extends DurableObject<Env> {
   readonly #copy;
   readonly #ledger;
   readonly #admission;
+  readonly #statistics;
   readonly #answerNow;
   readonly #seller;
   readonly #admitSession = openSessionRate();
@@ -84,7 +88,13 @@ export class AccountGate extends DurableObject<Env> {
     const ledger = (this.#ledger = openLedger(storage.sql));
     const activations = openActivations(storage.sql);
     const outgoing = (this.#outgoing = openOutgoing(storage.sql));
-    const admission = (this.#admission = openAdmission(copy, ledger));
+    const admission = (this.#admission = openAdmission(copy));
+    const usageAt = openUsage(copy, (startMs, apiLimit) => {
+      const apiUsage = ledger.periodUsage(startMs);
+      return { apiUsage, remaining: apiLimit - apiUsage };
+    });
+    this.#statistics = openStatistics(ledger, usageAt);
+    const noteUsage = openUsageThreshold({ copy, ledger, outgoing });
     this.#commit = coalesce(
       () => this.#write(),
       () => storage.sync(),
@@ -92,7 +102,7 @@ export class AccountGate extends DurableObject<Env> {
     const upkeep = (this.#upkeep = openUpkeep(storage, copy, outgoing));
     const ensureKnown = (this.#ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep }));
     this.#catchUp = openCatchUp({ ctx, db, accountId, copy, outgoing, ledger, activations, upkeep });
-    this.#changes = openChanges({ ctx, copy, admission, ledger, outgoing, upkeep });
+    this.#changes = openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep });
     this.#pull = coalesce(async () => {
       await this.#catchUp.pull();
       await this.#relay.soon();
@@ -100,7 +110,7 @@ export class AccountGate extends DurableObject<Env> {
     const relay = (this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep }));
     const applications = openApplications({ ctx, copy, activations, outgoing });
     this.#seller = openSellerCalls({ copy, activations, applications, ensureKnown, commit: this.#commit });
-    this.#answerNow = openAnswers({ copy, ledger, admission, applications, outgoing, relay });
+    this.#answerNow = openAnswers({ copy, ledger, admission, usageAt, noteUsage, applications, relay });
     // No call waits for a reload, so the alarm has to do it.
     if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
   }
@@ -192,18 +202,11 @@ export class AccountGate extends DurableObject<Env> {
 
   async statistics(fromDate: string): Promise<Statistics> {
     if (!this.#copy.account()) await this.#pull();
-    const usage = this.#admission.usage(Date.now());
-    return {
-      ...usage,
-      days: this.#ledger.days(fromDate),
-      products: this.#ledger.productUsage(usage.period.startMs),
-      firstValidVerifyMs: this.#ledger.firstValidVerifyMs(),
-    };
+    return this.#statistics.read(fromDate, Date.now());
   }
 
-  /** Returns the times in the order of the ids, with null for a key that was never used. */
   keysLastUsedMs(keyIds: string[]): (number | null)[] {
-    return keyIds.map((keyId) => this.#ledger.keyLastUsedMs(keyId));
+    return this.#statistics.keysLastUsedMs(keyIds);
   }
 
   /** The platform retries a failing alarm only six times, so this one catches errors and arms itself again. */

@@ -5,16 +5,8 @@ import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { effectivePlan, type Plan, PLANS } from '../shared/rules/plans.ts';
 import type { Copy } from './copy.ts';
 import type { CopiedKey } from './copy-tables.ts';
-import type { Ledger } from './ledger.ts';
-import { type Period, periodAt } from './period.ts';
 import { decideRate, decideSharedRate, type RateDecision, type RateState } from './rate.ts';
 import { createRefusalMemory } from './refusal-memory.ts';
-
-export interface Usage {
-  apiUsage: number;
-  apiLimit: number;
-  period: Period;
-}
 
 /**
  * `holdsMs` is the time for which every call with the same key or session is refused in the same way, with the same
@@ -40,8 +32,14 @@ const isValid = (presented: PresentedKey, key: CopiedKey, nowMs: number) =>
   equalInConstantTime(presented.fingerprint, key.fingerprint) &&
   (key.expiresAt === null || nowMs < key.expiresAt);
 
-/** Decides which keys may call, how fast and how often. Rates are kept in memory only. */
-export const openAdmission = (copy: Copy, ledger: Ledger) => {
+/**
+ * Decides which keys may call and how fast. Rates are kept in memory only. `shareOfRate` returns the part of each rate limit
+ * that applies here. What a key owes is a time, so that a larger share doesn't allow a second burst.
+ */
+export const openAdmission = (
+  copy: Pick<Copy, 'account' | 'key'>,
+  shareOfRate: (nowMs: number) => number = () => 1,
+) => {
   const validKeys = createLru<number>(KEYS_IN_MEMORY);
   /** For all valid keys together. */
   let accountRecoveredAtMs = 0;
@@ -73,7 +71,11 @@ export const openAdmission = (copy: Copy, ledger: Ledger) => {
 
   const spendRate = (presented: PresentedKey, nowMs: number, plan: Plan) => {
     const recoveredAtMs = validKeys.get(presented.keyId) ?? 0;
-    const shared = decideSharedRate(recoveredAtMs, accountRecoveredAtMs, nowMs, plan);
+    const part = shareOfRate(nowMs);
+    const shared = decideSharedRate(recoveredAtMs, accountRecoveredAtMs, nowMs, {
+      callsPerSecond: plan.callsPerSecond * part,
+      accountCallsPerSecond: plan.accountCallsPerSecond * part,
+    });
     validKeys.set(presented.keyId, shared.keyRecoveredAtMs);
     accountRecoveredAtMs = shared.accountRecoveredAtMs;
     return toAdmission(presented, shared.decision, nowMs);
@@ -90,17 +92,6 @@ export const openAdmission = (copy: Copy, ledger: Ledger) => {
   });
 
   return {
-    usage: (nowMs: number): Usage => {
-      const account = copy.account();
-      if (!account) throw new Error('The gate has no copy of its account.');
-      const period = periodAt(account, nowMs);
-      return {
-        apiUsage: ledger.periodUsage(period.startMs),
-        apiLimit: PLANS[effectivePlan(account, nowMs)].apiLimit,
-        period,
-      };
-    },
-
     recall,
 
     /** Checks key, rate limit and scope. Every call spends the rate, also with an invalid key or without the scope. */

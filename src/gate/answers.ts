@@ -6,12 +6,11 @@ import type { AdmissionControl } from './admission.ts';
 import type { ApplicationRequest, Applications } from './applications.ts';
 import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
-import type { Outgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
 import type { Relay } from './relay.ts';
 import type { VerifyReply } from './replies.ts';
 import { isCounted, type SeatCall } from './seats.ts';
-import { noteUsage } from './usage-threshold.ts';
+import type { Usage, UsageAt } from './usage.ts';
 import { decideVerdict } from './verdict.ts';
 
 export interface Call {
@@ -27,12 +26,14 @@ export interface Call {
 }
 
 interface Parts {
-  copy: Copy;
+  copy: Pick<Copy, 'findLicense' | 'isProduct'>;
   ledger: Ledger;
-  admission: AdmissionControl;
-  applications: Applications;
-  outgoing: Outgoing;
-  relay: Relay;
+  admission: Pick<AdmissionControl, 'admit'>;
+  usageAt: UsageAt;
+  /** Called with the usage that a counted call has reached. */
+  noteUsage: (usage: Usage, nowMs: number) => void;
+  applications: Pick<Applications, 'isPlain' | 'judge'>;
+  relay: Pick<Relay, 'addVerified'>;
 }
 
 /** The platform repeats a call for at most ten seconds. */
@@ -40,14 +41,14 @@ const REPLIES_IN_MEMORY = 5_000;
 
 /** Answers the calls of applications: checks key, rate limit and usage limit, judges the license, and counts the call. */
 const openFirstAnswers =
-  ({ copy, ledger, admission, applications, outgoing, relay }: Parts) =>
+  ({ copy, ledger, admission, usageAt, noteUsage, applications, relay }: Parts) =>
   ({ presented, call, licenseKey, request, callId, canSign }: Call, nowMs: number): VerifyReply => {
     const admitted = admission.admit(presented, 'verify', nowMs);
     if (admitted.refused !== null) return admitted;
     const { rate } = admitted;
-    const { apiUsage, apiLimit, period } = admission.usage(nowMs);
+    const { apiUsage, apiLimit, remaining, period } = usageAt(nowMs);
     const counts = isCounted(call) && !ledger.hasCounted(callId);
-    if (counts && apiUsage >= apiLimit) {
+    if (counts && remaining < 1) {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
       return { refused: 'usage_limit_exceeded', rate, retryAfterSeconds };
     }
@@ -62,7 +63,7 @@ const openFirstAnswers =
     ledger.count('verify', period.startMs, nowMs, callId);
     if (license?.product && copy.isProduct(license.product))
       ledger.countProduct(license.product, period.startMs, nowMs);
-    noteUsage({ copy, ledger, outgoing }, { apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
+    noteUsage({ apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
     if (call === 'verify' && license && verdict.valid) {
       ledger.noteValidVerify(nowMs);
       relay.addVerified(() => licenseEvent('license.verified', nowMs, license));

@@ -1,17 +1,15 @@
 import { writeOrRestart } from '../shared/write-or-restart.ts';
-import type { openAdmission } from './admission.ts';
-import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outgoing } from './outgoing.ts';
 import { secondsUntil } from './period.ts';
 import type { AnnouncementRefusal, CountedChange, Receipt } from './replies.ts';
 import type { Upkeep } from './upkeep.ts';
-import { noteUsage } from './usage-threshold.ts';
+import type { Usage, UsageAt } from './usage.ts';
 
 interface Parts {
   ctx: DurableObjectState;
-  copy: Copy;
-  admission: ReturnType<typeof openAdmission>;
+  usageAt: UsageAt;
+  noteUsage: (usage: Usage, nowMs: number) => void;
   ledger: Ledger;
   outgoing: Outgoing;
   upkeep: Upkeep;
@@ -21,7 +19,7 @@ interface Parts {
  * Counts and refunds the changes of the account's data. A count and its receipt are written in one turn, because a receipt
  * without its count would refund a call that was never counted.
  */
-export const openChanges = ({ ctx, copy, admission, ledger, outgoing, upkeep }: Parts) => {
+export const openChanges = ({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }: Parts) => {
   const writeCounts = () =>
     writeOrRestart(ctx, () => {
       ledger.write();
@@ -35,13 +33,13 @@ export const openChanges = ({ ctx, copy, admission, ledger, outgoing, upkeep }: 
     const shared = claim === null ? null : upkeep.receiptOf(claim);
     if (shared) return { refused: null, receipt: shared } as const;
     const nowMs = Date.now();
-    const { apiUsage, apiLimit, period } = admission.usage(nowMs);
-    if (apiUsage >= apiLimit) {
+    const { apiUsage, apiLimit, remaining, period } = usageAt(nowMs);
+    if (remaining < 1) {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
       return { refused: 'usage_limit_exceeded', retryAfterSeconds } as const;
     }
     ledger.count(call, period.startMs, nowMs);
-    noteUsage({ copy, ledger, outgoing }, { apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
+    noteUsage({ apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
     const receipt: Receipt = { call, periodStartMs: period.startMs, countedAtMs: nowMs };
     return { refused: null, receipt } as const;
   };

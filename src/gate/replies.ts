@@ -1,8 +1,9 @@
-import type { Refusal, Usage } from './admission.ts';
+import type { Refusal } from './admission.ts';
 import type { ApplicationVerdict } from './applications.ts';
 import type { FeedPosition } from './copy.ts';
 import type { CountedCall, DayUsage, ProductUsage } from './ledger.ts';
 import type { RateState } from './rate.ts';
+import type { Usage } from './usage.ts';
 import type { Verdict } from './verdict.ts';
 
 // Types of the gate's answers.

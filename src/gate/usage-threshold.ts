@@ -1,8 +1,8 @@
 import { newEvent } from '../shared/events.ts';
-import type { Usage } from './admission.ts';
 import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outgoing } from './outgoing.ts';
+import type { Usage } from './usage.ts';
 
 /** Below the first percentage, a counted call costs one comparison. */
 const FIRST_PERCENT = 80;
@@ -17,12 +17,13 @@ interface Parts {
  * Queues `usage.threshold` for the current commit when a counted call reaches 80% or 100% of the usage limit, once in a
  * period. `usage` includes the call.
  */
-export const noteUsage = ({ copy, ledger, outgoing }: Parts, usage: Usage, nowMs: number): void => {
-  const { apiUsage, apiLimit, period } = usage;
-  if (apiUsage * 100 < apiLimit * FIRST_PERCENT) return;
-  const percent = apiUsage < apiLimit ? FIRST_PERCENT : 100;
-  const account = copy.account();
-  if (!account || !ledger.noteThreshold(period.startMs, percent, nowMs)) return;
-  const fields = { percent, api_usage: apiUsage, api_limit: apiLimit, customer_email: account.email };
-  outgoing.add(newEvent('usage.threshold', nowMs, fields));
-};
+export const openUsageThreshold =
+  ({ copy, ledger, outgoing }: Parts) =>
+  ({ apiUsage, apiLimit, period }: Usage, nowMs: number): void => {
+    if (apiUsage * 100 < apiLimit * FIRST_PERCENT) return;
+    const percent = apiUsage < apiLimit ? FIRST_PERCENT : 100;
+    const account = copy.account();
+    if (!account || !ledger.noteThreshold(period.startMs, percent, nowMs)) return;
+    const fields = { percent, api_usage: apiUsage, api_limit: apiLimit, customer_email: account.email };
+    outgoing.add(newEvent('usage.threshold', nowMs, fields));
+  };

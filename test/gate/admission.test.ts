@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { mintApiKey, parseApiKey } from '../../src/auth/api-key.ts';
 import { apiKeys } from '../../src/db/schema.ts';
+import { openAdmission } from '../../src/gate/admission.ts';
 import { commit } from '../../src/gate/feed.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { type Answer, call, type Customer, signUp } from '../support/client.ts';
@@ -201,4 +202,20 @@ describe('an invalid key', () => {
     await commit(ctx, [ctx.db.insert(apiKeys).values(row)], [{ kind: 'key', ref: id }]);
     expect(await verify(apiKey)).toBe('200 ok');
   });
+});
+
+test('a part of the rate limit allows that part of a burst, and a larger part gives no second burst', () => {
+  const key = { fingerprint: 'f', scope: 'full', expiresAt: null, deleted: false } as const;
+  const account = { email: '', plan: 'free', periodStart: null, periodEnd: null, planUntil: null } as const;
+  let part = 0.5;
+  const { admit } = openAdmission({ account: () => account, key: () => key }, () => part);
+  const presented = { keyId: 'key_1', accountId: 'acct_1', fingerprint: 'f' };
+  const admitAll = () => {
+    let admitted = 0;
+    for (let i = 0; i < 30; i++) if (admit(presented, 'verify', 1_000_000).refused === null) admitted++;
+    return admitted;
+  };
+  expect(admitAll()).toBe(10);
+  part = 1;
+  expect(admitAll()).toBe(0);
 });
