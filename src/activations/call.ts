@@ -1,11 +1,12 @@
 import { rememberKeyRefusal } from '../auth/refusals.ts';
 import type { ApplicationRequest, ApplicationVerdict } from '../gate/applications.ts';
-import { readReply, type VerifyReply } from '../gate/replies.ts';
+import { type AnsweredIn, readReply, type VerifyReply } from '../gate/replies.ts';
 import type { SeatCall } from '../gate/seats.ts';
 import type { Verdict } from '../gate/verdict.ts';
 import { gateOf } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { randomBase62 } from '../shared/random.ts';
+import type { Region } from '../shared/rules/regions.ts';
 
 /** Whether the answer is that of an application's call. A plain verify of a license without terms has fewer fields. */
 export const isOfApplication = (verdict: Verdict | ApplicationVerdict): verdict is ApplicationVerdict =>
@@ -13,7 +14,7 @@ export const isOfApplication = (verdict: Verdict | ApplicationVerdict): verdict 
 
 /**
  * Makes one of an application's calls with a single call to the key's gate. `request` is null for a plain verify, which
- * needs no token unless the license has terms.
+ * needs no token unless the license has terms. `region` is the caller's, or null while regions are off.
  */
 export const callGate = async (
   env: Env,
@@ -22,14 +23,15 @@ export const callGate = async (
   licenseKey: string,
   request: ApplicationRequest | null,
   canSign: boolean,
-): Promise<VerifyReply> => {
+  region: Region | null,
+): Promise<VerifyReply & AnsweredIn> => {
   const sentMs = Date.now();
   const gate = gateOf(env, key.accountId);
   const callId = randomBase62(12);
   const reply = readReply(
     await (request === null
-      ? gate.verify(key, licenseKey, callId, canSign)
-      : gate.application(key, call, request, callId)),
+      ? gate.verify(key, licenseKey, callId, canSign, region)
+      : gate.application(key, call, request, callId, region)),
   );
   if (reply.refused !== null) rememberKeyRefusal(key, reply, sentMs);
   return reply;

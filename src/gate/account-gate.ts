@@ -6,11 +6,13 @@ import { migrateObject } from '../shared/object-migrations.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { storedAccountId } from '../shared/stored-account-id.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
+import type { Region } from '../shared/rules/regions.ts';
 import { coalesce } from '../shared/coalesce.ts';
 import { openActivations } from './activations.ts';
 import { type Admission, openAdmission } from './admission.ts';
-import { type Call, openAnswers } from './answers.ts';
+import { openAnswers } from './answers.ts';
 import { type ApplicationRequest, openApplications } from './applications.ts';
+import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges } from './changes.ts';
 import { openCopy } from './copy.ts';
@@ -18,13 +20,7 @@ import { openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
 import { openReadThrough } from './read-through.ts';
 import { openRelay } from './relay.ts';
-import {
-  type Announcement,
-  type CountedChange,
-  type ReplyText,
-  type Statistics,
-  writeReply,
-} from './replies.ts';
+import { type Announcement, type CountedChange, type ReplyText, type Statistics } from './replies.ts';
 import { openSellerCalls } from './seller-calls.ts';
 import type { FileRequest } from './seller-types.ts';
 import { openSessionRate } from './session-rate.ts';
@@ -63,17 +59,14 @@ export class AccountGate extends DurableObject<Env> {
   readonly #accountId: string;
   readonly #copy;
   readonly #ledger;
-  readonly #admission;
   readonly #statistics;
-  readonly #answerNow;
+  readonly #calls;
   readonly #seller;
   readonly #admitSession = openSessionRate();
   readonly #outgoing;
   readonly #catchUp;
-  readonly #ensureKnown;
   readonly #changes;
   readonly #upkeep;
-  readonly #commit;
   readonly #pull;
   readonly #relay;
 
@@ -88,19 +81,19 @@ export class AccountGate extends DurableObject<Env> {
     const ledger = (this.#ledger = openLedger(storage.sql));
     const activations = openActivations(storage.sql);
     const outgoing = (this.#outgoing = openOutgoing(storage.sql));
-    const admission = (this.#admission = openAdmission(copy));
+    const admission = openAdmission(copy);
     const usageAt = openUsage(copy, (startMs, apiLimit) => {
       const apiUsage = ledger.periodUsage(startMs);
       return { apiUsage, remaining: apiLimit - apiUsage };
     });
     this.#statistics = openStatistics(ledger, usageAt);
     const noteUsage = openUsageThreshold({ copy, ledger, outgoing });
-    this.#commit = coalesce(
+    const commit = coalesce(
       () => this.#write(),
       () => storage.sync(),
     );
     const upkeep = (this.#upkeep = openUpkeep(storage, copy, outgoing));
-    const ensureKnown = (this.#ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep }));
+    const ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep });
     this.#catchUp = openCatchUp({ ctx, db, accountId, copy, outgoing, ledger, activations, upkeep });
     this.#changes = openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep });
     this.#pull = coalesce(async () => {
@@ -109,15 +102,25 @@ export class AccountGate extends DurableObject<Env> {
     });
     const relay = (this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep }));
     const applications = openApplications({ ctx, copy, activations, outgoing });
-    this.#seller = openSellerCalls({ copy, activations, applications, ensureKnown, commit: this.#commit });
-    this.#answerNow = openAnswers({ copy, ledger, admission, usageAt, noteUsage, applications, relay });
+    this.#seller = openSellerCalls({ copy, activations, applications, ensureKnown, commit });
+    const answerNow = openAnswers({ copy, ledger, admission, usageAt, noteUsage, applications, relay });
+    this.#calls = openCalls({ copy, ledger, admission, answerNow, ensureKnown, commit });
     // No call waits for a reload, so the alarm has to do it.
     if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
   }
 
   /** Answers a verify. It is the only call that a verify makes. A repeat with the same `callId` isn't counted again. */
-  async verify(presented: PresentedKey, licenseKey: string, callId = '', canSign = true): Promise<ReplyText> {
-    return this.#answer({ presented, call: 'verify', licenseKey, request: null, callId, canSign });
+  async verify(
+    presented: PresentedKey,
+    licenseKey: string,
+    callId = '',
+    canSign = true,
+    region: Region | null = null,
+  ): Promise<ReplyText> {
+    return this.#calls.answer(
+      { presented, call: 'verify', licenseKey, request: null, callId, canSign },
+      region,
+    );
   }
 
   /** Answers one of the four calls of an application. */
@@ -126,8 +129,10 @@ export class AccountGate extends DurableObject<Env> {
     call: SeatCall,
     request: ApplicationRequest,
     callId: string,
+    region: Region | null = null,
   ): Promise<ReplyText> {
-    return this.#answer({ presented, call, licenseKey: request.licenseKey, request, callId, canSign: true });
+    const { licenseKey } = request;
+    return this.#calls.answer({ presented, call, licenseKey, request, callId, canSign: true }, region);
   }
 
   listActivations(licenseKey: string, limit: number, beforeId: string | null) {
@@ -148,14 +153,7 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
   async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission> {
-    if (!(await this.#ensureKnown(presented, null))) return { refused: 'unavailable' };
-    const nowMs = Date.now();
-    const admission = this.#admission.admit(presented, needs, nowMs);
-    if (admission.refused === null) {
-      this.#ledger.useKey(presented.keyId, nowMs);
-      await this.#commit();
-    }
-    return admission;
+    return this.#calls.admit(presented, needs);
   }
 
   /** Checks the rate limit of the account's sessions, which all sessions share. */
@@ -223,14 +221,6 @@ export class AccountGate extends DurableObject<Env> {
     for (const { reason } of failed) logError('gate_alarm_failed', reason, { account_id: this.#accountId });
     if (failed.length === 0) this.#changes.refundUncommitted(startedMs);
     await this.#upkeep.alarmFinished(failed.length > 0);
-  }
-
-  async #answer(call: Call): Promise<ReplyText> {
-    if (!(await this.#ensureKnown(call.presented, call.licenseKey)))
-      return writeReply({ refused: 'unavailable' });
-    const reply = this.#answerNow(call, Date.now());
-    await this.#commit();
-    return writeReply(reply);
   }
 
   /**

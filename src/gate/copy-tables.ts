@@ -1,6 +1,7 @@
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { StoredLicenseStatus } from '../shared/rules/licenses.ts';
 import type { PlanTerms } from '../shared/rules/plans.ts';
+import type { Region } from '../shared/rules/regions.ts';
 import type { LicenseTerms, ProductTerms } from '../shared/rules/terms.ts';
 
 // The tables of the gate's copy. During a reload there are two sets: verifies are answered from the current one, and
@@ -8,6 +9,8 @@ import type { LicenseTerms, ProductTerms } from '../shared/rules/terms.ts';
 
 export interface CopiedAccount extends PlanTerms {
   email: string;
+  /** Absent in a copy from before it was copied. The next change brings it. */
+  homeRegion?: Region | null;
 }
 
 export interface CopiedKey {

@@ -1,3 +1,4 @@
+import type { Region } from '../shared/rules/regions.ts';
 import type { Refusal } from './admission.ts';
 import type { ApplicationVerdict } from './applications.ts';
 import type { FeedPosition } from './copy.ts';
@@ -24,9 +25,15 @@ export type VerifyReply =
  */
 export type ReplyText = string & { readonly isReply: true };
 
-export const writeReply = (reply: VerifyReply) => JSON.stringify(reply) as ReplyText;
+/** Where a call was answered. Empty unless the caller has named its region. */
+export interface AnsweredIn {
+  region?: Region | null | undefined;
+}
 
-export const readReply = (text: ReplyText) => JSON.parse(text) as VerifyReply;
+export const writeReply = (reply: VerifyReply, answeredIn: AnsweredIn = {}) =>
+  JSON.stringify({ ...reply, ...answeredIn }) as ReplyText;
+
+export const readReply = (text: ReplyText) => JSON.parse(text) as VerifyReply & AnsweredIn;
 
 /** A counted call, to be refunded if the call fails. */
 export interface Receipt {

@@ -16,6 +16,7 @@ const LOAD_PAGE = 1_000;
 
 const accountColumns = {
   email: accounts.email,
+  homeRegion: accounts.homeRegion,
   plan: accounts.plan,
   periodStart: accounts.periodStart,
   periodEnd: accounts.periodEnd,

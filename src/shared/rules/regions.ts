@@ -15,6 +15,8 @@ export const REGION_NAMES: Record<Region, string> = {
 
 /** What Cloudflare knows about a caller's location, as in `request.cf`. Coordinates are decimal numbers. */
 export interface Location {
+  /** The data center in which the Worker runs. */
+  colo?: string | undefined;
   continent?: string | undefined;
   latitude?: string | undefined;
   longitude?: string | undefined;
