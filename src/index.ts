@@ -4,6 +4,7 @@ import { consume } from './webhooks/consumer.ts';
 import type { Hint } from './webhooks/jobs.ts';
 
 export { AccountGate } from './gate/account-gate.ts';
+export { GateBranch } from './gate/regions/gate-branch.ts';
 export { WebhookOutbox } from './webhooks/webhook-outbox.ts';
 
 export default {

@@ -1,36 +1,21 @@
 import { DurableObject } from 'cloudflare:workers';
-import { databaseOf } from '../db/client.ts';
 import { logError } from '../shared/log.ts';
 import { allowRetries } from '../shared/retries.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
-import { storedAccountId } from '../shared/stored-account-id.ts';
+import { storedName } from '../shared/stored-account-id.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { Region } from '../shared/rules/regions.ts';
-import { coalesce } from '../shared/coalesce.ts';
-import { openActivations } from './activations.ts';
-import { type Admission, openAdmission } from './admission.ts';
-import { openAnswers } from './answers.ts';
-import { type ApplicationRequest, openApplications } from './applications.ts';
-import { openCalls } from './calls.ts';
-import { openCatchUp } from './catch-up.ts';
-import { openChanges } from './changes.ts';
-import { openCopy } from './copy.ts';
-import { openLedger } from './ledger.ts';
-import { openOutgoing } from './outgoing.ts';
-import { openReadThrough } from './read-through.ts';
-import { openRelay } from './relay.ts';
-import { type Announcement, type CountedChange, type ReplyText, type Statistics } from './replies.ts';
-import { openSellerCalls } from './seller-calls.ts';
+import type { Admission } from './admission.ts';
+import type { Call } from './answers.ts';
+import type { ApplicationRequest } from './applications.ts';
+import { type GateParts, openParts } from './parts.ts';
+import type { Forwarded, RenewalReply, Report } from './regions/messages.ts';
+import type { Announcement, CountedChange, ReplyText, Statistics } from './replies.ts';
 import type { FileRequest } from './seller-types.ts';
-import { openSessionRate } from './session-rate.ts';
 import type { SeatCall } from './seats.ts';
 import type { FeedRead } from './source.ts';
-import { openStatistics } from './statistics.ts';
 import { GATE_STEPS } from './tables.ts';
-import { openUpkeep } from './upkeep.ts';
-import { openUsage } from './usage.ts';
-import { openUsageThreshold } from './usage-threshold.ts';
 
 /**
  * One object per account. It answers every verify from its own storage: it checks key, scope, rate limit, usage
@@ -41,6 +26,9 @@ export class AccountGate extends DurableObject<Env> {
     allowRetries(this.prototype, [
       'verify',
       'application',
+      'forward',
+      'renew',
+      'close',
       'listActivations',
       'listSeatChanges',
       'issueFile',
@@ -56,55 +44,13 @@ export class AccountGate extends DurableObject<Env> {
     ]);
   }
 
-  readonly #accountId: string;
-  readonly #copy;
-  readonly #ledger;
-  readonly #statistics;
-  readonly #calls;
-  readonly #seller;
-  readonly #admitSession = openSessionRate();
-  readonly #outgoing;
-  readonly #catchUp;
-  readonly #changes;
-  readonly #upkeep;
-  readonly #pull;
-  readonly #relay;
+  readonly #parts: GateParts;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    const { storage } = ctx;
-    migrateObject(storage, GATE_STEPS);
-    const accountId = (this.#accountId = storedAccountId(ctx));
-    // Opened on use, because a verify needs no database.
-    const db = () => databaseOf(env, accountId);
-    const copy = (this.#copy = openCopy(storage.sql, env.GATE_EPOCH));
-    const ledger = (this.#ledger = openLedger(storage.sql));
-    const activations = openActivations(storage.sql);
-    const outgoing = (this.#outgoing = openOutgoing(storage.sql));
-    const admission = openAdmission(copy);
-    const usageAt = openUsage(copy, (startMs, apiLimit) => {
-      const apiUsage = ledger.periodUsage(startMs);
-      return { apiUsage, remaining: apiLimit - apiUsage };
-    });
-    this.#statistics = openStatistics(ledger, usageAt);
-    const noteUsage = openUsageThreshold({ copy, ledger, outgoing });
-    const commit = coalesce(
-      () => this.#write(),
-      () => storage.sync(),
-    );
-    const upkeep = (this.#upkeep = openUpkeep(storage, copy, outgoing));
-    const ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep });
-    this.#catchUp = openCatchUp({ ctx, db, accountId, copy, outgoing, ledger, activations, upkeep });
-    this.#changes = openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep });
-    this.#pull = coalesce(async () => {
-      await this.#catchUp.pull();
-      await this.#relay.soon();
-    });
-    const relay = (this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep }));
-    const applications = openApplications({ ctx, copy, activations, outgoing });
-    this.#seller = openSellerCalls({ copy, activations, applications, ensureKnown, commit });
-    const answerNow = openAnswers({ copy, ledger, admission, usageAt, noteUsage, applications, relay });
-    this.#calls = openCalls({ copy, ledger, admission, answerNow, ensureKnown, commit });
+    migrateObject(ctx.storage, GATE_STEPS);
+    this.#parts = openParts(ctx, env, storedName(ctx));
+    const { copy, upkeep } = this.#parts;
     // No call waits for a reload, so the alarm has to do it.
     if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
   }
@@ -117,7 +63,7 @@ export class AccountGate extends DurableObject<Env> {
     canSign = true,
     region: Region | null = null,
   ): Promise<ReplyText> {
-    return this.#calls.answer(
+    return this.#parts.calls.answer(
       { presented, call: 'verify', licenseKey, request: null, callId, canSign },
       region,
     );
@@ -132,33 +78,48 @@ export class AccountGate extends DurableObject<Env> {
     region: Region | null = null,
   ): Promise<ReplyText> {
     const { licenseKey } = request;
-    return this.#calls.answer({ presented, call, licenseKey, request, callId, canSign: true }, region);
+    return this.#parts.calls.answer({ presented, call, licenseKey, request, callId, canSign: true }, region);
+  }
+
+  /** Answers a call that a branch can't answer. */
+  forward(region: Region, call: Call, report: Report): Promise<Forwarded> {
+    return this.#parts.calls.forward(region, call, report);
+  }
+
+  /** Renews a branch's lease. */
+  renew(region: Region, report: Report): RenewalReply {
+    return this.#parts.branches.renew(region, report, Date.now());
+  }
+
+  /** Closes a branch, which has given back everything that it has not spent. */
+  close(region: Region, report: Report): void {
+    this.#parts.branches.close(region, report);
   }
 
   listActivations(licenseKey: string, limit: number, beforeId: string | null) {
-    return this.#seller.list(licenseKey, limit, beforeId);
+    return this.#parts.seller.list(licenseKey, limit, beforeId);
   }
 
   listSeatChanges(licenseKey: string, limit: number, beforeSeq: number | null) {
-    return this.#seller.history(licenseKey, limit, beforeSeq);
+    return this.#parts.seller.history(licenseKey, limit, beforeSeq);
   }
 
   releaseActivation(licenseKey: string, id: string, force: boolean) {
-    return this.#seller.release(licenseKey, id, force);
+    return this.#parts.seller.release(licenseKey, id, force);
   }
 
   issueFile(request: FileRequest) {
-    return this.#seller.issueFile(request);
+    return this.#parts.seller.issueFile(request);
   }
 
   /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
   async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission> {
-    return this.#calls.admit(presented, needs);
+    return this.#parts.calls.admit(presented, needs);
   }
 
   /** Checks the rate limit of the account's sessions, which all sessions share. */
   admitSession(): Admission {
-    return this.#admitSession(Date.now());
+    return this.#parts.admitSession(Date.now());
   }
 
   /**
@@ -167,74 +128,65 @@ export class AccountGate extends DurableObject<Env> {
    * the limit.
    */
   async announce(ref = '', counted: CountedChange | null = null, token = ''): Promise<Announcement> {
-    const refusal = this.#changes.announce(token, ref, counted);
+    if (counted) await this.#parts.calls.recall();
+    const refusal = this.#parts.changes.announce(token, ref, counted);
     if (refusal) return refusal;
-    await this.#upkeep.arm();
-    const { appliedSeq, appliedAt } = this.#copy.progress();
+    await this.#parts.upkeep.arm();
+    const { appliedSeq, appliedAt } = this.#parts.copy.progress();
     return { refused: null, position: { appliedSeq, appliedAt } };
   }
 
   /** Applies what the announced change's own batch read from the feed. Every verify sees the change afterwards. */
   async apply(token: string, read: FeedRead): Promise<void> {
-    const readsAgain = this.#catchUp.apply(read);
+    const readsAgain = this.#parts.catchUp.apply(read);
     // A new gate's first pull brings the first page of its copy, which for most accounts is everything.
-    if (readsAgain || !this.#copy.progress().complete) await this.#pull();
-    this.#upkeep.settle(token);
-    await this.#relay.soon();
+    if (readsAgain || !this.#parts.copy.progress().complete) await this.#parts.pull();
+    this.#parts.upkeep.settle(token);
+    await this.#parts.relay.soon();
+    await this.#parts.branches.acknowledged();
   }
 
   /** The announced change was not committed: takes its count back. */
   abandon(token: string): void {
-    this.#changes.abandon(token);
+    this.#parts.changes.abandon(token);
   }
 
   /** Returns once every verify sees the state that D1 had when this was called. */
   async pull(): Promise<void> {
-    await this.#pull();
+    await this.#parts.pull();
+    await this.#parts.branches.acknowledged();
   }
 
   /** Called by the outbox before it confirms a change of its endpoints. */
-  setWantsVerified(wanted: boolean): void {
-    this.#relay.setWantsVerified(wanted);
+  async setWantsVerified(wanted: boolean): Promise<void> {
+    this.#parts.relay.setWantsVerified(wanted);
+    this.#parts.branches.log([{ kind: 'account', ref: '', isNew: false }]);
+    await this.#parts.branches.acknowledged();
   }
 
   async statistics(fromDate: string): Promise<Statistics> {
-    if (!this.#copy.account()) await this.#pull();
-    return this.#statistics.read(fromDate, Date.now());
+    if (!this.#parts.copy.account()) await this.#parts.pull();
+    return this.#parts.statistics.read(fromDate, Date.now());
   }
 
   keysLastUsedMs(keyIds: string[]): (number | null)[] {
-    return this.#statistics.keysLastUsedMs(keyIds);
+    return this.#parts.statistics.keysLastUsedMs(keyIds);
   }
 
   /** The platform retries a failing alarm only six times, so this one catches errors and arms itself again. */
   override async alarm(): Promise<void> {
-    this.#upkeep.alarmStarted();
+    this.#parts.upkeep.alarmStarted();
     const startedMs = Date.now();
     // Run independently, because either D1 or the outbox may be unavailable.
     const results = await Promise.allSettled([
-      this.#upkeep.needsPull() ? this.#pull() : null,
-      this.#upkeep.isReloadDue(Date.now()) ? this.#catchUp.loadPage() : null,
-      this.#relay.forward(),
+      this.#parts.upkeep.needsPull() ? this.#parts.pull() : null,
+      this.#parts.upkeep.isReloadDue(Date.now()) ? this.#parts.catchUp.loadPage() : null,
+      this.#parts.relay.forward(),
     ]);
     const failed = results.filter((result) => result.status === 'rejected');
-    for (const { reason } of failed) logError('gate_alarm_failed', reason, { account_id: this.#accountId });
-    if (failed.length === 0) this.#changes.refundUncommitted(startedMs);
-    await this.#upkeep.alarmFinished(failed.length > 0);
-  }
-
-  /**
-   * Writes the counts and events of this commit's calls in one transaction. The platform holds their replies
-   * back until the transaction is on disk, and restarts the object if it can't be written.
-   */
-  async #write(): Promise<void> {
-    try {
-      this.#ledger.write();
-      this.#outgoing.write();
-      await this.#relay.soon();
-    } catch (error) {
-      // Counts that are not on disk must not stay in memory.
-      this.ctx.abort(`The gate could not write: ${String(error)}`);
-    }
+    for (const { reason } of failed)
+      logError('gate_alarm_failed', reason, { account_id: this.#parts.accountId });
+    if (failed.length === 0) this.#parts.changes.refundUncommitted(startedMs);
+    await this.#parts.upkeep.alarmFinished(failed.length > 0);
   }
 }

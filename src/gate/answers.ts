@@ -23,6 +23,8 @@ export interface Call {
   callId: string;
   /** Whether the Worker can sign a token. Every answer has one, unless it has only the five fields of a plain verify. */
   canSign: boolean;
+  /** Whether a branch has counted the call before, but can't answer its repeat. */
+  wasCounted?: boolean;
 }
 
 interface Parts {
@@ -42,12 +44,15 @@ const REPLIES_IN_MEMORY = 5_000;
 /** Answers the calls of applications: checks key, rate limit and usage limit, judges the license, and counts the call. */
 const openFirstAnswers =
   ({ copy, ledger, admission, usageAt, noteUsage, applications, relay }: Parts) =>
-  ({ presented, call, licenseKey, request, callId, canSign }: Call, nowMs: number): VerifyReply => {
+  (
+    { presented, call, licenseKey, request, callId, canSign, wasCounted }: Call,
+    nowMs: number,
+  ): VerifyReply => {
     const admitted = admission.admit(presented, 'verify', nowMs);
     if (admitted.refused !== null) return admitted;
     const { rate } = admitted;
     const { apiUsage, apiLimit, remaining, period } = usageAt(nowMs);
-    const counts = isCounted(call) && !ledger.hasCounted(callId);
+    const counts = isCounted(call) && !wasCounted && !ledger.hasCounted(callId);
     if (counts && remaining < 1) {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
       return { refused: 'usage_limit_exceeded', rate, retryAfterSeconds };

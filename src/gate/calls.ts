@@ -3,38 +3,98 @@ import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { Region } from '../shared/rules/regions.ts';
 import type { Admission, AdmissionControl } from './admission.ts';
 import type { Call } from './answers.ts';
+import type { Applications } from './applications.ts';
 import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
+import type { HomeBranches } from './regions/home-branches.ts';
+import type { Forwarded, Report } from './regions/messages.ts';
 import { type ReplyText, type VerifyReply, writeReply } from './replies.ts';
+import { isCounted } from './seats.ts';
+import type { UsageAt } from './usage.ts';
 
 interface Parts {
-  copy: Pick<Copy, 'account'>;
+  copy: Copy;
   ledger: Ledger;
   admission: AdmissionControl;
+  usageAt: UsageAt;
+  applications: Pick<Applications, 'isPlain'>;
+  branches: HomeBranches;
   answerNow: (call: Call, nowMs: number) => VerifyReply;
   ensureKnown: (presented: PresentedKey, licenseKey: string | null) => Promise<boolean>;
   commit: () => Promise<void>;
 }
 
 /** Answers calls with an API key, once everything that they have counted is on disk. */
-export const openCalls = ({ copy, ledger, admission, answerNow, ensureKnown, commit }: Parts) => ({
-  /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
-  admit: async (presented: PresentedKey, needs: KeyScope): Promise<Admission> => {
-    if (!(await ensureKnown(presented, null))) return { refused: 'unavailable' };
-    const nowMs = Date.now();
-    const admitted = admission.admit(presented, needs, nowMs);
-    if (admitted.refused === null) {
-      ledger.useKey(presented.keyId, nowMs);
-      await commit();
-    }
-    return admitted;
-  },
+export const openCalls = (parts: Parts) => {
+  const { copy, ledger, admission, usageAt, applications, branches, answerNow, ensureKnown, commit } = parts;
 
-  /** Answers an application's call. `region` is the caller's. */
-  answer: async (call: Call, region: Region | null): Promise<ReplyText> => {
-    if (!(await ensureKnown(call.presented, call.licenseKey))) return writeReply({ refused: 'unavailable' });
+  /** Returns unless calls are left, or no branch can give any back. */
+  const recall = async () => {
+    if (branches.isAnyOpen() && copy.account() && usageAt(Date.now()).remaining < 1) await branches.recall();
+  };
+
+  const answer = async (call: Call): Promise<VerifyReply> => {
+    if (!(await ensureKnown(call.presented, call.licenseKey))) return { refused: 'unavailable' };
+    if (isCounted(call.call)) await recall();
     const reply = answerNow(call, Date.now());
     await commit();
-    return writeReply(reply, region === null ? {} : { region: copy.account()?.homeRegion });
-  },
-});
+    return reply;
+  };
+
+  const write = (reply: VerifyReply, region: Region | null) => {
+    if (region === null) return writeReply(reply);
+    const isOpen = branches.isLeased(region, Date.now());
+    return writeReply(reply, {
+      region: copy.account()?.homeRegion,
+      ...(isOpen && { branch: region }),
+    });
+  };
+
+  /** The rows of a call from a branch that the branch may keep. It has no terms, and no other spellings of license keys. */
+  const rowOf = ({ presented, licenseKey }: Call): Forwarded['row'] => {
+    const key = copy.key(presented.keyId);
+    if (!copy.progress().complete || !key) return null;
+    const license = copy.license(licenseKey);
+    return {
+      asOf: branches.revision(),
+      key: { ...key, id: presented.keyId },
+      license: license && applications.isPlain(license) ? license : null,
+      isProduct: !!license?.product && copy.isProduct(license.product),
+    };
+  };
+
+  return {
+    recall,
+
+    /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
+    admit: async (presented: PresentedKey, needs: KeyScope): Promise<Admission> => {
+      if (!(await ensureKnown(presented, null))) return { refused: 'unavailable' };
+      const nowMs = Date.now();
+      const admitted = admission.admit(presented, needs, nowMs);
+      if (admitted.refused === null) {
+        ledger.useKey(presented.keyId, nowMs);
+        await commit();
+      }
+      return admitted;
+    },
+
+    /** Answers an application's call. `region` is the caller's. */
+    answer: async (call: Call, region: Region | null): Promise<ReplyText> => {
+      if (region !== null) branches.noteCall(region, Date.now());
+      return write(await answer(call), region);
+    },
+
+    /** Answers a call that a branch can't answer. */
+    forward: async (region: Region, call: Call, report: Report): Promise<Forwarded> => {
+      branches.hear(region, report);
+      branches.noteCall(region, Date.now());
+      const reply = await answer(call);
+      const isKept = reply.refused === null && branches.isOpening(region, report.opening);
+      return {
+        reply: write(reply, region),
+        row: isKept ? rowOf(call) : null,
+        others: isKept ? branches.othersThan(region, Date.now()) : null,
+      };
+    },
+  };
+};

@@ -6,6 +6,8 @@ import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import type { Outgoing } from './outgoing.ts';
 import { periodAt } from './period.ts';
+import { changedRows } from './regions/changed-rows.ts';
+import type { HomeBranches } from './regions/home-branches.ts';
 import { type FeedRead, readFeed, readPage } from './source.ts';
 import type { Upkeep } from './upkeep.ts';
 
@@ -18,26 +20,30 @@ interface Parts {
   ledger: Ledger;
   activations: Activations;
   upkeep: Upkeep;
+  branches: HomeBranches;
 }
 
 /** Carries the usage over on an upgrade, because the new plan starts its own period. */
-const carryUsage = (ledger: Ledger, before: PlanTerms, after: PlanTerms) => {
+const carryUsage = (ledger: Ledger, branches: HomeBranches, before: PlanTerms, after: PlanTerms) => {
   const nowMs = Date.now();
   const limitOf = (terms: PlanTerms) => PLANS[effectivePlan(terms, nowMs)].apiLimit;
   if (limitOf(after) <= limitOf(before)) return;
-  ledger.carry(periodAt(before, nowMs).startMs, periodAt(after, nowMs).startMs, nowMs);
+  const { startMs } = periodAt(before, nowMs);
+  ledger.carry(startMs, periodAt(after, nowMs).startMs, nowMs, branches.exposureIn(startMs));
   ledger.write();
 };
 
 /** Applies what was read from the feed, and keeps the copy loading until it is complete. */
-export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, activations, upkeep }: Parts) => {
+export const openCatchUp = (parts: Parts) => {
+  const { ctx, db, accountId, copy, outgoing, ledger, activations, upkeep, branches } = parts;
+
   /** Changes the copy, and the usage with the account's plan. */
   const write = (change: () => void) =>
     writeOrRestart(ctx, () => {
       const before = copy.account();
       change();
       const after = copy.account();
-      if (before && after) carryUsage(ledger, before, after);
+      if (before && after) carryUsage(ledger, branches, before, after);
     });
 
   /** Returns whether the feed has to be read again. */
@@ -46,13 +52,17 @@ export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, activa
     // Read before the copy was dropped or restarted: it lacks the rows up to `after`.
     if (after > appliedSeq) return true;
     if (!continues && after === appliedSeq) {
-      writeOrRestart(ctx, copy.restart);
+      writeOrRestart(ctx, () => {
+        copy.restart();
+        branches.logReload();
+      });
       upkeep.planLoad();
       return true;
     }
     // A read that overtook this one has applied its rows already, and newer states of them.
     if (!position || position.appliedSeq <= appliedSeq) return more;
     write(() => {
+      if (branches.isAnyOpen()) branches.log(changedRows(copy, rows));
       copy.apply(rows, position);
       outgoing.insert(events);
       upkeep.noteApplied(new Set([...rows.keys, ...rows.licenses].map(({ id }) => id)));
@@ -70,7 +80,10 @@ export const openCatchUp = ({ ctx, db, accountId, copy, outgoing, ledger, activa
     const page = await readPage(db(), accountId, loadedThrough);
     // A restart has begun another load meanwhile.
     if (copy.loadPosition() === loadedThrough) {
-      write(() => copy.adoptPage(page.rows, page.last, appliedSeq));
+      write(() => {
+        copy.adoptPage(page.rows, page.last, appliedSeq);
+        if (page.last) branches.logReload();
+      });
     }
     upkeep.planLoad();
   };

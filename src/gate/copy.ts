@@ -30,7 +30,7 @@ export interface FeedPosition {
 }
 
 /** State of the copy. `loadedThrough` is the last license that the background load has copied. */
-interface Progress extends FeedPosition {
+export interface Progress extends FeedPosition {
   /** Absent in copies from before versions, which are version 1. */
   version?: number;
   epoch: string;
@@ -171,6 +171,9 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       if (found) keysInMemory.set(id, found);
       return found;
     },
+
+    /** Returns the license with exactly this key. */
+    license,
 
     findLicense,
 

@@ -164,9 +164,18 @@ export const openLedger = (sql: SqlStorage) => {
       add(dayCounter(countedAtMs, call), -1, countedAtMs);
     },
 
-    /** Carries the usage of one period over to another, for an upgrade in the middle of a period. */
-    carry: (fromStartMs: number, toStartMs: number, nowMs: number) => {
-      const used = read(periodCounter(fromStartMs)).value;
+    /** Adds calls that a branch has counted, as part of the current transaction. */
+    addBranchCalls: (periodStartMs: number, calls: number, nowMs: number) => {
+      add(periodCounter(periodStartMs), calls, nowMs);
+      write();
+    },
+
+    /**
+     * Carries the usage of one period over to another, for an upgrade in the middle of a period. `exposure` are the calls that
+     * branches may have counted.
+     */
+    carry: (fromStartMs: number, toStartMs: number, nowMs: number, exposure = 0) => {
+      const used = read(periodCounter(fromStartMs)).value + exposure;
       if (fromStartMs !== toStartMs && read(periodCounter(toStartMs)).value === 0) {
         add(periodCounter(toStartMs), used, nowMs);
         for (const { code, calls } of productUsage(fromStartMs))
@@ -183,6 +192,15 @@ export const openLedger = (sql: SqlStorage) => {
     keyLastUsedMs: (keyId: string): number | null => {
       const { value, atMs } = read(keyCounter(keyId));
       return value > 0 ? atMs : null;
+    },
+
+    /** Forgets all counters, but no calls, as part of the current transaction. */
+    clear: () => {
+      recent.clear();
+      inMemory = new Map();
+      sql.exec('DELETE FROM counters');
+      isChanged = true;
+      write();
     },
 
     /** Deletes the counters of deleted keys, as part of the current transaction. */

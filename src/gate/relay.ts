@@ -15,7 +15,7 @@ interface Parts {
   env: Env;
   accountId: string;
   outgoing: Outgoing;
-  upkeep: Upkeep;
+  upkeep: Pick<Upkeep, 'armForEvents'>;
 }
 
 /** Forwards the gate's events to the account's outbox. */
@@ -45,6 +45,7 @@ export const openRelay = ({ ctx, env, accountId, outgoing, upkeep }: Parts) => {
 
   return {
     setWantsVerified,
+    wantsVerified: () => wantsVerified,
 
     /** Queues the event of a valid verify for the current commit, unless no endpoint wants it. */
     addVerified: (createEvent: () => WebhookEvent) => {

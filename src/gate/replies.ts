@@ -28,6 +28,8 @@ export type ReplyText = string & { readonly isReply: true };
 /** Where a call was answered. Empty unless the caller has named its region. */
 export interface AnsweredIn {
   region?: Region | null | undefined;
+  /** The caller's region, if it has a branch that callers may turn to. */
+  branch?: Region | undefined;
 }
 
 export const writeReply = (reply: VerifyReply, answeredIn: AnsweredIn = {}) =>

@@ -23,4 +23,9 @@ export const GATE_STEPS: readonly string[] = [
      activation_id TEXT NOT NULL, fingerprint TEXT NOT NULL, name TEXT,
      PRIMARY KEY (license_id, seq)
    ) WITHOUT ROWID`,
+  `CREATE TABLE branches (region TEXT PRIMARY KEY, opening INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;
+   CREATE TABLE branch_log (revision INTEGER PRIMARY KEY, kind TEXT NOT NULL, ref TEXT NOT NULL);
+   CREATE TABLE branch_facts (
+     only INTEGER PRIMARY KEY, term INTEGER NOT NULL, openings INTEGER NOT NULL, revision INTEGER NOT NULL
+   )`,
 ];

@@ -1,6 +1,6 @@
 import type { Region } from './rules/regions.ts';
 
-// An account's two Durable Objects, which are addressed by its id. The first call to an object decides where it is placed,
+// An account's Durable Objects, which are addressed by its id. The first call to an object decides where it is placed,
 // forever: in the account's home region if the call names it, and otherwise near the caller.
 
 const placedIn = (homeRegion: Region | null) =>
@@ -11,3 +11,7 @@ export const gateOf = (env: Env, accountId: string, homeRegion: Region | null = 
 
 export const outboxOf = (env: Env, accountId: string, homeRegion: Region | null = null) =>
   env.OUTBOX.getByName(accountId, placedIn(homeRegion));
+
+/** The branch of an account's gate in a region. */
+export const branchOf = (env: Env, accountId: string, region: Region) =>
+  env.BRANCH.getByName(`${accountId}@${region}`, placedIn(region));

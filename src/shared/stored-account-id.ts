@@ -1,10 +1,10 @@
 const STORAGE_KEY = 'name';
 
 /**
- * Returns the id of the account that a Durable Object belongs to. `ctx.id.name` is missing when an alarm wakes the
- * object after a restart, so the account id is also kept in storage.
+ * Returns the name of a Durable Object. `ctx.id.name` is missing when an alarm wakes the object after a restart, so the name
+ * is also kept in storage.
  */
-export const storedAccountId = (ctx: DurableObjectState): string => {
+export const storedName = (ctx: DurableObjectState): string => {
   const stored = ctx.storage.kv.get<string>(STORAGE_KEY);
   if (stored) return stored;
   if (!ctx.id.name) throw new Error('A Durable Object must be addressed by the id of its account.');

@@ -5,7 +5,7 @@ import { TEST_EVENT } from '../shared/rules/events.ts';
 import { logError } from '../shared/log.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
 import { allowRetries } from '../shared/retries.ts';
-import { storedAccountId } from '../shared/stored-account-id.ts';
+import { storedName } from '../shared/stored-account-id.ts';
 import { openDispatcher } from './dispatcher.ts';
 import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
 import { openEvents } from './event-store.ts';
@@ -54,7 +54,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     migrateObject(ctx.storage, OUTBOX_STEPS);
-    this.#accountId = storedAccountId(ctx);
+    this.#accountId = storedName(ctx);
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#events = openEvents(ctx.storage.sql);
     this.#listening = openListening(ctx.storage);

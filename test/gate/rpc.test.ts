@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AccountGate, WebhookOutbox } from '../../src/index.ts';
+import { AccountGate, GateBranch, WebhookOutbox } from '../../src/index.ts';
 
 // During a deployment, Workers of one release call objects of the other one. So a method that was released is removed a
 // release after its last caller, and a new parameter is optional for a release: see "Changing a method of a Durable
@@ -21,6 +21,9 @@ test('the gate has the methods that a Worker of the other release calls', () => 
   expect(methodsOf(AccountGate)).toEqual({
     verify: 5,
     application: 5,
+    forward: 3,
+    renew: 2,
+    close: 2,
     listActivations: 3,
     listSeatChanges: 3,
     releaseActivation: 3,
@@ -35,6 +38,10 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     statistics: 1,
     keysLastUsedMs: 1,
   });
+});
+
+test('a branch has the methods that a Worker or a gate of the other release calls', () => {
+  expect(methodsOf(GateBranch)).toEqual({ verify: 4, application: 4, tell: 1 });
 });
 
 test('the outbox has the methods that a Worker of the other release calls', () => {

@@ -1,3 +1,6 @@
+import type { CopiedAccount, CopiedKey, CopiedLicense } from '../copy-tables.ts';
+import type { ReplyText } from '../replies.ts';
+import type { ChangedRow } from './acks.ts';
 import type { Escrow } from './escrow.ts';
 import type { ShareOffer } from './shares.ts';
 
@@ -44,6 +47,35 @@ export interface Update<Row> {
   share: ShareOffer | null;
   /** Whether the branch gives back what it has not spent. */
   isRecall: boolean;
+}
+
+/** A row that has changed in home's copy. A branch deletes its own, and asks home for the new one. `all` stands for every row. */
+export interface ChangedRef {
+  kind: ChangedRow['kind'] | 'all';
+  ref: string;
+}
+
+/** Also has the account as it is at the feed's end, because a branch needs the plan and the period at any time. */
+export interface BranchUpdate extends Update<ChangedRef> {
+  account: CopiedAccount | null;
+  wantsVerified: boolean | null;
+}
+
+/** Null if home can't renew leases at present. `closed` names an opening that is over. */
+export type RenewalReply = { update: BranchUpdate; leaseMs: number } | { closed: number } | null;
+
+/** Home's answer to a call that a branch couldn't answer, with rows that the branch may keep. */
+export interface Forwarded {
+  reply: ReplyText;
+  row: {
+    asOf: number;
+    key: CopiedKey & { id: string };
+    license: CopiedLicense | null;
+    /** Whether the license's product exists. */
+    isProduct: boolean;
+  } | null;
+  /** What home and the other branches have counted in a period. */
+  others: { periodStartMs: number; calls: number } | null;
 }
 
 export type FeedStep = 'ignore' | 'apply' | 'reset';

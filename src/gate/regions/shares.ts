@@ -107,10 +107,11 @@ export interface Demand extends KnownShare {
 /**
  * Returns the shares to offer, in the order of the branches, with null where the last offer stays. A branch that has not
  * confirmed its last offer gets no other. Decreases are offered at once, and increases only from what is free by then.
+ * Home keeps the part that its own calls need.
  */
-export const share = (limit: number, branches: Demand[]): (number | null)[] => {
+export const share = (limit: number, branches: Demand[], usedAtHome = 0): (number | null)[] => {
   const pool = limit * (1 - HOME_PART);
-  const allUsed = branches.reduce((sum, { usedLately }) => sum + usedLately, 0);
+  const allUsed = branches.reduce((sum, { usedLately }) => sum + usedLately, usedAtHome);
   const targetOf = ({ usedLately }: Demand) => {
     const equal = pool / branches.length;
     return allUsed === 0 ? equal : equal * EQUAL_PART + pool * (1 - EQUAL_PART) * (usedLately / allUsed);

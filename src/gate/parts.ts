@@ -1,0 +1,106 @@
+import { databaseOf } from '../db/client.ts';
+import { coalesce } from '../shared/coalesce.ts';
+import { branchOf } from '../shared/objects.ts';
+import { openActivations } from './activations.ts';
+import { openAdmission } from './admission.ts';
+import { openAnswers } from './answers.ts';
+import { openApplications } from './applications.ts';
+import { openCalls } from './calls.ts';
+import { openCatchUp } from './catch-up.ts';
+import { openChanges } from './changes.ts';
+import { openCopy } from './copy.ts';
+import { openLedger } from './ledger.ts';
+import { openOutgoing } from './outgoing.ts';
+import { openReadThrough } from './read-through.ts';
+import { openHomeBranches } from './regions/home-branches.ts';
+import { openRelay } from './relay.ts';
+import { openSellerCalls } from './seller-calls.ts';
+import { openSessionRate } from './session-rate.ts';
+import { openStatistics } from './statistics.ts';
+import { openUpkeep } from './upkeep.ts';
+import { openUsage, type UsageAt } from './usage.ts';
+import { openUsageThreshold } from './usage-threshold.ts';
+
+/** Opens the parts of an account's gate on its storage. */
+export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) => {
+  const { storage } = ctx;
+  // Opened on use, because a verify needs no database.
+  const db = () => databaseOf(env, accountId);
+  const copy = openCopy(storage.sql, env.GATE_EPOCH);
+  const ledger = openLedger(storage.sql);
+  const activations = openActivations(storage.sql);
+  const outgoing = openOutgoing(storage.sql);
+  const upkeep = openUpkeep(storage, copy, outgoing);
+  const relay = openRelay({ ctx, env, accountId, outgoing, upkeep });
+  const branches = openHomeBranches({
+    ctx,
+    copy,
+    ledger,
+    usageAt: (nowMs) => usageAt(nowMs),
+    wantsVerified: relay.wantsVerified,
+    tell: async (region, update) => branchOf(env, accountId, region).tell(update),
+  });
+  const usageAt: UsageAt = openUsage(copy, branches.callsIn);
+  const noteUsage = openUsageThreshold({ copy, ledger, outgoing });
+  const admission = openAdmission(copy, branches.homeShare);
+  const ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep });
+  const applications = openApplications({ ctx, copy, activations, outgoing });
+  const catchUp = openCatchUp({
+    ctx,
+    db,
+    accountId,
+    copy,
+    outgoing,
+    ledger,
+    activations,
+    upkeep,
+    branches,
+  });
+
+  /**
+   * Writes the counts and events of this commit's calls in one transaction. The platform holds their replies
+   * back until the transaction is on disk, and restarts the object if it can't be written.
+   */
+  const write = async (): Promise<void> => {
+    try {
+      ledger.write();
+      outgoing.write();
+      await relay.soon();
+    } catch (error) {
+      // Counts that are not on disk must not stay in memory.
+      ctx.abort(`The gate could not write: ${String(error)}`);
+    }
+  };
+  const commit = coalesce(write, () => storage.sync());
+  const answerNow = openAnswers({ copy, ledger, admission, usageAt, noteUsage, applications, relay });
+
+  return {
+    accountId,
+    copy,
+    upkeep,
+    relay,
+    branches,
+    catchUp,
+    calls: openCalls({
+      copy,
+      ledger,
+      admission,
+      usageAt,
+      applications,
+      branches,
+      answerNow,
+      ensureKnown,
+      commit,
+    }),
+    changes: openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }),
+    seller: openSellerCalls({ copy, activations, applications, ensureKnown, commit }),
+    statistics: openStatistics(ledger, usageAt),
+    admitSession: openSessionRate(),
+    pull: coalesce(async () => {
+      await catchUp.pull();
+      await relay.soon();
+    }),
+  };
+};
+
+export type GateParts = ReturnType<typeof openParts>;

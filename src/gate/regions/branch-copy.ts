@@ -1,0 +1,146 @@
+import { createLru } from '../../shared/lru.ts';
+import type { CopiedAccount, CopiedKey, CopiedLicense } from '../copy-tables.ts';
+import { mayKeep } from './acks.ts';
+import { type BranchUpdate, type ChangedRef, feedStep, type Forwarded } from './messages.ts';
+
+// A branch's copy of some of home's rows: those that its callers have needed. A change deletes a row, and the next call
+// that needs it is forwarded and brings the new one. A branch never answers from the absence of a row.
+
+interface Facts {
+  /** The last opening, which stays when the branch closes: a late message must not open it again. */
+  opening: number;
+  state: 'closed' | 'open' | 'closing';
+  /** The last revision of home's copy that was applied. */
+  applied: number;
+  account: CopiedAccount | null;
+}
+
+type Kind = 'key' | 'license';
+type KeptLicense = CopiedLicense & { isProduct: boolean };
+
+const ROWS_IN_MEMORY = 5_000;
+const CHANGES_IN_MEMORY = 1_000;
+
+export const openBranchCopy = (sql: SqlStorage) => {
+  const [stored] = sql.exec<{ value: string }>('SELECT value FROM facts');
+  const facts: Facts = stored
+    ? (JSON.parse(stored.value) as Facts)
+    : { opening: 0, state: 'closed', applied: 0, account: null };
+  let keys = createLru<CopiedKey>(ROWS_IN_MEMORY);
+  let licenses = createLru<KeptLicense>(ROWS_IN_MEMORY);
+  let products = new Set<string>();
+  /** The last revision that changed a row, for rows that home may be sending right now. */
+  const changedAt = new Map<string, number>();
+  /** The same for all rows: this process doesn't know what was changed before. */
+  let allChangedAt = facts.applied;
+
+  const save = (step: Partial<Facts>) => {
+    Object.assign(facts, step);
+    sql.exec('INSERT OR REPLACE INTO facts (only, value) VALUES (1, ?)', JSON.stringify(facts));
+  };
+
+  const read = <T>(kind: Kind, ref: string): T | null => {
+    const [row] = sql.exec<{ value: string }>(
+      'SELECT value FROM copies WHERE kind = ? AND ref = ?',
+      kind,
+      ref,
+    );
+    return row ? (JSON.parse(row.value) as T) : null;
+  };
+
+  const dropAll = (revision: number) => {
+    sql.exec('DELETE FROM copies');
+    keys = createLru(ROWS_IN_MEMORY);
+    licenses = createLru(ROWS_IN_MEMORY);
+    products = new Set();
+    changedAt.clear();
+    allChangedAt = revision;
+  };
+
+  const drop = ({ kind, ref }: ChangedRef, revision: number) => {
+    if (kind === 'account' || kind === 'all') return;
+    const rowKind: Kind = kind === 'key' ? 'key' : 'license';
+    if (kind === 'product') {
+      sql.exec("DELETE FROM copies WHERE kind = 'license' AND product = ?", ref);
+      licenses = createLru(ROWS_IN_MEMORY);
+      products.delete(ref);
+      allChangedAt = revision;
+      return;
+    }
+    sql.exec('DELETE FROM copies WHERE kind = ? AND ref = ?', rowKind, ref);
+    (rowKind === 'key' ? keys : licenses).delete(ref);
+    if (changedAt.size >= CHANGES_IN_MEMORY) {
+      changedAt.clear();
+      allChangedAt = revision;
+    }
+    changedAt.set(`${rowKind}:${ref}`, revision);
+  };
+
+  const keep = (kind: Kind, ref: string, asOf: number, value: unknown, product: string | null) => {
+    if (!mayKeep(asOf, Math.max(allChangedAt, changedAt.get(`${kind}:${ref}`) ?? 0))) return;
+    sql.exec(
+      `INSERT INTO copies (kind, ref, as_of, product, value) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET as_of = excluded.as_of, product = excluded.product, value = excluded.value
+       WHERE excluded.as_of >= as_of`,
+      kind,
+      ref,
+      asOf,
+      product,
+      JSON.stringify(value),
+    );
+    (kind === 'key' ? keys : licenses).delete(ref);
+  };
+
+  const findLicense = (licenseKey: string): CopiedLicense | null => {
+    const cached = licenses.get(licenseKey);
+    if (cached) return cached;
+    const found = read<KeptLicense>('license', licenseKey);
+    if (!found) return null;
+    licenses.set(licenseKey, found);
+    if (found.product !== null && found.isProduct) products.add(found.product);
+    return found;
+  };
+
+  return {
+    facts: facts as Readonly<Facts>,
+    save,
+    account: () => facts.account,
+    findLicense,
+    isProduct: (code: string) => products.has(code),
+
+    key: (id: string): CopiedKey | null => {
+      const cached = keys.get(id);
+      if (cached) return cached;
+      const found = read<CopiedKey>('key', id);
+      if (found) keys.set(id, found);
+      return found;
+    },
+
+    /** Forgets everything but the opening. */
+    forget: (opening: number, state: Facts['state']) => {
+      dropAll(0);
+      save({ opening, state, applied: 0, account: null });
+    },
+
+    /** Keeps the rows that home has sent with its answer, unless a change has overtaken them. */
+    keep: ({ asOf, key, license, isProduct }: NonNullable<Forwarded['row']>) => {
+      if (facts.state !== 'open') return;
+      keep('key', key.id, asOf, key, null);
+      if (license) keep('license', license.licenseKey, asOf, { ...license, isProduct }, license.product);
+    },
+
+    /** Applies home's changes, as part of the current transaction. Returns whether the update isn't outdated. */
+    apply: ({ feed, account }: BranchUpdate): boolean => {
+      if (!feed || feed.through < facts.applied) return false;
+      const step = feedStep(facts.applied, feed);
+      // There is a gap before the feed.
+      if (step === 'ignore' && feed.through > facts.applied) return false;
+      if (step === 'reset') dropAll(feed.through);
+      if (step === 'apply') for (const row of feed.rows) drop(row, feed.through);
+      save({ applied: feed.through, account });
+      return true;
+    },
+  };
+};
+
+export type BranchCopy = ReturnType<typeof openBranchCopy>;

@@ -1,0 +1,133 @@
+import { coalesce } from '../../shared/coalesce.ts';
+import { writeOrRestart } from '../../shared/write-or-restart.ts';
+import type { Ledger } from '../ledger.ts';
+import type { BranchCopy } from './branch-copy.ts';
+import type { BranchEscrows } from './branch-escrows.ts';
+import { isRenewalDue, type Lease, mayAnswer, renew } from './lease.ts';
+import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
+import { shouldClose } from './opening.ts';
+import { expireShare, receiveShare, type ShareOffer } from './shares.ts';
+
+interface Parts {
+  ctx: DurableObjectState;
+  copy: BranchCopy;
+  escrows: BranchEscrows;
+  ledger: Ledger;
+  /** Writes everything that was counted, so that a report says nothing that isn't on disk. */
+  writeCounts: () => void;
+  setWantsVerified: (wanted: boolean) => void;
+  home: {
+    renew: (report: Report) => Promise<RenewalReply>;
+    close: (report: Report) => Promise<void>;
+  };
+}
+
+/** How long a branch waits after a renewal without a lease before it tries another. */
+const RETRY_MS = 3_000;
+
+/**
+ * What a branch hears from home and tells it. The lease, the share of the rate limits and the others' usage are in memory
+ * only: a restarted branch asks home first. `test/gate/regions/model-branch.ts` is its model.
+ */
+export const openBranchHome = (parts: Parts) => {
+  const { ctx, copy, escrows, ledger, writeCounts, setWantsVerified, home } = parts;
+  const { facts } = copy;
+  let lease: Lease | null = null;
+  let share: ShareOffer | null = null;
+  /** What home and other branches have counted, by period. */
+  let others = new Map<number, number>();
+  let usedLately = 0;
+  let lastCallMs = Date.now();
+  let lastRenewalMs = -Infinity;
+
+  const isOpen = () => facts.state === 'open';
+
+  const noteOthers = (periodStartMs: number, calls: number) =>
+    others.set(periodStartMs, Math.max(others.get(periodStartMs) ?? 0, calls));
+
+  const forget = (opening: number, state: 'closed' | 'open') => {
+    lease = null;
+    share = null;
+    others = new Map();
+    writeOrRestart(ctx, () => {
+      copy.forget(opening, state);
+      escrows.forget();
+      ledger.clear();
+    });
+  };
+
+  const report = (): Report => {
+    writeCounts();
+    const { opening, applied } = facts;
+    return { opening, applied, escrows: escrows.all(), share, usedLately };
+  };
+
+  /** Merges what home says. Returns false if it is about an earlier opening. */
+  const hear = (update: BranchUpdate): boolean => {
+    if (update.opening > facts.opening) forget(update.opening, 'open');
+    if (update.opening < facts.opening || facts.state === 'closed') return false;
+    share = receiveShare(share, update.term, update.share);
+    writeOrRestart(ctx, () => {
+      const isCurrent = copy.apply(update);
+      if (isCurrent && update.wantsVerified !== null) setWantsVerified(update.wantsVerified);
+      for (const { periodStartMs, others: calls } of update.grants) noteOthers(periodStartMs, calls);
+      escrows.receive(update.grants);
+      if (update.isRecall) escrows.giveBack();
+    });
+    return true;
+  };
+
+  const renewNow = coalesce(async () => {
+    if (!isOpen()) return;
+    const { opening } = facts;
+    // The lease counts from here. The clock stands still during a turn, so this is never too late.
+    const sentMs = Date.now();
+    lastRenewalMs = sentMs;
+    const sent = report();
+    usedLately = 0;
+    const answer = await home.renew(sent);
+    if (answer === null) return;
+    if ('closed' in answer) {
+      if (answer.closed === facts.opening) forget(facts.opening, 'closed');
+      return;
+    }
+    if (!mayAnswer(lease, Date.now())) share = expireShare(share);
+    if (!hear(answer.update) || facts.opening !== opening || !isOpen()) return;
+    const through = answer.update.feed?.through ?? 0;
+    lease = renew(lease, { sentMs, leaseMs: answer.leaseMs, through }, facts.applied);
+  });
+
+  return {
+    isOpen,
+    mayAnswer: (nowMs: number) => isOpen() && mayAnswer(lease, nowMs),
+    shareOfRate: () => share?.perSecond ?? 0,
+    othersIn: (periodStartMs: number) => others.get(periodStartMs) ?? 0,
+    noteOthers,
+    report,
+    hear,
+    renew: renewNow,
+
+    noteCall: (nowMs: number) => {
+      lastCallMs = nowMs;
+      usedLately++;
+    },
+
+    /** Whether a forwarded call should start a renewal. */
+    isRenewalDue: (nowMs: number) =>
+      isOpen() && isRenewalDue(lease, nowMs) && Math.abs(nowMs - lastRenewalMs) >= RETRY_MS,
+
+    shouldClose: (nowMs: number) => facts.state === 'closing' || (isOpen() && shouldClose(lastCallMs, nowMs)),
+
+    /** Gives everything back and stops to answer, and then tells home. Repeat it until home has answered. */
+    close: async () => {
+      lease = null;
+      writeOrRestart(ctx, () => {
+        copy.save({ state: 'closing' });
+        escrows.giveBack();
+      });
+      const { opening } = facts;
+      await home.close(report());
+      if (facts.opening === opening && facts.state === 'closing') forget(opening, 'closed');
+    },
+  };
+};

@@ -1,0 +1,106 @@
+import type { Region } from '../../shared/rules/regions.ts';
+import type { Escrow } from './escrow.ts';
+import type { ChangedRef, Feed } from './messages.ts';
+
+// What home stores of its branches. A gate without branches writes none of it.
+
+/** Older changes are forgotten, and a branch that has missed them drops its copy. */
+const LOG_LENGTH = 1_000;
+
+export interface BranchRecord {
+  /** Names this opening of the branch. Numbers are never used again. */
+  opening: number;
+  escrows: Escrow[];
+  /** How long the branch's last lease was, which may be from before a new setting. */
+  leaseMs: number;
+  renewedAtMs: number;
+}
+
+interface Facts extends Record<string, SqlStorageValue> {
+  /** Counts the starts of home with open branches. */
+  term: number;
+  openings: number;
+  /** Numbers the changes of home's copy. Unlike D1's numbers, it never goes back. */
+  revision: number;
+}
+
+export const openBranchStore = (sql: SqlStorage) => {
+  const [stored] = sql.exec<Facts>('SELECT term, openings, revision FROM branch_facts');
+  const facts: Facts = stored ?? { term: 0, openings: 0, revision: 0 };
+  const rows = sql.exec<{ region: Region; opening: number; state: string }>('SELECT * FROM branches');
+  const records = new Map(
+    [...rows].map(({ region, opening, state }) => [
+      region,
+      { opening, ...(JSON.parse(state) as Omit<BranchRecord, 'opening'>) },
+    ]),
+  );
+
+  const saveFacts = (step: Partial<Facts>) => {
+    Object.assign(facts, step);
+    sql.exec(
+      'INSERT OR REPLACE INTO branch_facts (only, term, openings, revision) VALUES (1, ?, ?, ?)',
+      facts.term,
+      facts.openings,
+      facts.revision,
+    );
+  };
+
+  const save = (region: Region, record: BranchRecord) => {
+    const { opening, ...state } = record;
+    records.set(region, record);
+    sql.exec(
+      'INSERT OR REPLACE INTO branches (region, opening, state) VALUES (?, ?, ?)',
+      region,
+      opening,
+      JSON.stringify(state),
+    );
+  };
+
+  return {
+    records: records as ReadonlyMap<Region, BranchRecord>,
+    facts: facts as Readonly<Facts>,
+    save,
+
+    startTerm: () => saveFacts({ term: facts.term + 1 }),
+
+    /** Adds a branch. The first one begins a term: a start of home without branches doesn't write one. */
+    open: (region: Region, nowMs: number) => {
+      const isFirst = records.size === 0;
+      saveFacts({ openings: facts.openings + 1, term: facts.term + (isFirst ? 1 : 0) });
+      save(region, { opening: facts.openings, escrows: [], leaseMs: 0, renewedAtMs: nowMs });
+    },
+
+    remove: (region: Region) => {
+      records.delete(region);
+      sql.exec('DELETE FROM branches WHERE region = ?', region);
+      if (records.size === 0) sql.exec('DELETE FROM branch_log');
+    },
+
+    /** Adds changes as part of the current transaction. */
+    log: (changes: ChangedRef[]) => {
+      let { revision } = facts;
+      for (const { kind, ref } of changes)
+        sql.exec('INSERT INTO branch_log (revision, kind, ref) VALUES (?, ?, ?)', ++revision, kind, ref);
+      sql.exec('DELETE FROM branch_log WHERE revision <= ?', revision - LOG_LENGTH);
+      saveFacts({ revision });
+    },
+
+    /** Returns the changes after a revision. */
+    feedAfter: (after: number): Feed<ChangedRef> => {
+      const through = facts.revision;
+      const changed = sql
+        .exec<{ revision: number } & ChangedRefRow>(
+          'SELECT revision, kind, ref FROM branch_log WHERE revision > ? ORDER BY revision',
+          after,
+        )
+        .toArray();
+      const isReset = changed.length < through - after || changed.some(({ kind }) => kind === 'all');
+      const rows = changed.map(({ kind, ref }) => ({ kind, ref }));
+      return { after, through, isReset, rows: isReset ? [] : rows };
+    },
+  };
+};
+
+type ChangedRefRow = { kind: ChangedRef['kind']; ref: string };
+
+export type BranchStore = ReturnType<typeof openBranchStore>;

@@ -1,0 +1,210 @@
+import { DurableObject } from 'cloudflare:workers';
+import { coalesce } from '../../shared/coalesce.ts';
+import { logError } from '../../shared/log.ts';
+import { createLru } from '../../shared/lru.ts';
+import { migrateObject } from '../../shared/object-migrations.ts';
+import { gateOf } from '../../shared/objects.ts';
+import type { PresentedKey } from '../../shared/presented-key.ts';
+import { allowRetries } from '../../shared/retries.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import { storedName } from '../../shared/stored-account-id.ts';
+import { openAdmission } from '../admission.ts';
+import { type Call, openAnswers } from '../answers.ts';
+import type { ApplicationRequest } from '../applications.ts';
+import { openLedger } from '../ledger.ts';
+import { openOutgoing } from '../outgoing.ts';
+import { openRelay } from '../relay.ts';
+import { type ReplyText, type VerifyReply, writeReply } from '../replies.ts';
+import type { SeatCall } from '../seats.ts';
+import { openUsage } from '../usage.ts';
+import { openBranchCopy } from './branch-copy.ts';
+import { openBranchEscrows } from './branch-escrows.ts';
+import { openBranchHome } from './branch-home.ts';
+import { BRANCH_STEPS } from './branch-tables.ts';
+import { RENEW_AFTER_MS } from './lease.ts';
+import type { BranchUpdate, Report } from './messages.ts';
+
+/** The platform repeats a call for at most ten seconds. */
+const FORWARDED_IN_MEMORY = 10_000;
+const EVENT_ALARM_MS = 10_000;
+
+/** A branch has only licenses without terms, and seats are home's. */
+const applications = {
+  isPlain: () => true,
+  judge: () => {
+    throw new Error('A branch judges no calls about machines.');
+  },
+};
+
+/**
+ * A branch of an account's gate, near callers far from its home. While it holds a lease, it answers verifies from the rows
+ * that it has, and counts them against what home has granted it. Home answers everything else.
+ */
+export class GateBranch extends DurableObject<Env> {
+  static {
+    allowRetries(this.prototype, ['verify', 'application', 'tell']);
+  }
+
+  readonly #accountId: string;
+  readonly #region: Region;
+  readonly #copy;
+  readonly #ledger;
+  readonly #outgoing;
+  readonly #home;
+  readonly #answerNow;
+  readonly #relay;
+  readonly #commit;
+  /** Calls that were forwarded. A repeat goes where the call went first. */
+  readonly #forwarded = createLru<true>(FORWARDED_IN_MEMORY);
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const { storage } = ctx;
+    migrateObject(storage, BRANCH_STEPS);
+    const [accountId = '', region] = storedName(ctx).split('@');
+    this.#accountId = accountId;
+    this.#region = region as Region;
+    const copy = (this.#copy = openBranchCopy(storage.sql));
+    const ledger = (this.#ledger = openLedger(storage.sql));
+    const outgoing = (this.#outgoing = openOutgoing(storage.sql));
+    const escrows = openBranchEscrows(storage.sql, ledger);
+    const upkeep = { armForEvents: () => this.#arm(EVENT_ALARM_MS) };
+    const relay = (this.#relay = openRelay({ ctx, env, accountId, outgoing, upkeep }));
+    const home = (this.#home = openBranchHome({
+      ctx,
+      copy,
+      escrows,
+      ledger,
+      writeCounts: () => this.#writeCounts(),
+      setWantsVerified: relay.setWantsVerified,
+      home: {
+        renew: async (report) => this.#gate().renew(this.#region, report),
+        close: async (report) => this.#gate().close(this.#region, report),
+      },
+    }));
+    const admission = openAdmission(copy, home.shareOfRate);
+    const usageAt = openUsage(copy, (startMs) => ({
+      apiUsage: home.othersIn(startMs) + ledger.periodUsage(startMs),
+      remaining: escrows.unspent(startMs),
+    }));
+    this.#answerNow = openAnswers({
+      copy,
+      ledger,
+      admission,
+      usageAt,
+      // Home notes the thresholds, because it knows all calls.
+      noteUsage: () => {},
+      applications,
+      relay,
+    });
+    this.#commit = coalesce(
+      () => this.#write(),
+      () => storage.sync(),
+    );
+  }
+
+  /** Answers a verify, or lets home answer it. */
+  async verify(
+    presented: PresentedKey,
+    licenseKey: string,
+    callId: string,
+    canSign: boolean,
+  ): Promise<ReplyText> {
+    const call = { presented, call: 'verify', licenseKey, request: null, callId, canSign } as const;
+    const nowMs = Date.now();
+    this.#home.noteCall(nowMs);
+    const reply = this.#answerHere(call, nowMs);
+    if (!reply) return this.#forward(call, nowMs);
+    await this.#commit();
+    return writeReply(reply, { region: this.#region, branch: this.#region });
+  }
+
+  /** Home answers the other calls of an application, because seats are home's. */
+  async application(
+    presented: PresentedKey,
+    call: SeatCall,
+    request: ApplicationRequest,
+    callId: string,
+  ): Promise<ReplyText> {
+    const { licenseKey } = request;
+    return this.#forward({ presented, call, licenseKey, request, callId, canSign: true }, Date.now());
+  }
+
+  /** Home tells what has changed. The answer confirms it, once it is on disk. */
+  async tell(update: BranchUpdate): Promise<Report> {
+    const wasOpen = this.#home.isOpen();
+    this.#home.hear(update);
+    if (!wasOpen && this.#home.isOpen()) {
+      await this.#arm(RENEW_AFTER_MS);
+      this.#renewSoon();
+    }
+    return this.#home.report();
+  }
+
+  override async alarm(): Promise<void> {
+    const nowMs = Date.now();
+    const { shouldClose, isRenewalDue, close, renew } = this.#home;
+    const work = shouldClose(nowMs) ? close() : isRenewalDue(nowMs) ? renew() : null;
+    for (const result of await Promise.allSettled([work, this.#relay.forward()]))
+      if (result.status === 'rejected') this.#logError(result.reason);
+    const isClosed = this.#copy.facts.state === 'closed';
+    if (!isClosed) await this.#arm(RENEW_AFTER_MS);
+    else if (!this.#outgoing.isEmpty()) await this.#arm(EVENT_ALARM_MS);
+  }
+
+  /** Returns the answer, or null if only home can answer the call. */
+  #answerHere(call: Call, nowMs: number): VerifyReply | null {
+    const { presented, licenseKey, callId } = call;
+    if (this.#forwarded.get(callId) || !this.#home.mayAnswer(nowMs)) return null;
+    if (!this.#copy.key(presented.keyId) || !this.#copy.findLicense(licenseKey)) return null;
+    const reply = this.#answerNow(call, nowMs);
+    // Home may have more of the limits left.
+    return reply.refused === null || reply.refused === 'api_key_invalid' ? reply : null;
+  }
+
+  async #forward(call: Call, nowMs: number): Promise<ReplyText> {
+    this.#forwarded.set(call.callId, true);
+    const wasCounted = this.#ledger.hasCounted(call.callId);
+    const forwarding = this.#gate().forward(this.#region, { ...call, wasCounted }, this.#home.report());
+    if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
+    const { reply, row, others } = await forwarding;
+    if (others) this.#home.noteOthers(others.periodStartMs, others.calls);
+    if (row) this.#copy.keep(row);
+    return reply;
+  }
+
+  #gate() {
+    return gateOf(this.env, this.#accountId);
+  }
+
+  #renewSoon() {
+    this.ctx.waitUntil(this.#home.renew().catch((error: unknown) => this.#logError(error)));
+  }
+
+  #logError(error: unknown) {
+    logError('branch_failed', error, { account_id: this.#accountId, region: this.#region });
+  }
+
+  /** Sets the alarm, but never later than it is set already. */
+  async #arm(inMs: number): Promise<void> {
+    const dueMs = Date.now() + inMs;
+    const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
+    if (dueMs < armedMs) await this.ctx.storage.setAlarm(dueMs);
+  }
+
+  #writeCounts() {
+    try {
+      this.#ledger.write();
+      this.#outgoing.write();
+    } catch (error) {
+      // Counts that are not on disk must not stay in memory.
+      this.ctx.abort(`The branch could not write: ${String(error)}`);
+      throw error;
+    }
+  }
+
+  async #write(): Promise<void> {
+    this.#writeCounts();
+    await this.#relay.soon();
+  }
+}

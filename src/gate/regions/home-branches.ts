@@ -1,0 +1,213 @@
+import type { Region } from '../../shared/rules/regions.ts';
+import { writeOrRestart } from '../../shared/write-or-restart.ts';
+import type { CopiedAccount } from '../copy-tables.ts';
+import type { Ledger } from '../ledger.ts';
+import type { PeriodCalls, UsageAt } from '../usage.ts';
+import { type ChangedRow, needsAck } from './acks.ts';
+import { openBranchStore } from './branch-store.ts';
+import {
+  escrowOf,
+  exposure,
+  grant,
+  isRecallable,
+  mergeReport,
+  newEscrow,
+  type Quota,
+  remaining,
+  usedByOthers,
+} from './escrow.ts';
+import { openKnownBranches } from './known-branches.ts';
+import { LEASE_MS, leasedUntil } from './lease.ts';
+import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
+import { OPEN_WINDOW_MS, shouldOpen } from './opening.ts';
+import { openWaiting } from './waiting.ts';
+
+interface Parts {
+  ctx: DurableObjectState;
+  copy: { account: () => CopiedAccount | null; progress: () => { complete: boolean } };
+  wantsVerified: () => boolean | null;
+  ledger: Pick<Ledger, 'periodUsage' | 'addBranchCalls'>;
+  usageAt: UsageAt;
+  tell: (region: Region, update: BranchUpdate) => Promise<Report>;
+}
+
+/** What home does with its branches: it opens, hears, renews and closes them. `test/gate/regions/model-home.ts` is its model. */
+export const openHomeBranches = (parts: Parts) => {
+  const { ctx, copy, ledger, usageAt, wantsVerified } = parts;
+  const store = openBranchStore(ctx.storage.sql);
+  const { records, facts } = store;
+  const known = openKnownBranches(store, Date.now());
+  if (records.size > 0) store.startTerm();
+  /** Calls by region, in windows of a minute. */
+  const calls = new Map<Region, { sinceMs: number; count: number }>();
+
+  const quotaOf = (startMs: number, limit: number): Quota => ({
+    limit,
+    counted: ledger.periodUsage(startMs),
+    escrows: [...records.values()].map(({ escrows }) => escrowOf(escrows, startMs) ?? newEscrow(startMs)),
+  });
+
+  const updateFor = (region: Region, after: number | null, isRecall: boolean): BranchUpdate => {
+    const { opening = 0, escrows = [] } = records.get(region) ?? {};
+    return {
+      opening,
+      term: facts.term,
+      feed: after === null ? null : store.feedAfter(after),
+      grants: escrows.map((escrow) => ({
+        periodStartMs: escrow.periodStartMs,
+        granted: escrow.granted,
+        others: usedByOthers(quotaOf(escrow.periodStartMs, 0), escrow),
+      })),
+      share: known.get(region)?.share.offered ?? null,
+      isRecall,
+      account: copy.account(),
+      wantsVerified: wantsVerified(),
+    };
+  };
+
+  /** Merges a branch's report. Returns false for a report of an earlier opening. */
+  const hear = (region: Region, report: Report): boolean => {
+    const record = records.get(region);
+    if (record?.opening !== report.opening) return false;
+    known.hear(region, report);
+    let { escrows } = record;
+    for (const reported of report.escrows) {
+      const { periodStartMs } = reported;
+      const before = escrowOf(escrows, periodStartMs) ?? newEscrow(periodStartMs);
+      const merged = mergeReport(before, reported);
+      if (merged.spent === before.spent && merged.returned === before.returned) continue;
+      escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), merged];
+    }
+    if (escrows !== record.escrows) writeOrRestart(ctx, () => store.save(region, { ...record, escrows }));
+    return true;
+  };
+
+  const waiting = openWaiting({
+    branches: known.all,
+    revision: facts.revision,
+    tell: async (region, isRecall) => {
+      const branch = known.get(region);
+      const report = await parts.tell(region, updateFor(region, branch?.reported ?? null, isRecall));
+      hear(region, report);
+    },
+  });
+
+  const open = (region: Region, nowMs: number) => {
+    writeOrRestart(ctx, () => store.open(region, nowMs));
+    known.open(region);
+  };
+
+  /** Returns the escrows from which calls can be given back. */
+  const recallable = (nowMs: number): Region[] => {
+    const { startMs } = usageAt(nowMs).period;
+    return [...records].flatMap(([region, { escrows }]) => {
+      const escrow = escrowOf(escrows, startMs);
+      return escrow && isRecallable(escrow) ? [region] : [];
+    });
+  };
+
+  return {
+    isAnyOpen: () => records.size > 0,
+    acknowledged: waiting.acknowledged,
+    homeShare: known.homeShare,
+    hear,
+
+    /** Whether the branch has been leased, so that callers may turn to it. */
+    isLeased: (region: Region, nowMs: number) => nowMs < (known.get(region)?.leasedUntilMs ?? 0),
+
+    isOpening: (region: Region, opening: number) => records.get(region)?.opening === opening,
+    revision: () => facts.revision,
+
+    callsIn: (startMs: number, limit: number): PeriodCalls => {
+      const quota = quotaOf(startMs, limit);
+      return { apiUsage: usedByOthers(quota, undefined), remaining: remaining(quota) };
+    },
+
+    /** What home and the other branches have counted in the present period. */
+    othersThan: (region: Region, nowMs: number) => {
+      const { startMs } = usageAt(nowMs).period;
+      const index = [...records.keys()].indexOf(region);
+      const quota = quotaOf(startMs, 0);
+      return { periodStartMs: startMs, calls: usedByOthers(quota, quota.escrows[index]) };
+    },
+
+    /** Calls that home must take for spent in a period, besides those that it has counted itself. */
+    exposureIn: (startMs: number): number =>
+      quotaOf(startMs, 0).escrows.reduce((sum, escrow) => sum + exposure(escrow), 0),
+
+    /** Counts a call that home answers, and opens a branch for a region with many of them. */
+    noteCall: (region: Region, nowMs: number) => {
+      if (records.size > 0) known.countAtHome();
+      const window = calls.get(region);
+      const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;
+      const { sinceMs, count } = isOver ? { sinceMs: nowMs, count: 0 } : window;
+      calls.set(region, { sinceMs, count: count + 1 });
+      const isLost = records.has(region) && nowMs >= (known.get(region)?.leasedUntilMs ?? 0);
+      const opened = isLost ? [] : [...records.keys()];
+      const home = copy.account()?.homeRegion ?? null;
+      if (!copy.progress().complete || !shouldOpen({ region, home, opened, calls: count + 1 })) return;
+      calls.delete(region);
+      // A branch whose lease has ended may not have learned that it was opened.
+      if (!isLost) open(region, nowMs);
+      ctx.waitUntil(waiting.tell(region));
+    },
+
+    /** Notes changes for the branches, as part of the transaction that applies them to home's copy. */
+    log: (changes: ChangedRow[]) => {
+      if (records.size === 0 || changes.length === 0) return;
+      store.log(changes);
+      if (changes.some(needsAck)) waiting.raise(facts.revision);
+      // A smaller plan may have left less than what the branches hold.
+      if (changes.some(({ kind }) => kind === 'account')) waiting.recallWithNext([...records.keys()]);
+    },
+
+    /** The copy was loaded again, so any row may have changed. */
+    logReload: () => {
+      if (records.size === 0) return;
+      store.log([{ kind: 'all', ref: '' }]);
+      waiting.raise(facts.revision);
+    },
+
+    /** Renews a lease, grants calls and offers a share. It reads the log in the turn in which it registers the lease. */
+    renew: (region: Region, report: Report, nowMs: number): RenewalReply => {
+      if (!copy.progress().complete) return null;
+      if (!hear(region, report)) return { closed: report.opening };
+      const record = records.get(region);
+      const branch = known.get(region);
+      if (!record || !branch) return { closed: report.opening };
+      known.offerShares(nowMs);
+      branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, LEASE_MS);
+      branch.isLapsed = false;
+      const { period, apiLimit } = usageAt(nowMs);
+      const { startMs } = period;
+      const quota = quotaOf(startMs, apiLimit);
+      const escrow = quota.escrows[[...records.keys()].indexOf(region)] ?? newEscrow(startMs);
+      const granted = escrow.granted + grant(quota, escrow, report.usedLately);
+      const others = record.escrows.filter(({ periodStartMs }) => periodStartMs !== startMs);
+      const escrows = [...others, { ...escrow, granted }];
+      // Written each time, so that an object that was replaced can't answer a renewal.
+      const saved = { ...record, escrows, leaseMs: LEASE_MS, renewedAtMs: nowMs };
+      writeOrRestart(ctx, () => store.save(region, saved));
+      return { update: updateFor(region, report.applied, false), leaseMs: LEASE_MS };
+    },
+
+    close: (region: Region, report: Report) => {
+      if (!hear(region, report)) return;
+      const { escrows = [] } = records.get(region) ?? {};
+      writeOrRestart(ctx, () => {
+        for (const { periodStartMs, spent } of escrows)
+          if (spent > 0) ledger.addBranchCalls(periodStartMs, spent, Date.now());
+        store.remove(region);
+      });
+      known.remove(region);
+    },
+
+    /** Before home refuses a call by the usage limit: lets branches give back what they have not spent. */
+    recall: async (): Promise<void> => {
+      const regions = recallable(Date.now());
+      if (regions.length > 0) await waiting.recall(regions);
+    },
+  };
+};
+
+export type HomeBranches = ReturnType<typeof openHomeBranches>;
