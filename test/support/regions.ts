@@ -1,12 +1,19 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
+import { expect, vi } from 'vitest';
+import { parseApiKey } from '../../src/auth/api-key.ts';
 import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/feed.ts';
+import { OPEN_AFTER_CALLS } from '../../src/gate/regions/opening.ts';
+import { readReply } from '../../src/gate/replies.ts';
 import worker from '../../src/index.ts';
+import { branchOf } from '../../src/shared/objects.ts';
+import type { PresentedKey } from '../../src/shared/presented-key.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { type Customer, ORIGIN } from './client.ts';
 import { ctxOf } from './databases.ts';
+import { gate } from './gate.ts';
 
 /** A data center in each region. */
 const COLOS: Record<Region, string> = {
@@ -27,6 +34,39 @@ export const setHome = async (accountId: string, homeRegion: Region) => {
     [ctx.db.update(accounts).set({ homeRegion }).where(eq(accounts.id, accountId))],
     [{ kind: 'account', ref: accountId }],
   );
+};
+
+export const branch = (accountId: string, region: Region) => branchOf(env, accountId, region);
+
+let callCount = 0;
+
+export const presentedKey = ({ apiKey }: Pick<Customer, 'apiKey'>) =>
+  parseApiKey(env.API_KEY_SECRET, apiKey) as PresentedKey;
+
+/** Verifies a license by a call to the branch, as a Worker in the region does. */
+export const verifyIn = async (
+  region: Region,
+  ada: Pick<Customer, 'apiKey' | 'accountId'>,
+  licenseKey: string,
+  callId = `branch-call-${callCount++}`,
+) => readReply(await branch(ada.accountId, region).verify(presentedKey(ada), licenseKey, callId, true));
+
+/** Verifies a license by a call to the home, from a region. */
+export const verifyAtHome = async (
+  region: Region,
+  ada: Pick<Customer, 'apiKey' | 'accountId'>,
+  licenseKey: string,
+) => {
+  const callId = `home-call-${callCount++}`;
+  return readReply(await gate(ada.accountId).verify(presentedKey(ada), licenseKey, callId, true, region));
+};
+
+/** Makes enough calls from a region to open its branch. Returns once the branch has a lease. */
+export const openBranch = async (region: Region, ada: Pick<Customer, 'apiKey' | 'accountId'>) => {
+  for (let i = 0; i < OPEN_AFTER_CALLS; i++) await verifyAtHome(region, ada, 'UNKNOWN-KEY');
+  await vi.waitFor(async () => {
+    expect(await verifyAtHome(region, ada, 'UNKNOWN-KEY')).toMatchObject({ branch: region });
+  });
 };
 
 /** Verifies a license from a region, while regions are on or off. */

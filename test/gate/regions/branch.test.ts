@@ -1,0 +1,111 @@
+import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../../src/gate/account-gate.ts';
+import { CLOSE_AFTER_MS } from '../../../src/gate/regions/opening.ts';
+import { type Customer, signUp } from '../../support/client.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { evict, readGate, setPlan, statistics } from '../../support/gate.ts';
+import { branch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+
+let ada: Customer;
+let licenseKey: string;
+let licenseId: string;
+
+beforeEach(async () => {
+  useFakeClock();
+  ada = await signUp();
+  await setPlan(ada.accountId, 'scale');
+  await setHome(ada.accountId, 'enam');
+  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+  await openBranch('oc', ada);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const usage = async () => (await statistics(ada.accountId)).apiUsage;
+
+test('a branch lets home answer the first verify of a license, and answers the next ones itself', async () => {
+  const before = await usage();
+  const forward = vi.spyOn(AccountGate.prototype, 'forward');
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'enam', apiUsage: before + 1 });
+  expect(forward).toHaveBeenCalledOnce();
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({
+    region: 'oc',
+    branch: 'oc',
+    verdict: { valid: true, status: 'active' },
+    apiUsage: before + 2,
+  });
+  expect(forward).toHaveBeenCalledOnce();
+  // Home learns of the call with the next report.
+  expect(await verifyIn('oc', ada, 'UNKNOWN-KEY')).toMatchObject({ apiUsage: before + 3 });
+  expect(await usage()).toBe(before + 3);
+});
+
+test('a repeated call is counted once, whether the branch or home has answered it', async () => {
+  await verifyIn('oc', ada, licenseKey);
+  const before = await usage();
+  for (let i = 0; i < 2; i++) await verifyIn('oc', ada, licenseKey, 'repeated');
+  for (let i = 0; i < 2; i++) await verifyIn('oc', ada, 'UNKNOWN-KEY', 'repeated too');
+  expect(await usage()).toBe(before + 2);
+});
+
+test('after a change is answered, the branch shows it', async () => {
+  await verifyIn('oc', ada, licenseKey);
+  for (const [action, status] of [
+    ['suspend', 'suspended'],
+    ['reinstate', 'active'],
+    ['revoke', 'revoked'],
+  ] as const) {
+    expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+    expect((await ada.asSession('POST', `/api/v1/licenses/${licenseId}/${action}`)).status).toBe(200);
+    expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status } });
+  }
+  await verifyIn('oc', ada, licenseKey);
+  await ada.asSession('DELETE', `/api/api-keys/${ada.apiKeyId}`);
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ refused: 'api_key_invalid' });
+});
+
+test('a restarted branch lets home answer until it has a lease again', async () => {
+  await verifyIn('oc', ada, licenseKey);
+  const before = await usage();
+  await verifyIn('oc', ada, licenseKey);
+  await evictDurableObject(branch(ada.accountId, 'oc'));
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'enam', apiUsage: before + 2 });
+  await vi.waitFor(async () => {
+    expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+  });
+});
+
+test('a restarted home keeps the branch, what it was granted and what it has counted', async () => {
+  await verifyIn('oc', ada, licenseKey);
+  await verifyIn('oc', ada, licenseKey);
+  const before = (await verifyIn('oc', ada, 'UNKNOWN-KEY')) as { apiUsage: number };
+  await evict(ada.accountId);
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({
+    region: 'oc',
+    apiUsage: before.apiUsage + 1,
+  });
+  expect((await ada.asSession('POST', `/api/v1/licenses/${licenseId}/suspend`)).status).toBe(200);
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'suspended' } });
+  expect(await usage()).toBe(before.apiUsage + 2);
+});
+
+test('a branch without calls for 15 minutes closes, and home takes over its counts', async () => {
+  await verifyIn('oc', ada, licenseKey);
+  await verifyIn('oc', ada, licenseKey);
+  const last = (await verifyIn('oc', ada, licenseKey)) as { apiUsage: number };
+  vi.advanceTimersByTime(CLOSE_AFTER_MS);
+  await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
+  expect(await readGate(ada.accountId, 'SELECT * FROM branches')).toEqual([]);
+  expect(await usage()).toBe(last.apiUsage);
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({
+    region: 'enam',
+    apiUsage: last.apiUsage + 1,
+  });
+  expect(await verifyAtHome('oc', ada, licenseKey)).not.toHaveProperty('branch');
+  await openBranch('oc', ada);
+  await verifyIn('oc', ada, licenseKey);
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+});
