@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { RATE_WINDOW_MS } from '../../../src/gate/rate.ts';
+import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
+import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
+import { type Customer, signUp } from '../../support/client.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { evict, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
+import { openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+
+let ada: Customer;
+let licenseKey: string;
+let licenseId: string;
+
+beforeEach(async () => {
+  useFakeClock();
+  ada = await signUp();
+  await setPlan(ada.accountId, 'pro');
+  await setHome(ada.accountId, 'enam');
+  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const suspend = () => ada.asSession('POST', `/api/v1/licenses/${licenseId}/suspend`);
+
+/** Cuts the branches off from home's messages. */
+const cutOff = () =>
+  vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The branch is cut off.'));
+
+const isDone = async (work: Promise<unknown>, ms: number) =>
+  Promise.race([work.then(() => true), scheduler.wait(ms).then(() => false)]);
+
+test('a change waits for a branch that is cut off, and no longer than for its lease', async () => {
+  await openBranch('oc', ada);
+  await verifyIn('oc', ada, licenseKey);
+  cutOff();
+  const suspended = suspend();
+  expect(await isDone(suspended, 300)).toBe(false);
+  // The branch doesn't know better, and the change isn't answered yet.
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'active' } });
+  vi.advanceTimersByTime(LEASE_MS);
+  expect((await suspended).status).toBe(200);
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'suspended' } });
+});
+
+test('a restarted home waits with a change for a branch that may be leased', async () => {
+  await openBranch('oc', ada);
+  await evict(ada.accountId);
+  cutOff();
+  const suspended = suspend();
+  expect(await isDone(suspended, 300)).toBe(false);
+  vi.advanceTimersByTime(LEASE_MS);
+  expect((await suspended).status).toBe(200);
+});
+
+test('a new license and a new API key don’t wait for branches', async () => {
+  await openBranch('oc', ada);
+  cutOff();
+  expect((await ada.createLicense()).id).toMatch(/^lic_/);
+  expect((await ada.asSession('POST', '/api/create-api-key', {})).status).toBe(201);
+});
+
+test('a home without branches writes nothing about them', async () => {
+  await suspend();
+  await verifyAtHome('oc', ada, licenseKey);
+  expect(await readGate(ada.accountId, 'SELECT * FROM branch_facts')).toEqual([]);
+  expect(await readGate(ada.accountId, 'SELECT * FROM branch_log')).toEqual([]);
+});
+
+test('home’s own region and its neighbor have no branch', async () => {
+  await setHome(ada.accountId, 'eeur');
+  await expect(openBranch('weur', ada)).rejects.toThrow();
+  expect(await readGate(ada.accountId, 'SELECT * FROM branches')).toEqual([]);
+});
+
+test('home and three branches admit exactly the calls that are left', async () => {
+  await setPlan(ada.accountId, 'scale');
+  const regions = ['oc', 'weur', 'apac-ne'] as const;
+  for (const region of regions) {
+    await openBranch(region, ada);
+    await verifyIn(region, ada, licenseKey);
+  }
+  const { apiLimit } = await statistics(ada.accountId);
+  await setUsage(ada.accountId, apiLimit - 200);
+  const held = async () => {
+    const rows = await readGate<{ state: string }>(ada.accountId, 'SELECT state FROM branches');
+    return rows.flatMap(({ state }) => JSON.parse(state).escrows as { granted: number; returned: number }[]);
+  };
+  expect((await held()).some(({ granted, returned }) => granted > returned)).toBe(true);
+  const { apiUsage } = await statistics(ada.accountId);
+  const left = apiLimit - apiUsage;
+  const answers: { refused: string | null }[] = [];
+  for (let round = 0; round < 10; round++) {
+    // Enough time for the rate limits to recover.
+    vi.advanceTimersByTime(RATE_WINDOW_MS);
+    const calls = Array.from({ length: 40 }, (_, i) => {
+      const region = regions[i % 4];
+      return region ? verifyIn(region, ada, licenseKey) : verifyAtHome('enam', ada, licenseKey);
+    });
+    answers.push(...(await Promise.all(calls)));
+  }
+  const outcomes = answers.map(({ refused }) => refused ?? 'admitted');
+  expect(outcomes.filter((outcome) => outcome === 'admitted')).toHaveLength(left);
+  expect(outcomes.filter((outcome) => outcome === 'usage_limit_exceeded')).toHaveLength(400 - left);
+  for (const region of regions) await verifyIn(region, ada, licenseKey);
+  expect((await statistics(ada.accountId)).apiUsage).toBe(apiLimit);
+});
