@@ -4,7 +4,7 @@ import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
 import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
+import { kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
 import { openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 
 let ada: Customer;
@@ -47,9 +47,12 @@ test('a change waits for a branch that is cut off, and no longer than for its le
 
 test('a restarted home waits with a change for a branch that may be leased', async () => {
   await openBranch('oc', ada);
-  await evict(ada.accountId);
+  await verifyIn('oc', ada, licenseKey);
   cutOff();
   const suspended = suspend();
+  expect(await isDone(suspended, 300)).toBe(false);
+  // The Worker repeats the call, which finds the change applied.
+  await kill(ada.accountId);
   expect(await isDone(suspended, 300)).toBe(false);
   vi.advanceTimersByTime(LEASE_MS);
   expect((await suspended).status).toBe(200);
@@ -73,6 +76,15 @@ test('home’s own region and its neighbor have no branch', async () => {
   await setHome(ada.accountId, 'eeur');
   await expect(openBranch('weur', ada)).rejects.toThrow();
   expect(await readGate(ada.accountId, 'SELECT * FROM branches')).toEqual([]);
+});
+
+test('home calls grants back before it refuses a call', async () => {
+  await openBranch('oc', ada);
+  const { apiLimit } = await statistics(ada.accountId);
+  await setUsage(ada.accountId, apiLimit - 10);
+  for (let i = 0; i < 10; i++) expect(await verifyAtHome('enam', ada, licenseKey)).toHaveProperty('verdict');
+  expect(await verifyAtHome('enam', ada, licenseKey)).toMatchObject({ refused: 'usage_limit_exceeded' });
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ refused: 'usage_limit_exceeded' });
 });
 
 test('home and three branches admit exactly the calls that are left', async () => {
