@@ -1,9 +1,10 @@
 import { rememberKeyRefusal } from '../auth/refusals.ts';
 import type { ApplicationRequest, ApplicationVerdict } from '../gate/applications.ts';
+import { askNearest } from '../gate/regions/nearest.ts';
 import { type AnsweredIn, readReply, type VerifyReply } from '../gate/replies.ts';
 import type { SeatCall } from '../gate/seats.ts';
 import type { Verdict } from '../gate/verdict.ts';
-import { gateOf } from '../shared/objects.ts';
+import { branchOf, gateOf } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { randomBase62 } from '../shared/random.ts';
 import type { Region } from '../shared/rules/regions.ts';
@@ -13,7 +14,7 @@ export const isOfApplication = (verdict: Verdict | ApplicationVerdict): verdict 
   'code' in verdict;
 
 /**
- * Makes one of an application's calls with a single call to the key's gate. `request` is null for a plain verify, which
+ * Makes one of an application's calls with a single call to the key's gate, or to its branch near the caller. `request` is null for a plain verify, which
  * needs no token unless the license has terms. `region` is the caller's, or null while regions are off.
  */
 export const callGate = async (
@@ -26,13 +27,16 @@ export const callGate = async (
   region: Region | null,
 ): Promise<VerifyReply & AnsweredIn> => {
   const sentMs = Date.now();
-  const gate = gateOf(env, key.accountId);
+  const { accountId } = key;
+  const gate = gateOf(env, accountId);
   const callId = randomBase62(12);
-  const reply = readReply(
-    await (request === null
-      ? gate.verify(key, licenseKey, callId, canSign, region)
-      : gate.application(key, call, request, callId, region)),
-  );
+  const reply =
+    request === null
+      ? await askNearest(accountId, region, {
+          branch: async (near) => branchOf(env, accountId, near).verify(key, licenseKey, callId, canSign),
+          home: async () => gate.verify(key, licenseKey, callId, canSign, region),
+        })
+      : readReply(await gate.application(key, call, request, callId, region));
   if (reply.refused !== null) rememberKeyRefusal(key, reply, sentMs);
   return reply;
 };

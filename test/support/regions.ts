@@ -1,4 +1,4 @@
-import { createExecutionContext } from 'cloudflare:test';
+import { createExecutionContext, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { expect, vi } from 'vitest';
@@ -37,6 +37,12 @@ export const setHome = async (accountId: string, homeRegion: Region) => {
 };
 
 export const branch = (accountId: string, region: Region) => branchOf(env, accountId, region);
+
+/** Kills a branch, see `kill`. */
+export const killBranch = (accountId: string, region: Region) =>
+  runInDurableObject(branch(accountId, region), (_instance, state) => state.abort('killed by a test')).catch(
+    () => {},
+  );
 
 let callCount = 0;
 

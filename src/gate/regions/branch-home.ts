@@ -42,6 +42,8 @@ export const openBranchHome = (parts: Parts) => {
 
   const isOpen = () => facts.state === 'open';
 
+  const shareOfRate = () => share?.perSecond ?? 0;
+
   const noteOthers = (periodStartMs: number, calls: number) =>
     others.set(periodStartMs, Math.max(others.get(periodStartMs) ?? 0, calls));
 
@@ -99,8 +101,9 @@ export const openBranchHome = (parts: Parts) => {
 
   return {
     isOpen,
-    mayAnswer: (nowMs: number) => isOpen() && mayAnswer(lease, nowMs),
-    shareOfRate: () => share?.perSecond ?? 0,
+    /** Without a share of the rate limits, a branch answers nothing. */
+    mayAnswer: (nowMs: number) => isOpen() && mayAnswer(lease, nowMs) && shareOfRate() > 0,
+    shareOfRate,
     othersIn: (periodStartMs: number) => others.get(periodStartMs) ?? 0,
     noteOthers,
     report,

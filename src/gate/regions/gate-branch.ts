@@ -7,15 +7,14 @@ import { gateOf } from '../../shared/objects.ts';
 import type { PresentedKey } from '../../shared/presented-key.ts';
 import { allowRetries } from '../../shared/retries.ts';
 import type { Region } from '../../shared/rules/regions.ts';
+import { within } from '../../shared/within.ts';
 import { storedName } from '../../shared/stored-account-id.ts';
 import { openAdmission } from '../admission.ts';
 import { type Call, openAnswers } from '../answers.ts';
-import type { ApplicationRequest } from '../applications.ts';
 import { openLedger } from '../ledger.ts';
 import { openOutgoing } from '../outgoing.ts';
 import { openRelay } from '../relay.ts';
 import { type ReplyText, type VerifyReply, writeReply } from '../replies.ts';
-import type { SeatCall } from '../seats.ts';
 import { openUsage } from '../usage.ts';
 import { openBranchCopy } from './branch-copy.ts';
 import { openBranchEscrows } from './branch-escrows.ts';
@@ -27,8 +26,10 @@ import type { BranchUpdate, Report } from './messages.ts';
 /** The platform repeats a call for at most ten seconds. */
 const FORWARDED_IN_MEMORY = 10_000;
 const EVENT_ALARM_MS = 10_000;
+/** The Worker waits a little longer before it asks home itself. */
+const FORWARD_MS = 2_000;
 
-/** A branch has only licenses without terms, and seats are home's. */
+/** A branch has only licenses without terms. The Worker asks home about machines. */
 const applications = {
   isPlain: () => true,
   judge: () => {
@@ -42,7 +43,7 @@ const applications = {
  */
 export class GateBranch extends DurableObject<Env> {
   static {
-    allowRetries(this.prototype, ['verify', 'application', 'tell']);
+    allowRetries(this.prototype, ['verify', 'tell']);
   }
 
   readonly #accountId: string;
@@ -103,7 +104,7 @@ export class GateBranch extends DurableObject<Env> {
     );
   }
 
-  /** Answers a verify, or lets home answer it. */
+  /** Answers a verify that has nothing but a license key, or lets home answer it. */
   async verify(
     presented: PresentedKey,
     licenseKey: string,
@@ -117,17 +118,6 @@ export class GateBranch extends DurableObject<Env> {
     if (!reply) return this.#forward(call, nowMs);
     await this.#commit();
     return writeReply(reply, { region: this.#region, branch: this.#region });
-  }
-
-  /** Home answers the other calls of an application, because seats are home's. */
-  async application(
-    presented: PresentedKey,
-    call: SeatCall,
-    request: ApplicationRequest,
-    callId: string,
-  ): Promise<ReplyText> {
-    const { licenseKey } = request;
-    return this.#forward({ presented, call, licenseKey, request, callId, canSign: true }, Date.now());
   }
 
   /** Home tells what has changed. The answer confirms it, once it is on disk. */
@@ -167,7 +157,7 @@ export class GateBranch extends DurableObject<Env> {
     const wasCounted = this.#ledger.hasCounted(call.callId);
     const forwarding = this.#gate().forward(this.#region, { ...call, wasCounted }, this.#home.report());
     if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
-    const { reply, row, others } = await forwarding;
+    const { reply, row, others } = await within(FORWARD_MS, forwarding);
     if (others) this.#home.noteOthers(others.periodStartMs, others.calls);
     if (row) this.#copy.keep(row);
     return reply;

@@ -137,7 +137,7 @@ export const openHomeBranches = (parts: Parts) => {
 
     /** Counts a call that home answers, and opens a branch for a region with many of them. */
     noteCall: (region: Region, nowMs: number) => {
-      if (records.size > 0) known.countAtHome();
+      if (records.size > 0) known.countAtHome(nowMs);
       const window = calls.get(region);
       const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;
       const { sinceMs, count } = isOver ? { sinceMs: nowMs, count: 0 } : window;

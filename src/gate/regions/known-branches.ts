@@ -1,6 +1,6 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import type { LeasedBranch } from './acks.ts';
-import { leasedUntilAtStart } from './lease.ts';
+import { leasedUntilAtStart, RENEW_AFTER_MS } from './lease.ts';
 import type { BranchStore } from './branch-store.ts';
 import { confirmShare, endShare, homeShare, type KnownShare, share } from './shares.ts';
 import type { Report } from './messages.ts';
@@ -21,7 +21,8 @@ const WHOLE = 1;
 /** Home's memory of its branches: their leases, what they have applied, and their shares of the rate limits. */
 export const openKnownBranches = (store: BranchStore, startedMs: number) => {
   const known = new Map<Region, KnownBranch>();
-  let usedAtHome = 0;
+  /** Home's own calls in the current interval of renewals, and in the one before. */
+  let usedAtHome = { sinceMs: startedMs, count: 0, before: 0 };
 
   const add = (region: Region, leasedUntilMs: number, isNew: boolean) => {
     const nothing = { number: 0, perSecond: 0 };
@@ -57,8 +58,10 @@ export const openKnownBranches = (store: BranchStore, startedMs: number) => {
     open: (region: Region) => add(region, 0, true),
     remove: (region: Region) => known.delete(region),
 
-    countAtHome: () => {
-      usedAtHome++;
+    countAtHome: (nowMs: number) => {
+      const { sinceMs, count } = usedAtHome;
+      if (nowMs - sinceMs >= RENEW_AFTER_MS) usedAtHome = { sinceMs: nowMs, count: 0, before: count };
+      usedAtHome.count++;
     },
 
     hear: (region: Region, report: Report) => {
@@ -70,16 +73,15 @@ export const openKnownBranches = (store: BranchStore, startedMs: number) => {
       branch.usedLately = report.usedLately;
     },
 
-    /** Offers shares by the use since the last renewal. */
+    /** Offers shares by the use in about the last interval between renewals. */
     offerShares: (nowMs: number) => {
       lapse(nowMs);
       const branches = [...known.values()];
       const offers = share(
         WHOLE,
         branches.map((branch) => ({ ...branch.share, usedLately: branch.usedLately })),
-        usedAtHome / branches.length,
+        Math.max(usedAtHome.count, usedAtHome.before),
       );
-      usedAtHome = 0;
       for (const [i, branch] of branches.entries()) {
         const perSecond = offers[i] ?? null;
         if (perSecond === null) continue;

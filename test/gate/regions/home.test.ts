@@ -5,7 +5,7 @@ import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
-import { openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { killBranch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 
 let ada: Customer;
 let licenseKey: string;
@@ -118,4 +118,54 @@ test('home and three branches admit exactly the calls that are left', async () =
   expect(outcomes.filter((outcome) => outcome === 'usage_limit_exceeded')).toHaveLength(400 - left);
   for (const region of regions) await verifyIn(region, ada, licenseKey);
   expect((await statistics(ada.accountId)).apiUsage).toBe(apiLimit);
+});
+
+test('calls never pass the limit when home and branch are killed while the branch holds a grant', async () => {
+  await setPlan(ada.accountId, 'scale');
+  await openBranch('oc', ada);
+  await verifyIn('oc', ada, licenseKey);
+  const { apiLimit } = await statistics(ada.accountId);
+  await setUsage(ada.accountId, apiLimit - 100);
+  const left = apiLimit - (await statistics(ada.accountId)).apiUsage;
+  let admitted = 0;
+  let unanswered = 0;
+  const callOnce = async (isNear: boolean) => {
+    try {
+      const reply = await (isNear ? verifyIn('oc', ada, licenseKey) : verifyAtHome('enam', ada, licenseKey));
+      if (reply.refused === null) admitted++;
+    } catch {
+      unanswered++;
+    }
+  };
+  for (let round = 0; round < 6; round++) {
+    vi.advanceTimersByTime(RATE_WINDOW_MS);
+    const calls = Array.from({ length: 30 }, async (_, i) => {
+      if (i === 15) await Promise.all([kill(ada.accountId), killBranch(ada.accountId, 'oc')]);
+      return callOnce(i % 2 === 0);
+    });
+    await Promise.all(calls);
+  }
+  vi.advanceTimersByTime(LEASE_MS);
+  for (let i = 0; i < left; i++) await callOnce(i % 2 === 0);
+  expect(unanswered).toBeGreaterThan(0);
+  expect(admitted).toBeLessThanOrEqual(left);
+  expect(admitted + unanswered).toBeGreaterThanOrEqual(left);
+  expect((await statistics(ada.accountId)).apiUsage).toBe(apiLimit);
+});
+
+test('home and a branch together allow no more than the rate limit', async () => {
+  await setPlan(ada.accountId, 'free');
+  await openBranch('oc', ada);
+  vi.advanceTimersByTime(RATE_WINDOW_MS);
+  await verifyIn('oc', ada, licenseKey);
+  vi.advanceTimersByTime(RATE_WINDOW_MS);
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, i) =>
+      i % 2 === 0 ? verifyIn('oc', ada, licenseKey) : verifyAtHome('enam', ada, licenseKey),
+    ),
+  );
+  const answeredIn = answers.filter(({ refused }) => refused === null).map(({ region }) => region);
+  expect(answeredIn.length).toBeLessThanOrEqual(20);
+  expect(answeredIn.length).toBeGreaterThanOrEqual(10);
+  expect(new Set(answeredIn)).toEqual(new Set(['enam', 'oc']));
 });

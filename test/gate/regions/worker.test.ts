@@ -1,12 +1,115 @@
-import { expect, test } from 'vitest';
-import { signUp } from '../../support/client.ts';
-import { setHome, verifyFrom } from '../../support/regions.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../../src/gate/account-gate.ts';
+import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
+import { LEASE_MARGIN_MS, LEASE_MS } from '../../../src/gate/regions/lease.ts';
+import { type Customer, signUp } from '../../support/client.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { setPlan } from '../../support/gate.ts';
+import { openBranch, setHome, verifyFrom } from '../../support/regions.ts';
+
+let ada: Customer;
+let licenseKey: string;
+let licenseId: string;
+
+beforeEach(async () => {
+  useFakeClock();
+  ada = await signUp();
+  await setPlan(ada.accountId, 'scale');
+  await setHome(ada.accountId, 'enam');
+  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const cutOff = (prototype: object, methods: string[]) => {
+  for (const method of methods)
+    vi.spyOn(prototype as Record<string, () => unknown>, method).mockImplementation(() => {
+      // The platform sets this property.
+      throw Object.assign(new Error('The network is cut.'), { durableObjectReset: true });
+    });
+};
+
+/** Opens the branch, lets it copy the rows, and lets the Worker learn of it. */
+const useBranch = async (region: 'oc' | 'weur' | 'wnam' | 'apac-ne' | 'apac-se' | 'eeur') => {
+  await openBranch(region, ada);
+  for (let i = 0; i < 2; i++) await verifyFrom(region, ada, licenseKey);
+};
 
 test('an answer names the region of the account’s home, unless regions are off', async () => {
-  const ada = await signUp();
-  const { license_key } = await ada.createLicense();
-  await setHome(ada.accountId, 'enam');
   const valid = { status: 200, body: { valid: true } };
-  expect(await verifyFrom('oc', ada, license_key)).toMatchObject({ ...valid, region: 'enam' });
-  expect(await verifyFrom('oc', ada, license_key, 'off')).toMatchObject({ ...valid, region: null });
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ ...valid, region: 'enam' });
+  expect(await verifyFrom('oc', ada, licenseKey, 'off')).toMatchObject({ ...valid, region: null });
+});
+
+test('a verify near an open branch is one call to the branch, and all others are one call to home', async () => {
+  await useBranch('oc');
+  const calls: string[] = [];
+  const record = (prototype: object, object: string, methods: string[]) => {
+    for (const method of methods) {
+      const original = Reflect.get(prototype, method) as (...args: unknown[]) => unknown;
+      vi.spyOn(prototype as Record<string, () => unknown>, method).mockImplementation(function (
+        this: unknown,
+        ...args: unknown[]
+      ) {
+        calls.push(`${object}.${method}`);
+        return original.apply(this, args);
+      });
+    }
+  };
+  record(AccountGate.prototype, 'gate', ['verify', 'application', 'forward']);
+  record(GateBranch.prototype, 'branch', ['verify']);
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 200, region: 'oc' });
+  expect(await verifyFrom('weur', ada, licenseKey)).toMatchObject({ status: 200, region: 'enam' });
+  expect(await verifyFrom('oc', ada, licenseKey, 'off')).toMatchObject({ status: 200, region: null });
+  expect(calls).toEqual(['branch.verify', 'gate.verify', 'gate.verify']);
+});
+
+test('a region that is cut off from home answers until its lease ends', async () => {
+  await useBranch('oc');
+  cutOff(AccountGate.prototype, ['forward', 'renew']);
+  cutOff(GateBranch.prototype, ['tell']);
+  // Opening the branch has taken less than a second.
+  vi.advanceTimersByTime(LEASE_MS - LEASE_MARGIN_MS - 1_000);
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 200, region: 'oc' });
+  vi.advanceTimersByTime(1_000);
+  // The Worker asks home itself …
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 200, region: 'enam' });
+  // … which may be out of its reach, too.
+  cutOff(AccountGate.prototype, ['verify']);
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 503 });
+});
+
+test('a branch that fails is passed over for ten seconds', async () => {
+  await useBranch('oc');
+  const failing = vi.spyOn(GateBranch.prototype, 'verify').mockRejectedValue(new Error('The branch fails.'));
+  for (let i = 0; i < 2; i++)
+    expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 200, region: 'enam' });
+  expect(failing).toHaveBeenCalledOnce();
+  failing.mockRestore();
+  vi.advanceTimersByTime(10_000);
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 200, region: 'oc' });
+});
+
+test('no verify from any region that begins after a suspension is answered is valid', async () => {
+  const regions = ['oc', 'weur', 'wnam', 'apac-ne', 'apac-se', 'eeur'] as const;
+  for (const region of regions) await useBranch(region);
+  let isSuspended = false;
+  const lateAnswers: unknown[] = [];
+  const earlyRegions = new Set<string | null>();
+  const callers = [...regions, 'enam' as const].map(async (region) => {
+    for (let i = 0; i < 15; i++) {
+      const beganAfter = isSuspended;
+      const { body, region: answeredIn } = await verifyFrom(region, ada, licenseKey);
+      if (beganAfter) lateAnswers.push(body.valid);
+      else earlyRegions.add(answeredIn);
+    }
+  });
+  await ada.asSession('POST', `/api/v1/licenses/${licenseId}/suspend`);
+  isSuspended = true;
+  await Promise.all(callers);
+  expect(earlyRegions.size).toBe(7);
+  expect(lateAnswers.length).toBeGreaterThan(0);
+  expect(new Set(lateAnswers)).toEqual(new Set([false]));
 });
