@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/account-gate.ts';
+import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/regions/opening.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
@@ -44,10 +45,12 @@ test('a branch lets home answer the first verify of a license, and answers the n
 });
 
 test('a repeated call is counted once, whether the branch or home has answered it', async () => {
-  await verifyIn('oc', ada, licenseKey);
   const before = await usage();
-  for (let i = 0; i < 2; i++) await verifyIn('oc', ada, licenseKey, 'repeated');
-  for (let i = 0; i < 2; i++) await verifyIn('oc', ada, 'UNKNOWN-KEY', 'repeated too');
+  // Home answers the first call, and sends the branch the rows with which it could answer the repeat.
+  for (let i = 0; i < 2; i++) await verifyIn('oc', ada, licenseKey, 'answered at home');
+  for (let i = 0; i < 2; i++) await verifyIn('oc', ada, licenseKey, 'answered by the branch');
+  vi.advanceTimersByTime(LEASE_MS);
+  expect(await verifyIn('oc', ada, licenseKey, 'answered by the branch')).toMatchObject({ region: 'enam' });
   expect(await usage()).toBe(before + 2);
 });
 
@@ -65,6 +68,20 @@ test('after a change is answered, the branch shows it', async () => {
   await verifyIn('oc', ada, licenseKey);
   await ada.asSession('DELETE', `/api/api-keys/${ada.apiKeyId}`);
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ refused: 'api_key_invalid' });
+});
+
+test('a branch doesn’t keep a row that a change has overtaken', async () => {
+  const original = Reflect.get(AccountGate.prototype, 'forward');
+  vi.spyOn(AccountGate.prototype, 'forward').mockImplementationOnce(async function (
+    this: AccountGate,
+    ...args
+  ) {
+    const answer = await original.apply(this, args);
+    await ada.asSession('POST', `/api/v1/licenses/${licenseId}/suspend`);
+    return answer;
+  });
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'active' } });
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'suspended' } });
 });
 
 test('a restarted branch lets home answer until it has a lease again', async () => {
@@ -106,6 +123,8 @@ test('a branch without calls for 15 minutes closes, and home takes over its coun
   });
   expect(await verifyAtHome('oc', ada, licenseKey)).not.toHaveProperty('branch');
   await openBranch('oc', ada);
+  const reopened = await usage();
   await verifyIn('oc', ada, licenseKey);
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+  expect(await verifyIn('oc', ada, 'UNKNOWN-KEY')).toMatchObject({ apiUsage: reopened + 3 });
 });
