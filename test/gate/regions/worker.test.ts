@@ -5,6 +5,7 @@ import { LEASE_MARGIN_MS, LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { setPlan } from '../../support/gate.ts';
+import { simulateNetwork } from '../../support/network.ts';
 import { openBranch, setHome, verifyFrom } from '../../support/regions.ts';
 
 let ada: Customer;
@@ -95,12 +96,14 @@ test('a branch that fails is passed over for ten seconds', async () => {
 test('no verify from any region that begins after a suspension is answered is valid', async () => {
   const regions = ['oc', 'weur', 'wnam', 'apac-ne', 'apac-se', 'eeur'] as const;
   for (const region of regions) await useBranch(region);
+  simulateNetwork('enam');
   let isSuspended = false;
   const lateAnswers: unknown[] = [];
   const earlyRegions = new Set<string | null>();
   const callers = [...regions, 'enam' as const].map(async (region) => {
-    for (let i = 0; i < 15; i++) {
+    for (let isLast = false; !isLast;) {
       const beganAfter = isSuspended;
+      isLast = beganAfter;
       const { body, region: answeredIn } = await verifyFrom(region, ada, licenseKey);
       if (beganAfter) lateAnswers.push(body.valid);
       else earlyRegions.add(answeredIn);
@@ -112,4 +115,22 @@ test('no verify from any region that begins after a suspension is answered is va
   expect(earlyRegions.size).toBe(7);
   expect(lateAnswers.length).toBeGreaterThan(0);
   expect(new Set(lateAnswers)).toEqual(new Set([false]));
+});
+
+test('through a network with delays, a region that is cut off delays a change until its lease has ended', async () => {
+  await useBranch('oc');
+  await useBranch('weur');
+  const { cut } = simulateNetwork('enam');
+  cut.add('oc');
+  const suspended = ada.asSession('POST', `/api/v1/licenses/${licenseId}/suspend`);
+  // The other regions have the change as soon as it reaches them.
+  await vi.waitFor(async () => {
+    expect(await verifyFrom('weur', ada, licenseKey)).toMatchObject({ body: { status: 'suspended' } });
+  });
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ region: 'oc', body: { status: 'active' } });
+  vi.advanceTimersByTime(LEASE_MS);
+  expect((await suspended).body.status).toBe('suspended');
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 503 });
+  cut.clear();
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ body: { status: 'suspended' } });
 });
