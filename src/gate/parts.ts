@@ -32,16 +32,21 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
   const outgoing = openOutgoing(storage.sql);
   const upkeep = openUpkeep(storage, copy, outgoing);
   const relay = openRelay({ ctx, env, accountId, outgoing, upkeep });
+  const noteUsage = openUsageThreshold({ copy, ledger, outgoing });
   const branches = openHomeBranches({
     ctx,
     copy,
     ledger,
     usageAt: (nowMs) => usageAt(nowMs),
+    noteUsage: (usage) => {
+      noteUsage(usage, Date.now());
+      ledger.write();
+      outgoing.write();
+    },
     wantsVerified: relay.wantsVerified,
     tell: async (region, update) => branchOf(env, accountId, region).tell(update),
   });
   const usageAt: UsageAt = openUsage(copy, branches.callsIn);
-  const noteUsage = openUsageThreshold({ copy, ledger, outgoing });
   const admission = openAdmission(copy, branches.homeShare);
   const ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep });
   const applications = openApplications({ ctx, copy, activations, outgoing });

@@ -39,13 +39,13 @@ export const openBranchCopy = (sql: SqlStorage) => {
     sql.exec('INSERT OR REPLACE INTO facts (only, value) VALUES (1, ?)', JSON.stringify(facts));
   };
 
-  const read = <T>(kind: Kind, ref: string): T | null => {
+  const read = (kind: Kind, ref: string): unknown => {
     const [row] = sql.exec<{ value: string }>(
       'SELECT value FROM copies WHERE kind = ? AND ref = ?',
       kind,
       ref,
     );
-    return row ? (JSON.parse(row.value) as T) : null;
+    return row ? JSON.parse(row.value) : null;
   };
 
   const dropAll = (revision: number) => {
@@ -94,7 +94,7 @@ export const openBranchCopy = (sql: SqlStorage) => {
   const findLicense = (licenseKey: string): CopiedLicense | null => {
     const cached = licenses.get(licenseKey);
     if (cached) return cached;
-    const found = read<KeptLicense>('license', licenseKey);
+    const found = read('license', licenseKey) as KeptLicense | null;
     if (!found) return null;
     licenses.set(licenseKey, found);
     if (found.product !== null && found.isProduct) products.add(found.product);
@@ -111,7 +111,7 @@ export const openBranchCopy = (sql: SqlStorage) => {
     key: (id: string): CopiedKey | null => {
       const cached = keys.get(id);
       if (cached) return cached;
-      const found = read<CopiedKey>('key', id);
+      const found = read('key', id) as CopiedKey | null;
       if (found) keys.set(id, found);
       return found;
     },

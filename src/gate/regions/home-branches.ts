@@ -2,7 +2,7 @@ import type { Region } from '../../shared/rules/regions.ts';
 import { writeOrRestart } from '../../shared/write-or-restart.ts';
 import type { CopiedAccount } from '../copy-tables.ts';
 import type { Ledger } from '../ledger.ts';
-import type { PeriodCalls, UsageAt } from '../usage.ts';
+import type { PeriodCalls, Usage, UsageAt } from '../usage.ts';
 import { type ChangedRow, needsAck } from './acks.ts';
 import { openBranchStore } from './branch-store.ts';
 import {
@@ -28,12 +28,14 @@ interface Parts {
   wantsVerified: () => boolean | null;
   ledger: Pick<Ledger, 'periodUsage' | 'addBranchCalls'>;
   usageAt: UsageAt;
+  /** Notes a usage threshold, as part of the current transaction. */
+  noteUsage: (usage: Usage) => void;
   tell: (region: Region, update: BranchUpdate) => Promise<Report>;
 }
 
 /** What home does with its branches: it opens, hears, renews and closes them. `test/gate/regions/model-home.ts` is its model. */
 export const openHomeBranches = (parts: Parts) => {
-  const { ctx, copy, ledger, usageAt, wantsVerified } = parts;
+  const { ctx, copy, ledger, usageAt, noteUsage, wantsVerified } = parts;
   const store = openBranchStore(ctx.storage.sql);
   const { records, facts } = store;
   const known = openKnownBranches(store, Date.now());
@@ -78,7 +80,11 @@ export const openHomeBranches = (parts: Parts) => {
       if (merged.spent === before.spent && merged.returned === before.returned) continue;
       escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), merged];
     }
-    if (escrows !== record.escrows) writeOrRestart(ctx, () => store.save(region, { ...record, escrows }));
+    if (escrows !== record.escrows)
+      writeOrRestart(ctx, () => {
+        store.save(region, { ...record, escrows });
+        if (copy.account()) noteUsage(usageAt(Date.now()));
+      });
     return true;
   };
 

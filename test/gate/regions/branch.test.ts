@@ -1,11 +1,11 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/account-gate.ts';
-import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
+import { LEASE_MS, RENEW_AFTER_MS } from '../../../src/gate/regions/lease.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/regions/opening.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, readGate, setPlan, statistics } from '../../support/gate.ts';
+import { evict, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
 import { branch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 
 let ada: Customer;
@@ -127,4 +127,15 @@ test('a branch without calls for 15 minutes closes, and home takes over its coun
   await verifyIn('oc', ada, licenseKey);
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
   expect(await verifyIn('oc', ada, 'UNKNOWN-KEY')).toMatchObject({ apiUsage: reopened + 3 });
+});
+
+test('home notes a usage threshold that a branch has reached', async () => {
+  await verifyIn('oc', ada, licenseKey);
+  const { apiLimit } = await statistics(ada.accountId);
+  await setUsage(ada.accountId, apiLimit * 0.8 - 2);
+  for (let i = 0; i < 3; i++) expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+  vi.advanceTimersByTime(RENEW_AFTER_MS);
+  await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
+  const waiting = await readGate<{ events: string }>(ada.accountId, 'SELECT events FROM outgoing');
+  expect(waiting.map(({ events }) => events).join()).toContain('usage.threshold');
 });
