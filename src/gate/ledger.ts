@@ -1,17 +1,9 @@
 import { DAY_MS, isoDate } from '../shared/rules/dates.ts';
-import { openCountedCalls } from './counted-calls.ts';
+import { type Counter, openCounters } from './counters.ts';
 
-// The gate's counters: an account's calls by period and by day, and when each key was last used. They live in memory
-// and are written by the commit that the counted call waits for. Counters that changed lately share one row, so that
-// a commit writes one row. They move to rows of their own once a day, or when the row gets too long.
+// The gate's counters: an account's calls by period and by day, and when each key was last used.
 
 export type CountedCall = 'verify' | 'create';
-
-interface Counter {
-  value: number;
-  /** When the value last changed. */
-  atMs: number;
-}
 
 export interface DayUsage {
   date: string;
@@ -24,10 +16,14 @@ export interface ProductUsage {
   calls: number;
 }
 
+/** The counters of branches by days and products, each with its value. */
+export type BranchCounters = [name: string, value: number][];
+
 const DAY = 'day:';
 const periodCounter = (startMs: number) => `period:${startMs}`;
 const dayCounter = (nowMs: number, call: CountedCall) => `${DAY}${isoDate(nowMs)}:${call}`;
-const keyCounter = (keyId: string) => `key:${keyId}`;
+const KEY = 'key:';
+const keyCounter = (keyId: string) => KEY + keyId;
 const PRODUCT = 'product:';
 const productCounter = (startMs: number, code: string) => `${PRODUCT}${startMs}:${code}`;
 const thresholdCounter = (startMs: number) => `threshold:${startMs}`;
@@ -35,111 +31,39 @@ const FIRST_VALID_VERIFY = 'first:valid_verify';
 
 const KEY_USE_INTERVAL_MS = 1_000;
 
-/** The most counters in the shared row. Every commit writes all of them, so they must fit into a page of the disk. */
-const MAX_RECENT = 32;
-
-/** Above this many, counters that are not in the shared row are dropped from memory. */
-const MAX_IN_MEMORY = 5_000;
-
 const isSameDay = (ms: number, otherMs: number) => Math.floor(ms / DAY_MS) === Math.floor(otherMs / DAY_MS);
 
-const readRecent = (sql: SqlStorage) => {
-  const [row] = sql.exec<{ counters: string; calls: string }>('SELECT counters, calls FROM recent_counters');
-  const counters = row ? (JSON.parse(row.counters) as Record<string, Counter>) : {};
-  return { counters: Object.entries(counters), calls: row?.calls ?? '' };
-};
-
 export const openLedger = (sql: SqlStorage) => {
-  /** The counters in the shared row, and those that the next write adds to it. */
-  const { counters, calls } = readRecent(sql);
-  const recent = new Map(counters);
-  const counted = openCountedCalls(calls);
-  let inMemory = new Map(recent);
-  let isChanged = false;
+  const counters = openCounters(sql);
+  const { read, add, readRange } = counters;
   let isNewDay = false;
   /** Usage by product is deleted for periods that started earlier. */
   let keepsProductsFromMs: number | null = null;
 
-  const read = (name: string): Counter => {
-    let counter = inMemory.get(name);
-    if (!counter) {
-      const [row] = sql.exec<{ value: number; at_ms: number }>(
-        'SELECT value, at_ms FROM counters WHERE name = ?',
-        name,
-      );
-      counter = { value: row?.value ?? 0, atMs: row?.at_ms ?? 0 };
-      inMemory.set(name, counter);
-    }
-    return counter;
-  };
-
-  const set = (name: string, counter: Counter, value: number, nowMs: number) => {
-    counter.value = value;
-    counter.atMs = nowMs;
-    recent.set(name, counter);
-    isChanged = true;
-  };
-
-  const add = (name: string, amount: number, nowMs: number) => {
-    const counter = read(name);
-    set(name, counter, counter.value + amount, nowMs);
-  };
-
-  /** Moves the recent counters to rows of their own. */
-  const moveRecent = () => {
-    for (const [name, { value, atMs }] of recent) {
-      sql.exec(
-        'INSERT INTO counters (name, value, at_ms) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, at_ms = excluded.at_ms',
-        name,
-        value,
-        atMs,
-      );
-    }
-    recent.clear();
-    isNewDay = false;
-    if (keepsProductsFromMs !== null) {
-      const from = productCounter(keepsProductsFromMs, '');
-      sql.exec('DELETE FROM counters WHERE name >= ? AND name < ?', PRODUCT, from);
-      keepsProductsFromMs = null;
-    }
-    if (inMemory.size > MAX_IN_MEMORY) inMemory = new Map();
-  };
-
-  /** Returns the counters whose names begin with `prefix` and come from `from` on, in the order of their names. */
-  const readRange = (prefix: string, from = prefix): [name: string, value: number][] => {
-    const rows = sql.exec<{ name: string; value: number }>(
-      'SELECT name, value FROM counters WHERE name >= ? AND name < ?',
-      from,
-      // ';' follows ':' in ASCII, so the range ends with the prefix.
-      `${prefix.slice(0, -1)};`,
-    );
-    const values = new Map([...rows].map(({ name, value }) => [name, value]));
-    for (const [name, { value }] of recent)
-      if (name.startsWith(prefix) && name >= from) values.set(name, value);
-    return [...values].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  };
-
-  const productUsage = (startMs: number): ProductUsage[] => {
+  const productUsage = (startMs: number, others: BranchCounters = []): ProductUsage[] => {
     const prefix = productCounter(startMs, '');
-    return readRange(prefix).map(([name, calls]) => ({ code: name.slice(prefix.length), calls }));
+    const usage = new Map<string, number>();
+    for (const [name, calls] of [...readRange(prefix), ...others]) {
+      if (!name.startsWith(prefix)) continue;
+      const code = name.slice(prefix.length);
+      usage.set(code, (usage.get(code) ?? 0) + calls);
+    }
+    return [...usage].map(([code, calls]) => ({ code, calls }));
   };
 
   /** Writes the changed counters, as part of the current commit. */
   const write = () => {
-    if (!isChanged) return;
-    isChanged = false;
-    if (isNewDay || recent.size > MAX_RECENT) moveRecent();
-    sql.exec(
-      `INSERT INTO recent_counters (only, counters, calls) VALUES (1, ?, ?)
-       ON CONFLICT DO UPDATE SET counters = excluded.counters, calls = excluded.calls`,
-      JSON.stringify(Object.fromEntries(recent)),
-      counted.takeText(),
-    );
+    if (!counters.write(isNewDay).hasMoved) return;
+    isNewDay = false;
+    if (keepsProductsFromMs === null) return;
+    const from = productCounter(keepsProductsFromMs, '');
+    sql.exec('DELETE FROM counters WHERE name >= ? AND name < ?', PRODUCT, from);
+    keepsProductsFromMs = null;
   };
 
   return {
     write,
-    hasCounted: counted.has,
+    hasCounted: counters.counted.has,
 
     periodUsage: (startMs: number) => read(periodCounter(startMs)).value,
 
@@ -147,7 +71,7 @@ export const openLedger = (sql: SqlStorage) => {
 
     /** Counts a call. If it has an id, a repeat can be recognized. */
     count: (call: CountedCall, periodStartMs: number, nowMs: number, callId?: string) => {
-      if (callId) counted.add(callId);
+      if (callId) counters.counted.add(callId);
       const { value, atMs } = read(periodCounter(periodStartMs));
       isNewDay ||= !isSameDay(atMs, nowMs);
       if (value === 0) keepsProductsFromMs = periodStartMs;
@@ -164,9 +88,30 @@ export const openLedger = (sql: SqlStorage) => {
       add(dayCounter(countedAtMs, call), -1, countedAtMs);
     },
 
-    /** Adds calls that a branch has counted, as part of the current transaction. */
-    addBranchCalls: (periodStartMs: number, calls: number, nowMs: number) => {
-      add(periodCounter(periodStartMs), calls, nowMs);
+    /** Returns the counters that have changed since a time, or all, for a branch's report. */
+    changedSince: counters.changedSince,
+
+    /**
+     * Merges a branch's report, as part of the current transaction: notes which keys were used, and returns the counters that
+     * have to be added to home's.
+     */
+    hearBranch: (reported: Record<string, Counter>, isKey: (id: string) => boolean): BranchCounters => {
+      for (const [name, { atMs }] of Object.entries(reported)) {
+        const { value, atMs: knownMs } = read(name);
+        const isUse = name.startsWith(KEY) && atMs > knownMs && isKey(name.slice(KEY.length));
+        const isFirst = name === FIRST_VALID_VERIFY && (value === 0 || atMs < knownMs);
+        if (isUse || isFirst) counters.set(name, 1, atMs);
+      }
+      write();
+      return Object.entries(reported)
+        .filter(([name]) => name.startsWith(DAY) || name.startsWith(PRODUCT))
+        .map(([name, { value }]) => [name, value]);
+    },
+
+    /** Adds what a closed branch has counted, as part of the current transaction. */
+    takeOver: (spent: [periodStartMs: number, calls: number][], others: BranchCounters, nowMs: number) => {
+      for (const [startMs, calls] of spent) if (calls > 0) add(periodCounter(startMs), calls, nowMs);
+      for (const [name, value] of others) add(name, value, nowMs);
       write();
     },
 
@@ -185,8 +130,8 @@ export const openLedger = (sql: SqlStorage) => {
 
     /** Noted at most once a second per key, because many keys don't fit into the shared row. */
     useKey: (keyId: string, nowMs: number) => {
-      const counter = read(keyCounter(keyId));
-      if (Math.abs(nowMs - counter.atMs) >= KEY_USE_INTERVAL_MS) set(keyCounter(keyId), counter, 1, nowMs);
+      const name = keyCounter(keyId);
+      if (Math.abs(nowMs - read(name).atMs) >= KEY_USE_INTERVAL_MS) counters.set(name, 1, nowMs);
     },
 
     keyLastUsedMs: (keyId: string): number | null => {
@@ -196,20 +141,13 @@ export const openLedger = (sql: SqlStorage) => {
 
     /** Forgets all counters, but no calls, as part of the current transaction. */
     clear: () => {
-      recent.clear();
-      inMemory = new Map();
-      sql.exec('DELETE FROM counters');
-      isChanged = true;
+      counters.clear();
       write();
     },
 
     /** Deletes the counters of deleted keys, as part of the current transaction. */
     forgetKeys: (keyIds: string[]) => {
-      for (const name of keyIds.map(keyCounter)) {
-        inMemory.delete(name);
-        if (recent.delete(name)) isChanged = true;
-        sql.exec('DELETE FROM counters WHERE name = ?', name);
-      }
+      counters.remove(keyIds.map(keyCounter));
       write();
     },
 
@@ -220,9 +158,8 @@ export const openLedger = (sql: SqlStorage) => {
     /** Notes a percentage of the usage limit. Returns false if it or a higher one was noted in this period already. */
     noteThreshold: (periodStartMs: number, percent: number, nowMs: number): boolean => {
       const name = thresholdCounter(periodStartMs);
-      const counter = read(name);
-      if (counter.value >= percent) return false;
-      set(name, counter, percent, nowMs);
+      if (read(name).value >= percent) return false;
+      counters.set(name, percent, nowMs);
       return true;
     },
 
@@ -231,14 +168,15 @@ export const openLedger = (sql: SqlStorage) => {
       return value > 0 ? atMs : null;
     },
 
-    days: (fromDate: string): DayUsage[] => {
+    days: (fromDate: string, others: BranchCounters = []): DayUsage[] => {
       const days = new Map<string, DayUsage>();
-      for (const [name, value] of readRange(DAY, DAY + fromDate)) {
+      for (const [name, value] of [...readRange(DAY, DAY + fromDate), ...others]) {
         const [, date = '', call] = name.split(':');
+        if (!name.startsWith(DAY) || date < fromDate) continue;
         const day = days.get(date) ?? { date, verify: 0, create: 0 };
-        days.set(date, { ...day, [call as CountedCall]: value });
+        days.set(date, { ...day, [call as CountedCall]: day[call as CountedCall] + value });
       }
-      return [...days.values()];
+      return [...days.values()].toSorted((a, b) => (a.date < b.date ? -1 : 1));
     },
   };
 };

@@ -99,7 +99,7 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
     }),
     changes: openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }),
     seller: openSellerCalls({ copy, activations, applications, ensureKnown, commit }),
-    statistics: openStatistics(ledger, usageAt),
+    statistics: openStatistics(ledger, usageAt, branches),
     admitSession: openSessionRate(),
     pull: coalesce(async () => {
       await catchUp.pull();

@@ -1,17 +1,23 @@
 import type { Ledger } from './ledger.ts';
+import type { HomeBranches } from './regions/home-branches.ts';
 import type { Statistics } from './replies.ts';
 import type { UsageAt } from './usage.ts';
 
-/** What the dashboard shows of the gate's counters. */
-export const openStatistics = (ledger: Ledger, usageAt: UsageAt) => ({
+/** What the dashboard shows of the gate's counters, with those of its branches as far as they are known. */
+export const openStatistics = (
+  ledger: Ledger,
+  usageAt: UsageAt,
+  branches: Pick<HomeBranches, 'counters'>,
+) => ({
   read: (fromDate: string, nowMs: number): Statistics => {
+    const others = branches.counters();
     const { apiUsage, apiLimit, period } = usageAt(nowMs);
     return {
       apiUsage,
       apiLimit,
       period,
-      days: ledger.days(fromDate),
-      products: ledger.productUsage(period.startMs),
+      days: ledger.days(fromDate, others),
+      products: ledger.productUsage(period.startMs, others),
       firstValidVerifyMs: ledger.firstValidVerifyMs(),
     };
   },

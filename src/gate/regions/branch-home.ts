@@ -39,6 +39,8 @@ export const openBranchHome = (parts: Parts) => {
   let usedLately = 0;
   let lastCallMs = Date.now();
   let lastRenewalMs = -Infinity;
+  /** When home was told of changed counters for the last time. The last report has all of them. */
+  let countersSentMs = 0;
 
   const isOpen = () => facts.state === 'open';
 
@@ -85,10 +87,11 @@ export const openBranchHome = (parts: Parts) => {
     // The lease counts from here. The clock stands still during a turn, so this is never too late.
     const sentMs = Date.now();
     lastRenewalMs = sentMs;
-    const sent = report();
+    const sent = { ...report(), counters: ledger.changedSince(countersSentMs, false) };
     usedLately = 0;
     const answer = await home.renew(sent);
     if (answer === null) return;
+    countersSentMs = sentMs;
     if ('closed' in answer) {
       if (answer.closed === facts.opening) forget(facts.opening, 'closed');
       return;
@@ -129,7 +132,7 @@ export const openBranchHome = (parts: Parts) => {
         escrows.giveBack();
       });
       const { opening } = facts;
-      await home.close(report());
+      await home.close({ ...report(), counters: ledger.changedSince(0, true) });
       if (facts.opening === opening && facts.state === 'closing') forget(opening, 'closed');
     },
   };

@@ -14,6 +14,8 @@ export interface BranchRecord {
   /** How long the branch's last lease was, which may be from before a new setting. */
   leaseMs: number;
   renewedAtMs: number;
+  /** The branch's calls by days and products, which home adds to its own when the branch closes. */
+  counters?: Record<string, number>;
 }
 
 interface Facts extends Record<string, SqlStorageValue> {

@@ -1,7 +1,7 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import { writeOrRestart } from '../../shared/write-or-restart.ts';
-import type { CopiedAccount } from '../copy-tables.ts';
-import type { Ledger } from '../ledger.ts';
+import type { Copy } from '../copy.ts';
+import type { BranchCounters, Ledger } from '../ledger.ts';
 import type { PeriodCalls, Usage, UsageAt } from '../usage.ts';
 import { type ChangedRow, needsAck } from './acks.ts';
 import { openBranchStore } from './branch-store.ts';
@@ -24,9 +24,9 @@ import { openWaiting } from './waiting.ts';
 
 interface Parts {
   ctx: DurableObjectState;
-  copy: { account: () => CopiedAccount | null; progress: () => { complete: boolean } };
+  copy: Pick<Copy, 'account' | 'key' | 'progress'>;
   wantsVerified: () => boolean | null;
-  ledger: Pick<Ledger, 'periodUsage' | 'addBranchCalls'>;
+  ledger: Pick<Ledger, 'periodUsage' | 'hearBranch' | 'takeOver'>;
   usageAt: UsageAt;
   /** Notes a usage threshold, as part of the current transaction. */
   noteUsage: (usage: Usage) => void;
@@ -80,9 +80,12 @@ export const openHomeBranches = (parts: Parts) => {
       if (merged.spent === before.spent && merged.returned === before.returned) continue;
       escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), merged];
     }
-    if (escrows !== record.escrows)
+    const { counters } = report;
+    if (escrows !== record.escrows || counters)
       writeOrRestart(ctx, () => {
-        store.save(region, { ...record, escrows });
+        const changed = counters && ledger.hearBranch(counters, (id) => copy.key(id)?.deleted === false);
+        const merged = { ...record.counters, ...(changed && Object.fromEntries(changed)) };
+        store.save(region, { ...record, escrows, counters: merged });
         if (copy.account()) noteUsage(usageAt(Date.now()));
       });
     return true;
@@ -128,6 +131,10 @@ export const openHomeBranches = (parts: Parts) => {
       const quota = quotaOf(startMs, limit);
       return { apiUsage: usedByOthers(quota, undefined), remaining: remaining(quota) };
     },
+
+    /** The calls of all branches by days and products, as far as they have reported them. */
+    counters: (): BranchCounters =>
+      [...records.values()].flatMap(({ counters = {} }) => Object.entries(counters)),
 
     /** What home and the other branches have counted in the present period. */
     othersThan: (region: Region, nowMs: number) => {
@@ -199,10 +206,10 @@ export const openHomeBranches = (parts: Parts) => {
 
     close: (region: Region, report: Report) => {
       if (!hear(region, report)) return;
-      const { escrows = [] } = records.get(region) ?? {};
+      const { escrows = [], counters = {} } = records.get(region) ?? {};
       writeOrRestart(ctx, () => {
-        for (const { periodStartMs, spent } of escrows)
-          if (spent > 0) ledger.addBranchCalls(periodStartMs, spent, Date.now());
+        const spent = escrows.map((escrow): [number, number] => [escrow.periodStartMs, escrow.spent]);
+        ledger.takeOver(spent, Object.entries(counters), Date.now());
         store.remove(region);
       });
       known.remove(region);

@@ -1,4 +1,5 @@
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../copy-tables.ts';
+import type { Counter } from '../counters.ts';
 import type { ReplyText } from '../replies.ts';
 import type { ChangedRow } from './acks.ts';
 import type { Escrow } from './escrow.ts';
@@ -26,6 +27,8 @@ export interface Report {
   share: ShareOffer | null;
   /** Calls within the last two leases. */
   usedLately: number;
+  /** Counters that have changed, by their names in the ledger. Only renewals and the last report have them. */
+  counters?: Record<string, Counter>;
 }
 
 export interface Grant {

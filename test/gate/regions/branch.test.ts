@@ -3,9 +3,10 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/account-gate.ts';
 import { LEASE_MS, RENEW_AFTER_MS } from '../../../src/gate/regions/lease.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/regions/opening.ts';
+import { isoDate } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
+import { evict, gate, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
 import { branch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 
 let ada: Customer;
@@ -17,7 +18,8 @@ beforeEach(async () => {
   ada = await signUp();
   await setPlan(ada.accountId, 'scale');
   await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+  await ada.asSession('PUT', '/api/v1/products/orrery', {});
+  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense({ product: 'orrery' }));
   await openBranch('oc', ada);
 });
 
@@ -117,6 +119,9 @@ test('a branch without calls for 15 minutes closes, and home takes over its coun
   await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
   expect(await readGate(ada.accountId, 'SELECT * FROM branches')).toEqual([]);
   expect(await usage()).toBe(last.apiUsage);
+  const { days, products } = await statistics(ada.accountId);
+  expect(days).toEqual([{ date: isoDate(Date.now()), verify: last.apiUsage, create: 0 }]);
+  expect(products).toEqual([{ code: 'orrery', calls: 3 }]);
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({
     region: 'enam',
     apiUsage: last.apiUsage + 1,
@@ -127,6 +132,19 @@ test('a branch without calls for 15 minutes closes, and home takes over its coun
   await verifyIn('oc', ada, licenseKey);
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
   expect(await verifyIn('oc', ada, 'UNKNOWN-KEY')).toMatchObject({ apiUsage: reopened + 3 });
+});
+
+test('with each renewal, home learns of the branch’s calls by day and product, and of the keys that were used', async () => {
+  for (let i = 0; i < 2; i++) await verifyIn('oc', ada, licenseKey);
+  vi.advanceTimersByTime(RENEW_AFTER_MS);
+  const last = (await verifyIn('oc', ada, licenseKey)) as { apiUsage: number };
+  const lastUsedMs = Date.now();
+  await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
+  const { days, products } = await statistics(ada.accountId);
+  expect(days).toEqual([{ date: isoDate(lastUsedMs), verify: last.apiUsage, create: 0 }]);
+  expect(products).toEqual([{ code: 'orrery', calls: 3 }]);
+  const keys = await gate(ada.accountId).keysLastUsedMs([ada.apiKeyId]);
+  expect(keys).toEqual([lastUsedMs]);
 });
 
 test('home notes a usage threshold that a branch has reached', async () => {
