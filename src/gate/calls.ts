@@ -50,6 +50,13 @@ export const openCalls = (parts: Parts) => {
     });
   };
 
+  /** Only calls that a branch could answer are a reason to open one. */
+  const noteCall = (region: Region | null, reply: VerifyReply) => {
+    if (region === null || reply.refused !== null) return;
+    const { verdict } = reply;
+    if (verdict.status !== 'not_found' && !('code' in verdict)) branches.noteCall(region, Date.now());
+  };
+
   /** The rows of a call from a branch that the branch may keep. It has no terms, and no other spellings of license keys. */
   const rowOf = ({ presented, licenseKey }: Call): Forwarded['row'] => {
     const key = copy.key(presented.keyId);
@@ -80,15 +87,16 @@ export const openCalls = (parts: Parts) => {
 
     /** Answers an application's call. `region` is the caller's. */
     answer: async (call: Call, region: Region | null): Promise<ReplyText> => {
-      if (region !== null) branches.noteCall(region, Date.now());
-      return write(await answer(call), region);
+      const reply = await answer(call);
+      noteCall(region, reply);
+      return write(reply, region);
     },
 
     /** Answers a call that a branch can't answer. */
     forward: async (region: Region, call: Call, report: Report): Promise<Forwarded> => {
       branches.hear(region, report);
-      branches.noteCall(region, Date.now());
       const reply = await answer(call);
+      noteCall(region, reply);
       const isKept = reply.refused === null && branches.isOpening(region, report.opening);
       return {
         reply: write(reply, region),

@@ -68,10 +68,14 @@ export const verifyAtHome = async (
 };
 
 /** Makes enough calls from a region to open its branch. Returns once the branch has a lease. */
-export const openBranch = async (region: Region, ada: Pick<Customer, 'apiKey' | 'accountId'>) => {
-  for (let i = 0; i < OPEN_AFTER_CALLS; i++) await verifyAtHome(region, ada, 'UNKNOWN-KEY');
+export const openBranch = async (
+  region: Region,
+  ada: Pick<Customer, 'apiKey' | 'accountId'>,
+  licenseKey: string,
+) => {
+  for (let i = 0; i < OPEN_AFTER_CALLS; i++) await verifyAtHome(region, ada, licenseKey);
   await vi.waitFor(async () => {
-    expect(await verifyAtHome(region, ada, 'UNKNOWN-KEY')).toMatchObject({ branch: region });
+    expect(await verifyAtHome(region, ada, licenseKey)).toMatchObject({ branch: region });
   });
 };
 

@@ -113,9 +113,9 @@ export class GateBranch extends DurableObject<Env> {
   ): Promise<ReplyText> {
     const call = { presented, call: 'verify', licenseKey, request: null, callId, canSign } as const;
     const nowMs = Date.now();
-    this.#home.noteCall(nowMs);
     const reply = this.#answerHere(call, nowMs);
     if (!reply) return this.#forward(call, nowMs);
+    this.#home.noteCall(nowMs);
     await this.#commit();
     return writeReply(reply, { region: this.#region, branch: this.#region });
   }
@@ -159,6 +159,7 @@ export class GateBranch extends DurableObject<Env> {
     if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
     const { reply, row, others } = await within(FORWARD_MS, forwarding);
     if (others) this.#home.noteOthers(others.periodStartMs, others.calls);
+    if (row?.license) this.#home.noteCall(nowMs);
     if (row) this.#copy.keep(row);
     return reply;
   }

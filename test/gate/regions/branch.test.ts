@@ -20,7 +20,7 @@ beforeEach(async () => {
   await setHome(ada.accountId, 'enam');
   await ada.asSession('PUT', '/api/v1/products/orrery', {});
   ({ license_key: licenseKey, id: licenseId } = await ada.createLicense({ product: 'orrery' }));
-  await openBranch('oc', ada);
+  await openBranch('oc', ada, licenseKey);
 });
 
 afterEach(() => {
@@ -72,6 +72,17 @@ test('after a change is answered, the branch shows it', async () => {
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ refused: 'api_key_invalid' });
 });
 
+test('a branch lets home answer for a license that has got terms from its product', async () => {
+  for (const region of ['enam', 'oc'])
+    expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region });
+  await ada.asSession('PUT', '/api/v1/products/orrery', { terms: { offline_days: 3 } });
+  for (let i = 0; i < 2; i++)
+    expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({
+      region: 'enam',
+      verdict: { code: 'valid', offlineDays: 3 },
+    });
+});
+
 test('a branch doesn’t keep a row that a change has overtaken', async () => {
   const original = Reflect.get(AccountGate.prototype, 'forward');
   vi.spyOn(AccountGate.prototype, 'forward').mockImplementationOnce(async function (
@@ -121,13 +132,13 @@ test('a branch without calls for 15 minutes closes, and home takes over its coun
   expect(await usage()).toBe(last.apiUsage);
   const { days, products } = await statistics(ada.accountId);
   expect(days).toEqual([{ date: isoDate(Date.now()), verify: last.apiUsage, create: 0 }]);
-  expect(products).toEqual([{ code: 'orrery', calls: 3 }]);
+  expect(products).toEqual([{ code: 'orrery', calls: last.apiUsage }]);
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({
     region: 'enam',
     apiUsage: last.apiUsage + 1,
   });
   expect(await verifyAtHome('oc', ada, licenseKey)).not.toHaveProperty('branch');
-  await openBranch('oc', ada);
+  await openBranch('oc', ada, licenseKey);
   const reopened = await usage();
   await verifyIn('oc', ada, licenseKey);
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
@@ -142,7 +153,7 @@ test('with each renewal, home learns of the branch’s calls by day and product,
   await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
   const { days, products } = await statistics(ada.accountId);
   expect(days).toEqual([{ date: isoDate(lastUsedMs), verify: last.apiUsage, create: 0 }]);
-  expect(products).toEqual([{ code: 'orrery', calls: 3 }]);
+  expect(products).toEqual([{ code: 'orrery', calls: last.apiUsage }]);
   const keys = await gate(ada.accountId).keysLastUsedMs([ada.apiKeyId]);
   expect(keys).toEqual([lastUsedMs]);
 });

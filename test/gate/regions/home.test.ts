@@ -34,7 +34,7 @@ const isDone = async (work: Promise<unknown>, ms: number) =>
   Promise.race([work.then(() => true), scheduler.wait(ms).then(() => false)]);
 
 test('a change waits for a branch that is cut off, and no longer than for its lease', async () => {
-  await openBranch('oc', ada);
+  await openBranch('oc', ada, licenseKey);
   await verifyIn('oc', ada, licenseKey);
   cutOff();
   const suspended = suspend();
@@ -47,7 +47,7 @@ test('a change waits for a branch that is cut off, and no longer than for its le
 });
 
 test('a restarted home waits with a change for a branch that may be leased', async () => {
-  await openBranch('oc', ada);
+  await openBranch('oc', ada, licenseKey);
   await verifyIn('oc', ada, licenseKey);
   cutOff();
   const suspended = suspend();
@@ -60,7 +60,7 @@ test('a restarted home waits with a change for a branch that may be leased', asy
 });
 
 test('a new license and a new API key don’t wait for branches', async () => {
-  await openBranch('oc', ada);
+  await openBranch('oc', ada, licenseKey);
   cutOff();
   expect((await ada.createLicense()).id).toMatch(/^lic_/);
   expect((await ada.asSession('POST', '/api/create-api-key', {})).status).toBe(201);
@@ -73,6 +73,14 @@ test('a home without branches writes nothing about them', async () => {
   expect(await readGate(ada.accountId, 'SELECT * FROM branch_log')).toEqual([]);
 });
 
+test('calls that a branch could not answer open none', async () => {
+  await ada.asSession('PUT', '/api/v1/products/orrery', { terms: { offline_days: 3 } });
+  const { license_key: withTerms } = await ada.createLicense({ product: 'orrery' });
+  for (const key of ['UNKNOWN-KEY', withTerms as string])
+    for (let i = 0; i < OPEN_AFTER_CALLS; i++) await verifyAtHome('oc', ada, key);
+  expect(await readGate(ada.accountId, 'SELECT * FROM branches')).toEqual([]);
+});
+
 test('home’s own region and its neighbor have no branch', async () => {
   await setHome(ada.accountId, 'eeur');
   for (const region of ['eeur', 'weur'] as const)
@@ -81,7 +89,7 @@ test('home’s own region and its neighbor have no branch', async () => {
 });
 
 test('home calls grants back before it refuses a call', async () => {
-  await openBranch('oc', ada);
+  await openBranch('oc', ada, licenseKey);
   const { apiLimit } = await statistics(ada.accountId);
   await setUsage(ada.accountId, apiLimit - 10);
   for (let i = 0; i < 10; i++) expect(await verifyAtHome('enam', ada, licenseKey)).toHaveProperty('verdict');
@@ -93,7 +101,7 @@ test('home and three branches admit exactly the calls that are left', async () =
   await setPlan(ada.accountId, 'scale');
   const regions = ['oc', 'weur', 'apac-ne'] as const;
   for (const region of regions) {
-    await openBranch(region, ada);
+    await openBranch(region, ada, licenseKey);
     await verifyIn(region, ada, licenseKey);
   }
   const { apiLimit } = await statistics(ada.accountId);
@@ -124,7 +132,7 @@ test('home and three branches admit exactly the calls that are left', async () =
 
 test('calls never pass the limit when home and branch are killed while the branch holds a grant', async () => {
   await setPlan(ada.accountId, 'scale');
-  await openBranch('oc', ada);
+  await openBranch('oc', ada, licenseKey);
   await verifyIn('oc', ada, licenseKey);
   const { apiLimit } = await statistics(ada.accountId);
   await setUsage(ada.accountId, apiLimit - 100);
@@ -157,7 +165,7 @@ test('calls never pass the limit when home and branch are killed while the branc
 
 test('home and a branch together allow no more than the rate limit', async () => {
   await setPlan(ada.accountId, 'free');
-  await openBranch('oc', ada);
+  await openBranch('oc', ada, licenseKey);
   vi.advanceTimersByTime(RATE_WINDOW_MS);
   await verifyIn('oc', ada, licenseKey);
   vi.advanceTimersByTime(RATE_WINDOW_MS);

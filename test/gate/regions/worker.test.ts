@@ -34,7 +34,7 @@ const cutOff = (prototype: object, methods: string[]) => {
 
 /** Opens the branch, lets it copy the rows, and lets the Worker learn of it. */
 const useBranch = async (region: 'oc' | 'weur' | 'wnam' | 'apac-ne' | 'apac-se' | 'eeur') => {
-  await openBranch(region, ada);
+  await openBranch(region, ada, licenseKey);
   for (let i = 0; i < 2; i++) await verifyFrom(region, ada, licenseKey);
 };
 
