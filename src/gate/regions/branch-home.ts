@@ -3,7 +3,7 @@ import { writeOrRestart } from '../../shared/write-or-restart.ts';
 import type { Ledger } from '../ledger.ts';
 import type { BranchCopy } from './branch-copy.ts';
 import type { BranchEscrows } from './branch-escrows.ts';
-import { isRenewalDue, type Lease, mayAnswer, renew } from './lease.ts';
+import { isRenewalDue, type Lease, LEASE_MARGIN_MS, mayAnswer, renew, RENEW_AFTER_MS } from './lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
 import { shouldClose } from './opening.ts';
 import { expireShare, receiveShare, type ShareOffer } from './shares.ts';
@@ -121,6 +121,10 @@ export const openBranchHome = (parts: Parts) => {
     /** Whether a forwarded call should start a renewal. */
     isRenewalDue: (nowMs: number) =>
       isOpen() && isRenewalDue(lease, nowMs) && Math.abs(nowMs - lastRenewalMs) >= RETRY_MS,
+
+    /** Whether the lease would end before the next alarm. */
+    endsBeforeAlarm: (nowMs: number) =>
+      isOpen() && !mayAnswer(lease, nowMs + RENEW_AFTER_MS + LEASE_MARGIN_MS),
 
     shouldClose: (nowMs: number) => facts.state === 'closing' || (isOpen() && shouldClose(lastCallMs, nowMs)),
 

@@ -133,8 +133,8 @@ export class GateBranch extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     const nowMs = Date.now();
-    const { shouldClose, isRenewalDue, close, renew } = this.#home;
-    const work = shouldClose(nowMs) ? close() : isRenewalDue(nowMs) ? renew() : null;
+    const { shouldClose, endsBeforeAlarm, close, renew } = this.#home;
+    const work = shouldClose(nowMs) ? close() : endsBeforeAlarm(nowMs) ? renew() : null;
     for (const result of await Promise.allSettled([work, this.#relay.forward()]))
       if (result.status === 'rejected') this.#logError(result.reason);
     const isClosed = this.#copy.facts.state === 'closed';

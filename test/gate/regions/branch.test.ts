@@ -158,6 +158,14 @@ test('with each renewal, home learns of the branch’s calls by day and product,
   expect(keys).toEqual([lastUsedMs]);
 });
 
+test('an alarm that comes a little early renews the lease, so that it lasts until the next alarm', async () => {
+  await verifyIn('oc', ada, licenseKey);
+  vi.advanceTimersByTime(RENEW_AFTER_MS - 1_000);
+  await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
+  vi.advanceTimersByTime(RENEW_AFTER_MS);
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+});
+
 test('home notes a usage threshold that a branch has reached', async () => {
   await verifyIn('oc', ada, licenseKey);
   const { apiLimit } = await statistics(ada.accountId);
