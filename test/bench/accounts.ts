@@ -38,8 +38,13 @@ const payForScale = async (service: Service, { session }: Pick<Account, 'session
   if (status !== 303) throw new Error(`The checkout responded ${status}.`);
 };
 
-export const openAccount = async (service: Service, email: string, keys: number): Promise<Account> => {
-  const signedUp = await signUp(service, email);
+export const openAccount = async (
+  service: Service,
+  email: string,
+  keys: number,
+  fields: Parameters<typeof signUp>[2] = {},
+): Promise<Account> => {
+  const signedUp = await signUp(service, email, fields);
   await payForScale(service, signedUp);
   const made = await repeated(keys, () => addKey(service, signedUp));
   return { ...signedUp, apiKeys: sharedValues(made.map(({ apiKey }) => apiKey['x-api-key'])) };

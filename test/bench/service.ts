@@ -31,7 +31,13 @@ export const openPlace = (under: string, name: string): Place => {
   };
 };
 
-export const start = async (bundle: Bundle, place: Place, inspect = false): Promise<Running> => {
+/** `settings` replaces bindings of wrangler.toml. */
+export const start = async (
+  bundle: Bundle,
+  place: Place,
+  inspect = false,
+  settings: Record<string, string> = {},
+): Promise<Running> => {
   const runtime = await startWorker(bundle, {
     name: place.name,
     folder: place.folder,
@@ -40,6 +46,7 @@ export const start = async (bundle: Bundle, place: Place, inspect = false): Prom
       ...place.secrets,
       WEBHOOK_ALLOW_LOOPBACK: 'true',
       PAYMENTS: 'sandbox',
+      ...settings,
     },
   });
   return { ...clientOf(runtime.origin), runtime, output: () => '', stop: runtime.stop };

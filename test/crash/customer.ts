@@ -26,9 +26,10 @@ const withinRateLimit = async (call: () => Promise<ApiResponse>): Promise<ApiRes
   }
 };
 
-export const signUp = async (service: Service, email: string) => {
-  const credentials = { email, password: 'correct horse battery' };
-  const { account, session } = expectOk(await service.post('/api/register', credentials)) as {
+/** `fields` are further fields of the registration. */
+export const signUp = async (service: Service, email: string, fields: { home_region?: string } = {}) => {
+  const input = { email, password: 'correct horse battery', ...fields };
+  const { account, session } = expectOk(await service.post('/api/register', input)) as {
     account: { id: string };
     session: { token: string };
   };

@@ -1,27 +1,10 @@
 import { vi } from 'vitest';
 import { AccountGate } from '../../src/gate/account-gate.ts';
 import { GateBranch } from '../../src/gate/regions/gate-branch.ts';
-import { type Region, REGIONS } from '../../src/shared/rules/regions.ts';
+import type { Region } from '../../src/shared/rules/regions.ts';
+import { roundTripMs } from './round-trips.ts';
 
-// A simulated network: calls to gates and branches take the round trips between their regions. Sources:
-// where.durableobjects.live and Cloudflare's own measurements, in 2026.
-
-const IN_REGION_MS = 15;
-
-/** Round trips in the order of `REGIONS`, each row from the next region on. */
-const ROUND_TRIPS_MS = [
-  [62, 147, 151, 108, 171, 139],
-  [76, 92, 146, 211, 199],
-  [17, 210, 171, 265],
-  [223, 158, 249],
-  [68, 104],
-  [93],
-];
-
-export const roundTripMs = (a: Region, b: Region): number => {
-  const [i, j] = [REGIONS.indexOf(a), REGIONS.indexOf(b)].toSorted((x, y) => x - y) as [number, number];
-  return ROUND_TRIPS_MS[i]?.[j - i - 1] ?? IN_REGION_MS;
-};
+// A simulated network: calls to gates and branches take the round trips between their regions.
 
 /** Whether `method` of an object is called from one region to another, from its arguments and the object's own name. */
 type Route = (object: { ctx: DurableObjectState }, args: unknown[]) => [from: Region, to: Region];

@@ -14,17 +14,7 @@ import type { Region } from '../../src/shared/rules/regions.ts';
 import { type Customer, ORIGIN } from './client.ts';
 import { ctxOf } from './databases.ts';
 import { gate } from './gate.ts';
-
-/** A data center in each region. */
-const COLOS: Record<Region, string> = {
-  wnam: 'SJC',
-  enam: 'IAD',
-  weur: 'AMS',
-  eeur: 'WAW',
-  'apac-ne': 'NRT',
-  'apac-se': 'SIN',
-  oc: 'SYD',
-};
+import { COLOS } from './round-trips.ts';
 
 /** Sets the region of the account's home, as registration does. */
 export const setHome = async (accountId: string, homeRegion: Region) => {
