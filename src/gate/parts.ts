@@ -13,6 +13,7 @@ import { openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
 import { openReadThrough } from './read-through.ts';
 import { openHomeBranches } from './regions/home-branches.ts';
+import { readRegionSettings } from './regions/settings.ts';
 import { openRelay } from './relay.ts';
 import { openSellerCalls } from './seller-calls.ts';
 import { openSessionRate } from './session-rate.ts';
@@ -35,6 +36,7 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
   const noteUsage = openUsageThreshold({ copy, ledger, outgoing });
   const branches = openHomeBranches({
     ctx,
+    settings: readRegionSettings(env),
     copy,
     ledger,
     usageAt: (nowMs) => usageAt(nowMs),

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
+import { checkRegionSettings } from '../gate/regions/settings.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { ConfigError, readConfig, readSigningKeys } from '../shared/config.ts';
 import { logError } from '../shared/log.ts';
@@ -70,6 +71,7 @@ const checkConfiguration = (env: Env): string =>
     readConfig(env);
     readSigningKeys(env);
     accountDatabases(env);
+    checkRegionSettings(env);
   }) ?? 'ok';
 
 export const checkHealth = async (env: Env): Promise<z.infer<typeof healthBody>> => {

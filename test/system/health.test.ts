@@ -79,10 +79,12 @@ test('GET /health queries the database at most every two seconds, also in parall
 
 describe('GET /health with a misconfigured variable', () => {
   const healthWith = async (
-    secrets: Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'SIGNING_KEYS' | 'DATABASES'>>,
+    variables: Partial<
+      Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'SIGNING_KEYS' | 'DATABASES' | 'REGIONS'>
+    >,
   ) => {
     const request = new Request(`${ORIGIN}/health`);
-    const response = await worker.fetch(request, { ...env, ...secrets }, createExecutionContext());
+    const response = await worker.fetch(request, { ...env, ...variables }, createExecutionContext());
     return { status: response.status, body: (await response.json()) as Json };
   };
 
@@ -95,6 +97,10 @@ describe('GET /health with a misconfigured variable', () => {
     { problem: 'has a short key', name: 'SEALING_KEYS', value: 'k1:c2hvcnQtc2VjcmV0' },
     { problem: 'repeats a name', name: 'SEALING_KEYS', value: `${env.SEALING_KEYS},${env.SEALING_KEYS}` },
     { problem: 'names no binding', name: 'DATABASES', value: 'unknown-binding' },
+    { problem: 'is neither on nor off', name: 'REGIONS', value: 'sometimes' },
+    { problem: 'is too short', name: 'REGIONS_LEASE_SECONDS', value: '4' },
+    { problem: 'is no number', name: 'REGIONS_LEASE_SECONDS', value: '30 seconds' },
+    { problem: 'is too low', name: 'REGIONS_OPEN_AFTER', value: '0' },
   ] as const)(
     'answers degraded and names $name, not its value, when it $problem',
     async ({ name, value }) => {

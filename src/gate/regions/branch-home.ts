@@ -3,7 +3,7 @@ import { writeOrRestart } from '../../shared/write-or-restart.ts';
 import type { Ledger } from '../ledger.ts';
 import type { BranchCopy } from './branch-copy.ts';
 import type { BranchEscrows } from './branch-escrows.ts';
-import { isRenewalDue, type Lease, LEASE_MARGIN_MS, mayAnswer, renew, RENEW_AFTER_MS } from './lease.ts';
+import { alarmIntervalMs, endsBeforeAlarm, isRenewalDue, type Lease, mayAnswer, renew } from './lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
 import { shouldClose } from './opening.ts';
 import { expireShare, receiveShare, type ShareOffer } from './shares.ts';
@@ -66,6 +66,23 @@ export const openBranchHome = (parts: Parts) => {
     return { opening, applied, escrows: escrows.all(), share, usedLately };
   };
 
+  /** Stops to answer, and gives everything back. Home has to be told next, see `close`. */
+  const stop = () => {
+    lease = null;
+    writeOrRestart(ctx, () => {
+      copy.save({ state: 'closing' });
+      escrows.giveBack();
+    });
+  };
+
+  /** Gives everything back and stops to answer, and then tells home. Repeat it until home has answered. */
+  const close = async () => {
+    stop();
+    const { opening } = facts;
+    await home.close({ ...report(), counters: ledger.changedSince(0, true) });
+    if (facts.opening === opening && facts.state === 'closing') forget(opening, 'closed');
+  };
+
   /** Merges what home says. Returns false if it is about an earlier opening. */
   const hear = (update: BranchUpdate): boolean => {
     if (update.opening > facts.opening) forget(update.opening, 'open');
@@ -78,6 +95,7 @@ export const openBranchHome = (parts: Parts) => {
       escrows.receive(update.grants);
       if (update.isRecall) escrows.giveBack();
     });
+    if (update.isClosing) stop();
     return true;
   };
 
@@ -97,7 +115,9 @@ export const openBranchHome = (parts: Parts) => {
       return;
     }
     if (!mayAnswer(lease, Date.now())) share = expireShare(share);
-    if (!hear(answer.update) || facts.opening !== opening || !isOpen()) return;
+    const isHeard = hear(answer.update);
+    if (facts.state === 'closing') return close();
+    if (!isHeard || facts.opening !== opening || !isOpen()) return;
     const through = answer.update.feed?.through ?? 0;
     lease = renew(lease, { sentMs, leaseMs: answer.leaseMs, through }, facts.applied);
   });
@@ -122,22 +142,13 @@ export const openBranchHome = (parts: Parts) => {
     isRenewalDue: (nowMs: number) =>
       isOpen() && isRenewalDue(lease, nowMs) && Math.abs(nowMs - lastRenewalMs) >= RETRY_MS,
 
+    alarmIntervalMs: () => alarmIntervalMs(lease),
+
     /** Whether the lease would end before the next alarm. */
-    endsBeforeAlarm: (nowMs: number) =>
-      isOpen() && !mayAnswer(lease, nowMs + RENEW_AFTER_MS + LEASE_MARGIN_MS),
+    endsBeforeAlarm: (nowMs: number) => isOpen() && endsBeforeAlarm(lease, nowMs),
 
+    isClosing: () => facts.state === 'closing',
     shouldClose: (nowMs: number) => facts.state === 'closing' || (isOpen() && shouldClose(lastCallMs, nowMs)),
-
-    /** Gives everything back and stops to answer, and then tells home. Repeat it until home has answered. */
-    close: async () => {
-      lease = null;
-      writeOrRestart(ctx, () => {
-        copy.save({ state: 'closing' });
-        escrows.giveBack();
-      });
-      const { opening } = facts;
-      await home.close({ ...report(), counters: ledger.changedSince(0, true) });
-      if (facts.opening === opening && facts.state === 'closing') forget(opening, 'closed');
-    },
+    close,
   };
 };

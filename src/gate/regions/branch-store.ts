@@ -11,7 +11,7 @@ export interface BranchRecord {
   /** Names this opening of the branch. Numbers are never used again. */
   opening: number;
   escrows: Escrow[];
-  /** How long the branch's last lease was, which may be from before a new setting. */
+  /** How long the branch may be leased after its last renewal, see `storedLeaseMs`. */
   leaseMs: number;
   renewedAtMs: number;
   /** The branch's calls by days and products, which home adds to its own when the branch closes. */

@@ -20,7 +20,6 @@ import { openBranchCopy } from './branch-copy.ts';
 import { openBranchEscrows } from './branch-escrows.ts';
 import { openBranchHome } from './branch-home.ts';
 import { BRANCH_STEPS } from './branch-tables.ts';
-import { RENEW_AFTER_MS } from './lease.ts';
 import type { BranchUpdate, Report } from './messages.ts';
 
 /** The platform repeats a call for at most ten seconds. */
@@ -124,10 +123,12 @@ export class GateBranch extends DurableObject<Env> {
   async tell(update: BranchUpdate): Promise<Report> {
     const wasOpen = this.#home.isOpen();
     this.#home.hear(update);
-    if (!wasOpen && this.#home.isOpen()) {
-      await this.#arm(RENEW_AFTER_MS);
-      this.#renewSoon();
-    }
+    const isClosing = this.#home.isClosing();
+    const isOpened = !wasOpen && this.#home.isOpen();
+    // The alarm repeats what fails here.
+    if (isClosing || isOpened) await this.#arm(this.#home.alarmIntervalMs());
+    if (isClosing) this.#soon(this.#home.close());
+    if (isOpened) this.#renewSoon();
     return this.#home.report();
   }
 
@@ -138,7 +139,7 @@ export class GateBranch extends DurableObject<Env> {
     for (const result of await Promise.allSettled([work, this.#relay.forward()]))
       if (result.status === 'rejected') this.#logError(result.reason);
     const isClosed = this.#copy.facts.state === 'closed';
-    if (!isClosed) await this.#arm(RENEW_AFTER_MS);
+    if (!isClosed) await this.#arm(this.#home.alarmIntervalMs());
     else if (!this.#outgoing.isEmpty()) await this.#arm(EVENT_ALARM_MS);
   }
 
@@ -169,7 +170,13 @@ export class GateBranch extends DurableObject<Env> {
   }
 
   #renewSoon() {
-    this.ctx.waitUntil(this.#home.renew().catch((error: unknown) => this.#logError(error)));
+    // The alarm may be set for longer leases.
+    const arm = () => (this.#home.isOpen() ? this.#arm(this.#home.alarmIntervalMs()) : undefined);
+    this.#soon(this.#home.renew().then(arm));
+  }
+
+  #soon(work: Promise<unknown>) {
+    this.ctx.waitUntil(work.catch((error: unknown) => this.#logError(error)));
   }
 
   #logError(error: unknown) {

@@ -17,13 +17,15 @@ import {
   usedByOthers,
 } from './escrow.ts';
 import { openKnownBranches } from './known-branches.ts';
-import { LEASE_MS, leasedUntil } from './lease.ts';
+import { leasedUntil, storedLeaseMs } from './lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
-import { OPEN_WINDOW_MS, shouldOpen } from './opening.ts';
+import { mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from './opening.ts';
+import type { RegionSettings } from './settings.ts';
 import { openWaiting } from './waiting.ts';
 
 interface Parts {
   ctx: DurableObjectState;
+  settings: RegionSettings;
   copy: Pick<Copy, 'account' | 'key' | 'progress'>;
   wantsVerified: () => boolean | null;
   ledger: Pick<Ledger, 'periodUsage' | 'hearBranch' | 'takeOver'>;
@@ -35,13 +37,17 @@ interface Parts {
 
 /** What home does with its branches: it opens, hears, renews and closes them. `test/gate/regions/model-home.ts` is its model. */
 export const openHomeBranches = (parts: Parts) => {
-  const { ctx, copy, ledger, usageAt, noteUsage, wantsVerified } = parts;
+  const { ctx, settings, copy, ledger, usageAt, noteUsage, wantsVerified } = parts;
   const store = openBranchStore(ctx.storage.sql);
   const { records, facts } = store;
-  const known = openKnownBranches(store, Date.now());
+  const known = openKnownBranches(store, Date.now(), settings.leaseMs);
   if (records.size > 0) store.startTerm();
   /** Calls by region, in windows of a minute. */
   const calls = new Map<Region, { sinceMs: number; count: number }>();
+
+  /** Whether the region may have a branch. Otherwise home closes the branch that is still open there. */
+  const isWanted = (region: Region) =>
+    settings.isOn && mayHaveBranch(region, copy.account()?.homeRegion ?? null);
 
   const quotaOf = (startMs: number, limit: number): Quota => ({
     limit,
@@ -62,6 +68,7 @@ export const openHomeBranches = (parts: Parts) => {
       })),
       share: known.get(region)?.share.offered ?? null,
       isRecall,
+      isClosing: !isWanted(region),
       account: copy.account(),
       wantsVerified: wantsVerified(),
     };
@@ -101,6 +108,12 @@ export const openHomeBranches = (parts: Parts) => {
     },
   });
 
+  /** Tells branches to close that a new setting or another home has left over. They repeat it until home has answered. */
+  const closeUnwanted = () => {
+    for (const region of records.keys()) if (!isWanted(region)) ctx.waitUntil(waiting.tell(region));
+  };
+  closeUnwanted();
+
   const open = (region: Region, nowMs: number) => {
     writeOrRestart(ctx, () => store.open(region, nowMs));
     known.open(region);
@@ -117,12 +130,18 @@ export const openHomeBranches = (parts: Parts) => {
 
   return {
     isAnyOpen: () => records.size > 0,
-    acknowledged: waiting.acknowledged,
+
+    acknowledged: async () => {
+      await waiting.acknowledged();
+      closeUnwanted();
+    },
+
     homeShare: known.homeShare,
     hear,
 
     /** Whether the branch has been leased, so that callers may turn to it. */
-    isLeased: (region: Region, nowMs: number) => nowMs < (known.get(region)?.leasedUntilMs ?? 0),
+    isLeased: (region: Region, nowMs: number) =>
+      nowMs < (known.get(region)?.leasedUntilMs ?? 0) && isWanted(region),
 
     isOpening: (region: Region, opening: number) => records.get(region)?.opening === opening,
     revision: () => facts.revision,
@@ -151,6 +170,7 @@ export const openHomeBranches = (parts: Parts) => {
     /** Counts a call that home answers, and opens a branch for a region with many of them. */
     noteCall: (region: Region, nowMs: number) => {
       if (records.size > 0) known.countAtHome(nowMs);
+      if (!settings.isOn) return;
       const window = calls.get(region);
       const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;
       const { sinceMs, count } = isOver ? { sinceMs: nowMs, count: 0 } : window;
@@ -158,7 +178,8 @@ export const openHomeBranches = (parts: Parts) => {
       const isLost = records.has(region) && nowMs >= (known.get(region)?.leasedUntilMs ?? 0);
       const opened = isLost ? [] : [...records.keys()];
       const home = copy.account()?.homeRegion ?? null;
-      if (!copy.progress().complete || !shouldOpen({ region, home, opened, calls: count + 1 })) return;
+      const isDue = shouldOpen({ region, home, opened, calls: count + 1 }, settings.openAfterCalls);
+      if (!copy.progress().complete || !isDue) return;
       calls.delete(region);
       // A branch whose lease has ended may not have learned that it was opened.
       if (!isLost) open(region, nowMs);
@@ -188,8 +209,9 @@ export const openHomeBranches = (parts: Parts) => {
       const record = records.get(region);
       const branch = known.get(region);
       if (!record || !branch) return { closed: report.opening };
+      if (!isWanted(region)) return { update: updateFor(region, report.applied, false), leaseMs: 0 };
       known.offerShares(nowMs);
-      branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, LEASE_MS);
+      branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, settings.leaseMs);
       branch.isLapsed = false;
       const { period, apiLimit } = usageAt(nowMs);
       const { startMs } = period;
@@ -199,9 +221,10 @@ export const openHomeBranches = (parts: Parts) => {
       const others = record.escrows.filter(({ periodStartMs }) => periodStartMs !== startMs);
       const escrows = [...others, { ...escrow, granted }];
       // Written each time, so that an object that was replaced can't answer a renewal.
-      const saved = { ...record, escrows, leaseMs: LEASE_MS, renewedAtMs: nowMs };
+      const leaseMs = storedLeaseMs(branch.leasedUntilMs, nowMs);
+      const saved = { ...record, escrows, leaseMs, renewedAtMs: nowMs };
       writeOrRestart(ctx, () => store.save(region, saved));
-      return { update: updateFor(region, report.applied, false), leaseMs: LEASE_MS };
+      return { update: updateFor(region, report.applied, false), leaseMs: settings.leaseMs };
     },
 
     close: (region: Region, report: Report) => {

@@ -1,6 +1,6 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import type { LeasedBranch } from './acks.ts';
-import { leasedUntilAtStart, RENEW_AFTER_MS } from './lease.ts';
+import { leasedUntilAtStart, renewAfterMs } from './lease.ts';
 import type { BranchStore } from './branch-store.ts';
 import { confirmShare, endShare, homeShare, type KnownShare, share } from './shares.ts';
 import type { Report } from './messages.ts';
@@ -19,7 +19,7 @@ export interface KnownBranch extends LeasedBranch {
 const WHOLE = 1;
 
 /** Home's memory of its branches: their leases, what they have applied, and their shares of the rate limits. */
-export const openKnownBranches = (store: BranchStore, startedMs: number) => {
+export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs: number) => {
   const known = new Map<Region, KnownBranch>();
   /** Home's own calls in the current interval of renewals, and in the one before. */
   let usedAtHome = { sinceMs: startedMs, count: 0, before: 0 };
@@ -37,8 +37,8 @@ export const openKnownBranches = (store: BranchStore, startedMs: number) => {
     });
   };
   // Leases are not stored. Every branch may have renewed its own just before this start.
-  for (const [region, { leaseMs }] of store.records)
-    add(region, leasedUntilAtStart(startedMs, leaseMs), false);
+  for (const [region, record] of store.records)
+    add(region, leasedUntilAtStart(startedMs, record.leaseMs), false);
 
   /** Takes the shares back of branches whose lease has ended. */
   const lapse = (nowMs: number) => {
@@ -60,7 +60,7 @@ export const openKnownBranches = (store: BranchStore, startedMs: number) => {
 
     countAtHome: (nowMs: number) => {
       const { sinceMs, count } = usedAtHome;
-      if (nowMs - sinceMs >= RENEW_AFTER_MS) usedAtHome = { sinceMs: nowMs, count: 0, before: count };
+      if (nowMs - sinceMs >= renewAfterMs(leaseMs)) usedAtHome = { sinceMs: nowMs, count: 0, before: count };
       usedAtHome.count++;
     },
 

@@ -2,16 +2,26 @@
 // long as the branch does that the branch is leased, and answers no change before every leased branch has applied it. Each
 // side counts by its own clock, so the clocks may differ, but not in speed by more than the margin allows.
 
+/** The length of a lease unless REGIONS_LEASE_SECONDS sets another one. */
 export const LEASE_MS = 30_000;
-/** How much earlier a branch ends a lease than home. Enough for clocks that drift by 3% of a lease. */
-export const LEASE_MARGIN_MS = 2_000;
-/** When a branch with traffic renews its lease. */
-export const RENEW_AFTER_MS = 20_000;
+/** Clocks that differ in speed by 1% each. */
+const DRIFT = 0.02;
+/** Clocks that are set forward or back by as much. */
+const STEP_MS = 1_400;
+
+/** How much earlier a branch ends a lease than home. */
+export const leaseMarginMs = (leaseMs: number): number => Math.ceil(leaseMs * DRIFT) + STEP_MS;
+
+/** When a branch with traffic renews its lease. Less than a third of the lease is left for a renewal that fails. */
+export const renewAfterMs = (leaseMs: number): number =>
+  Math.floor(((leaseMs - leaseMarginMs(leaseMs)) * 5) / 7);
 
 /** A branch's lease, by the branch's clock. It is never stored: a restarted branch asks home first. */
 export interface Lease {
   sentMs: number;
   untilMs: number;
+  /** The length that home has given it. */
+  leaseMs: number;
 }
 
 export interface RenewalAnswer {
@@ -27,8 +37,8 @@ export interface RenewalAnswer {
 export const renew = (lease: Lease | null, answer: RenewalAnswer, applied: number): Lease | null => {
   const { sentMs, leaseMs, through } = answer;
   if (applied < through) return lease;
-  const untilMs = sentMs + leaseMs - LEASE_MARGIN_MS;
-  return lease && lease.untilMs >= untilMs ? lease : { sentMs, untilMs };
+  const untilMs = sentMs + leaseMs - leaseMarginMs(leaseMs);
+  return lease && lease.untilMs >= untilMs ? lease : { sentMs, untilMs, leaseMs };
 };
 
 /** Whether a branch may answer from its copy. A clock that was set back to before the renewal ends the lease. */
@@ -36,14 +46,28 @@ export const mayAnswer = (lease: Lease | null, nowMs: number): lease is Lease =>
   lease !== null && nowMs >= lease.sentMs && nowMs < lease.untilMs;
 
 export const isRenewalDue = (lease: Lease | null, nowMs: number): boolean =>
-  !mayAnswer(lease, nowMs) || nowMs >= lease.sentMs + RENEW_AFTER_MS;
+  !mayAnswer(lease, nowMs) || nowMs >= lease.sentMs + renewAfterMs(lease.leaseMs);
+
+/** How long a branch waits between its alarms. */
+export const alarmIntervalMs = (lease: Lease | null): number => renewAfterMs(lease?.leaseMs ?? LEASE_MS);
+
+/** Whether the lease would end before the next alarm. */
+export const endsBeforeAlarm = (lease: Lease | null, nowMs: number): boolean =>
+  lease === null || !mayAnswer(lease, nowMs + alarmIntervalMs(lease) + leaseMarginMs(lease.leaseMs));
 
 /** Returns until when home takes a branch for leased after it answered a renewal. A lease never gets shorter. */
 export const leasedUntil = (leasedUntilMs: number, answeredMs: number, leaseMs: number): number =>
   Math.max(leasedUntilMs, answeredMs + leaseMs);
 
 /**
- * Returns until when a restarted home takes a branch for leased. Home doesn't store its leases, so each branch may just
- * have renewed. `leaseMs` is the length of the branch's last lease, which may be from before a new setting.
+ * Returns what home stores with a renewal: how long the branch may be leased from then on. That is more than the lease's own
+ * length if an earlier lease was longer, from before a new setting, because the branch may not get this answer.
+ */
+export const storedLeaseMs = (leasedUntilMs: number, answeredMs: number): number =>
+  leasedUntilMs - answeredMs;
+
+/**
+ * Returns until when a restarted home takes a branch for leased. Home doesn't store when leases end, so each branch may just
+ * have renewed. `leaseMs` is what home has stored with the branch's last renewal.
  */
 export const leasedUntilAtStart = (startedMs: number, leaseMs: number): number => startedMs + leaseMs;

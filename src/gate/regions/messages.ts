@@ -50,6 +50,8 @@ export interface Update<Row> {
   share: ShareOffer | null;
   /** Whether the branch gives back what it has not spent. */
   isRecall: boolean;
+  /** Whether the branch stops to answer, gives everything back and closes. */
+  isClosing: boolean;
 }
 
 /** A row that has changed in home's copy. A branch deletes its own, and asks home for the new one. `all` stands for every row. */

@@ -1,5 +1,6 @@
 import type { Region } from '../../shared/rules/regions.ts';
 
+/** The calls within a minute that open a branch, unless REGIONS_OPEN_AFTER sets another number. */
 export const OPEN_AFTER_CALLS = 20;
 export const OPEN_WINDOW_MS = 60_000;
 export const CLOSE_AFTER_MS = 15 * 60_000;
@@ -17,14 +18,17 @@ export interface RegionCalls {
   calls: number;
 }
 
-/** Whether home opens a branch for a region. Home's own region and its neighbor have none. */
+/** Whether a region may have a branch. Home's own region and its neighbor have none. */
+export const mayHaveBranch = (region: Region, home: Region | null): boolean =>
+  region !== home && NEIGHBORS[region] !== home;
+
+/** Whether home opens a branch for a region. */
 export const shouldOpen = (
   { region, home, opened, calls }: RegionCalls,
   openAfterCalls = OPEN_AFTER_CALLS,
 ): boolean =>
   calls >= openAfterCalls &&
-  region !== home &&
-  NEIGHBORS[region] !== home &&
+  mayHaveBranch(region, home) &&
   !opened.includes(region) &&
   opened.length < MAX_BRANCHES;
 

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/account-gate.ts';
-import { LEASE_MS, RENEW_AFTER_MS } from '../../../src/gate/regions/lease.ts';
+import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/regions/opening.ts';
 import { isoDate } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';
@@ -147,7 +147,7 @@ test('a branch without calls for 15 minutes closes, and home takes over its coun
 
 test('with each renewal, home learns of the branch’s calls by day and product, and of the keys that were used', async () => {
   for (let i = 0; i < 2; i++) await verifyIn('oc', ada, licenseKey);
-  vi.advanceTimersByTime(RENEW_AFTER_MS);
+  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
   const last = (await verifyIn('oc', ada, licenseKey)) as { apiUsage: number };
   const lastUsedMs = Date.now();
   await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
@@ -160,9 +160,9 @@ test('with each renewal, home learns of the branch’s calls by day and product,
 
 test('an alarm that comes a little early renews the lease, so that it lasts until the next alarm', async () => {
   await verifyIn('oc', ada, licenseKey);
-  vi.advanceTimersByTime(RENEW_AFTER_MS - 1_000);
+  vi.advanceTimersByTime(renewAfterMs(LEASE_MS) - 1_000);
   await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
-  vi.advanceTimersByTime(RENEW_AFTER_MS);
+  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
 });
 
@@ -171,7 +171,7 @@ test('home notes a usage threshold that a branch has reached', async () => {
   const { apiLimit } = await statistics(ada.accountId);
   await setUsage(ada.accountId, apiLimit * 0.8 - 2);
   for (let i = 0; i < 3; i++) expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
-  vi.advanceTimersByTime(RENEW_AFTER_MS);
+  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
   await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
   const waiting = await readGate<{ events: string }>(ada.accountId, 'SELECT events FROM outgoing');
   expect(waiting.map(({ events }) => events).join()).toContain('usage.threshold');

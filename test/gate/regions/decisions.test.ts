@@ -14,13 +14,6 @@ import {
   unspent,
   usedByOthers,
 } from '../../../src/gate/regions/escrow.ts';
-import {
-  isRenewalDue,
-  leasedUntil,
-  leasedUntilAtStart,
-  mayAnswer,
-  renew,
-} from '../../../src/gate/regions/lease.ts';
 import { feedStep } from '../../../src/gate/regions/messages.ts';
 import { shouldClose, shouldOpen } from '../../../src/gate/regions/opening.ts';
 import { generateLicenseKey } from '../../../src/shared/rules/license-key.ts';
@@ -30,58 +23,6 @@ const escrowOf = (granted: number, spent = 0, returned = 0): Escrow => ({
   granted,
   spent,
   returned,
-});
-
-describe('a lease', () => {
-  const answer = { sentMs: 1_000, leaseMs: 30_000, through: 5 };
-
-  test('ends two seconds before its length, counted from the renewal', () => {
-    const lease = renew(null, answer, 5);
-    expect(mayAnswer(lease, 28_999)).toBe(true);
-    expect(mayAnswer(lease, 29_000)).toBe(false);
-    expect(mayAnswer(null, 1_000)).toBe(false);
-  });
-
-  test('does not hold before the branch has applied the changes that came with it', () => {
-    expect(renew(null, answer, 4)).toBe(null);
-  });
-
-  test('is not shortened by a late answer to an earlier renewal', () => {
-    const later = renew(null, { ...answer, sentMs: 9_000 }, 5);
-    expect(renew(later, answer, 5)).toBe(later);
-  });
-
-  test('ends if the clock is set back to before the renewal', () => {
-    expect(mayAnswer(renew(null, answer, 5), 999)).toBe(false);
-  });
-
-  test('is renewed after 20 seconds, and at once if there is none', () => {
-    const lease = renew(null, answer, 5);
-    expect(isRenewalDue(lease, 20_999)).toBe(false);
-    expect(isRenewalDue(lease, 21_000)).toBe(true);
-    expect(isRenewalDue(null, 0)).toBe(true);
-  });
-
-  test('counts at home from the answer, and in full after a restart', () => {
-    expect(leasedUntil(0, 1_500, 30_000)).toBe(31_500);
-    expect(leasedUntil(40_000, 1_500, 30_000)).toBe(40_000);
-    expect(leasedUntilAtStart(7_000, 60_000)).toBe(67_000);
-  });
-
-  test('ends in the branch before home takes it for ended, with clocks that drift by 1%', () => {
-    fc.assert(
-      fc.property(
-        fc.record({ branch: fc.double({ min: -0.01, max: 0.01, noNaN: true }), delayMs: fc.nat(5_000) }),
-        fc.double({ min: -0.01, max: 0.01, noNaN: true }),
-        ({ branch, delayMs }, home) => {
-          const lease = renew(null, { sentMs: 0, leaseMs: 30_000, through: 0 }, 0);
-          const homeEndsMs = leasedUntil(0, delayMs * (1 + home), 30_000) / (1 + home);
-          const branchEndsMs = (lease?.untilMs ?? 0) / (1 + branch);
-          expect(branchEndsMs).toBeLessThan(homeEndsMs);
-        },
-      ),
-    );
-  });
 });
 
 describe('a change', () => {

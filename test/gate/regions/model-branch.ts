@@ -110,6 +110,13 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
     turn.write({ ...newBranchDisk(), opening, state, calls, events } satisfies BranchDisk);
   };
 
+  const stop = ({ disk, memory }: Branch, turn: Turn) => {
+    if (!rules.stopsBeforeClosing) return;
+    memory.lease = null;
+    const escrows = disk.escrows.map(rules.giveBack);
+    turn.write({ ...disk, state: 'closing', escrows } satisfies BranchDisk);
+  };
+
   /** Merges what home says. Returns false if it is about an earlier opening. */
   const hear = (branch: Branch, turn: Turn, update: Update<Row>): boolean => {
     const isNew = update.opening > branch.disk.opening;
@@ -142,6 +149,7 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
     }
     if (update.isRecall) escrows = escrows.map(rules.giveBack);
     turn.write({ ...disk, rows, applied, escrows } satisfies BranchDisk);
+    if (update.isClosing) stop(branch, turn);
     return true;
   };
 
@@ -153,21 +161,16 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
     const { memory } = branch;
     const sentMs = memory.sentMs[body.id];
     if (!rules.mayAnswer(memory.lease, turn.nowMs)) memory.share = rules.expireShare(memory.share);
-    if (!hear(branch, turn, body.update) || sentMs === undefined || !isOpen(branch)) return;
+    const isHeard = hear(branch, turn, body.update);
+    if (branch.disk.state === 'closing') return close(branch, turn);
+    if (!isHeard || sentMs === undefined || !isOpen(branch)) return;
     const through = body.update.feed?.through ?? 0;
     const answer = { sentMs: rules.leaseStart(sentMs, turn.nowMs), leaseMs: body.leaseMs, through };
     memory.lease = rules.renew(memory.lease, answer, branch.disk.applied);
   };
 
   const close = (branch: Branch, turn: Turn) => {
-    const { disk, memory } = branch;
-    if (rules.stopsBeforeClosing) memory.lease = null;
-    if (disk.state === 'open' && rules.stopsBeforeClosing)
-      turn.write({
-        ...disk,
-        state: 'closing',
-        escrows: disk.escrows.map(rules.giveBack),
-      } satisfies BranchDisk);
+    stop(branch, turn);
     turn.send('home', { kind: 'close', report: reportOf(branch) }, link(branch));
   };
 
@@ -192,6 +195,7 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
           const wasOpen = isOpen(branch);
           if (!hear(branch, turn, body.update)) break;
           turn.reply(message, { kind: 'told', report: reportOf(branch) });
+          if (branch.disk.state === 'closing') close(branch, turn);
           if (!wasOpen && isOpen(branch)) renew(branch, turn);
           break;
         }

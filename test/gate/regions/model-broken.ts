@@ -1,6 +1,7 @@
 import { unspent } from '../../../src/gate/regions/escrow.ts';
-import { LEASE_MARGIN_MS } from '../../../src/gate/regions/lease.ts';
+import { leaseMarginMs } from '../../../src/gate/regions/lease.ts';
 import { inForce } from '../../../src/gate/regions/shares.ts';
+import { SHORT_MS } from './model-steps.ts';
 import { RULES, type Rules } from './model-rules.ts';
 
 /** Rules that are broken on purpose. The model must notice each of them. */
@@ -8,7 +9,7 @@ export const BROKEN: Record<string, Partial<Rules>> = {
   'a branch counts its lease from the answer': { leaseStart: (_sentMs, answeredMs) => answeredMs },
   'a branch ends its lease without a margin': {
     renew: (lease, answer, applied) =>
-      RULES.renew(lease, { ...answer, leaseMs: answer.leaseMs + LEASE_MARGIN_MS }, applied),
+      RULES.renew(lease, { ...answer, leaseMs: answer.leaseMs + leaseMarginMs(answer.leaseMs) }, applied),
   },
   'a lease holds without the changes that came with it': {
     renew: (lease, answer) => RULES.renew(lease, answer, Infinity),
@@ -18,6 +19,10 @@ export const BROKEN: Record<string, Partial<Rules>> = {
   'a change is answered before branches acknowledge it': { whoMustAck: () => [] },
   'home forgets its leases when it restarts': { leasedUntilAtStart: () => 0 },
   'a repeated change does not wait after a restart': { barrierAtStart: () => 0 },
+  'home forgets a lease that is longer than the setting': {
+    storedLeaseMs: () => SHORT_MS,
+  },
+  'home closes a branch before its last report': { closesAfterLastReport: false },
   'a process that was replaced renews a lease': { writesRenewals: false },
   'a branch answers not_found': { answersNotFound: true },
   'a branch keeps a row that has changed meanwhile': { mayKeep: () => true },

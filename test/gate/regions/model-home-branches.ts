@@ -1,4 +1,3 @@
-import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import type { Report } from '../../../src/gate/regions/messages.ts';
 import {
   type Home,
@@ -19,6 +18,7 @@ const OPEN_AFTER_CALLS = 2;
 export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: HomeSettings) => {
   const openBranch = (home: Home, turn: Turn, name: BranchName) => {
     const { disk, memory } = home;
+    if (!memory.settings.isOn) return;
     memory.calls[name]++;
     const region = name === 'A' ? 'weur' : 'oc';
     const opened = disk.branches[name] ? ([region] as const) : [];
@@ -27,7 +27,7 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
     memory.calls[name] = 0;
     memory.known[name] = newKnownBranch(0, true);
     const openings = disk.openings + 1;
-    const branches = { ...disk.branches, [name]: { opening: openings, escrows: [] } };
+    const branches = { ...disk.branches, [name]: { opening: openings, escrows: [], leaseMs: 0 } };
     turn.write({ ...disk, openings, branches } satisfies HomeDisk);
     tell(rules, home, turn, name, false);
   };
@@ -78,10 +78,10 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
 
   const renewBranch = (home: Home, turn: Turn, name: BranchName, report: Report) => {
     const known = knownBranch(home, name);
-    known.leasedUntilMs = rules.leasedUntil(known.leasedUntilMs, turn.nowMs, LEASE_MS);
+    known.leasedUntilMs = rules.leasedUntil(known.leasedUntilMs, turn.nowMs, home.memory.settings.leaseMs);
     known.isLapsed = false;
     const { disk } = home;
-    const record = disk.branches[name] ?? { opening: 0, escrows: [] };
+    const record = disk.branches[name] ?? { opening: 0, escrows: [], leaseMs: 0 };
     const periodStartMs = periodAt(turn.nowMs);
     const quota = quotaAt(rules, home, limit, periodStartMs);
     const escrow = quota.escrows[openedBranches(disk).indexOf(name)] ?? rules.newEscrow(periodStartMs);
@@ -90,8 +90,9 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
       ...record.escrows.filter((other) => other.periodStartMs !== periodStartMs),
       { ...escrow, granted: escrow.granted + more },
     ];
+    const leaseMs = rules.storedLeaseMs(known.leasedUntilMs, turn.nowMs);
     if (more > 0 || rules.writesRenewals) {
-      const branches = { ...disk.branches, [name]: { ...record, escrows } };
+      const branches = { ...disk.branches, [name]: { ...record, escrows, leaseMs } };
       turn.write({ ...disk, renewals: disk.renewals + 1, branches } satisfies HomeDisk);
     }
     offerShares(home);

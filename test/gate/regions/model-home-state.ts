@@ -1,6 +1,7 @@
 import type { Update } from '../../../src/gate/regions/messages.ts';
 import type { Process, Turn } from './model-process.ts';
 import type { Rules } from './model-rules.ts';
+import type { Settings } from './model-steps.ts';
 import {
   type BranchName,
   BRANCHES,
@@ -16,6 +17,8 @@ export interface HomeSettings {
   /** The rate limit of the one key. */
   callsPerSecond: number;
   periodAt: (nowMs: number) => number;
+  /** The operator's settings when home starts with this term. */
+  settingsOf: (term: number) => Settings;
   /** The versions in D1. */
   versions: () => readonly number[];
 }
@@ -91,6 +94,7 @@ export const updateFor = (
     })),
     share: knownBranch(home, name).share.offered,
     isRecall,
+    isClosing: !home.memory.settings.isOn,
   };
 };
 

@@ -1,4 +1,3 @@
-import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import { openBranches } from './model-home-branches.ts';
 import {
   type Home,
@@ -22,7 +21,7 @@ const CALLS_ON_DISK = 100;
 
 /** The object at home, driven by the shipped decisions. */
 export const openHome = (rules: Rules, settings: HomeSettings) => {
-  const { limit, callsPerSecond, periodAt, versions } = settings;
+  const { limit, callsPerSecond, periodAt, versions, settingsOf } = settings;
   const { openBranch, hear, offerShares, renewBranch, onClose } = openBranches(rules, settings);
 
   const answerOf = (home: Home, call: Call, periodStartMs: number, isAdmitted: boolean): Answer => {
@@ -125,12 +124,18 @@ export const openHome = (rules: Rules, settings: HomeSettings) => {
       }
       case 'renew':
         if (hear(home, turn, name, body.report)) {
-          renewBranch(home, turn, name, body.report);
+          const { isOn, leaseMs } = home.memory.settings;
+          if (!isOn && !rules.closesAfterLastReport) {
+            onClose(home, turn, name, body.report);
+            turn.reply(message, { kind: 'closed', opening: body.report.opening });
+            break;
+          }
+          if (isOn) renewBranch(home, turn, name, body.report);
           const update = updateFor(rules, home, name, {
             after: body.report.applied,
             isRecall: false,
           });
-          turn.reply(message, { kind: 'renewed', id: body.id, update, leaseMs: LEASE_MS });
+          turn.reply(message, { kind: 'renewed', id: body.id, update, leaseMs: isOn ? leaseMs : 0 });
         } else turn.reply(message, { kind: 'closed', opening: body.report.opening });
         break;
       case 'told':
@@ -159,11 +164,18 @@ export const openHome = (rules: Rules, settings: HomeSettings) => {
       const known = Object.fromEntries(
         openedBranches(disk).map((name) => [
           name,
-          newKnownBranch(rules.leasedUntilAtStart(turn.nowMs, LEASE_MS), false),
+          newKnownBranch(rules.leasedUntilAtStart(turn.nowMs, disk.branches[name]?.leaseMs ?? 0), false),
         ]),
       );
       const barrier = rules.barrierAtStart(disk.revision);
-      home.memory = { barrier, known, changes: [], parked: [], calls: { A: 0, B: 0 } };
+      home.memory = {
+        settings: settingsOf(disk.term),
+        barrier,
+        known,
+        changes: [],
+        parked: [],
+        calls: { A: 0, B: 0 },
+      };
       turn.write({ ...disk, term: disk.term + 1 } satisfies HomeDisk);
     },
 
@@ -186,7 +198,8 @@ export const openHome = (rules: Rules, settings: HomeSettings) => {
         const isDue = turn.nowMs >= toldMs + TELL_INTERVAL_MS;
         const isBehind = reported === null || applied < home.disk.revision;
         const hasOffer = (share.offered?.number ?? 0) > (share.confirmed?.number ?? 0);
-        if (isDue && (isBehind || hasOffer)) tell(rules, home, turn, name, false);
+        if (isDue && (isBehind || hasOffer || !home.memory.settings.isOn))
+          tell(rules, home, turn, name, false);
       }
       forwardEvents(home, turn, rules.keepsEventsUntilAccepted);
       answerWaiting(home, turn);

@@ -25,6 +25,8 @@ const STEPS = {
   tellsCounted: true,
   /** A branch stops to answer before it reports for the last time. */
   stopsBeforeClosing: true,
+  /** Home lets a branch stop and report before it closes it. */
+  closesAfterLastReport: true,
 };
 
 export const RULES = { ...acks, ...escrow, ...lease, ...messages, ...opening, ...shares, ...STEPS };

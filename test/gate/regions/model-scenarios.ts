@@ -1,4 +1,5 @@
-import type { Schedule, Step } from './model-steps.ts';
+import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
+import { LONG_MS, type Schedule, type Settings, SHORT_MS, type Step } from './model-steps.ts';
 import type { Body, BranchName } from './model-types.ts';
 
 // Schedules in which a broken rule breaks a promise, for rules that random schedules seldom reach.
@@ -34,13 +35,18 @@ const open = (branch: BranchName): Step[] => [
 /** Gives home a second to offer shares, and the branches one to confirm them. */
 const settle = [time(1_000), flow(), time(1_000), flow()];
 
-const schedule = (steps: Step[], drift = 0): Schedule => ({
+const schedule = (
+  steps: Step[],
+  drift = 0,
+  settings: Settings[] = [{ leaseMs: LEASE_MS, isOn: true }],
+): Schedule => ({
   clocks: {
     home: { drift, offsetMs: 0 },
     A: { drift: -drift, offsetMs: 0 },
     B: { drift: -drift, offsetMs: 0 },
   },
   startMs: 0,
+  settings,
   isWarm: false,
   steps,
   isExhausted: false,
@@ -69,6 +75,25 @@ export const SCENARIOS: Record<string, Schedule> = {
     ...open('A'),
     { do: 'strand', branch: 'A', license: 0, end: 'crash' },
   ]),
+  'home forgets a lease that is longer than the setting': schedule(
+    [
+      ...open('A'),
+      crash('home'),
+      // The calls keep the branch open until it renews.
+      ...Array.from({ length: 5 }, () => [time(40_000), verify('A'), flow()]).flat(),
+      time(10_000),
+      // A renewal whose answer is lost doesn't shorten the branch's lease.
+      flow('renewed'),
+      crash('home'),
+      cut('home-A'),
+      change(),
+      flow(),
+      time(10_000),
+      flow(),
+    ],
+    0,
+    [LONG_MS, SHORT_MS].map((leaseMs) => ({ leaseMs, isOn: true })),
+  ),
   'a process that was replaced renews a lease': schedule([
     ...open('A'),
     { do: 'replace', node: 'home', link: 'home-A' },
@@ -89,6 +114,15 @@ export const SCENARIOS: Record<string, Schedule> = {
     flow(),
     release,
     flow(),
+  ]),
+  'home does not count what it has granted': schedule([
+    ...open('A'),
+    cut('home-A'),
+    ...[40, 40, 40, 40, 40, 6, 6, 6, 6, 6].flatMap((weight): Step[] => [
+      { do: 'verify', branch: 'A', license: 0, weight, isDirect: true },
+      flow(),
+    ]),
+    ...Array.from({ length: 20 }, () => [verify('A'), flow()]).flat(),
   ]),
   'home trusts a share that was reported before its restart': schedule([
     ...open('B'),

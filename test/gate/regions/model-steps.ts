@@ -1,10 +1,15 @@
 import * as fc from 'fast-check';
+import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import { type Body, type BranchName, BRANCHES, LICENSES, type NodeName } from './model-types.ts';
 
 interface Clock {
   drift: number;
   offsetMs: number;
 }
+
+/** The shortest lease that an operator can set, and the longest one. */
+export const SHORT_MS = 5_000;
+export const LONG_MS = 300_000;
 
 type Kind = Body['kind'];
 
@@ -24,10 +29,18 @@ export type Step =
   /** A change while a branch can't be reached, until home takes its lease for ended or after home was restarted. */
   | { do: 'strand'; branch: BranchName; license: number; end: 'lapse' | 'crash' | 'replace' };
 
+/** The operator's settings, which a start of home reads. */
+export interface Settings {
+  leaseMs: number;
+  isOn: boolean;
+}
+
 export interface Schedule {
   clocks: Record<NodeName, Clock>;
   /** Where in a period the schedule begins. */
   startMs: number;
+  /** The settings of each start of home. The last ones hold for all later starts. */
+  settings: readonly Settings[];
   /** Whether the schedule begins with open branches that have all licenses in their copies. */
   isWarm: boolean;
   steps: Step[];
@@ -114,9 +127,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
+const on = (...lengths: number[]): Settings[] => lengths.map((leaseMs) => ({ leaseMs, isOn: true }));
+const off: Settings = { leaseMs: LEASE_MS, isOn: false };
+const settings = fc.constantFrom<(readonly Settings[])[]>(
+  ...Array.from({ length: 20 }, () => on(LEASE_MS)),
+  on(SHORT_MS),
+  on(LONG_MS),
+  on(LONG_MS, SHORT_MS),
+  on(SHORT_MS, LEASE_MS),
+  [...on(LEASE_MS), off],
+  [...on(LEASE_MS), off, ...on(LEASE_MS)],
+);
+
 export const schedule: fc.Arbitrary<Schedule> = fc.record({
   clocks: fc.record({ home: clockOf(0.01, 0, -0.01), A: clockOf(-0.01, 0.01), B: clockOf(-0.01, 0) }),
   startMs: fc.constantFrom(0, 60_000, 100_000),
+  settings,
   isWarm: fc.constantFrom(true, true, true, false),
   steps: fc.array(step, { minLength: 15, maxLength: 40, size: 'max' }),
   isExhausted: fc.constantFrom(true, false, false, false),

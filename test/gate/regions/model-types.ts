@@ -1,6 +1,7 @@
 import type { Escrow } from '../../../src/gate/regions/escrow.ts';
 import type { Lease } from '../../../src/gate/regions/lease.ts';
 import type { Report, Update } from '../../../src/gate/regions/messages.ts';
+import type { Settings } from './model-steps.ts';
 import type { KnownShare, ShareOffer } from '../../../src/gate/regions/shares.ts';
 
 // The state of the model. A license is a number, and its state is a version: 0 doesn't exist yet.
@@ -63,7 +64,7 @@ export interface HomeDisk {
   counted: Record<number, number>;
   calls: string[];
   events: string[];
-  branches: Partial<Record<BranchName, { opening: number; escrows: Escrow[] }>>;
+  branches: Partial<Record<BranchName, { opening: number; escrows: Escrow[]; leaseMs: number }>>;
   openings: number;
   /** Written with each renewal, so that an object that was replaced can't answer one. */
   renewals: number;
@@ -88,6 +89,7 @@ export interface Parked {
 }
 
 export interface HomeMemory {
+  settings: Settings;
   barrier: number;
   known: Partial<Record<BranchName, KnownBranch>>;
   changes: { barrier: number; reply: () => void }[];

@@ -4,7 +4,7 @@ import { type Item, openNetwork } from './model-network.ts';
 import { openNodes } from './model-nodes.ts';
 import type { Message } from './model-process.ts';
 import type { Rules } from './model-rules.ts';
-import type { Schedule, Step } from './model-steps.ts';
+import type { Schedule, Settings, Step } from './model-steps.ts';
 import { type Body, BRANCHES, LICENSES, type NodeName } from './model-types.ts';
 
 const LIMIT = 240;
@@ -14,7 +14,10 @@ const TICK_MS = 1_000;
 const REST_TICK_MS = 5_000;
 
 /** A home, two branches, the network between them and callers, under a virtual clock. It throws where a promise breaks. */
-export const openModel = (rules: Rules, { clocks, startMs, isWarm }: Schedule) => {
+export const openModel = (
+  rules: Rules,
+  { clocks, startMs, settings: operatorSettings, isWarm }: Schedule,
+) => {
   let realMs = 10 * PERIOD_MS + startMs;
   let checkedDisk: unknown = null;
   const audit = openAudit(LIMIT);
@@ -52,6 +55,7 @@ export const openModel = (rules: Rules, { clocks, startMs, isWarm }: Schedule) =
     limit: LIMIT,
     callsPerSecond: CALLS_PER_SECOND,
     periodAt,
+    settingsOf: (term: number) => operatorSettings[Math.min(term, operatorSettings.length - 1)] as Settings,
     versions: () => callers.versions,
   };
   const nodes = openNodes({ rules, clocks, settings, audit, add: network.add });
@@ -204,7 +208,8 @@ export const openModel = (rules: Rules, { clocks, startMs, isWarm }: Schedule) =
 
     /** Checks what must hold in the end. */
     finish: (isExhausted: boolean) => {
-      rest(35_000);
+      const longest = Math.max(...operatorSettings.map(({ leaseMs }) => leaseMs));
+      rest(longest * 1.01 + 5_000);
       audit.check(!callers.hasChanges(), 'a change was not answered');
       if (isExhausted) exhaust();
       rest(60_000);
