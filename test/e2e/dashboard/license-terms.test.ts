@@ -43,7 +43,7 @@ test('the seats show who holds them, and a released seat is free for another mac
   expect(await activate('machine-c')).toMatchObject({ code: 'no_seat' });
   await button('Release the seat of Ada’s laptop').click();
   await button('Release seat').click();
-  await page.getByText('Seat released').waitFor();
+  await page.getByRole('heading', { name: 'Seat released' }).waitFor();
   await card('Seats').getByText('1 of 2 seats taken').waitFor();
   expect(await activate('machine-c')).toMatchObject({ code: 'valid' });
 });
