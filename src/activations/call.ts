@@ -1,6 +1,7 @@
 import { rememberKeyRefusal } from '../auth/refusals.ts';
 import type { ApplicationRequest, ApplicationVerdict } from '../gate/applications.ts';
 import { askNearest } from '../gate/regions/nearest.ts';
+import { measured } from '../gate/regions/waits.ts';
 import { type AnsweredIn, readReply, type VerifyReply } from '../gate/replies.ts';
 import type { SeatCall } from '../gate/seats.ts';
 import type { Verdict } from '../gate/verdict.ts';
@@ -30,13 +31,15 @@ export const callGate = async (
   const { accountId } = key;
   const gate = gateOf(env, accountId);
   const callId = randomBase62(12);
-  const reply =
+  const reply = await measured(accountId, region, async (lastWait) =>
     request === null
-      ? await askNearest(accountId, region, {
-          branch: async (near) => branchOf(env, accountId, near).verify(key, licenseKey, callId, canSign),
-          home: async () => gate.verify(key, licenseKey, callId, canSign, region),
+      ? askNearest(accountId, region, {
+          branch: async (near) =>
+            branchOf(env, accountId, near).verify(key, licenseKey, callId, canSign, lastWait),
+          home: async () => gate.verify(key, licenseKey, callId, canSign, region, lastWait),
         })
-      : readReply(await gate.application(key, call, request, callId, region));
+      : readReply(await gate.application(key, call, request, callId, region, lastWait)),
+  );
   if (reply.refused !== null) rememberKeyRefusal(key, reply, sentMs);
   return reply;
 };

@@ -11,7 +11,8 @@ import type { Call } from './answers.ts';
 import type { ApplicationRequest } from './applications.ts';
 import { type GateParts, openParts } from './parts.ts';
 import type { Forwarded, RenewalReply, Report } from './regions/messages.ts';
-import type { Announcement, CountedChange, ReplyText, Statistics } from './replies.ts';
+import type { Wait } from './regions/traffic.ts';
+import type { Announcement, CountedChange, RegionStatistics, ReplyText, Statistics } from './replies.ts';
 import type { FileRequest } from './seller-types.ts';
 import type { SeatCall } from './seats.ts';
 import type { FeedRead } from './source.ts';
@@ -40,6 +41,7 @@ export class AccountGate extends DurableObject<Env> {
       'pull',
       'setWantsVerified',
       'statistics',
+      'regionStatistics',
       'keysLastUsedMs',
     ]);
   }
@@ -55,17 +57,22 @@ export class AccountGate extends DurableObject<Env> {
     if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
   }
 
-  /** Answers a verify. It is the only call that a verify makes. A repeat with the same `callId` isn't counted again. */
+  /**
+   * Answers a verify. It is the only call that a verify makes. A repeat with the same `callId` isn't counted again. `region` is
+   * the caller's, and `lastWait` the Worker's wait for an earlier answer.
+   */
   async verify(
     presented: PresentedKey,
     licenseKey: string,
     callId = '',
     canSign = true,
     region: Region | null = null,
+    lastWait: Wait | null = null,
   ): Promise<ReplyText> {
     return this.#parts.calls.answer(
       { presented, call: 'verify', licenseKey, request: null, callId, canSign },
       region,
+      lastWait,
     );
   }
 
@@ -76,9 +83,14 @@ export class AccountGate extends DurableObject<Env> {
     request: ApplicationRequest,
     callId: string,
     region: Region | null = null,
+    lastWait: Wait | null = null,
   ): Promise<ReplyText> {
     const { licenseKey } = request;
-    return this.#parts.calls.answer({ presented, call, licenseKey, request, callId, canSign: true }, region);
+    return this.#parts.calls.answer(
+      { presented, call, licenseKey, request, callId, canSign: true },
+      region,
+      lastWait,
+    );
   }
 
   /** Answers a call that a branch can't answer. */
@@ -167,6 +179,10 @@ export class AccountGate extends DurableObject<Env> {
   async statistics(fromDate: string): Promise<Statistics> {
     if (!this.#parts.copy.account()) await this.#parts.pull();
     return this.#parts.statistics.read(fromDate, Date.now());
+  }
+
+  regionStatistics(fromDate: string | null): RegionStatistics {
+    return this.#parts.statistics.readRegions(fromDate);
   }
 
   keysLastUsedMs(keyIds: string[]): (number | null)[] {

@@ -8,6 +8,7 @@ import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import type { HomeBranches } from './regions/home-branches.ts';
 import type { Forwarded, Report } from './regions/messages.ts';
+import type { Wait } from './regions/traffic.ts';
 import { type ReplyText, type VerifyReply, writeReply } from './replies.ts';
 import { isCounted } from './seats.ts';
 import type { UsageAt } from './usage.ts';
@@ -33,10 +34,18 @@ export const openCalls = (parts: Parts) => {
     if (branches.isAnyOpen() && copy.account() && usageAt(Date.now()).remaining < 1) await branches.recall();
   };
 
-  const answer = async (call: Call): Promise<VerifyReply> => {
+  const noteTraffic = (region: Region, lastWait: Wait | null, reply: VerifyReply, nowMs: number) => {
+    if (lastWait) ledger.traffic.noteWait(region, lastWait, nowMs);
+    const homeRegion = copy.account()?.homeRegion ?? null;
+    if (reply.refused === null) ledger.traffic.count(region, homeRegion, nowMs);
+  };
+
+  const answer = async (call: Call, region: Region | null, lastWait: Wait | null): Promise<VerifyReply> => {
     if (!(await ensureKnown(call.presented, call.licenseKey))) return { refused: 'unavailable' };
     if (isCounted(call.call)) await recall();
-    const reply = answerNow(call, Date.now());
+    const nowMs = Date.now();
+    const reply = answerNow(call, nowMs);
+    if (region !== null) noteTraffic(region, lastWait, reply, nowMs);
     await commit();
     return reply;
   };
@@ -86,8 +95,8 @@ export const openCalls = (parts: Parts) => {
     },
 
     /** Answers an application's call. `region` is the caller's. */
-    answer: async (call: Call, region: Region | null): Promise<ReplyText> => {
-      const reply = await answer(call);
+    answer: async (call: Call, region: Region | null, lastWait: Wait | null): Promise<ReplyText> => {
+      const reply = await answer(call, region, lastWait);
       noteCall(region, reply);
       return write(reply, region);
     },
@@ -95,7 +104,8 @@ export const openCalls = (parts: Parts) => {
     /** Answers a call that a branch can't answer. */
     forward: async (region: Region, call: Call, report: Report): Promise<Forwarded> => {
       branches.hear(region, report);
-      const reply = await answer(call);
+      // The branch has noted how long the Worker has waited.
+      const reply = await answer(call, region, null);
       noteCall(region, reply);
       const isKept = reply.refused === null && branches.isOpening(region, report.opening);
       return {

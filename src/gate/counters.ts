@@ -1,4 +1,5 @@
 import { openCountedCalls } from './counted-calls.ts';
+import { openTraffic, type Traffic } from './regions/traffic.ts';
 
 // Named counters. They live in memory and are written by the commit that the counted call waits for. Counters that changed
 // lately share one row, so that a commit writes one row. They move to rows of their own once a day, or when the row gets
@@ -17,16 +18,20 @@ const MAX_RECENT = 32;
 const MAX_IN_MEMORY = 5_000;
 
 const readRecent = (sql: SqlStorage) => {
-  const [row] = sql.exec<{ counters: string; calls: string }>('SELECT counters, calls FROM recent_counters');
+  const [row] = sql.exec<{ counters: string; calls: string; traffic: string }>(
+    'SELECT counters, calls, traffic FROM recent_counters',
+  );
   const counters = row ? (JSON.parse(row.counters) as Record<string, Counter>) : {};
-  return { counters: Object.entries(counters), calls: row?.calls ?? '' };
+  return { counters: Object.entries(counters), calls: row?.calls ?? '', traffic: row?.traffic ?? '' };
 };
 
-export const openCounters = (sql: SqlStorage) => {
+/** `savePast` stores the traffic of past days, which is then dropped here. */
+export const openCounters = (sql: SqlStorage, savePast: ((days: Traffic) => void) | null = null) => {
   /** The counters in the shared row, and those that the next write adds to it. */
-  const { counters, calls } = readRecent(sql);
+  const { counters, calls, traffic: storedTraffic } = readRecent(sql);
   const recent = new Map(counters);
   const counted = openCountedCalls(calls);
+  const traffic = openTraffic(storedTraffic);
   let inMemory = new Map(recent);
   let isChanged = false;
 
@@ -68,6 +73,7 @@ export const openCounters = (sql: SqlStorage) => {
   return {
     /** The ids of counted calls. */
     counted,
+    traffic,
     read,
     set,
 
@@ -103,11 +109,14 @@ export const openCounters = (sql: SqlStorage) => {
       isChanged = false;
       const hasMoved = isNewDay || recent.size > MAX_RECENT;
       if (hasMoved) moveRecent();
+      const past = savePast && traffic.takePast();
+      if (past) savePast?.(past);
       sql.exec(
-        `INSERT INTO recent_counters (only, counters, calls) VALUES (1, ?, ?)
-         ON CONFLICT DO UPDATE SET counters = excluded.counters, calls = excluded.calls`,
+        `INSERT INTO recent_counters (only, counters, calls, traffic) VALUES (1, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET counters = excluded.counters, calls = excluded.calls, traffic = excluded.traffic`,
         JSON.stringify(Object.fromEntries(recent)),
         counted.takeText(),
+        traffic.text(),
       );
       return { hasMoved };
     },
@@ -125,6 +134,7 @@ export const openCounters = (sql: SqlStorage) => {
     clear: () => {
       recent.clear();
       inMemory = new Map();
+      traffic.clear();
       isChanged = true;
       sql.exec('DELETE FROM counters');
     },

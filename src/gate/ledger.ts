@@ -1,5 +1,6 @@
 import { DAY_MS, isoDate } from '../shared/rules/dates.ts';
 import { type Counter, openCounters } from './counters.ts';
+import type { Traffic } from './regions/traffic.ts';
 
 // The gate's counters: an account's calls by period and by day, and when each key was last used.
 
@@ -33,8 +34,8 @@ const KEY_USE_INTERVAL_MS = 1_000;
 
 const isSameDay = (ms: number, otherMs: number) => Math.floor(ms / DAY_MS) === Math.floor(otherMs / DAY_MS);
 
-export const openLedger = (sql: SqlStorage) => {
-  const counters = openCounters(sql);
+export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) | null = null) => {
+  const counters = openCounters(sql, savePast);
   const { read, add, readRange } = counters;
   let isNewDay = false;
   /** Usage by product is deleted for periods that started earlier. */
@@ -64,6 +65,8 @@ export const openLedger = (sql: SqlStorage) => {
   return {
     write,
     hasCounted: counters.counted.has,
+    /** Calls by region. */
+    traffic: counters.traffic,
 
     periodUsage: (startMs: number) => read(periodCounter(startMs)).value,
 

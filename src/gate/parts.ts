@@ -14,6 +14,7 @@ import { openOutgoing } from './outgoing.ts';
 import { openReadThrough } from './read-through.ts';
 import { openHomeBranches } from './regions/home-branches.ts';
 import { readRegionSettings } from './regions/settings.ts';
+import { openTrafficTable } from './regions/traffic-table.ts';
 import { openRelay } from './relay.ts';
 import { openSellerCalls } from './seller-calls.ts';
 import { openSessionRate } from './session-rate.ts';
@@ -28,7 +29,8 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
   // Opened on use, because a verify needs no database.
   const db = () => databaseOf(env, accountId);
   const copy = openCopy(storage.sql, env.GATE_EPOCH);
-  const ledger = openLedger(storage.sql);
+  const traffic = openTrafficTable(storage.sql);
+  const ledger = openLedger(storage.sql, (days) => traffic.addPast(days, Date.now()));
   const activations = openActivations(storage.sql);
   const outgoing = openOutgoing(storage.sql);
   const upkeep = openUpkeep(storage, copy, outgoing);
@@ -101,7 +103,7 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
     }),
     changes: openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }),
     seller: openSellerCalls({ copy, activations, applications, ensureKnown, commit }),
-    statistics: openStatistics(ledger, usageAt, branches),
+    statistics: openStatistics(ledger, usageAt, branches, traffic),
     admitSession: openSessionRate(),
     pull: coalesce(async () => {
       await catchUp.pull();

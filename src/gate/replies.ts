@@ -4,6 +4,7 @@ import type { ApplicationVerdict } from './applications.ts';
 import type { FeedPosition } from './copy.ts';
 import type { CountedCall, DayUsage, ProductUsage } from './ledger.ts';
 import type { RateState } from './rate.ts';
+import type { DayTraffic } from './regions/traffic.ts';
 import type { Usage } from './usage.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -63,4 +64,15 @@ export interface Statistics extends Usage {
   /** The period's calls by product. */
   products: ProductUsage[];
   firstValidVerifyMs: number | null;
+}
+
+export interface OpenBranch {
+  region: Region;
+  openedAtMs: number;
+}
+
+export interface RegionStatistics {
+  branches: OpenBranch[];
+  /** Calls by the regions of their callers and of the object that answered. */
+  routes: DayTraffic;
 }

@@ -1,13 +1,16 @@
 import type { Ledger } from './ledger.ts';
 import type { HomeBranches } from './regions/home-branches.ts';
-import type { Statistics } from './replies.ts';
+import { addDays } from './regions/traffic.ts';
+import type { TrafficTable } from './regions/traffic-table.ts';
+import type { RegionStatistics, Statistics } from './replies.ts';
 import type { UsageAt } from './usage.ts';
 
 /** What the dashboard shows of the gate's counters, with those of its branches as far as they are known. */
 export const openStatistics = (
   ledger: Ledger,
   usageAt: UsageAt,
-  branches: Pick<HomeBranches, 'counters'>,
+  branches: Pick<HomeBranches, 'counters' | 'list'>,
+  traffic: Pick<TrafficTable, 'readFrom'>,
 ) => ({
   read: (fromDate: string, nowMs: number): Statistics => {
     const others = branches.counters();
@@ -19,6 +22,16 @@ export const openStatistics = (
       days: ledger.days(fromDate, others),
       products: ledger.productUsage(period.startMs, others),
       firstValidVerifyMs: ledger.firstValidVerifyMs(),
+    };
+  },
+
+  /** Returns the open branches, and the calls by region from a date on. Without a date, only the branches. */
+  readRegions: (fromDate: string | null): RegionStatistics => {
+    const current = Object.entries(ledger.traffic.days()).filter(([date]) => fromDate && date >= fromDate);
+    const past = fromDate === null ? {} : traffic.readFrom(fromDate);
+    return {
+      branches: branches.list(),
+      routes: current.reduce((sum, [, routes]) => addDays(sum, routes), past),
     };
   },
 

@@ -28,4 +28,8 @@ export const GATE_STEPS: readonly string[] = [
    CREATE TABLE branch_facts (
      only INTEGER PRIMARY KEY, term INTEGER NOT NULL, openings INTEGER NOT NULL, revision INTEGER NOT NULL
    )`,
+  `ALTER TABLE recent_counters ADD COLUMN traffic TEXT NOT NULL DEFAULT '';
+   CREATE TABLE region_traffic (
+     date TEXT NOT NULL, opening INTEGER NOT NULL, routes TEXT NOT NULL, PRIMARY KEY (date, opening)
+   ) WITHOUT ROWID`,
 ];

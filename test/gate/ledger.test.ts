@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { type CountedCall, type Ledger, openLedger } from '../../src/gate/ledger.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
+import { countRows } from '../support/gate.ts';
 
 const NOW = Date.parse('2027-03-10T12:00:00.000Z');
 
@@ -13,20 +14,6 @@ const withLedger = (work: (reopen: () => Ledger, sql: SqlStorage) => void) =>
   runInDurableObject(env.GATE.getByName(newId('acct')), (_instance, { storage }) => {
     work(() => openLedger(storage.sql), storage.sql);
   });
-
-const countRows = (sql: SqlStorage, work: () => void) => {
-  const exec = sql.exec.bind(sql);
-  let rows = 0;
-  Object.assign(sql, {
-    exec: (query: string, ...bindings: unknown[]) => {
-      const cursor = exec(query, ...bindings);
-      rows += cursor.rowsWritten;
-      return cursor;
-    },
-  });
-  work();
-  return rows;
-};
 
 test('a commit writes one row, and a day’s first commit a few', () =>
   withLedger((reopen, sql) => {

@@ -42,6 +42,21 @@ export const setUsage = async (accountId: string, usage: number) => {
 export const readGate = <T extends Record<string, SqlStorageValue>>(accountId: string, query: string) =>
   runInDurableObject(gate(accountId), (_instance, state) => state.storage.sql.exec<T>(query).toArray());
 
+/** Returns how many rows `work` writes. */
+export const countRows = (sql: SqlStorage, work: () => void) => {
+  const exec = sql.exec.bind(sql);
+  let rows = 0;
+  Object.assign(sql, {
+    exec: (query: string, ...bindings: unknown[]) => {
+      const cursor = exec(query, ...bindings);
+      rows += cursor.rowsWritten;
+      return cursor;
+    },
+  });
+  work();
+  return rows;
+};
+
 /** Changes the account's plan as billing does, with a feed row for the gate. */
 export const setPlan = async (accountId: string, plan: PlanName) => {
   const ctx = ctxOf(accountId);

@@ -24,6 +24,8 @@ interface Parts {
 
 /** How long a branch waits after a renewal without a lease before it tries another. */
 const RETRY_MS = 3_000;
+/** Home writes a row for the traffic that it is sent. */
+const TRAFFIC_MS = 60_000;
 
 /**
  * What a branch hears from home and tells it. The lease, the share of the rate limits and the others' usage are in memory
@@ -41,6 +43,7 @@ export const openBranchHome = (parts: Parts) => {
   let lastRenewalMs = -Infinity;
   /** When home was told of changed counters for the last time. The last report has all of them. */
   let countersSentMs = 0;
+  let trafficSentMs = -Infinity;
 
   const isOpen = () => facts.state === 'open';
 
@@ -79,7 +82,8 @@ export const openBranchHome = (parts: Parts) => {
   const close = async () => {
     stop();
     const { opening } = facts;
-    await home.close({ ...report(), counters: ledger.changedSince(0, true) });
+    const last = { counters: ledger.changedSince(0, true), traffic: ledger.traffic.days() };
+    await home.close({ ...report(), ...last });
     if (facts.opening === opening && facts.state === 'closing') forget(opening, 'closed');
   };
 
@@ -105,11 +109,17 @@ export const openBranchHome = (parts: Parts) => {
     // The lease counts from here. The clock stands still during a turn, so this is never too late.
     const sentMs = Date.now();
     lastRenewalMs = sentMs;
-    const sent = { ...report(), counters: ledger.changedSince(countersSentMs, false) };
+    const sendsTraffic = Math.abs(sentMs - trafficSentMs) >= TRAFFIC_MS;
+    const sent = {
+      ...report(),
+      counters: ledger.changedSince(countersSentMs, false),
+      ...(sendsTraffic && { traffic: ledger.traffic.days() }),
+    };
     usedLately = 0;
     const answer = await home.renew(sent);
     if (answer === null) return;
     countersSentMs = sentMs;
+    if (sendsTraffic) trafficSentMs = sentMs;
     if ('closed' in answer) {
       if (answer.closed === facts.opening) forget(facts.opening, 'closed');
       return;

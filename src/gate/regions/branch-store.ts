@@ -1,6 +1,9 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import type { Escrow } from './escrow.ts';
+import type { BranchCounters } from '../ledger.ts';
+import type { OpenBranch } from '../replies.ts';
 import type { ChangedRef, Feed } from './messages.ts';
+import { openTrafficTable } from './traffic-table.ts';
 
 // What home stores of its branches. A gate without branches writes none of it.
 
@@ -10,6 +13,8 @@ const LOG_LENGTH = 1_000;
 export interface BranchRecord {
   /** Names this opening of the branch. Numbers are never used again. */
   opening: number;
+  /** Branches that were opened before this was stored don't have it. */
+  openedAtMs?: number;
   escrows: Escrow[];
   /** How long the branch may be leased after its last renewal, see `storedLeaseMs`. */
   leaseMs: number;
@@ -28,6 +33,7 @@ interface Facts extends Record<string, SqlStorageValue> {
 
 export const openBranchStore = (sql: SqlStorage) => {
   const [stored] = sql.exec<Facts>('SELECT term, openings, revision FROM branch_facts');
+  const traffic = openTrafficTable(sql);
   const facts: Facts = stored ?? { term: 0, openings: 0, revision: 0 };
   const rows = sql.exec<{ region: Region; opening: number; state: string }>('SELECT * FROM branches');
   const records = new Map(
@@ -62,6 +68,17 @@ export const openBranchStore = (sql: SqlStorage) => {
     records: records as ReadonlyMap<Region, BranchRecord>,
     facts: facts as Readonly<Facts>,
     save,
+    traffic,
+
+    /** The calls of all branches by days and products, as far as they have reported them. */
+    counters: (): BranchCounters =>
+      [...records.values()].flatMap(({ counters = {} }) => Object.entries(counters)),
+
+    list: (): OpenBranch[] =>
+      [...records].map(([region, record]) => ({
+        region,
+        openedAtMs: record.openedAtMs ?? record.renewedAtMs,
+      })),
 
     startTerm: () => saveFacts({ term: facts.term + 1 }),
 
@@ -69,10 +86,19 @@ export const openBranchStore = (sql: SqlStorage) => {
     open: (region: Region, nowMs: number) => {
       const isFirst = records.size === 0;
       saveFacts({ openings: facts.openings + 1, term: facts.term + (isFirst ? 1 : 0) });
-      save(region, { opening: facts.openings, escrows: [], leaseMs: 0, renewedAtMs: nowMs });
+      save(region, {
+        opening: facts.openings,
+        openedAtMs: nowMs,
+        escrows: [],
+        leaseMs: 0,
+        renewedAtMs: nowMs,
+      });
     },
 
     remove: (region: Region) => {
+      const record = records.get(region);
+      if (!record) return;
+      traffic.takeOver(record.opening);
       records.delete(region);
       sql.exec('DELETE FROM branches WHERE region = ?', region);
       if (records.size === 0) sql.exec('DELETE FROM branch_log');

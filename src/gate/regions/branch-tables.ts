@@ -9,4 +9,5 @@ export const BRANCH_STEPS: readonly string[] = [
    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
    CREATE TABLE recent_counters (only INTEGER PRIMARY KEY, counters TEXT NOT NULL, calls TEXT NOT NULL);
    CREATE TABLE outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
+  "ALTER TABLE recent_counters ADD COLUMN traffic TEXT NOT NULL DEFAULT ''",
 ];

@@ -21,6 +21,7 @@ import { openBranchEscrows } from './branch-escrows.ts';
 import { openBranchHome } from './branch-home.ts';
 import { BRANCH_STEPS } from './branch-tables.ts';
 import type { BranchUpdate, Report } from './messages.ts';
+import type { Wait } from './traffic.ts';
 
 /** The platform repeats a call for at most ten seconds. */
 const FORWARDED_IN_MEMORY = 10_000;
@@ -109,11 +110,16 @@ export class GateBranch extends DurableObject<Env> {
     licenseKey: string,
     callId: string,
     canSign: boolean,
+    lastWait: Wait | null = null,
   ): Promise<ReplyText> {
     const call = { presented, call: 'verify', licenseKey, request: null, callId, canSign } as const;
     const nowMs = Date.now();
+    const { traffic } = this.#ledger;
+    if (lastWait) traffic.noteWait(this.#region, lastWait, nowMs);
     const reply = this.#answerHere(call, nowMs);
+    // Home counts the calls that it answers.
     if (!reply) return this.#forward(call, nowMs);
+    if (reply.refused === null) traffic.count(this.#region, this.#region, nowMs);
     this.#home.noteCall(nowMs);
     await this.#commit();
     return writeReply(reply, { region: this.#region, branch: this.#region });

@@ -1,7 +1,7 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import { writeOrRestart } from '../../shared/write-or-restart.ts';
 import type { Copy } from '../copy.ts';
-import type { BranchCounters, Ledger } from '../ledger.ts';
+import type { Ledger } from '../ledger.ts';
 import type { PeriodCalls, Usage, UsageAt } from '../usage.ts';
 import { type ChangedRow, needsAck } from './acks.ts';
 import { openBranchStore } from './branch-store.ts';
@@ -93,6 +93,7 @@ export const openHomeBranches = (parts: Parts) => {
         const changed = counters && ledger.hearBranch(counters, (id) => copy.key(id)?.deleted === false);
         const merged = { ...record.counters, ...(changed && Object.fromEntries(changed)) };
         store.save(region, { ...record, escrows, counters: merged });
+        if (report.traffic) store.traffic.hear(record.opening, report.traffic);
         if (copy.account()) noteUsage(usageAt(Date.now()));
       });
     return true;
@@ -130,6 +131,7 @@ export const openHomeBranches = (parts: Parts) => {
 
   return {
     isAnyOpen: () => records.size > 0,
+    list: store.list,
 
     acknowledged: async () => {
       await waiting.acknowledged();
@@ -151,9 +153,7 @@ export const openHomeBranches = (parts: Parts) => {
       return { apiUsage: usedByOthers(quota, undefined), remaining: remaining(quota) };
     },
 
-    /** The calls of all branches by days and products, as far as they have reported them. */
-    counters: (): BranchCounters =>
-      [...records.values()].flatMap(({ counters = {} }) => Object.entries(counters)),
+    counters: store.counters,
 
     /** What home and the other branches have counted in the present period. */
     othersThan: (region: Region, nowMs: number) => {

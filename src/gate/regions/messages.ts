@@ -4,6 +4,7 @@ import type { ReplyText } from '../replies.ts';
 import type { ChangedRow } from './acks.ts';
 import type { Escrow } from './escrow.ts';
 import type { ShareOffer } from './shares.ts';
+import type { Traffic } from './traffic.ts';
 
 // Home and a branch exchange their states, not what has changed: each message has everything that the receiver may have
 // missed, so messages may be lost, late, repeated or out of order.
@@ -29,6 +30,8 @@ export interface Report {
   usedLately: number;
   /** Counters that have changed, by their names in the ledger. Only renewals and the last report have them. */
   counters?: Record<string, Counter>;
+  /** The calls by region since this opening, of the last two days with calls. A renewal every minute has them. */
+  traffic?: Traffic;
 }
 
 export interface Grant {
