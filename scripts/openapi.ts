@@ -4,6 +4,7 @@ import type { AppEnv } from '../src/http/context.ts';
 import { ERRORS, errorBody } from '../src/http/errors.ts';
 import { type Access, type Documentation, DOCUMENTATION, type EndpointDocs } from '../src/http/openapi.ts';
 import type { ErrorCode } from '../src/shared/app-error.ts';
+import { REGIONS } from '../src/shared/rules/regions.ts';
 
 type Json = Record<string, unknown>;
 type Input = NonNullable<Documentation['input']>;
@@ -71,15 +72,24 @@ const HEADERS = {
     description: 'The rate limit that `RateLimit` refers to: `q` calls in `w` seconds.',
     schema: { type: 'string', examples: ['"key";q=20;w=2'] },
   },
+  'Latchkey-Region': {
+    description:
+      'The region that answered. Only where the service answers in more than one region, and not for an account without a home region.',
+    schema: { type: 'string', enum: REGIONS },
+  },
   'Retry-After': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 1 } },
 };
 
 const header = (name: keyof typeof HEADERS) => [name, { $ref: `#/components/headers/${name}` }] as const;
 
-const headersOf = (status: number, access: Access) =>
+/** Other responses come from the Worker alone. */
+const FROM_A_REGION = [200, 403, 429];
+
+const headersOf = (status: number, { access, namesRegion }: EndpointDocs) =>
   Object.fromEntries([
     header('X-Request-Id'),
     ...(access === 'public' || status === 401 ? [] : [header('RateLimit'), header('RateLimit-Policy')]),
+    ...(namesRegion && FROM_A_REGION.includes(status) ? [header('Latchkey-Region')] : []),
     ...(status === 429 ? [header('Retry-After')] : []),
   ]);
 
@@ -95,7 +105,7 @@ const errorResponses = (route: Route) => {
     status,
     {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('  \n'),
-      headers: headersOf(status, route.operation.access),
+      headers: headersOf(status, route.operation),
       content: {
         'application/json': {
           schema: reference(errorBody),
@@ -116,12 +126,11 @@ const errorResponses = (route: Route) => {
 };
 
 const responses = (route: Route) => {
-  const { answers, access } = route.operation;
-  const own = answers.map(({ status, description, schema }): [number, Json] => [
+  const own = route.operation.answers.map(({ status, description, schema }): [number, Json] => [
     status,
     {
       description,
-      headers: headersOf(status, access),
+      headers: headersOf(status, route.operation),
       content: { 'application/json': { schema: reference(schema) } },
     },
   ]);

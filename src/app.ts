@@ -11,6 +11,7 @@ import { createNotFoundHandler } from './http/not-found.ts';
 import { createCachingRouter } from './http/router.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { productRoutes } from './products/routes.ts';
+import { regionRoutes } from './regions/routes.ts';
 import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
 import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
@@ -21,6 +22,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/', documentationRoutes)
   .route('/', checkoutRoutes)
   .route('/api', accountRoutes)
+  .route('/api', regionRoutes)
   .route('/api', apiKeyRoutes)
   .route('/api', dashboardRoutes)
   .route('/api', billingRoutes)

@@ -5,16 +5,17 @@ import { endpoint } from '../auth/endpoint.ts';
 import { changeAccount, getAccount } from './account.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { clientLocation } from '../http/client-location.ts';
+import { listBranches } from '../regions/regions.ts';
 import { login } from './login.ts';
 import { register } from './register.ts';
 import {
-  accountBody,
+  accountDetailsBody,
   loggedOutBody,
   loginInput,
   patchAccountInput,
   registerInput,
   signedInBody,
-  toAccount,
+  toAccountDetails,
   toSignedIn,
 } from './schemas.ts';
 import { clearSessionCookie, readSessionToken, setSessionCookie } from '../auth/session-cookie.ts';
@@ -88,9 +89,12 @@ export const accountRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Get the account',
       access: 'account',
-      answers: [{ status: 200, description: 'The account.', schema: accountBody }],
+      answers: [{ status: 200, description: 'The account.', schema: accountDetailsBody }],
     }),
-    async (c) => c.json(toAccount(await getAccount(c.var.ctx)), 200),
+    async (c) => {
+      const [account, branches] = await Promise.all([getAccount(c.var.ctx), listBranches(c.var.ctx)]);
+      return c.json(toAccountDetails(account, branches), 200);
+    },
   )
   .patch(
     '/account',
@@ -99,8 +103,14 @@ export const accountRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Update the account',
       access: 'account',
-      answers: [{ status: 200, description: 'The updated account.', schema: accountBody }],
+      answers: [{ status: 200, description: 'The updated account.', schema: accountDetailsBody }],
     }),
     body(patchAccountInput),
-    async (c) => c.json(toAccount(await changeAccount(c.var.ctx, c.req.valid('json'))), 200),
+    async (c) => {
+      const [account, branches] = await Promise.all([
+        changeAccount(c.var.ctx, c.req.valid('json')),
+        listBranches(c.var.ctx),
+      ]);
+      return c.json(toAccountDetails(account, branches), 200);
+    },
   );

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { AccountRow } from '../db/schema.ts';
+import type { OpenBranch } from '../gate/replies.ts';
 import { email, text } from '../http/input.ts';
+import { branchBody, toBranch } from '../regions/schemas.ts';
 import {
   MAX_ALLOWED_ORIGINS,
   MAX_NAME_LENGTH,
@@ -58,6 +60,15 @@ export const accountBody = z
   })
   .meta({ id: 'Account' });
 
+export const accountDetailsBody = accountBody
+  .extend({
+    branches: z.array(branchBody).meta({
+      description:
+        'The other regions that answer verifies now, near the callers there. They open and close by themselves.',
+    }),
+  })
+  .meta({ id: 'AccountDetails' });
+
 export const signedInBody = z
   .object({
     account: accountBody,
@@ -81,6 +92,11 @@ export const toAccount = (row: AccountRow): z.infer<typeof accountBody> => ({
   home_region: row.homeRegion,
   created_at: isoTime(row.createdAt),
 });
+
+export const toAccountDetails = (
+  row: AccountRow,
+  branches: OpenBranch[],
+): z.infer<typeof accountDetailsBody> => ({ ...toAccount(row), branches: branches.map(toBranch) });
 
 export const toSignedIn = (row: AccountRow, session: NewSession): z.infer<typeof signedInBody> => ({
   account: toAccount(row),

@@ -66,6 +66,7 @@ const describe = (call: SeatCall) =>
     errors: [...DOCS[call].errors],
     tag: 'Applications',
     access: 'key',
+    namesRegion: true,
     description: `${DOCS[call].description} Web pages of any origin can call this endpoint.`,
     answers: [
       {

@@ -1,9 +1,10 @@
 import { and, asc, count, eq, isNull, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { toAccount } from '../accounts/schemas.ts';
+import { toAccountDetails } from '../accounts/schemas.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { accounts, apiKeys, licenseCounts, products } from '../db/schema.ts';
 import type { DayUsage, ProductUsage } from '../gate/ledger.ts';
+import { listBranches } from '../regions/regions.ts';
 import { gateOf } from '../shared/objects.ts';
 import { LICENSE_STATES, licenseState, type LicenseState } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
@@ -65,12 +66,14 @@ const countByProduct = (names: ProductNames, usage: ProductUsage[]) => {
     .slice(0, MAX_PRODUCTS_SHOWN);
 };
 
-export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer<typeof dashboardBody>> => {
+export const getDashboard = async (ctx: Ctx): Promise<z.infer<typeof dashboardBody>> => {
+  const { env, db, accountId } = ctx;
   const today = isoDate(Date.now());
   const yesterday = addDays(today, -1);
   const fromDate = addDays(today, 1 - DAYS);
-  const [statistics, outbox, [[account], counts, [keys], productNames]] = await Promise.all([
+  const [statistics, branches, outbox, [[account], counts, [keys], productNames]] = await Promise.all([
     gateOf(env, accountId).statistics(fromDate),
+    listBranches(ctx),
     outboxOf(env, accountId).summary(),
     db.batch([
       db.select().from(accounts).where(eq(accounts.id, accountId)),
@@ -88,7 +91,7 @@ export const getDashboard = async ({ env, db, accountId }: Ctx): Promise<z.infer
   ]);
   if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
   return {
-    account: toAccount(account),
+    account: toAccountDetails(account, branches),
     usage: {
       api_usage: statistics.apiUsage,
       api_limit: statistics.apiLimit,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { accountBody } from '../accounts/schemas.ts';
+import { accountDetailsBody } from '../accounts/schemas.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
 import { type WebhookEvent } from '../shared/events.ts';
@@ -23,7 +23,7 @@ export const toRecentEvent = (event: WebhookEvent): z.infer<typeof recentEvent> 
 
 export const dashboardBody = z
   .object({
-    account: accountBody,
+    account: accountDetailsBody,
     usage: z.object({
       api_usage: count,
       api_limit: count,

@@ -34,6 +34,8 @@ export interface EndpointDocs {
   access: Access;
   /** Sessions may make the call even if they are over their rate limit. */
   hasUnlimitedSessions?: true;
+  /** Responses name the region that answered. */
+  namesRegion?: true;
   answers: Answer[];
   /** Errors in addition to those that `access` and the input imply. */
   errors?: ErrorCode[];

@@ -99,6 +99,26 @@ export interface paths {
         patch: operations["patchAccount"];
         trace?: never;
     };
+    "/api/regions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get calls and latency by region
+         * @description Verifies are answered in the account’s home region and, near callers far from it, by branches, which open when a region keeps calling and close when it stops.
+         */
+        get: operations["getRegions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/api-keys": {
         parameters: {
             query?: never;
@@ -871,6 +891,20 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        AccountDetails: {
+            /** @example acct_0VJ1mKq7XbT2c9LpQwZa */
+            id: string;
+            email: string;
+            name: string | null;
+            /** @enum {string} */
+            plan: "free" | "pro" | "scale";
+            /** @description Where verifies of this account are answered. Null if the account has no chosen region. */
+            home_region: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The other regions that answer verifies now, near the callers there. They open and close by themselves. */
+            branches: components["schemas"]["Branch"][];
+        };
         Activation: {
             id: string;
             name: string | null;
@@ -1021,6 +1055,13 @@ export interface components {
                 currency: string;
             }[];
         };
+        /** @description A region that also answers verifies, near the callers there. */
+        Branch: {
+            /** @enum {string} */
+            region: "wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc";
+            /** Format: date-time */
+            opened_at: string;
+        };
         CancelSubscription: {
             /**
              * @description When to cancel. The paid limits apply until then.
@@ -1080,7 +1121,7 @@ export interface components {
             description?: string | null;
         };
         Dashboard: {
-            account: components["schemas"]["Account"];
+            account: components["schemas"]["AccountDetails"];
             usage: {
                 api_usage: number;
                 api_limit: number;
@@ -1464,6 +1505,35 @@ export interface components {
             /** @constant */
             received: true;
         };
+        Regions: {
+            /** @description Whether this service answers verifies in more than one region, and counts calls by region. */
+            enabled: boolean;
+            /** @description Where the account’s data is. Null if Cloudflare has chosen the place. */
+            home_region: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
+            /** @description The other regions that answer verifies now. */
+            branches: components["schemas"]["Branch"][];
+            /** @description The figures cover this many days in UTC, including today. */
+            days: number;
+            /** @description Answered calls of applications by the region nearest to the caller, most calls first. Branches report theirs every minute or so. */
+            regions: {
+                /** @enum {string} */
+                region: "wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc";
+                calls: number;
+                /** @description Milliseconds that Cloudflare’s data center near the caller waited for the answer, measured for some of the calls. Null without a measurement. */
+                p50_ms: number | null;
+                /** @description Milliseconds that Cloudflare’s data center near the caller waited for the answer, measured for some of the calls. Null without a measurement. */
+                p95_ms: number | null;
+                /** @description The calls by the region that answered. Null stands for a home without a region. */
+                answered_by: {
+                    region: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
+                    calls: number;
+                    /** @description Milliseconds that Cloudflare’s data center near the caller waited for the answer, measured for some of the calls. Null without a measurement. */
+                    p50_ms: number | null;
+                    /** @description Milliseconds that Cloudflare’s data center near the caller waited for the answer, measured for some of the calls. Null without a measurement. */
+                    p95_ms: number | null;
+                }[];
+            }[];
+        };
         Register: {
             /**
              * Format: email
@@ -1612,6 +1682,8 @@ export interface components {
         RateLimit: string;
         /** @description The rate limit that `RateLimit` refers to: `q` calls in `w` seconds. */
         "RateLimit-Policy": string;
+        /** @description The region that answered. Only where the service answers in more than one region, and not for an account without a home region. */
+        "Latchkey-Region": "wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc";
         /** @description Seconds to wait before retrying. */
         "Retry-After": number;
     };
@@ -1767,7 +1839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Account"];
+                    "application/json": components["schemas"]["AccountDetails"];
                 };
             };
             /** @description The call failed. */
@@ -1800,7 +1872,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Account"];
+                    "application/json": components["schemas"]["AccountDetails"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRegions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The home region, the open branches, and the calls by region. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Regions"];
                 };
             };
             /** @description The call failed. */
