@@ -109,6 +109,12 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('./pages/webhooks/webhook.tsx'), 'WebhookPage'),
 });
 
+const regions = createRoute({
+  getParentRoute: () => shell,
+  path: '/regions',
+  component: lazyRouteComponent(() => import('./pages/regions/regions.tsx'), 'RegionsPage'),
+});
+
 const billing = createRoute({
   getParentRoute: () => shell,
   path: '/billing',
@@ -131,6 +137,7 @@ export const router = createRouter({
       keys,
       webhooks,
       webhook,
+      regions,
       billing,
       notFound,
     ]),

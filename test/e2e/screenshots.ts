@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser, openPage, openVisit, type Theme } from './support/browser.ts';
 import { storageStateOf } from './support/customer.ts';
 import { checkOut, cleanUp, type Service, startService } from './support/service.ts';
-import { createDemoAccount, pagesOf } from './support/demo-account.ts';
+import { createDemoAccount, pagesOf, showRegions } from './support/demo-account.ts';
 
 const FOLDER = join(import.meta.dirname, '../../screenshots');
 const DOCS_SCREENSHOTS = ['home-light-1440.png', 'license-dark-1440.png'];
@@ -44,6 +44,7 @@ const takeScreenshots = async (service: Service, browser: Browser) => {
         ...options,
         storageState: storageStateOf(origin, demo.customer),
       });
+      await showRegions(member.context);
       await member.context.route('**/api/dashboard', async (route) => {
         const response = await route.fetch();
         const body = await response.json();

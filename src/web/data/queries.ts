@@ -17,6 +17,7 @@ export type QueryRoot =
   | 'onboarding'
   | 'products'
   | 'progress'
+  | 'regions'
   | 'webhooks';
 
 export type Account = InferResponseType<typeof api.account.$get>;
@@ -38,6 +39,7 @@ export type ApiKey = InferResponseType<(typeof api)['api-keys']['$get']>['data']
 export type Webhook = InferResponseType<typeof api.webhooks.$get>['data'][number];
 export type RevealedWebhook = InferResponseType<(typeof api.webhooks)[':id']['$get']>;
 export type Delivery = InferResponseType<(typeof api.webhooks)[':id']['deliveries']['$get']>['data'][number];
+export type Regions = InferResponseType<typeof api.regions.$get>;
 export type Billing = InferResponseType<typeof api.billing.$get>;
 
 const PAGE = '50';
@@ -227,6 +229,11 @@ export const deliveryQuery = (id: string, deliveryId: string) =>
       return null;
     },
   });
+
+export const regionsQuery = queryOptions({
+  queryKey: ['regions'],
+  queryFn: () => call(api.regions.$get()),
+});
 
 export const billingQuery = queryOptions({
   queryKey: ['billing'],

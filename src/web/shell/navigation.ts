@@ -1,5 +1,14 @@
 import type { LinkProps } from '@tanstack/react-router';
-import { CreditCard, Gauge, KeyRound, type LucideIcon, Package, ScrollText, Webhook } from 'lucide-react';
+import {
+  CreditCard,
+  Gauge,
+  Globe,
+  KeyRound,
+  type LucideIcon,
+  Package,
+  ScrollText,
+  Webhook,
+} from 'lucide-react';
 
 export const PAGES: { to: NonNullable<LinkProps['to']>; name: string; icon: LucideIcon; keywords: string }[] =
   [
@@ -8,5 +17,6 @@ export const PAGES: { to: NonNullable<LinkProps['to']>; name: string; icon: Luci
     { to: '/products', name: 'Products', icon: Package, keywords: 'terms seats entitlements offline' },
     { to: '/keys', name: 'API keys', icon: KeyRound, keywords: 'secret token' },
     { to: '/webhooks', name: 'Webhooks', icon: Webhook, keywords: 'endpoints events deliveries' },
+    { to: '/regions', name: 'Regions', icon: Globe, keywords: 'latency home branches location' },
     { to: '/billing', name: 'Billing', icon: CreditCard, keywords: 'plan payments invoice subscription' },
   ];

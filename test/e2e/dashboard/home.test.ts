@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs, withClipboard } from '../support/dashboard.ts';
+import { showRegions } from '../support/demo-account.ts';
 import { runCommand } from '../support/service.ts';
 
 // The home page of a new account. Each test continues where the previous test ended.
@@ -107,6 +108,21 @@ test('hidden first steps stay hidden after a reload and can be shown again', asy
   await page.reload();
   await page.getByRole('button', { name: 'Show first steps (4 of 6 done)' }).click();
   await expect.poll(() => steps().count()).toBe(6);
+});
+
+test('the Regions page shows calls by region, or that they are not counted', async () => {
+  await page.getByRole('link', { name: 'Regions' }).click();
+  await page.getByText('Calls aren’t counted by region').waitFor();
+  await showRegions(page.context());
+  await page.reload();
+  await page.getByText('Opened 3 days ago').waitFor();
+  const rows = await page.getByRole('region', { name: 'Calls by region' }).getByRole('row').allTextContents();
+  expect(rows.slice(1, 4)).toEqual([
+    'Eastern North AmericaAnswered by home182,40624 ms41 ms',
+    'Western Europe96,11826 ms104 ms',
+    'Answered by the branch90,34225 ms43 ms',
+  ]);
+  expect(rows.at(-1)).toMatch(/^Oceania.*12––$/);
 });
 
 test('the page logs no errors to the console', () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { axeViolations, openPage, type Theme, type Visit } from '../support/browser.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { service, visit, visitAs } from '../support/dashboard.ts';
-import { createDemoAccount, type DemoAccount, PAGES, pagesOf } from '../support/demo-account.ts';
+import { createDemoAccount, type DemoAccount, PAGES, pagesOf, showRegions } from '../support/demo-account.ts';
 
 // Loading a page takes most of the time, so each page is loaded twice and then shown in both themes and at other widths.
 
@@ -92,6 +92,7 @@ describe('for an account with data', () => {
   let visits: Visits;
   beforeAll(async () => {
     visits = await openVisits(demo.customer);
+    await Promise.all([visits.wide, visits.narrow].map(({ context }) => showRegions(context)));
   });
   afterAll(() => closeVisits(visits));
 

@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react';
+import { REGION_NAMES } from '../../../shared/rules/regions.ts';
+import type { Regions } from '../../data/queries.ts';
+import { Badge, StateBadge } from '../../ui/badge.tsx';
+import { Card, CardHeader } from '../../ui/card.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const Place = ({ name, code, children }: { name: ReactNode; code?: string; children: ReactNode }) => (
+  <li className="flex min-h-13 flex-wrap items-center justify-between gap-x-4 gap-y-1 px-5 py-2.5">
+    <span className="min-w-0">
+      <span className="font-medium">{name}</span>
+      {code !== undefined && <code className="ml-2 text-xs text-muted">{code}</code>}
+    </span>
+    {children}
+  </li>
+);
+
+const Home = ({ region }: { region: Regions['home_region'] }) =>
+  region === null ? (
+    <Place name="Chosen by Cloudflare">
+      <Badge tone="brass">Home</Badge>
+    </Place>
+  ) : (
+    <Place name={REGION_NAMES[region]} code={region}>
+      <Badge tone="brass">Home</Badge>
+    </Place>
+  );
+
+/** The home region and the open branches. */
+export const Places = ({ regions }: { regions: Regions | undefined }) => (
+  <Card>
+    <CardHeader title="Where verifies are answered" />
+    <ul className="divide-y divide-line border-t border-line text-sm">
+      {regions ? (
+        <>
+          <Home region={regions.home_region} />
+          {regions.branches.map(({ region, opened_at }) => (
+            <Place key={region} name={REGION_NAMES[region]} code={region}>
+              <span className="flex items-center gap-3 text-muted">
+                <span>
+                  Opened <Time at={opened_at} />
+                </span>
+                <StateBadge tone="good">Branch</StateBadge>
+              </span>
+            </Place>
+          ))}
+          {regions.enabled && regions.branches.length === 0 && (
+            <li className="px-5 py-3 text-muted">
+              No branches are open. A branch opens when a region far from home keeps calling, and closes some
+              time after its last call.
+            </li>
+          )}
+        </>
+      ) : (
+        <li className="flex h-13 items-center px-5">
+          <Skeleton className="h-3.5 w-48" />
+        </li>
+      )}
+    </ul>
+  </Card>
+);

@@ -1,0 +1,29 @@
+import { useQuery } from '@tanstack/react-query';
+import { regionsQuery } from '../../data/queries.ts';
+import { Card } from '../../ui/card.tsx';
+import { LoadError } from '../../ui/notice.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Places } from './places.tsx';
+import { Traffic } from './traffic.tsx';
+
+export const RegionsPage = () => {
+  const query = useQuery(regionsQuery);
+  const regions = query.data;
+  return (
+    <Page
+      title="Regions"
+      hint="Your home region answers verifies. Where many callers are far from it, a branch can open near them and answer with the same licenses, keys, and limits."
+    >
+      {query.isError && !regions ? (
+        <Card>
+          <LoadError error={query.error} onRetry={() => void query.refetch()} />
+        </Card>
+      ) : (
+        <>
+          <Places regions={regions} />
+          <Traffic regions={regions} />
+        </>
+      )}
+    </Page>
+  );
+};
