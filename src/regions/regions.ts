@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { readRegionSettings } from '../gate/regions/settings.ts';
 import { quantileMs, readRouteName, type Route, sumRoutes } from '../gate/regions/traffic.ts';
 import { TRAFFIC_DAYS } from '../gate/regions/traffic-table.ts';
 import type { OpenBranch, RegionStatistics } from '../gate/replies.ts';
@@ -10,11 +11,9 @@ import { type regionsBody, toBranch } from './schemas.ts';
 
 const NOTHING: RegionStatistics = { branches: [], routes: {} };
 
-const isEnabled = (env: Env) => env.REGIONS === 'on';
-
 /** Returns the open branches of the account's gate. There are none while regions are off. */
 export const listBranches = async ({ env, accountId }: Ctx): Promise<OpenBranch[]> =>
-  isEnabled(env) ? (await gateOf(env, accountId).regionStatistics(null)).branches : [];
+  readRegionSettings(env).isOn ? (await gateOf(env, accountId).regionStatistics(null)).branches : [];
 
 const figuresOf = ({ calls, waits }: Route) => ({
   calls,
@@ -38,7 +37,7 @@ const toRegions = (routes: RegionStatistics['routes']): z.infer<typeof regionsBo
 export const getRegions = async (ctx: Ctx): Promise<z.infer<typeof regionsBody>> => {
   const { env, accountId } = ctx;
   const fromDate = addDays(isoDate(Date.now()), 1 - TRAFFIC_DAYS);
-  const enabled = isEnabled(env);
+  const enabled = readRegionSettings(env).isOn;
   const [{ homeRegion }, { branches, routes }] = await Promise.all([
     getAccount(ctx),
     enabled ? gateOf(env, accountId).regionStatistics(fromDate) : NOTHING,
