@@ -3,9 +3,11 @@ import { writeOrRestart } from '../../shared/write-or-restart.ts';
 import type { Ledger } from '../ledger.ts';
 import type { BranchCopy } from './branch-copy.ts';
 import type { BranchEscrows } from './branch-escrows.ts';
+import { isRunningLow } from './escrow.ts';
 import { alarmIntervalMs, endsBeforeAlarm, isRenewalDue, type Lease, mayAnswer, renew } from './lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
 import { shouldClose } from './opening.ts';
+import { openRecentCalls } from './recent-calls.ts';
 import { expireShare, receiveShare, type ShareOffer } from './shares.ts';
 
 interface Parts {
@@ -15,6 +17,8 @@ interface Parts {
   ledger: Ledger;
   /** Writes everything that was counted, so that a report says nothing that isn't on disk. */
   writeCounts: () => void;
+  /** The calls that the branch may still count in the present period. */
+  unspent: (nowMs: number) => number;
   setWantsVerified: (wanted: boolean) => void;
   home: {
     renew: (report: Report) => Promise<RenewalReply>;
@@ -32,13 +36,13 @@ const TRAFFIC_MS = 60_000;
  * only: a restarted branch asks home first. `test/gate/regions/model-branch.ts` is its model.
  */
 export const openBranchHome = (parts: Parts) => {
-  const { ctx, copy, escrows, ledger, writeCounts, setWantsVerified, home } = parts;
+  const { ctx, copy, escrows, ledger, writeCounts, unspent, setWantsVerified, home } = parts;
   const { facts } = copy;
   let lease: Lease | null = null;
   let share: ShareOffer | null = null;
   /** What home and other branches have counted, by period. */
   let others = new Map<number, number>();
-  let usedLately = 0;
+  const recentCalls = openRecentCalls(Date.now(), () => alarmIntervalMs(lease));
   let lastCallMs = Date.now();
   let lastRenewalMs = -Infinity;
   /** When home was told of changed counters for the last time. The last report has all of them. */
@@ -66,7 +70,7 @@ export const openBranchHome = (parts: Parts) => {
   const report = (): Report => {
     writeCounts();
     const { opening, applied } = facts;
-    return { opening, applied, escrows: escrows.all(), share, usedLately };
+    return { opening, applied, escrows: escrows.all(), share, usedLately: recentCalls.count(Date.now()) };
   };
 
   /** Stops to answer, and gives everything back. Home has to be told next, see `close`. */
@@ -115,7 +119,6 @@ export const openBranchHome = (parts: Parts) => {
       counters: ledger.changedSince(countersSentMs, false),
       ...(sendsTraffic && { traffic: ledger.traffic.days() }),
     };
-    usedLately = 0;
     const answer = await home.renew(sent);
     if (answer === null) return;
     countersSentMs = sentMs;
@@ -145,12 +148,14 @@ export const openBranchHome = (parts: Parts) => {
 
     noteCall: (nowMs: number) => {
       lastCallMs = nowMs;
-      usedLately++;
+      recentCalls.note(nowMs);
     },
 
-    /** Whether a forwarded call should start a renewal. */
+    /** Whether a call should start a renewal: if the lease or the grant will end soon. */
     isRenewalDue: (nowMs: number) =>
-      isOpen() && isRenewalDue(lease, nowMs) && Math.abs(nowMs - lastRenewalMs) >= RETRY_MS,
+      Math.abs(nowMs - lastRenewalMs) >= RETRY_MS &&
+      isOpen() &&
+      (isRenewalDue(lease, nowMs) || isRunningLow(unspent(nowMs), recentCalls.count(nowMs))),
 
     alarmIntervalMs: () => alarmIntervalMs(lease),
 

@@ -79,6 +79,10 @@ export const grant = (quota: Quota, escrow: Escrow, usedLately: number): number 
   return Math.max(0, Math.min(Math.max(usedLately, FIRST_GRANT), most) - left);
 };
 
+/** Whether a branch asks for more before its lease is due. `usedLately` is its use in one interval between renewals. */
+export const isRunningLow = (left: number, usedLately: number): boolean =>
+  left < Math.max(usedLately, FIRST_GRANT) / 2;
+
 /** Whether home has to call grants back before it may refuse a call. `escrow` is as last reported. */
 export const isRecallable = (escrow: Escrow): boolean => unspent(escrow, escrow.periodStartMs) > 0;
 

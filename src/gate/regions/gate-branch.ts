@@ -15,7 +15,7 @@ import { openLedger } from '../ledger.ts';
 import { openOutgoing } from '../outgoing.ts';
 import { openRelay } from '../relay.ts';
 import { type ReplyText, type VerifyReply, writeReply } from '../replies.ts';
-import { openUsage } from '../usage.ts';
+import { openUsage, type UsageAt } from '../usage.ts';
 import { openBranchCopy } from './branch-copy.ts';
 import { openBranchEscrows } from './branch-escrows.ts';
 import { openBranchHome } from './branch-home.ts';
@@ -77,6 +77,7 @@ export class GateBranch extends DurableObject<Env> {
       escrows,
       ledger,
       writeCounts: () => this.#writeCounts(),
+      unspent: (nowMs) => (copy.account() ? usageAt(nowMs).remaining : 0),
       setWantsVerified: relay.setWantsVerified,
       home: {
         renew: async (report) => this.#gate().renew(this.#region, report),
@@ -84,7 +85,7 @@ export class GateBranch extends DurableObject<Env> {
       },
     }));
     const admission = openAdmission(copy, home.shareOfRate);
-    const usageAt = openUsage(copy, (startMs) => ({
+    const usageAt: UsageAt = openUsage(copy, (startMs) => ({
       apiUsage: home.othersIn(startMs) + ledger.periodUsage(startMs),
       remaining: escrows.unspent(startMs),
     }));
@@ -122,6 +123,7 @@ export class GateBranch extends DurableObject<Env> {
     if (reply.refused === null) traffic.count(this.#region, this.#region, nowMs);
     this.#home.noteCall(nowMs);
     await this.#commit();
+    if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
     return writeReply(reply, { region: this.#region, branch: this.#region });
   }
 

@@ -17,7 +17,7 @@ import {
   usedByOthers,
 } from './escrow.ts';
 import { openKnownBranches } from './known-branches.ts';
-import { leasedUntil, storedLeaseMs } from './lease.ts';
+import { leasedUntil, renewAfterMs, storedLeaseMs } from './lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
 import { mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from './opening.ts';
 import type { RegionSettings } from './settings.ts';
@@ -41,6 +41,8 @@ export const openHomeBranches = (parts: Parts) => {
   const store = openBranchStore(ctx.storage.sql);
   const { records, facts } = store;
   const known = openKnownBranches(store, Date.now(), settings.leaseMs);
+  /** A branch reports its calls of about one interval between renewals, and a grant lasts for two leases. */
+  const intervalsInTwoLeases = Math.ceil((2 * settings.leaseMs) / renewAfterMs(settings.leaseMs));
   if (records.size > 0) store.startTerm();
   /** Calls by region, in windows of a minute. */
   const calls = new Map<Region, { sinceMs: number; count: number }>();
@@ -217,7 +219,7 @@ export const openHomeBranches = (parts: Parts) => {
       const { startMs } = period;
       const quota = quotaOf(startMs, apiLimit);
       const escrow = quota.escrows[[...records.keys()].indexOf(region)] ?? newEscrow(startMs);
-      const granted = escrow.granted + grant(quota, escrow, report.usedLately);
+      const granted = escrow.granted + grant(quota, escrow, report.usedLately * intervalsInTwoLeases);
       const others = record.escrows.filter(({ periodStartMs }) => periodStartMs !== startMs);
       const escrows = [...others, { ...escrow, granted }];
       // Written each time, so that an object that was replaced can't answer a renewal.

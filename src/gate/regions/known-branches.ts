@@ -2,6 +2,7 @@ import type { Region } from '../../shared/rules/regions.ts';
 import type { LeasedBranch } from './acks.ts';
 import { leasedUntilAtStart, renewAfterMs } from './lease.ts';
 import type { BranchStore } from './branch-store.ts';
+import { openRecentCalls } from './recent-calls.ts';
 import { confirmShare, endShare, homeShare, type KnownShare, share } from './shares.ts';
 import type { Report } from './messages.ts';
 
@@ -21,8 +22,7 @@ const WHOLE = 1;
 /** Home's memory of its branches: their leases, what they have applied, and their shares of the rate limits. */
 export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs: number) => {
   const known = new Map<Region, KnownBranch>();
-  /** Home's own calls in the current interval of renewals, and in the one before. */
-  let usedAtHome = { sinceMs: startedMs, count: 0, before: 0 };
+  const usedAtHome = openRecentCalls(startedMs, () => renewAfterMs(leaseMs));
 
   const add = (region: Region, leasedUntilMs: number, isNew: boolean) => {
     const nothing = { number: 0, perSecond: 0 };
@@ -58,11 +58,7 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
     open: (region: Region) => add(region, 0, true),
     remove: (region: Region) => known.delete(region),
 
-    countAtHome: (nowMs: number) => {
-      const { sinceMs, count } = usedAtHome;
-      if (nowMs - sinceMs >= renewAfterMs(leaseMs)) usedAtHome = { sinceMs: nowMs, count: 0, before: count };
-      usedAtHome.count++;
-    },
+    countAtHome: usedAtHome.note,
 
     hear: (region: Region, report: Report) => {
       const branch = known.get(region);
@@ -80,7 +76,7 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
       const offers = share(
         WHOLE,
         branches.map((branch) => ({ ...branch.share, usedLately: branch.usedLately })),
-        Math.max(usedAtHome.count, usedAtHome.before),
+        usedAtHome.count(nowMs),
       );
       for (const [i, branch] of branches.entries()) {
         const perSecond = offers[i] ?? null;

@@ -46,6 +46,21 @@ test('a branch lets home answer the first verify of a license, and answers the n
   expect(await usage()).toBe(before + 3);
 });
 
+test('a branch asks for more calls before its first grant is used up', async () => {
+  await verifyIn('oc', ada, licenseKey);
+  const renew = vi.spyOn(AccountGate.prototype, 'renew');
+  const verifyTimes = async (times: number) => {
+    for (let i = 0; i < times; i++)
+      expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+  };
+  // A renewal follows another one after three seconds at the earliest.
+  vi.advanceTimersByTime(4_000);
+  await verifyTimes(11);
+  await vi.waitFor(() => expect(renew).toHaveBeenCalledOnce());
+  await Promise.all(renew.mock.results.map(({ value }) => value as unknown));
+  await verifyTimes(20);
+});
+
 test('a repeated call is counted once, whether the branch or home has answered it', async () => {
   const before = await usage();
   // Home answers the first call, and sends the branch the rows with which it could answer the repeat.

@@ -7,6 +7,7 @@ import {
   giveBack,
   grant,
   isRecallable,
+  isRunningLow,
   mergeReport,
   newEscrow,
   receiveGrant,
@@ -96,6 +97,11 @@ describe('a grant', () => {
   test('starts a new branch that has reported nothing', () => {
     const escrow = newEscrow(0);
     expect(grant({ limit: 10_000, counted: 0, escrows: [escrow] }, escrow, 0)).toBe(20);
+  });
+
+  test('runs low once it lasts for less than half an interval between renewals', () => {
+    expect([149, 150].map((left) => isRunningLow(left, 300))).toEqual([true, false]);
+    expect([9, 10].map((left) => isRunningLow(left, 0))).toEqual([true, false]);
   });
 
   test('is worth nothing in another period', () => {
