@@ -1,7 +1,10 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { openLedger } from '../../src/gate/ledger.ts';
 import { calendarMonth } from '../../src/gate/period.ts';
+import { BRANCH_STEPS } from '../../src/gate/regions/branch-tables.ts';
+import { GATE_STEPS } from '../../src/gate/tables.ts';
 import { migrateObject } from '../../src/shared/object-migrations.ts';
 import { newId } from '../../src/shared/ids.ts';
 import { gateOf, outboxOf } from '../../src/shared/objects.ts';
@@ -164,6 +167,29 @@ test('a gate drops a local copy of another version, loads it again and keeps its
   );
   expect(columns.map(({ name }) => name)).not.toContain('seats');
 });
+
+test.for([
+  ['gate', GATE_STEPS],
+  ['branch', BRANCH_STEPS],
+] as const)('the counters of a %s from before calls were counted by region are kept', ([, steps]) =>
+  runInDurableObject(env.GATE.getByName(newId('acct')), async (_instance, { storage }) => {
+    await storage.deleteAll();
+    migrateObject(
+      storage,
+      steps.slice(
+        0,
+        steps.findIndex((step) => step.includes('COLUMN traffic')),
+      ),
+    );
+    storage.sql.exec(
+      `INSERT INTO recent_counters (only, counters, calls) VALUES (1, '{"period:0":{"value":41,"atMs":1}}', '')`,
+    );
+    migrateObject(storage, steps);
+    const ledger = openLedger(storage.sql);
+    expect(ledger.periodUsage(0)).toBe(41);
+    expect(ledger.traffic.days()).toEqual({});
+  }),
+);
 
 const tablesOf = (storage: DurableObjectStorage) =>
   storage.sql
