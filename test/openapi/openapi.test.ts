@@ -55,6 +55,7 @@ test.for(OPERATION_ROWS)('%s documents its headers and error codes', ([, { opera
   expect(codesAt(responses, 500)).toEqual(['internal_error']);
   expect(statuses).toContain(503);
   const shown = statuses.flatMap((status) => codesAt(responses, status));
+  const isApplicationCall = isKeyed(security) && security.length === 1;
   const implied = [
     ...(isKeyed(security) ? ['api_key_required', 'api_key_invalid', 'rate_limit_exceeded'] : []),
     ...(requestBody ? ['invalid_json', 'invalid_request', 'body_too_large', 'unsupported_media_type'] : []),
@@ -65,6 +66,8 @@ test.for(OPERATION_ROWS)('%s documents its headers and error codes', ([, { opera
     expect(names).toContain('X-Request-Id');
     expect(names.includes('Retry-After')).toBe(status === 429);
     expect(names.includes('RateLimit')).toBe(isKeyed(security) && status !== 401);
+    const isFromGate = [200, 403, 429].includes(status);
+    expect(names.includes('Latchkey-Region')).toBe(isApplicationCall && isFromGate);
     expect(names.includes('RateLimit-Policy')).toBe(names.includes('RateLimit'));
     for (const code of codesAt(responses, status)) {
       expect(ERRORS[code as keyof typeof ERRORS].status).toBe(status);
