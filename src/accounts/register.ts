@@ -5,10 +5,11 @@ import { isRejected, violatesUnique } from '../db/errors.ts';
 import { type AccountRow, accounts, sessions, users } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
+import { regionOf } from '../gate/regions/region-of.ts';
 import { newId } from '../shared/ids.ts';
 import { logError } from '../shared/log.ts';
 import { gateOf, outboxOf } from '../shared/objects.ts';
-import { type Location, nearestRegion, type Region } from '../shared/rules/regions.ts';
+import type { Location, Region } from '../shared/rules/regions.ts';
 import { hashPassword } from './passwords.ts';
 import type { registerInput } from './schemas.ts';
 import { deleteExpiredSessions, newSession } from '../auth/sessions.ts';
@@ -81,7 +82,7 @@ export const register = async (
     email: input.email,
     name: input.name ?? null,
     passwordHash: await hashPassword(input.password),
-    homeRegion: input.home_region ?? nearestRegion(client.location),
+    homeRegion: input.home_region ?? regionOf(client.location),
   });
   await placeObjects(ctx, created.account);
   return created;

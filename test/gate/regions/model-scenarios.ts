@@ -94,6 +94,20 @@ export const SCENARIOS: Record<string, Schedule> = {
     0,
     [LONG_MS, SHORT_MS].map((leaseMs) => ({ leaseMs, isOn: true })),
   ),
+  'home closes a branch before its last report': schedule(
+    [
+      ...open('A'),
+      // The branch counts a call while its renewal is under way to a home that closes it.
+      time(20_000),
+      crash('home'),
+      verify('A'),
+      { do: 'deliver', pick: 'verify' },
+      { do: 'deliver', pick: 'renew' },
+      flow(),
+    ],
+    0,
+    [true, false].map((isOn) => ({ leaseMs: LEASE_MS, isOn })),
+  ),
   'a process that was replaced renews a lease': schedule([
     ...open('A'),
     { do: 'replace', node: 'home', link: 'home-A' },

@@ -132,7 +132,6 @@ const off: Settings = { leaseMs: LEASE_MS, isOn: false };
 const settings = fc.constantFrom<(readonly Settings[])[]>(
   ...Array.from({ length: 20 }, () => on(LEASE_MS)),
   on(SHORT_MS),
-  on(LONG_MS),
   on(LONG_MS, SHORT_MS),
   on(SHORT_MS, LEASE_MS),
   [...on(LEASE_MS), off],
