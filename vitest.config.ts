@@ -26,7 +26,6 @@ export default defineConfig({
                 DATABASES: 'DB, DB2@2020-01-01',
                 MIGRATIONS: await readD1Migrations('drizzle'),
                 WEBHOOK_ALLOW_LOOPBACK: 'true',
-                REGIONS: 'on',
                 PAYMENTS: 'sandbox',
                 PAYMENTS_SANDBOX_ANYWHERE: 'true',
                 ...SECRETS,
