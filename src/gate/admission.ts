@@ -72,10 +72,7 @@ export const openAdmission = (
   const spendRate = (presented: PresentedKey, nowMs: number, plan: Plan) => {
     const recoveredAtMs = validKeys.get(presented.keyId) ?? 0;
     const part = shareOfRate(nowMs);
-    const shared = decideSharedRate(recoveredAtMs, accountRecoveredAtMs, nowMs, {
-      callsPerSecond: plan.callsPerSecond * part,
-      accountCallsPerSecond: plan.accountCallsPerSecond * part,
-    });
+    const shared = decideSharedRate(recoveredAtMs, accountRecoveredAtMs, nowMs, plan, part);
     validKeys.set(presented.keyId, shared.keyRecoveredAtMs);
     accountRecoveredAtMs = shared.accountRecoveredAtMs;
     return toAdmission(presented, shared.decision, nowMs);

@@ -27,18 +27,19 @@ const debtMs = (recoveredAtMs: number, nowMs: number, windowMs: number) => {
   return owedMs < 0 || owedMs > windowMs ? 0 : owedMs;
 };
 
-/** Returns the current state without spending anything. */
+/** Returns the current state without spending anything. `part` is the part of the limit that applies here. */
 export const currentRate = (
   recoveredAtMs: number,
   nowMs: number,
   callsPerSecond: number,
   windowMs = RATE_WINDOW_MS,
+  part = 1,
 ): RateState => {
   const owedMs = debtMs(recoveredAtMs, nowMs, windowMs);
   return {
     quota: (callsPerSecond * windowMs) / 1_000,
     windowSeconds: windowMs / 1_000,
-    remaining: Math.max(0, Math.floor(((windowMs - owedMs) * callsPerSecond) / 1_000)),
+    remaining: Math.max(0, Math.floor(((windowMs - owedMs) * callsPerSecond * part) / 1_000)),
     resetSeconds: Math.ceil(owedMs / 1_000),
   };
 };
@@ -48,13 +49,14 @@ export const decideRate = (
   nowMs: number,
   callsPerSecond: number,
   windowMs = RATE_WINDOW_MS,
+  part = 1,
 ): RateDecision => {
-  const costMs = 1_000 / callsPerSecond;
+  const costMs = 1_000 / (callsPerSecond * part);
   const owedMs = debtMs(recoveredAtMs, nowMs, windowMs);
   const excessMs = owedMs + costMs - windowMs;
   const allowed = excessMs <= 0;
   const nextMs = nowMs + owedMs + (allowed ? costMs : 0);
-  const state = currentRate(nextMs, nowMs, callsPerSecond, windowMs);
+  const state = currentRate(nextMs, nowMs, callsPerSecond, windowMs, part);
   return allowed
     ? { allowed, recoveredAtMs: nextMs, state }
     : {
@@ -81,9 +83,10 @@ export const decideSharedRate = (
   accountRecoveredAtMs: number,
   nowMs: number,
   { callsPerSecond, accountCallsPerSecond }: Pick<Plan, 'callsPerSecond' | 'accountCallsPerSecond'>,
+  part = 1,
 ): SharedRateDecision => {
-  const byKey = decideRate(keyRecoveredAtMs, nowMs, callsPerSecond);
-  const byAccount = decideRate(accountRecoveredAtMs, nowMs, accountCallsPerSecond);
+  const byKey = decideRate(keyRecoveredAtMs, nowMs, callsPerSecond, RATE_WINDOW_MS, part);
+  const byAccount = decideRate(accountRecoveredAtMs, nowMs, accountCallsPerSecond, RATE_WINDOW_MS, part);
   const allowed = byKey.allowed && byAccount.allowed;
   const isAccountTighter = allowed
     ? byAccount.state.remaining < byKey.state.remaining

@@ -178,4 +178,7 @@ test('home and a branch together allow no more than the rate limit', async () =>
   expect(answeredIn.length).toBeLessThanOrEqual(20);
   expect(answeredIn.length).toBeGreaterThanOrEqual(10);
   expect(new Set(answeredIn)).toEqual(new Set(['enam', 'oc']));
+  // The headers name the key's limit, wherever the call was answered.
+  const quotas = answers.flatMap((answer) => ('rate' in answer ? [answer.rate.quota] : []));
+  expect(new Set(quotas)).toEqual(new Set([20]));
 });
