@@ -81,7 +81,7 @@ export const openBranchCopy = (sql: SqlStorage) => {
     sql.exec(
       `INSERT INTO copies (kind, ref, as_of, product, value) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET as_of = excluded.as_of, product = excluded.product, value = excluded.value
-       WHERE excluded.as_of >= as_of`,
+       WHERE excluded.as_of >= as_of AND excluded.value <> value`,
       kind,
       ref,
       asOf,
@@ -122,9 +122,12 @@ export const openBranchCopy = (sql: SqlStorage) => {
       save({ opening, state, applied: 0, account: null });
     },
 
-    /** Keeps the rows that home has sent with its answer, unless a change has overtaken them. */
-    keep: ({ asOf, key, license, isProduct }: NonNullable<Forwarded['row']>) => {
-      if (facts.state !== 'open') return;
+    /**
+     * Keeps the rows that home has sent with its answer, unless a change has overtaken them. `opening` is that of the call: home
+     * numbers no changes while no branch is open.
+     */
+    keep: ({ asOf, key, license, isProduct }: NonNullable<Forwarded['row']>, opening: number) => {
+      if (facts.state !== 'open' || facts.opening !== opening) return;
       keep('key', key.id, asOf, key, null);
       if (license) keep('license', license.licenseKey, asOf, { ...license, isProduct }, license.product);
     },

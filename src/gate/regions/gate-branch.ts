@@ -164,12 +164,13 @@ export class GateBranch extends DurableObject<Env> {
   async #forward(call: Call, nowMs: number): Promise<ReplyText> {
     this.#forwarded.set(call.callId, true);
     const wasCounted = this.#ledger.hasCounted(call.callId);
-    const forwarding = this.#gate().forward(this.#region, { ...call, wasCounted }, this.#home.report());
+    const report = this.#home.report();
+    const forwarding = this.#gate().forward(this.#region, { ...call, wasCounted }, report);
     if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
     const { reply, row, others } = await within(FORWARD_MS, forwarding);
     if (others) this.#home.noteOthers(others.periodStartMs, others.calls);
     if (row?.license) this.#home.noteCall(nowMs);
-    if (row) this.#copy.keep(row);
+    if (row) this.#copy.keep(row, report.opening);
     return reply;
   }
 

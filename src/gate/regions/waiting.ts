@@ -80,9 +80,13 @@ export const openWaiting = ({ branches, revision, tell }: Parts) => {
       }
     },
 
+    /** Recalls grants. A branch without a lease is told, too, but it is probably cut off, so no call waits for it. */
     recall: async (regions: Region[]): Promise<void> => {
+      const nowMs = Date.now();
       for (const region of regions) recalls.add(region);
-      await atMost(TELL_MS, Promise.all(regions.map(tellSoon)));
+      const told = new Map(regions.map((region) => [region, tellSoon(region)]));
+      const leased = branches().filter(({ leasedUntilMs }) => nowMs < leasedUntilMs);
+      await atMost(TELL_MS, Promise.all(leased.map(({ region }) => told.get(region))));
     },
   };
 };
