@@ -13,6 +13,8 @@ interface Facts {
   /** The last revision of home's copy that was applied. */
   applied: number;
   account: CopiedAccount | null;
+  /** The last call as of the last update from home, because the object often restarts between two alarms. */
+  lastCallMs?: number;
 }
 
 type Kind = 'key' | 'license';
@@ -117,9 +119,9 @@ export const openBranchCopy = (sql: SqlStorage) => {
     },
 
     /** Forgets everything but the opening. */
-    forget: (opening: number, state: Facts['state']) => {
+    forget: (opening: number, state: Facts['state'], lastCallMs: number) => {
       dropAll(0);
-      save({ opening, state, applied: 0, account: null });
+      save({ opening, state, applied: 0, account: null, lastCallMs });
     },
 
     /**
@@ -133,14 +135,14 @@ export const openBranchCopy = (sql: SqlStorage) => {
     },
 
     /** Applies home's changes, as part of the current transaction. Returns whether the update isn't outdated. */
-    apply: ({ feed, account }: BranchUpdate): boolean => {
+    apply: ({ feed, account }: BranchUpdate, lastCallMs: number): boolean => {
       if (!feed || feed.through < facts.applied) return false;
       const step = feedStep(facts.applied, feed);
       // There is a gap before the feed.
       if (step === 'ignore' && feed.through > facts.applied) return false;
       if (step === 'reset') dropAll(feed.through);
       if (step === 'apply') for (const row of feed.rows) drop(row, feed.through);
-      save({ applied: feed.through, account });
+      save({ applied: feed.through, account, lastCallMs });
       return true;
     },
   };

@@ -43,7 +43,7 @@ export const openBranchHome = (parts: Parts) => {
   /** What home and other branches have counted, by period. */
   let others = new Map<number, number>();
   const recentCalls = openRecentCalls(Date.now(), () => alarmIntervalMs(lease));
-  let lastCallMs = Date.now();
+  let lastCallMs = facts.lastCallMs ?? Date.now();
   let lastRenewalMs = -Infinity;
   /** When home was told of changed counters for the last time. The last report has all of them. */
   let countersSentMs = 0;
@@ -60,8 +60,10 @@ export const openBranchHome = (parts: Parts) => {
     lease = null;
     share = null;
     others = new Map();
+    lastCallMs = Date.now();
+    lastRenewalMs = -Infinity;
     writeOrRestart(ctx, () => {
-      copy.forget(opening, state);
+      copy.forget(opening, state, lastCallMs);
       escrows.forget();
       ledger.clear();
     });
@@ -93,11 +95,15 @@ export const openBranchHome = (parts: Parts) => {
 
   /** Merges what home says. Returns false if it is about an earlier opening. */
   const hear = (update: BranchUpdate): boolean => {
-    if (update.opening > facts.opening) forget(update.opening, 'open');
+    if (update.opening > facts.opening) {
+      // What was granted in this opening may be spent: the branch had it on its disk, and has lost its disk.
+      if (update.grants.length > 0) return false;
+      forget(update.opening, 'open');
+    }
     if (update.opening < facts.opening || facts.state === 'closed') return false;
     share = receiveShare(share, update.term, update.share);
     writeOrRestart(ctx, () => {
-      const isCurrent = copy.apply(update);
+      const isCurrent = copy.apply(update, lastCallMs);
       if (isCurrent && update.wantsVerified !== null) setWantsVerified(update.wantsVerified);
       for (const { periodStartMs, others: calls } of update.grants) noteOthers(periodStartMs, calls);
       escrows.receive(update.grants);
@@ -107,9 +113,9 @@ export const openBranchHome = (parts: Parts) => {
     return true;
   };
 
-  const renewNow = coalesce(async () => {
-    if (!isOpen()) return;
-    const { opening } = facts;
+  /** Returns whether home has to learn what the answer has brought. */
+  const renewOnce = async (): Promise<boolean> => {
+    if (!isOpen()) return false;
     // The lease counts from here. The clock stands still during a turn, so this is never too late.
     const sentMs = Date.now();
     lastRenewalMs = sentMs;
@@ -120,19 +126,28 @@ export const openBranchHome = (parts: Parts) => {
       ...(sendsTraffic && { traffic: ledger.traffic.days() }),
     };
     const answer = await home.renew(sent);
-    if (answer === null) return;
+    if (answer === null) return false;
     countersSentMs = sentMs;
     if (sendsTraffic) trafficSentMs = sentMs;
     if ('closed' in answer) {
       if (answer.closed === facts.opening) forget(facts.opening, 'closed');
-      return;
+      return false;
     }
     if (!mayAnswer(lease, Date.now())) share = expireShare(share);
     const isHeard = hear(answer.update);
-    if (facts.state === 'closing') return close();
-    if (!isHeard || facts.opening !== opening || !isOpen()) return;
+    if (facts.state === 'closing') await close();
+    if (!isHeard || facts.opening !== sent.opening || !isOpen()) return false;
     const through = answer.update.feed?.through ?? 0;
     lease = renew(lease, { sentMs, leaseMs: answer.leaseMs, through }, facts.applied);
+    return facts.applied > sent.applied || shareOfRate() === 0;
+  };
+
+  /**
+   * Renews the lease. A second renewal confirms changes, which wait for the branch, and a share of 0: home offers another one
+   * only then.
+   */
+  const renewNow = coalesce(async () => {
+    if (await renewOnce()) await renewOnce();
   });
 
   return {

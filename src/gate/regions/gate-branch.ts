@@ -129,14 +129,12 @@ export class GateBranch extends DurableObject<Env> {
 
   /** Home tells what has changed. The answer confirms it, once it is on disk. */
   async tell(update: BranchUpdate): Promise<Report> {
-    const wasOpen = this.#home.isOpen();
     this.#home.hear(update);
-    const isClosing = this.#home.isClosing();
-    const isOpened = !wasOpen && this.#home.isOpen();
-    // The alarm repeats what fails here.
-    if (isClosing || isOpened) await this.#arm(this.#home.alarmIntervalMs());
-    if (isClosing) this.#soon(this.#home.close());
-    if (isOpened) this.#renewSoon();
+    if (this.#home.isClosing()) {
+      // The alarm repeats what fails here.
+      await this.#arm(this.#home.alarmIntervalMs());
+      this.#soon(this.#home.close());
+    } else if (this.#home.isRenewalDue(Date.now())) this.#renewSoon();
     return this.#home.report();
   }
 
@@ -179,9 +177,14 @@ export class GateBranch extends DurableObject<Env> {
   }
 
   #renewSoon() {
-    // The alarm may be set for longer leases.
-    const arm = () => (this.#home.isOpen() ? this.#arm(this.#home.alarmIntervalMs()) : undefined);
-    this.#soon(this.#home.renew().then(arm));
+    const renew = async () => {
+      // First, because only the alarm closes a branch.
+      await this.#arm(this.#home.alarmIntervalMs());
+      await this.#home.renew();
+      // The alarm may be set for longer leases.
+      if (this.#home.isOpen()) await this.#arm(this.#home.alarmIntervalMs());
+    };
+    this.#soon(renew());
   }
 
   #soon(work: Promise<unknown>) {

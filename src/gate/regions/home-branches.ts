@@ -2,20 +2,11 @@ import type { Region } from '../../shared/rules/regions.ts';
 import { writeOrRestart } from '../../shared/write-or-restart.ts';
 import type { Copy } from '../copy.ts';
 import type { Ledger } from '../ledger.ts';
-import type { PeriodCalls, Usage, UsageAt } from '../usage.ts';
+import type { Usage, UsageAt } from '../usage.ts';
 import { type ChangedRow, needsAck } from './acks.ts';
 import { openBranchStore } from './branch-store.ts';
-import {
-  escrowOf,
-  exposure,
-  grant,
-  isRecallable,
-  mergeReport,
-  newEscrow,
-  type Quota,
-  remaining,
-  usedByOthers,
-} from './escrow.ts';
+import { type Escrow, escrowOf, exposure, grant, mergeReport, newEscrow, usedByOthers } from './escrow.ts';
+import { openHomeQuota } from './home-quota.ts';
 import { openKnownBranches } from './known-branches.ts';
 import { leasedUntil, renewAfterMs, storedLeaseMs } from './lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
@@ -44,18 +35,13 @@ export const openHomeBranches = (parts: Parts) => {
   /** A branch reports its calls of about one interval between renewals, and a grant lasts for two leases. */
   const intervalsInTwoLeases = Math.ceil((2 * settings.leaseMs) / renewAfterMs(settings.leaseMs));
   if (records.size > 0) store.startTerm();
+  const quota = openHomeQuota(store, ledger, usageAt);
   /** Calls by region, in windows of a minute. */
   const calls = new Map<Region, { sinceMs: number; count: number }>();
 
   /** Whether the region may have a branch. Otherwise home closes the branch that is still open there. */
   const isWanted = (region: Region) =>
     settings.isOn && mayHaveBranch(region, copy.account()?.homeRegion ?? null);
-
-  const quotaOf = (startMs: number, limit: number): Quota => ({
-    limit,
-    counted: ledger.periodUsage(startMs),
-    escrows: [...records.values()].map(({ escrows }) => escrowOf(escrows, startMs) ?? newEscrow(startMs)),
-  });
 
   const updateFor = (region: Region, after: number | null, isRecall: boolean): BranchUpdate => {
     const { opening = 0, escrows = [] } = records.get(region) ?? {};
@@ -66,7 +52,7 @@ export const openHomeBranches = (parts: Parts) => {
       grants: escrows.map((escrow) => ({
         periodStartMs: escrow.periodStartMs,
         granted: escrow.granted,
-        others: usedByOthers(quotaOf(escrow.periodStartMs, 0), escrow),
+        others: usedByOthers(quota.quotaOf(escrow.periodStartMs, 0), escrow),
       })),
       share: known.get(region)?.share.offered ?? null,
       isRecall,
@@ -101,13 +87,28 @@ export const openHomeBranches = (parts: Parts) => {
     return true;
   };
 
+  /** Closes a branch that counts nothing any more. `callsOf` returns the calls of which home can't know better. */
+  const settle = (region: Region, callsOf: (escrow: Escrow) => number) => {
+    const { escrows = [], counters = {} } = records.get(region) ?? {};
+    writeOrRestart(ctx, () => {
+      const calls = escrows.map((escrow): [number, number] => [escrow.periodStartMs, callsOf(escrow)]);
+      ledger.takeOver(calls, Object.entries(counters), Date.now());
+      store.remove(region);
+    });
+    known.remove(region);
+  };
+
   const waiting = openWaiting({
     branches: known.all,
     revision: facts.revision,
     tell: async (region, isRecall) => {
-      const branch = known.get(region);
-      const report = await parts.tell(region, updateFor(region, branch?.reported ?? null, isRecall));
-      hear(region, report);
+      const update = updateFor(region, known.get(region)?.reported ?? null, isRecall);
+      const report = await parts.tell(region, update);
+      const isHeard = hear(region, report);
+      const isLost = report.opening < update.opening && update.grants.length > 0;
+      if (isLost && records.get(region)?.opening === update.opening) return settle(region, exposure);
+      // The next attempt comes a little later.
+      if (!isHeard || report.applied < (update.feed?.through ?? 0)) throw new Error('The branch is behind.');
     },
   });
 
@@ -115,20 +116,12 @@ export const openHomeBranches = (parts: Parts) => {
   const closeUnwanted = () => {
     for (const region of records.keys()) if (!isWanted(region)) ctx.waitUntil(waiting.tell(region));
   };
-  closeUnwanted();
+  // Unwanted branches close, and the others confirm their shares, which home doesn't know after a start.
+  for (const region of records.keys()) ctx.waitUntil(waiting.tell(region));
 
   const open = (region: Region, nowMs: number) => {
     writeOrRestart(ctx, () => store.open(region, nowMs));
     known.open(region);
-  };
-
-  /** Returns the escrows from which calls can be given back. */
-  const recallable = (nowMs: number): Region[] => {
-    const { startMs } = usageAt(nowMs).period;
-    return [...records].flatMap(([region, { escrows }]) => {
-      const escrow = escrowOf(escrows, startMs);
-      return escrow && isRecallable(escrow) ? [region] : [];
-    });
   };
 
   return {
@@ -150,24 +143,11 @@ export const openHomeBranches = (parts: Parts) => {
     isOpening: (region: Region, opening: number) => records.get(region)?.opening === opening,
     revision: () => facts.revision,
 
-    callsIn: (startMs: number, limit: number): PeriodCalls => {
-      const quota = quotaOf(startMs, limit);
-      return { apiUsage: usedByOthers(quota, undefined), remaining: remaining(quota) };
-    },
+    callsIn: quota.callsIn,
+    othersThan: quota.othersThan,
+    exposureIn: quota.exposureIn,
 
     counters: store.counters,
-
-    /** What home and the other branches have counted in the present period. */
-    othersThan: (region: Region, nowMs: number) => {
-      const { startMs } = usageAt(nowMs).period;
-      const index = [...records.keys()].indexOf(region);
-      const quota = quotaOf(startMs, 0);
-      return { periodStartMs: startMs, calls: usedByOthers(quota, quota.escrows[index]) };
-    },
-
-    /** Calls that home must take for spent in a period, besides those that it has counted itself. */
-    exposureIn: (startMs: number): number =>
-      quotaOf(startMs, 0).escrows.reduce((sum, escrow) => sum + exposure(escrow), 0),
 
     /** Counts a call that home answers, and opens a branch for a region with many of them. */
     noteCall: (region: Region, nowMs: number) => {
@@ -217,9 +197,9 @@ export const openHomeBranches = (parts: Parts) => {
       branch.isLapsed = false;
       const { period, apiLimit } = usageAt(nowMs);
       const { startMs } = period;
-      const quota = quotaOf(startMs, apiLimit);
-      const escrow = quota.escrows[[...records.keys()].indexOf(region)] ?? newEscrow(startMs);
-      const granted = escrow.granted + grant(quota, escrow, report.usedLately * intervalsInTwoLeases);
+      const left = quota.quotaOf(startMs, apiLimit);
+      const escrow = quota.escrowIn(left, region) ?? newEscrow(startMs);
+      const granted = escrow.granted + grant(left, escrow, report.usedLately * intervalsInTwoLeases);
       const others = record.escrows.filter(({ periodStartMs }) => periodStartMs !== startMs);
       const escrows = [...others, { ...escrow, granted }];
       // Written each time, so that an object that was replaced can't answer a renewal.
@@ -230,19 +210,12 @@ export const openHomeBranches = (parts: Parts) => {
     },
 
     close: (region: Region, report: Report) => {
-      if (!hear(region, report)) return;
-      const { escrows = [], counters = {} } = records.get(region) ?? {};
-      writeOrRestart(ctx, () => {
-        const spent = escrows.map((escrow): [number, number] => [escrow.periodStartMs, escrow.spent]);
-        ledger.takeOver(spent, Object.entries(counters), Date.now());
-        store.remove(region);
-      });
-      known.remove(region);
+      if (hear(region, report)) settle(region, ({ spent }) => spent);
     },
 
     /** Before home refuses a call by the usage limit: lets branches give back what they have not spent. */
     recall: async (): Promise<void> => {
-      const regions = recallable(Date.now());
+      const regions = quota.recallable(Date.now());
       if (regions.length > 0) await waiting.recall(regions);
     },
   };

@@ -26,7 +26,7 @@ export interface Report {
   applied: number;
   escrows: Escrow[];
   share: ShareOffer | null;
-  /** Calls within the last two leases. */
+  /** Calls within about one interval between renewals. */
   usedLately: number;
   /** Counters that have changed, by their names in the ledger. Only renewals and the last report have them. */
   counters?: Record<string, Counter>;

@@ -83,10 +83,12 @@ export const openWaiting = ({ branches, revision, tell }: Parts) => {
     /** Recalls grants. A branch without a lease is told, too, but it is probably cut off, so no call waits for it. */
     recall: async (regions: Region[]): Promise<void> => {
       const nowMs = Date.now();
+      const leased = new Set<Region>();
+      for (const { region, leasedUntilMs } of branches()) if (nowMs < leasedUntilMs) leased.add(region);
       for (const region of regions) recalls.add(region);
-      const told = new Map(regions.map((region) => [region, tellSoon(region)]));
-      const leased = branches().filter(({ leasedUntilMs }) => nowMs < leasedUntilMs);
-      await atMost(TELL_MS, Promise.all(leased.map(({ region }) => told.get(region))));
+      const told = regions.map((region) => ({ region, answer: tellSoon(region) }));
+      const awaited = told.filter(({ region }) => leased.has(region));
+      await atMost(TELL_MS, Promise.all(awaited.map(({ answer }) => answer)));
     },
   };
 };

@@ -1,13 +1,14 @@
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/account-gate.ts';
+import { RATE_WINDOW_MS } from '../../../src/gate/rate.ts';
 import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
-import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
-import { CLOSE_AFTER_MS } from '../../../src/gate/regions/opening.ts';
+import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
+import { CLOSE_AFTER_MS, OPEN_AFTER_CALLS } from '../../../src/gate/regions/opening.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { setPlan, setUsage, statistics } from '../../support/gate.ts';
-import { branch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { evict, kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
+import { branch, killBranch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 
 // What home and a branch do after one of them has missed something.
 
@@ -64,13 +65,15 @@ test('calls with unknown license keys write no rows in the branch', async () => 
 });
 
 test('a refused call doesn’t wait for a branch that was cut off for longer than its lease', async () => {
-  const tell = vi
-    .spyOn(GateBranch.prototype, 'tell')
-    .mockImplementation(() => scheduler.wait(3_000) as never);
   const { apiLimit } = await statistics(ada.accountId);
   await setUsage(ada.accountId, apiLimit);
   // The restarted home takes the branch for leased.
+  const tell = vi.spyOn(GateBranch.prototype, 'tell');
   await statistics(ada.accountId);
+  await vi.waitFor(() => {
+    expect(tell).toHaveResolved();
+  });
+  tell.mockImplementation(() => scheduler.wait(3_000) as never);
   vi.advanceTimersByTime(LEASE_MS);
   const refused = verifyAtHome('enam', ada, licenseKey);
   const tooLate = scheduler.wait(1_000).then(() => 'too late');
@@ -79,4 +82,73 @@ test('a refused call doesn’t wait for a branch that was cut off for longer tha
   await vi.waitFor(() => {
     expect(tell).toHaveBeenCalledWith(expect.objectContaining({ isRecall: true }));
   });
+});
+
+test('a branch without calls for 15 minutes closes, also if its object restarts meanwhile', async () => {
+  vi.advanceTimersByTime(CLOSE_AFTER_MS);
+  await evictDurableObject(branch(ada.accountId, 'oc'));
+  await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
+  expect(await readGate(ada.accountId, 'SELECT * FROM branches')).toEqual([]);
+});
+
+test('a branch that has lost its alarm gets a lease again, and its alarm', async () => {
+  await runInDurableObject(branch(ada.accountId, 'oc'), (_instance, { storage }) => storage.deleteAlarm());
+  vi.advanceTimersByTime(LEASE_MS);
+  await openBranch('oc', ada, licenseKey);
+  expect(await runDurableObjectAlarm(branch(ada.accountId, 'oc'))).toBe(true);
+});
+
+test('a change that can’t be told to a branch is answered after the branch’s next renewal', async () => {
+  vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The branch is overloaded.'));
+  const suspended = suspend();
+  await vi.waitFor(async () => {
+    expect(await verifyAtHome('enam', ada, licenseKey)).toMatchObject({ verdict: { status: 'suspended' } });
+  });
+  // The branch doesn't know better, and the change isn't answered yet.
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'active' } });
+  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
+  await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
+  const tooLate = scheduler.wait(1_500).then(() => 'too late');
+  expect(await Promise.race([suspended, tooLate])).toMatchObject({ status: 200 });
+});
+
+test('when home and branch were restarted, the branch answers again after its next call', async () => {
+  await Promise.all([kill(ada.accountId), killBranch(ada.accountId, 'oc')]);
+  await vi.waitFor(async () => {
+    expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+  });
+});
+
+test('a restarted home soon allows its whole share of the rate limits', async () => {
+  const left = async () => {
+    vi.advanceTimersByTime(RATE_WINDOW_MS);
+    const reply = await verifyAtHome('enam', ada, licenseKey);
+    return 'rate' in reply ? reply.rate.remaining : 0;
+  };
+  const before = await left();
+  await evict(ada.accountId);
+  await vi.waitFor(async () => {
+    expect(await left()).toBe(before);
+  });
+});
+
+test('calls never pass the limit when a branch loses its storage, and its region gets another branch', async () => {
+  const { apiLimit } = await statistics(ada.accountId);
+  await setUsage(ada.accountId, apiLimit - 200);
+  const left = apiLimit - (await statistics(ada.accountId)).apiUsage;
+  const admitted = async (calls: number) => {
+    const answers = [];
+    for (let i = 0; i < calls; i++) answers.push(await verifyIn('oc', ada, licenseKey));
+    return answers.filter(({ refused }) => refused === null).length;
+  };
+  const before = await admitted(15);
+  await runInDurableObject(branch(ada.accountId, 'oc'), (_instance, { storage }) => storage.deleteAll());
+  await killBranch(ada.accountId, 'oc');
+  const tell = vi.spyOn(GateBranch.prototype, 'tell');
+  expect((await suspend()).status).toBe(200);
+  expect(tell.mock.calls.length).toBeLessThanOrEqual(2);
+  await openBranch('oc', ada, licenseKey);
+  const opening = OPEN_AFTER_CALLS + 1;
+  expect(before + (await admitted(left))).toBeLessThanOrEqual(left - opening);
+  expect((await statistics(ada.accountId)).apiUsage).toBe(apiLimit);
 });
