@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { ApplicationVerdict } from '../gate/applications.ts';
+import type { ApplicationVerdict } from '../gate/application-verdict.ts';
 import type { SeatCall } from '../gate/seats.ts';
 import { readSigningKeys } from '../shared/config.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';

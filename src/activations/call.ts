@@ -1,8 +1,9 @@
 import { rememberKeyRefusal } from '../auth/refusals.ts';
-import type { ApplicationRequest, ApplicationVerdict } from '../gate/applications.ts';
+import type { ApplicationRequest, ApplicationVerdict } from '../gate/application-verdict.ts';
 import { askNearest } from '../gate/regions/nearest.ts';
+import type { Wait } from '../gate/regions/traffic.ts';
 import { measured } from '../gate/regions/waits.ts';
-import { type AnsweredIn, readReply, type VerifyReply } from '../gate/replies.ts';
+import type { AnsweredIn, VerifyReply } from '../gate/replies.ts';
 import type { SeatCall } from '../gate/seats.ts';
 import type { Verdict } from '../gate/verdict.ts';
 import { branchOf, gateOf } from '../shared/objects.ts';
@@ -15,8 +16,9 @@ export const isOfApplication = (verdict: Verdict | ApplicationVerdict): verdict 
   'code' in verdict;
 
 /**
- * Makes one of an application's calls with a single call to the key's gate, or to its branch near the caller. `request` is null for a plain verify, which
- * needs no token unless the license has terms. `region` is the caller's, or null while regions are off.
+ * Makes one of an application's calls with a single call to the key's gate, or to its branch near the caller. `request` is
+ * null for a plain verify, which needs no token unless the license has terms. `region` is the caller's, or null while
+ * regions are off.
  */
 export const callGate = async (
   env: Env,
@@ -31,14 +33,23 @@ export const callGate = async (
   const { accountId } = key;
   const gate = gateOf(env, accountId);
   const callId = randomBase62(12);
-  const reply = await measured(accountId, region, async (lastWait) =>
+  const askBranch = (near: Region, lastWait: Wait | null) => {
+    const branch = branchOf(env, accountId, near);
+    return request === null
+      ? branch.verify(key, licenseKey, callId, canSign, lastWait)
+      : branch.application(key, call, request, callId, lastWait);
+  };
+  const askHome = (lastWait: Wait | null) =>
     request === null
-      ? askNearest(accountId, region, {
-          branch: async (near) =>
-            branchOf(env, accountId, near).verify(key, licenseKey, callId, canSign, lastWait),
-          home: async () => gate.verify(key, licenseKey, callId, canSign, region, lastWait),
-        })
-      : readReply(await gate.application(key, call, request, callId, region, lastWait)),
+      ? gate.verify(key, licenseKey, callId, canSign, region, lastWait)
+      : gate.application(key, call, request, callId, region, lastWait);
+  // Only home takes, renews and releases seats, so the other calls save the hop through a branch. A branch could answer some
+  // heartbeats, but they count nothing, so a branch that was replaced by another one wouldn't notice it.
+  const reply = await measured(accountId, region, async (lastWait) =>
+    askNearest(accountId, region, {
+      branch: call === 'verify' ? async (near) => askBranch(near, lastWait) : null,
+      home: async () => askHome(lastWait),
+    }),
   );
   if (reply.refused !== null) rememberKeyRefusal(key, reply, sentMs);
   return reply;

@@ -8,7 +8,7 @@ import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { Region } from '../shared/rules/regions.ts';
 import type { Admission } from './admission.ts';
 import type { Call } from './answers.ts';
-import type { ApplicationRequest } from './applications.ts';
+import type { ApplicationRequest } from './application-verdict.ts';
 import { type GateParts, openParts } from './parts.ts';
 import type { Forwarded, RenewalReply, Report } from './regions/messages.ts';
 import type { Wait } from './regions/traffic.ts';

@@ -95,7 +95,7 @@ export const openActivations = (sql: SqlStorage) => {
   };
 
   /** Counts all seats of the license, unless the last count still holds. */
-  const count = (licenseId: string, nowMs: number): SeatCounts => {
+  const count = (licenseId: string, nowMs: number): KnownCounts => {
     const known = countsByLicense.get(licenseId);
     if (known && nowMs < known.untilMs) return known;
     const counted = recount(licenseId, nowMs);

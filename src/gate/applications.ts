@@ -1,92 +1,32 @@
 import { isoDate } from '../shared/rules/dates.ts';
-import { type EntitlementValue, resolveTerms, type Terms } from '../shared/rules/terms.ts';
+import { resolveTerms, type Terms } from '../shared/rules/terms.ts';
 import { tokenEndMs } from '../shared/rules/tokens.ts';
 import type { Activation, Activations } from './activations.ts';
+import {
+  type ApplicationRequest,
+  type ApplicationVerdict,
+  isGood,
+  judgeLicense,
+  toApplicationVerdict,
+  UNKNOWN,
+} from './application-verdict.ts';
 import type { Copy } from './copy.ts';
 import type { CopiedLicense } from './copy-tables.ts';
 import type { Outgoing } from './outgoing.ts';
+import type { ApplicationRow } from './regions/messages.ts';
+import { hasNoSeats, isCopied } from './regions/near.ts';
 import { openSeatCalls } from './seat-calls.ts';
 import { openSeatClock } from './seat-clock.ts';
-import { isHeld, isLive, type SeatCall, type SeatCode } from './seats.ts';
+import { isHeld, isLive, type SeatCall } from './seats.ts';
 import type { FileRequest, FileVerdict, ReleaseResult, SeatPage } from './seller-types.ts';
 import { writeOrRestart } from '../shared/write-or-restart.ts';
-import { decideVerdict, type Verdict } from './verdict.ts';
+import { decideVerdict } from './verdict.ts';
 
 // Judges the calls of an application: whether its license is good, and whether its machine holds a seat.
-
-export interface ApplicationRequest {
-  licenseKey: string;
-  name?: string | undefined;
-  platform?: string | undefined;
-  appVersion?: string | undefined;
-  fingerprint?: string | undefined;
-  /** The product that the application belongs to. */
-  product?: string | undefined;
-  /** When the application's version was released. */
-  releaseDate?: string | undefined;
-  leaseSeconds?: number | undefined;
-  /** The activation whose seat the application takes over. */
-  replace?: string | undefined;
-}
-
-export type ApplicationCode =
-  | 'not_found'
-  | 'revoked'
-  | 'suspended'
-  | 'expired'
-  | 'wrong_product'
-  | 'updates_ended'
-  | SeatCode;
-
-export interface ApplicationVerdict extends Verdict {
-  code: ApplicationCode;
-  /** As stored or, if there is no such license, as presented. */
-  licenseKey: string;
-  licenseId: string | null;
-  product: string | null;
-  entitlements: Record<string, EntitlementValue>;
-  updatesUntil: string | null;
-  offlineDays: number;
-  activation:
-    | (Pick<Activation, 'id' | 'name' | 'platform'> & { activatedAtMs: number; leaseUntilMs: number | null })
-    | null;
-  seats: { used: number; limit: number } | null;
-  retryAtMs: number | null;
-  machines: (Pick<Activation, 'id' | 'name' | 'platform'> & { lastSeenAtMs: number })[] | null;
-}
 
 const NO_TERMS = resolveTerms({}, {});
 /** Machines that an application without a seat is told about: those that were seen longest ago. */
 const MAX_MACHINES = 100;
-
-const isGood = (code: ApplicationCode) => code === 'valid';
-
-/** Decides what doesn't depend on seats. */
-const judgeLicense = (
-  license: CopiedLicense,
-  { status }: Verdict,
-  { product, releaseDate }: ApplicationRequest,
-): ApplicationCode => {
-  if (status !== 'active') return status;
-  if (product !== undefined && product !== license.product) return 'wrong_product';
-  const { updatesUntil } = license;
-  return updatesUntil !== null && releaseDate !== undefined && releaseDate > updatesUntil
-    ? 'updates_ended'
-    : 'valid';
-};
-
-const UNKNOWN = {
-  code: 'not_found',
-  licenseId: null,
-  product: null,
-  entitlements: {},
-  updatesUntil: null,
-  offlineDays: NO_TERMS.offlineDays,
-  activation: null,
-  seats: null,
-  retryAtMs: null,
-  machines: null,
-} as const satisfies Partial<ApplicationVerdict>;
 
 /** Whether the machine hasn't released its seat, or a file still holds it. */
 const isReleasable = ({ seat }: Activation, nowMs: number) =>
@@ -97,11 +37,12 @@ interface Parts {
   copy: Pick<Copy, 'termsOf'>;
   activations: Activations;
   outgoing: Outgoing;
+  logSeat: (license: CopiedLicense, fingerprint: string, isTaken: boolean) => void;
 }
 
-export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) => {
+export const openApplications = ({ ctx, copy, activations, outgoing, logSeat }: Parts) => {
   const clock = openSeatClock(ctx.storage.kv);
-  const seatCalls = openSeatCalls(activations, outgoing, clock);
+  const seatCalls = openSeatCalls({ activations, outgoing, clock, logSeat });
 
   const heldBy = (license: CopiedLicense, { fingerprint }: ApplicationRequest, nowMs: number) => {
     const known = fingerprint ? activations.read(license.id, fingerprint, nowMs) : null;
@@ -142,27 +83,34 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
       const { code, activation } = isGood(judged)
         ? writeOrRestart(ctx, () => seatCalls.applySeat('application', call, license, terms, request, seatMs))
         : { code: judged, activation: heldBy(license, request, seatMs) };
-      const hasNoSeat = code === 'no_seat';
+      const seats = seatsOf(license, terms, seatMs);
+      const answer = toApplicationVerdict(license, verdict, terms, { code, activation, seats });
+      if (code !== 'no_seat') return answer;
       return {
-        ...verdict,
-        valid: isGood(code),
-        code,
-        licenseKey: license.licenseKey,
-        licenseId: license.id,
-        product: license.product,
-        entitlements: terms.entitlements,
-        updatesUntil: license.updatesUntil,
-        offlineDays: terms.offlineDays,
-        activation: activation && {
-          id: activation.id,
-          name: activation.name,
-          platform: activation.platform,
-          activatedAtMs: activation.seat.activatedAtMs,
-          leaseUntilMs: activation.seat.leaseUntilMs,
-        },
-        seats: seatsOf(license, terms, seatMs),
-        retryAtMs: hasNoSeat ? retryAtMs(license, terms, seatMs) : null,
-        machines: hasNoSeat && terms.selfService ? machinesOf(license, seatMs) : null,
+        ...answer,
+        retryAtMs: retryAtMs(license, terms, seatMs),
+        machines: terms.selfService ? machinesOf(license, seatMs) : null,
+      };
+    },
+
+    /** Returns what a branch needs to answer such a verify itself, or null if it can't. */
+    rowFor: (
+      license: CopiedLicense,
+      fingerprint: string | undefined,
+      nowMs: number,
+    ): ApplicationRow | null => {
+      const terms = copy.termsOf(license);
+      const applied = terms ?? NO_TERMS;
+      if (hasNoSeats(applied, fingerprint)) return { license, terms, activation: null, count: null };
+      const seatMs = clock.read(nowMs);
+      const activation = fingerprint ? activations.read(license.id, fingerprint, seatMs) : null;
+      if (!isCopied(applied, activation, seatMs)) return null;
+      const { used, untilMs } = activations.count(license.id, seatMs);
+      return {
+        license,
+        terms,
+        activation,
+        count: applied.maxActivations === null ? null : { used, untilMs },
       };
     },
 
@@ -181,7 +129,8 @@ export const openApplications = ({ ctx, copy, activations, outgoing }: Parts) =>
       if (!activation || !isReleasable(activation, seatMs)) return 'not_found';
       const { fileUntilMs } = activation.seat;
       if (fileUntilMs !== null && fileUntilMs > seatMs && !force) return 'held_by_file';
-      writeOrRestart(ctx, () => seatCalls.release('seller', license, activation, seatMs, true));
+      const terms = termsOf(license);
+      writeOrRestart(ctx, () => seatCalls.release('seller', license, terms, activation, seatMs, true));
       return 'released';
     },
 

@@ -8,6 +8,7 @@ import type { Copy } from './copy.ts';
 import type { Ledger } from './ledger.ts';
 import type { HomeBranches } from './regions/home-branches.ts';
 import type { Forwarded, Report } from './regions/messages.ts';
+import { isNear } from './regions/near.ts';
 import type { Wait } from './regions/traffic.ts';
 import { type ReplyText, type VerifyReply, writeReply } from './replies.ts';
 import { isCounted } from './seats.ts';
@@ -18,12 +19,18 @@ interface Parts {
   ledger: Ledger;
   admission: AdmissionControl;
   usageAt: UsageAt;
-  applications: Pick<Applications, 'isPlain'>;
+  applications: Pick<Applications, 'isPlain' | 'rowFor'>;
   branches: HomeBranches;
   answerNow: (call: Call, nowMs: number) => VerifyReply;
   ensureKnown: (presented: PresentedKey, licenseKey: string | null) => Promise<boolean>;
   commit: () => Promise<void>;
 }
+
+/**
+ * Whether a call may move a seat. Its answer waits for the branches, even if an earlier call has moved the seat: a seat must
+ * not be free, or another machine's, while a branch takes it for held.
+ */
+const isMove = ({ call }: Call) => call === 'activate' || call === 'deactivate';
 
 /** Answers calls with an API key, once everything that they have counted is on disk. */
 export const openCalls = (parts: Parts) => {
@@ -44,9 +51,13 @@ export const openCalls = (parts: Parts) => {
     if (!(await ensureKnown(call.presented, call.licenseKey))) return { refused: 'unavailable' };
     if (isCounted(call.call)) await recall();
     const nowMs = Date.now();
+    const revision = branches.revision();
     const reply = answerNow(call, nowMs);
-    if (region !== null) noteTraffic(region, lastWait, reply, nowMs);
+    const waits = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
+    // A branch that has counted the call has also noted its route.
+    if (region !== null && !call.wasCounted) noteTraffic(region, lastWait, reply, nowMs);
     await commit();
+    if (waits) await branches.acknowledged();
     return reply;
   };
 
@@ -59,15 +70,18 @@ export const openCalls = (parts: Parts) => {
     });
   };
 
-  /** Only calls that a branch could answer are a reason to open one. */
-  const noteCall = (region: Region | null, reply: VerifyReply) => {
-    if (region === null || reply.refused !== null) return;
+  /** Every call spends home's share of the rate limits, but only calls that a branch could answer are a reason to open one. */
+  const noteCall = (region: Region | null, { call, request }: Call, reply: VerifyReply) => {
+    if (reply.refused !== null) return;
+    branches.countAtHome(Date.now());
+    if (region === null || call !== 'verify') return;
     const { verdict } = reply;
-    if (verdict.status !== 'not_found' && !('code' in verdict)) branches.noteCall(region, Date.now());
+    if (verdict.status === 'not_found') return;
+    if (!('code' in verdict) || isNear(verdict, request?.fingerprint)) branches.noteCall(region, Date.now());
   };
 
-  /** The rows of a call from a branch that the branch may keep. It has no terms, and no other spellings of license keys. */
-  const rowOf = ({ presented, licenseKey }: Call): Forwarded['row'] => {
+  /** The rows of a call from a branch that the branch may keep. It has no other spellings of license keys. */
+  const rowOf = ({ presented, licenseKey, request }: Call): Forwarded['row'] => {
     const key = copy.key(presented.keyId);
     if (!copy.progress().complete || !key) return null;
     const license = copy.license(licenseKey);
@@ -76,6 +90,7 @@ export const openCalls = (parts: Parts) => {
       key: { ...key, id: presented.keyId },
       license: license && applications.isPlain(license) ? license : null,
       isProduct: !!license?.product && copy.isProduct(license.product),
+      application: license && applications.rowFor(license, request?.fingerprint, Date.now()),
     };
   };
 
@@ -89,6 +104,7 @@ export const openCalls = (parts: Parts) => {
       const admitted = admission.admit(presented, needs, nowMs);
       if (admitted.refused === null) {
         ledger.useKey(presented.keyId, nowMs);
+        branches.countAtHome(nowMs);
         await commit();
       }
       return admitted;
@@ -97,7 +113,7 @@ export const openCalls = (parts: Parts) => {
     /** Answers an application's call. `region` is the caller's. */
     answer: async (call: Call, region: Region | null, lastWait: Wait | null): Promise<ReplyText> => {
       const reply = await answer(call, region, lastWait);
-      noteCall(region, reply);
+      noteCall(region, call, reply);
       return write(reply, region);
     },
 
@@ -106,7 +122,7 @@ export const openCalls = (parts: Parts) => {
       branches.hear(region, report);
       // The branch has noted how long the Worker has waited.
       const reply = await answer(call, region, null);
-      noteCall(region, reply);
+      noteCall(region, call, reply);
       const isKept = reply.refused === null && branches.isOpening(region, report.opening);
       return {
         reply: write(reply, region),

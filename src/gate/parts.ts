@@ -13,6 +13,7 @@ import { openLedger } from './ledger.ts';
 import { openOutgoing } from './outgoing.ts';
 import { openReadThrough } from './read-through.ts';
 import { openHomeBranches } from './regions/home-branches.ts';
+import { seatRef } from './regions/near.ts';
 import { readRegionSettings } from './regions/settings.ts';
 import { openTrafficTable } from './regions/traffic-table.ts';
 import { openRelay } from './relay.ts';
@@ -50,10 +51,17 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
     wantsVerified: relay.wantsVerified,
     tell: async (region, update) => branchOf(env, accountId, region).tell(update),
   });
+  const applications = openApplications({
+    ctx,
+    copy,
+    activations,
+    outgoing,
+    logSeat: ({ licenseKey }, fingerprint, isTaken) =>
+      branches.log([{ kind: 'seat', ref: seatRef(licenseKey, fingerprint), isNew: isTaken }]),
+  });
   const usageAt: UsageAt = openUsage(copy, branches.callsIn);
   const admission = openAdmission(copy, branches.homeShare);
   const ensureKnown = openReadThrough({ db, accountId, copy, admission, upkeep });
-  const applications = openApplications({ ctx, copy, activations, outgoing });
   const catchUp = openCatchUp({
     ctx,
     db,
@@ -102,7 +110,7 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
       commit,
     }),
     changes: openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }),
-    seller: openSellerCalls({ copy, activations, applications, ensureKnown, commit }),
+    seller: openSellerCalls({ copy, activations, applications, branches, ensureKnown, commit }),
     statistics: openStatistics(ledger, usageAt, branches, traffic),
     admitSession: openSessionRate(),
     pull: coalesce(async () => {

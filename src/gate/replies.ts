@@ -1,6 +1,6 @@
 import type { Region } from '../shared/rules/regions.ts';
 import type { Refusal } from './admission.ts';
-import type { ApplicationVerdict } from './applications.ts';
+import type { ApplicationVerdict } from './application-verdict.ts';
 import type { FeedPosition } from './copy.ts';
 import type { CountedCall, DayUsage, ProductUsage } from './ledger.ts';
 import type { RateState } from './rate.ts';

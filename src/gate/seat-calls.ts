@@ -2,13 +2,14 @@ import type { ActivationEventName } from '../shared/rules/events.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
 import type { Terms } from '../shared/rules/terms.ts';
-import type { Activation, Activations, Machine } from './activations.ts';
-import type { ApplicationRequest } from './applications.ts';
+import type { Activation, Activations } from './activations.ts';
+import type { ApplicationRequest } from './application-verdict.ts';
 import type { CopiedLicense } from './copy-tables.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { SeatClock } from './seat-clock.ts';
 import type { SeatActor, SeatChange } from './seat-history.ts';
-import { decideSeat, isHeld, liveUntilMs, type SeatCall, type SeatCode } from './seats.ts';
+import { planSeat } from './seat-plan.ts';
+import { isHeld, liveUntilMs, type SeatCall, type SeatCode } from './seats.ts';
 
 // Writes what a call changes about its machine's seat, with the event. Run each function in one transaction.
 
@@ -17,12 +18,25 @@ const REFUSED_EVENT_INTERVAL_MS = HOUR_MS;
 const isReplaceable = ({ seat }: Activation, nowMs: number) =>
   isHeld(seat, nowMs) && (seat.fileUntilMs ?? 0) <= nowMs;
 
-const isSameMachine = (machine: Machine, known: Machine) =>
-  machine.name === known.name &&
-  machine.platform === known.platform &&
-  machine.appVersion === known.appVersion;
+interface Parts {
+  activations: Activations;
+  outgoing: Outgoing;
+  clock: SeatClock;
+  /** Tells branches that a machine has taken or released a seat. */
+  logSeat: (license: CopiedLicense, fingerprint: string, isTaken: boolean) => void;
+}
 
-export const openSeatCalls = (activations: Activations, outgoing: Outgoing, clock: SeatClock) => {
+export const openSeatCalls = ({ activations, outgoing, clock, logSeat }: Parts) => {
+  /** While the license's seats have leases, branches have no copies of them. */
+  const logMove = (
+    license: CopiedLicense,
+    { leaseSeconds }: Terms,
+    fingerprint: string,
+    isTaken: boolean,
+  ) => {
+    if (leaseSeconds === null) logSeat(license, fingerprint, isTaken);
+  };
+
   const addEvent = (
     name: ActivationEventName,
     license: CopiedLicense,
@@ -51,6 +65,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
   const release = (
     actor: SeatActor,
     license: CopiedLicense,
+    terms: Terms,
     activation: Activation,
     nowMs: number,
     isForced = false,
@@ -59,6 +74,7 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
     const fileUntilMs = isForced ? null : activation.seat.fileUntilMs;
     activations.replace({ ...activation, seat: { ...activation.seat, releasedAtMs, fileUntilMs } });
     clock.store();
+    logMove(license, terms, activation.fingerprint, false);
     addChange('released', actor, license, activation, nowMs);
   };
 
@@ -77,33 +93,26 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
     nowMs: number,
   ): { code: SeatCode; activation: Activation | null } => {
     const { fingerprint = '', replace } = request;
-    const hasFingerprint = fingerprint !== '';
-    const known = hasFingerprint ? activations.read(license.id, fingerprint, nowMs) : null;
+    const known = fingerprint ? activations.read(license.id, fingerprint, nowMs) : null;
     const replaced = replace && terms.selfService ? activations.find(license.id, replace, nowMs) : null;
-    const decision = decideSeat(
+    const { decision, machine, isOtherMachine } = planSeat(
       {
         call,
         terms,
-        hasFingerprint,
-        seat: known?.seat ?? null,
+        request,
+        known,
         count: () => activations.count(license.id, nowMs),
         replaces: replaced !== null && isReplaceable(replaced, nowMs),
-        leaseSeconds: request.leaseSeconds,
       },
       nowMs,
     );
-    const machine: Machine = {
-      name: request.name ?? known?.name ?? null,
-      platform: request.platform ?? known?.platform ?? null,
-      appVersion: request.appVersion ?? known?.appVersion ?? null,
-    };
-    if (decision.replaces && replaced) release(actor, license, replaced, nowMs);
+    if (decision.replaces && replaced) release(actor, license, terms, replaced, nowMs);
     if (decision.code === 'no_seat' || decision.code === 'transfer_limit') {
       if (call !== 'heartbeat') addRefusal(license, fingerprint, machine.name, nowMs);
       return { code: decision.code, activation: null };
     }
     if (call === 'deactivate') {
-      if (known && decision.seat) release(actor, license, known, nowMs);
+      if (known && decision.seat) release(actor, license, terms, known, nowMs);
       return { code: decision.code, activation: null };
     }
     if (decision.takes && decision.seat) {
@@ -114,13 +123,13 @@ export const openSeatCalls = (activations: Activations, outgoing: Outgoing, cloc
         nowMs,
       );
       clock.store();
+      // Without a limit, branches don't count the seats.
+      if (terms.maxActivations !== null) logMove(license, terms, fingerprint, true);
       if (isNew) addChange('taken', actor, license, taken, nowMs);
       return { code: decision.code, activation: taken };
     }
     if (!known || !isHeld(decision.seat ?? known.seat, nowMs))
       return { code: decision.code, activation: null };
-    const isRenewed = decision.code === 'valid';
-    const isOtherMachine = isRenewed && !isSameMachine(machine, known);
     if (!decision.seat && !isOtherMachine) return { code: decision.code, activation: known };
     const renewed = { ...known, ...machine, seat: decision.seat ?? known.seat };
     activations.renew(renewed);

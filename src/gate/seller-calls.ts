@@ -2,18 +2,27 @@ import type { Activations } from './activations.ts';
 import type { Applications } from './applications.ts';
 import type { FileRequest, FileVerdict, ReleaseResult, SeatPage } from './seller-types.ts';
 import type { Copy } from './copy.ts';
+import type { HomeBranches } from './regions/home-branches.ts';
 import type { SeatChange } from './seat-history.ts';
 
 interface Parts {
   copy: Copy;
   activations: Activations;
   applications: Applications;
+  branches: Pick<HomeBranches, 'acknowledged'>;
   ensureKnown: (presented: null, licenseKey: string) => Promise<boolean>;
   commit: () => Promise<void>;
 }
 
 /** What a seller does with a license's seats. Each call answers null if the license isn't known and D1 can't be reached. */
-export const openSellerCalls = ({ copy, activations, applications, ensureKnown, commit }: Parts) => {
+export const openSellerCalls = ({
+  copy,
+  activations,
+  applications,
+  branches,
+  ensureKnown,
+  commit,
+}: Parts) => {
   const findLicense = async (licenseKey: string) =>
     (await ensureKnown(null, licenseKey)) ? copy.findLicense(licenseKey) : null;
 
@@ -36,6 +45,7 @@ export const openSellerCalls = ({ copy, activations, applications, ensureKnown, 
       const license = await findLicense(licenseKey);
       const result = license && applications.release(license, id, force, Date.now());
       await commit();
+      await branches.acknowledged();
       return result;
     },
 
@@ -43,6 +53,7 @@ export const openSellerCalls = ({ copy, activations, applications, ensureKnown, 
       const license = await findLicense(request.licenseKey);
       const verdict = license && applications.holdForFile(license, request, Date.now());
       await commit();
+      await branches.acknowledged();
       return verdict;
     },
   };

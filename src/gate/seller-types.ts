@@ -1,6 +1,6 @@
 import type { Terms } from '../shared/rules/terms.ts';
 import type { Activation } from './activations.ts';
-import type { ApplicationCode, ApplicationVerdict } from './applications.ts';
+import type { ApplicationCode, ApplicationVerdict } from './application-verdict.ts';
 import type { CopiedLicense } from './copy-tables.ts';
 
 // What a seller asks about a license's seats, and the answers.

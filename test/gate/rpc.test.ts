@@ -42,7 +42,7 @@ test('the gate has the methods that a Worker of the other release calls', () => 
 });
 
 test('a branch has the methods that a Worker or a gate of the other release calls', () => {
-  expect(methodsOf(GateBranch)).toEqual({ verify: 5, tell: 1 });
+  expect(methodsOf(GateBranch)).toEqual({ verify: 5, application: 5, tell: 1 });
 });
 
 test('the outbox has the methods that a Worker of the other release calls', () => {

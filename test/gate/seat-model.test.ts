@@ -97,6 +97,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
       copy: { termsOf: () => model.terms },
       activations: openActivations(sql),
       outgoing,
+      logSeat: () => {},
     });
   let applications = open();
   let wallMs = Math.max(START_MS, openSeatClock(kv).read(0));

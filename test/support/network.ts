@@ -39,13 +39,15 @@ export const simulateNetwork = (home: Region) => {
     return [home, region];
   };
   delay(GateBranch.prototype, 'tell', regionOfBranch);
-  delay(GateBranch.prototype, 'verify', (object, args) => {
-    const [, region] = regionOfBranch(object, args);
-    return [region, region];
-  });
+  for (const method of ['verify', 'application'])
+    delay(GateBranch.prototype, method, (object, args) => {
+      const [, region] = regionOfBranch(object, args);
+      return [region, region];
+    });
   for (const method of ['forward', 'renew', 'close'])
     delay(AccountGate.prototype, method, (_object, [region]) => [region as Region, home]);
-  delay(AccountGate.prototype, 'verify', (_object, args) => [(args[4] as Region | null) ?? home, home]);
+  for (const method of ['verify', 'application'])
+    delay(AccountGate.prototype, method, (_object, args) => [(args[4] as Region | null) ?? home, home]);
 
   return { cut };
 };

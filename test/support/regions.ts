@@ -6,12 +6,13 @@ import { parseApiKey } from '../../src/auth/api-key.ts';
 import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/feed.ts';
 import { OPEN_AFTER_CALLS } from '../../src/gate/regions/opening.ts';
+import type { SeatCall } from '../../src/gate/seats.ts';
 import { readReply } from '../../src/gate/replies.ts';
 import worker from '../../src/index.ts';
 import { branchOf } from '../../src/shared/objects.ts';
 import type { PresentedKey } from '../../src/shared/presented-key.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
-import { type Customer, ORIGIN } from './client.ts';
+import { type Customer, type Json, ORIGIN } from './client.ts';
 import { ctxOf } from './databases.ts';
 import { gate } from './gate.ts';
 import { COLOS } from './round-trips.ts';
@@ -69,20 +70,29 @@ export const openBranch = async (
   });
 };
 
-/** Verifies a license from a region, while regions are on or off. */
-export const verifyFrom = async (
+/** Makes one of an application's calls from a region, while regions are on or off. */
+export const callFrom = async (
   region: Region,
   { apiKey }: Pick<Customer, 'apiKey'>,
-  licenseKey: string,
+  call: SeatCall,
+  sent: object,
   regions: 'on' | 'off' = 'on',
 ) => {
-  const request = new Request(`${ORIGIN}/api/v1/licenses/verify`, {
+  const request = new Request(`${ORIGIN}/api/v1/licenses/${call}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
-    body: JSON.stringify({ license_key: licenseKey }),
+    body: JSON.stringify(sent),
     cf: { colo: COLOS[region] } as CfProperties,
   });
   const response = await worker.fetch(request, { ...env, REGIONS: regions }, createExecutionContext());
-  const body: Record<string, unknown> = await response.json();
+  const body: Json = await response.json();
   return { status: response.status, region: response.headers.get('latchkey-region'), body };
 };
+
+/** Verifies a license from a region, while regions are on or off. */
+export const verifyFrom = (
+  region: Region,
+  customer: Pick<Customer, 'apiKey'>,
+  licenseKey: string,
+  regions: 'on' | 'off' = 'on',
+) => callFrom(region, customer, 'verify', { license_key: licenseKey }, regions);

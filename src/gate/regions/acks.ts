@@ -17,20 +17,21 @@ export const whoMustAck = <B extends LeasedBranch>(branches: B[], revision: numb
   branches.filter(({ leasedUntilMs, applied }) => nowMs < leasedUntilMs && applied < revision);
 
 export interface ChangedRow {
-  kind: 'account' | 'key' | 'license' | 'product' | 'erased';
-  /** A license key, a key's id or a product's code. */
+  kind: 'account' | 'key' | 'license' | 'product' | 'erased' | 'seat';
+  /** A license key, a key's id, a product's code, or a machine's seat (see `seatRef`). */
   ref: string;
-  /** Whether home's complete copy has not had the row before. */
+  /** Whether home's complete copy has not had the row before, or a machine has taken a seat. */
   isNew: boolean;
 }
 
 /**
  * Whether a change waits for the branches. A new key or license doesn't: a branch asks home for everything that it doesn't
- * have. But a license whose key is another spelling of a generated key hides the license with that key.
+ * have. But a license whose key is another spelling of a generated key hides the license with that key. A seat that was taken
+ * changes only how many seats the answers for other machines show as used, which may be late by a lease.
  */
 export const needsAck = ({ kind, ref, isNew }: ChangedRow): boolean => {
   if (!isNew) return true;
-  return kind === 'license' ? candidateKeys(ref).length > 1 : kind !== 'key';
+  return kind === 'license' ? candidateKeys(ref).length > 1 : kind !== 'key' && kind !== 'seat';
 };
 
 /**

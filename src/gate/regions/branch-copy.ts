@@ -1,7 +1,16 @@
 import { createLru } from '../../shared/lru.ts';
+import type { Terms } from '../../shared/rules/terms.ts';
+import type { Activation } from '../activations.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../copy-tables.ts';
 import { mayKeep } from './acks.ts';
-import { type BranchUpdate, type ChangedRef, feedStep, type Forwarded } from './messages.ts';
+import {
+  type ApplicationRow,
+  type BranchUpdate,
+  type ChangedRef,
+  feedStep,
+  type Forwarded,
+} from './messages.ts';
+import { seatRef } from './near.ts';
 
 // A branch's copy of some of home's rows: those that its callers have needed. A change deletes a row, and the next call
 // that needs it is forwarded and brings the new one. A branch never answers from the absence of a row.
@@ -17,8 +26,13 @@ interface Facts {
   lastCallMs?: number;
 }
 
-type Kind = 'key' | 'license';
-type KeptLicense = CopiedLicense & { isProduct: boolean };
+type Kind = 'key' | 'license' | 'seat';
+/** `resolved` are the terms that apply to the license. Absent in a copy from when branches had no licenses with terms. */
+type KeptLicense = CopiedLicense & { isProduct: boolean; resolved?: Terms | null };
+type Seats = NonNullable<ApplicationRow['count']>;
+
+/** Sorts behind every seat of the license, see `seatRef`. */
+const endOfSeats = (licenseKey: string) => `${licenseKey}!`;
 
 const ROWS_IN_MEMORY = 5_000;
 const CHANGES_IN_MEMORY = 1_000;
@@ -59,27 +73,52 @@ export const openBranchCopy = (sql: SqlStorage) => {
     allChangedAt = revision;
   };
 
+  const noteChange = (kind: Kind, ref: string, revision: number) => {
+    if (changedAt.size >= CHANGES_IN_MEMORY) {
+      changedAt.clear();
+      allChangedAt = revision;
+    }
+    changedAt.set(`${kind}:${ref}`, revision);
+  };
+
   const drop = ({ kind, ref }: ChangedRef, revision: number) => {
     if (kind === 'account' || kind === 'all') return;
-    const rowKind: Kind = kind === 'key' ? 'key' : 'license';
     if (kind === 'product') {
-      sql.exec("DELETE FROM copies WHERE kind = 'license' AND product = ?", ref);
+      sql.exec('DELETE FROM copies WHERE product = ?', ref);
       licenses = createLru(ROWS_IN_MEMORY);
       products.delete(ref);
       allChangedAt = revision;
       return;
     }
+    if (kind === 'seat') {
+      const [licenseKey = ''] = ref.split(' ');
+      for (const changed of [ref, seatRef(licenseKey, '')]) {
+        // The branch may have copied the seat after the change, which it learns of later.
+        sql.exec("DELETE FROM copies WHERE kind = 'seat' AND ref = ? AND as_of < ?", changed, revision);
+        noteChange('seat', changed, revision);
+      }
+      return;
+    }
+    const rowKind = kind === 'key' ? 'key' : 'license';
     sql.exec('DELETE FROM copies WHERE kind = ? AND ref = ?', rowKind, ref);
     (rowKind === 'key' ? keys : licenses).delete(ref);
-    if (changedAt.size >= CHANGES_IN_MEMORY) {
-      changedAt.clear();
-      allChangedAt = revision;
-    }
-    changedAt.set(`${rowKind}:${ref}`, revision);
+    // A license's seats are only copied together with it: while it has other terms, no change of them is logged.
+    if (rowKind === 'license')
+      sql.exec(
+        "DELETE FROM copies WHERE kind = 'seat' AND ref >= ? AND ref < ?",
+        seatRef(ref, ''),
+        endOfSeats(ref),
+      );
+    noteChange(rowKind, ref, revision);
   };
 
-  const keep = (kind: Kind, ref: string, asOf: number, value: unknown, product: string | null) => {
-    if (!mayKeep(asOf, Math.max(allChangedAt, changedAt.get(`${kind}:${ref}`) ?? 0))) return;
+  /** A row that the branch has already isn't written. A change of its license overtakes a seat, too. */
+  const keep = (kind: Kind, ref: string, asOf: number, value: unknown, license: CopiedLicense | null) => {
+    const changes = [
+      changedAt.get(`${kind}:${ref}`),
+      license && changedAt.get(`license:${license.licenseKey}`),
+    ];
+    if (!mayKeep(asOf, Math.max(allChangedAt, ...changes.map((revision) => revision ?? 0)))) return;
     sql.exec(
       `INSERT INTO copies (kind, ref, as_of, product, value) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET as_of = excluded.as_of, product = excluded.product, value = excluded.value
@@ -87,13 +126,14 @@ export const openBranchCopy = (sql: SqlStorage) => {
       kind,
       ref,
       asOf,
-      product,
+      license?.product ?? null,
       JSON.stringify(value),
     );
-    (kind === 'key' ? keys : licenses).delete(ref);
+    if (kind === 'key') keys.delete(ref);
+    if (kind === 'license') licenses.delete(ref);
   };
 
-  const findLicense = (licenseKey: string): CopiedLicense | null => {
+  const findLicense = (licenseKey: string): KeptLicense | null => {
     const cached = licenses.get(licenseKey);
     if (cached) return cached;
     const found = read('license', licenseKey) as KeptLicense | null;
@@ -109,6 +149,19 @@ export const openBranchCopy = (sql: SqlStorage) => {
     account: () => facts.account,
     findLicense,
     isProduct: (code: string) => products.has(code),
+
+    /** The license's terms, or null if neither the license nor its product has any. */
+    termsOf: ({ licenseKey }: CopiedLicense): Terms | null => findLicense(licenseKey)?.resolved ?? null,
+
+    /** Returns the machine's activation, or null if the branch has no copy of it. */
+    activation: ({ licenseKey }: CopiedLicense, fingerprint: string): Activation | null =>
+      read('seat', seatRef(licenseKey, fingerprint)) as Activation | null,
+
+    /** Returns how many seats of the license are used, or null if the branch doesn't know. */
+    usedSeats: ({ licenseKey }: CopiedLicense, nowMs: number): number | null => {
+      const count = read('seat', seatRef(licenseKey, '')) as Seats | null;
+      return count && nowMs < count.untilMs ? count.used : null;
+    },
 
     key: (id: string): CopiedKey | null => {
       const cached = keys.get(id);
@@ -128,10 +181,20 @@ export const openBranchCopy = (sql: SqlStorage) => {
      * Keeps the rows that home has sent with its answer, unless a change has overtaken them. `opening` is that of the call: home
      * numbers no changes while no branch is open.
      */
-    keep: ({ asOf, key, license, isProduct }: NonNullable<Forwarded['row']>, opening: number) => {
+    keep: (
+      { asOf, key, license, isProduct, application }: NonNullable<Forwarded['row']>,
+      opening: number,
+    ) => {
       if (facts.state !== 'open' || facts.opening !== opening) return;
       keep('key', key.id, asOf, key, null);
-      if (license) keep('license', license.licenseKey, asOf, { ...license, isProduct }, license.product);
+      const known = application?.license ?? license;
+      if (!known) return;
+      const resolved = application?.terms ?? null;
+      keep('license', known.licenseKey, asOf, { ...known, isProduct, resolved }, known);
+      const { activation, count } = application ?? {};
+      if (count) keep('seat', seatRef(known.licenseKey, ''), asOf, count, known);
+      if (activation)
+        keep('seat', seatRef(known.licenseKey, activation.fingerprint), asOf, activation, known);
     },
 
     /** Applies home's changes, as part of the current transaction. Returns whether the update isn't outdated. */

@@ -182,3 +182,5 @@ export const openBranchHome = (parts: Parts) => {
     close,
   };
 };
+
+export type BranchHome = ReturnType<typeof openBranchHome>;

@@ -1,49 +1,39 @@
 import { DurableObject } from 'cloudflare:workers';
 import { coalesce } from '../../shared/coalesce.ts';
 import { logError } from '../../shared/log.ts';
-import { createLru } from '../../shared/lru.ts';
 import { migrateObject } from '../../shared/object-migrations.ts';
 import { gateOf } from '../../shared/objects.ts';
 import type { PresentedKey } from '../../shared/presented-key.ts';
 import { allowRetries } from '../../shared/retries.ts';
 import type { Region } from '../../shared/rules/regions.ts';
-import { within } from '../../shared/within.ts';
 import { storedName } from '../../shared/stored-account-id.ts';
 import { openAdmission } from '../admission.ts';
 import { type Call, openAnswers } from '../answers.ts';
+import type { ApplicationRequest } from '../application-verdict.ts';
 import { openLedger } from '../ledger.ts';
 import { openOutgoing } from '../outgoing.ts';
 import { openRelay } from '../relay.ts';
 import { type ReplyText, type VerifyReply, writeReply } from '../replies.ts';
+import { openSeatClock } from '../seat-clock.ts';
+import type { SeatCall } from '../seats.ts';
 import { openUsage, type UsageAt } from '../usage.ts';
+import { openBranchApplications } from './branch-applications.ts';
 import { openBranchCopy } from './branch-copy.ts';
 import { openBranchEscrows } from './branch-escrows.ts';
 import { openBranchHome } from './branch-home.ts';
 import { BRANCH_STEPS } from './branch-tables.ts';
+import { openForwarding } from './forwarding.ts';
 import type { BranchUpdate, Report } from './messages.ts';
 import type { Wait } from './traffic.ts';
 
-/** The platform repeats a call for at most ten seconds. */
-const FORWARDED_IN_MEMORY = 10_000;
 const EVENT_ALARM_MS = 10_000;
-/** The Worker waits a little longer before it asks home itself. */
-const FORWARD_MS = 2_000;
-
-/** A branch has only licenses without terms. The Worker asks home about machines. */
-const applications = {
-  isPlain: () => true,
-  judge: () => {
-    throw new Error('A branch judges no calls about machines.');
-  },
-};
-
 /**
  * A branch of an account's gate, near callers far from its home. While it holds a lease, it answers verifies from the rows
  * that it has, and counts them against what home has granted it. Home answers everything else.
  */
 export class GateBranch extends DurableObject<Env> {
   static {
-    allowRetries(this.prototype, ['verify', 'tell']);
+    allowRetries(this.prototype, ['verify', 'application', 'tell']);
   }
 
   readonly #accountId: string;
@@ -52,11 +42,11 @@ export class GateBranch extends DurableObject<Env> {
   readonly #ledger;
   readonly #outgoing;
   readonly #home;
+  readonly #applications;
+  readonly #forwarding;
   readonly #answerNow;
   readonly #relay;
   readonly #commit;
-  /** Calls that were forwarded. A repeat goes where the call went first. */
-  readonly #forwarded = createLru<true>(FORWARDED_IN_MEMORY);
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -84,6 +74,13 @@ export class GateBranch extends DurableObject<Env> {
         close: async (report) => this.#gate().close(this.#region, report),
       },
     }));
+    const applications = (this.#applications = openBranchApplications(copy, openSeatClock(storage.kv)));
+    this.#forwarding = openForwarding({
+      copy,
+      home,
+      ledger,
+      forward: async (call, report) => this.#gate().forward(this.#region, call, report),
+    });
     const admission = openAdmission(copy, home.shareOfRate);
     const usageAt: UsageAt = openUsage(copy, (startMs) => ({
       apiUsage: home.othersIn(startMs) + ledger.periodUsage(startMs),
@@ -114,17 +111,19 @@ export class GateBranch extends DurableObject<Env> {
     lastWait: Wait | null = null,
   ): Promise<ReplyText> {
     const call = { presented, call: 'verify', licenseKey, request: null, callId, canSign } as const;
-    const nowMs = Date.now();
-    const { traffic } = this.#ledger;
-    if (lastWait) traffic.noteWait(this.#region, lastWait, nowMs);
-    const reply = this.#answerHere(call, nowMs);
-    // Home counts the calls that it answers.
-    if (!reply) return this.#forward(call, nowMs);
-    if (reply.refused === null) traffic.count(this.#region, this.#region, nowMs);
-    this.#home.noteCall(nowMs);
-    await this.#commit();
-    if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
-    return writeReply(reply, { region: this.#region, branch: this.#region });
+    return this.#answer(call, lastWait);
+  }
+
+  /** Answers an application's verify, or lets home answer it. */
+  async application(
+    presented: PresentedKey,
+    call: SeatCall,
+    request: ApplicationRequest,
+    callId: string,
+    lastWait: Wait | null = null,
+  ): Promise<ReplyText> {
+    const { licenseKey } = request;
+    return this.#answer({ presented, call, licenseKey, request, callId, canSign: true }, lastWait);
   }
 
   /** Home tells what has changed. The answer confirms it, once it is on disk. */
@@ -149,26 +148,35 @@ export class GateBranch extends DurableObject<Env> {
     else if (!this.#outgoing.isEmpty()) await this.#arm(EVENT_ALARM_MS);
   }
 
-  /** Returns the answer, or null if only home can answer the call. */
-  #answerHere(call: Call, nowMs: number): VerifyReply | null {
-    const { presented, licenseKey, callId } = call;
-    if (this.#forwarded.get(callId) || !this.#home.mayAnswer(nowMs)) return null;
-    if (!this.#copy.key(presented.keyId) || !this.#copy.findLicense(licenseKey)) return null;
-    const reply = this.#answerNow(call, nowMs);
-    // Home may have more of the limits left.
-    return reply.refused === null || reply.refused === 'api_key_invalid' ? reply : null;
+  async #answer(call: Call, lastWait: Wait | null): Promise<ReplyText> {
+    const nowMs = Date.now();
+    const { traffic } = this.#ledger;
+    if (lastWait) traffic.noteWait(this.#region, lastWait, nowMs);
+    const reply = this.#answerHere(call, nowMs);
+    if (!reply) {
+      // Home counts the calls that it answers.
+      const forwarded = this.#forwarding.forward(call, nowMs);
+      if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
+      return forwarded;
+    }
+    if (reply.refused === null) traffic.count(this.#region, this.#region, nowMs);
+    this.#home.noteCall(nowMs);
+    await this.#commit();
+    if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
+    return writeReply(reply, { region: this.#region, branch: this.#region });
   }
 
-  async #forward(call: Call, nowMs: number): Promise<ReplyText> {
-    this.#forwarded.set(call.callId, true);
-    const wasCounted = this.#ledger.hasCounted(call.callId);
-    const report = this.#home.report();
-    const forwarding = this.#gate().forward(this.#region, { ...call, wasCounted }, report);
-    if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
-    const { reply, row, others } = await within(FORWARD_MS, forwarding);
-    if (others) this.#home.noteOthers(others.periodStartMs, others.calls);
-    if (row?.license) this.#home.noteCall(nowMs);
-    if (row) this.#copy.keep(row, report.opening);
+  /** Returns the answer, or null if only home can answer the call. */
+  #answerHere(call: Call, nowMs: number): VerifyReply | null {
+    const { presented, callId } = call;
+    if (this.#forwarding.wasForwarded(callId) || !this.#home.mayAnswer(nowMs)) return null;
+    if (!this.#copy.key(presented.keyId)) return null;
+    const step = this.#applications.decide(call, nowMs);
+    if (step === 'forward') return null;
+    const reply = this.#answerNow(call, nowMs);
+    // Home may have more of the limits left.
+    if (reply.refused !== null) return reply.refused === 'api_key_invalid' ? reply : null;
+    if (step === 'answer_and_note') this.#soon(this.#forwarding.noteSeen(call));
     return reply;
   }
 

@@ -134,6 +134,7 @@ export const openHomeBranches = (parts: Parts) => {
     },
 
     homeShare: known.homeShare,
+    countAtHome: known.countAtHome,
     hear,
 
     /** Whether the branch has been leased, so that callers may turn to it. */
@@ -149,9 +150,8 @@ export const openHomeBranches = (parts: Parts) => {
 
     counters: store.counters,
 
-    /** Counts a call that home answers, and opens a branch for a region with many of them. */
+    /** Counts a call that a branch could answer, and opens a branch for a region with many of them. */
     noteCall: (region: Region, nowMs: number) => {
-      if (records.size > 0) known.countAtHome(nowMs);
       if (!settings.isOn) return;
       const window = calls.get(region);
       const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;

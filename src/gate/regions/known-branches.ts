@@ -58,7 +58,10 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
     open: (region: Region) => add(region, 0, true),
     remove: (region: Region) => known.delete(region),
 
-    countAtHome: usedAtHome.note,
+    /** Counts a call that spends home's share of the rate limits. */
+    countAtHome: (nowMs: number) => {
+      if (known.size > 0) usedAtHome.note(nowMs);
+    },
 
     hear: (region: Region, report: Report) => {
       const branch = known.get(region);

@@ -1,3 +1,5 @@
+import type { Terms } from '../../shared/rules/terms.ts';
+import type { Activation } from '../activations.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../copy-tables.ts';
 import type { Counter } from '../counters.ts';
 import type { ReplyText } from '../replies.ts';
@@ -72,15 +74,29 @@ export interface BranchUpdate extends Update<ChangedRef> {
 /** Null if home can't renew leases at present. `closed` names an opening that is over. */
 export type RenewalReply = { update: BranchUpdate; leaseMs: number } | { closed: number } | null;
 
+/** What a branch needs to answer verifies with an application's fields. */
+export interface ApplicationRow {
+  license: CopiedLicense;
+  /** Null if neither the license nor its product has any. */
+  terms: Terms | null;
+  /** The machine's activation, if the branch may have a copy of it. */
+  activation: Activation | null;
+  /** The license's used seats, if they are limited. The count holds until a seat's lease ends. */
+  count: { used: number; untilMs: number } | null;
+}
+
 /** Home's answer to a call that a branch couldn't answer, with rows that the branch may keep. */
 export interface Forwarded {
   reply: ReplyText;
   row: {
     asOf: number;
     key: CopiedKey & { id: string };
+    /** Null if the license has terms: a branch of the release before copied only licenses without terms. */
     license: CopiedLicense | null;
     /** Whether the license's product exists. */
     isProduct: boolean;
+    /** Null if only home can answer such calls. Absent from a home of the release before. */
+    application?: ApplicationRow | null;
   } | null;
   /** What home and the other branches have counted in a period. */
   others: { periodStartMs: number; calls: number } | null;

@@ -16,11 +16,12 @@ const AVOID_MS = 10_000;
 const openFromMs = createLru<number>(BRANCHES_IN_MEMORY);
 
 interface Targets {
-  branch: (region: Region) => Promise<ReplyText>;
+  /** Null for a call that only home answers. */
+  branch: ((region: Region) => Promise<ReplyText>) | null;
   home: () => Promise<ReplyText>;
 }
 
-/** Lets the caller's branch answer a verify if it is open, and home otherwise. Home also answers if the branch can't. */
+/** Lets the caller's branch answer a call if it is open, and home otherwise. Home also answers if the branch can't. */
 export const askNearest = async (
   accountId: string,
   region: Region | null,
@@ -29,7 +30,7 @@ export const askNearest = async (
   if (region === null) return readReply(await home());
   const name = `${accountId}@${region}`;
   const fromMs = openFromMs.get(name);
-  if (fromMs !== undefined && Date.now() >= fromMs) {
+  if (branch && fromMs !== undefined && Date.now() >= fromMs) {
     try {
       const reply = readReply(await within(BRANCH_MS, branch(region)));
       if (reply.branch !== region) openFromMs.delete(name);

@@ -6,7 +6,7 @@ import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
-import { killBranch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { callFrom, killBranch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 
 let ada: Customer;
 let licenseKey: string;
@@ -74,10 +74,14 @@ test('a home without branches writes nothing about them', async () => {
 });
 
 test('calls that a branch could not answer open none', async () => {
-  await ada.asSession('PUT', '/api/v1/products/orrery', { terms: { offline_days: 3 } });
-  const { license_key: withTerms } = await ada.createLicense({ product: 'orrery' });
-  for (const key of ['UNKNOWN-KEY', withTerms as string])
-    for (let i = 0; i < OPEN_AFTER_CALLS; i++) await verifyAtHome('oc', ada, key);
+  const terms = { max_activations: 1, lease_seconds: 3_600 };
+  await ada.asSession('PUT', '/api/v1/products/orrery', { terms });
+  const { license_key: floating } = await ada.createLicense({ product: 'orrery' });
+  for (let i = 0; i < OPEN_AFTER_CALLS; i++) {
+    await verifyAtHome('oc', ada, 'UNKNOWN-KEY');
+    for (const call of ['activate', 'verify'] as const)
+      await callFrom('oc', ada, call, { license_key: floating, fingerprint: 'machine-0001' });
+  }
   expect(await readGate(ada.accountId, 'SELECT * FROM branches')).toEqual([]);
 });
 

@@ -6,7 +6,7 @@ import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { setPlan } from '../../support/gate.ts';
 import { simulateNetwork } from '../../support/network.ts';
-import { openBranch, setHome, verifyFrom } from '../../support/regions.ts';
+import { callFrom, openBranch, setHome, verifyFrom } from '../../support/regions.ts';
 
 let ada: Customer;
 let licenseKey: string;
@@ -62,11 +62,17 @@ test('a verify near an open branch is one call to the branch, and all others are
     }
   };
   record(AccountGate.prototype, 'gate', ['verify', 'application', 'forward']);
-  record(GateBranch.prototype, 'branch', ['verify']);
+  record(GateBranch.prototype, 'branch', ['verify', 'application']);
   expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 200, region: 'oc' });
   expect(await verifyFrom('weur', ada, licenseKey)).toMatchObject({ status: 200, region: 'enam' });
   expect(await verifyFrom('oc', ada, licenseKey, 'off')).toMatchObject({ status: 200, region: null });
   expect(calls).toEqual(['branch.verify', 'gate.verify', 'gate.verify']);
+  calls.length = 0;
+  const sent = { license_key: licenseKey, fingerprint: 'machine-0001' };
+  for (const name of ['activate', 'heartbeat', 'verify', 'verify', 'deactivate'] as const)
+    expect(await callFrom('oc', ada, name, sent)).toMatchObject({ status: 200 });
+  const copied = ['branch.application', 'gate.forward', 'branch.application'];
+  expect(calls).toEqual(['gate.application', 'gate.application', ...copied, 'gate.application']);
 });
 
 test('a region that is cut off from home answers until its lease ends', async () => {

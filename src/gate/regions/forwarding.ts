@@ -1,0 +1,65 @@
+import { createLru } from '../../shared/lru.ts';
+import { within } from '../../shared/within.ts';
+import type { Call } from '../answers.ts';
+import type { Ledger } from '../ledger.ts';
+import type { ReplyText } from '../replies.ts';
+import type { BranchCopy } from './branch-copy.ts';
+import type { BranchHome } from './branch-home.ts';
+import type { Forwarded, Report } from './messages.ts';
+import { seatRef } from './near.ts';
+
+/** The platform repeats a call for at most ten seconds. */
+const FORWARDED_IN_MEMORY = 10_000;
+/** The Worker waits a little longer before it asks home itself. */
+const FORWARD_MS = 2_000;
+
+interface Parts {
+  copy: BranchCopy;
+  home: Pick<BranchHome, 'noteCall' | 'noteOthers' | 'report'>;
+  ledger: Pick<Ledger, 'hasCounted'>;
+  forward: (call: Call, report: Report) => Promise<Forwarded>;
+}
+
+/** Lets home answer calls, and keeps the rows that come with the answers. */
+export const openForwarding = ({ copy, home, ledger, forward }: Parts) => {
+  /** Calls that were forwarded. A repeat goes where the call went first. */
+  const forwarded = createLru<true>(FORWARDED_IN_MEMORY);
+  /** The seats of machines that home is being told of. */
+  const noting = new Set<string>();
+
+  const askHome = async (call: Call, wasCounted: boolean): Promise<Forwarded> => {
+    const report = home.report();
+    const answer = await within(FORWARD_MS, forward({ ...call, wasCounted }, report));
+    const { row, others } = answer;
+    if (others) home.noteOthers(others.periodStartMs, others.calls);
+    if (row) copy.keep(row, report.opening);
+    return answer;
+  };
+
+  return {
+    wasForwarded: (callId: string) => forwarded.get(callId) === true,
+
+    /** Lets home answer a call that the branch can't answer. */
+    forward: async (call: Call, nowMs: number): Promise<ReplyText> => {
+      forwarded.set(call.callId, true);
+      const { reply, row } = await askHome(call, ledger.hasCounted(call.callId));
+      if (row?.license || row?.application) home.noteCall(nowMs);
+      return reply;
+    },
+
+    /**
+     * Lets home note that a machine was seen, once an hour. The caller doesn't wait, because the branch has answered and counted
+     * the call. If home can't be reached, the machine's next verify tries again.
+     */
+    noteSeen: async (call: Call): Promise<void> => {
+      const name = seatRef(call.licenseKey, call.request?.fingerprint ?? '');
+      if (noting.has(name)) return;
+      noting.add(name);
+      try {
+        await askHome(call, true);
+      } finally {
+        noting.delete(name);
+      }
+    },
+  };
+};

@@ -1,0 +1,249 @@
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
+import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
+import type { Region } from '../../../src/shared/rules/regions.ts';
+import { machineOf } from '../../support/activations.ts';
+import { call, type Customer, type Json, ORIGIN, signUp } from '../../support/client.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { setPlan, tamper } from '../../support/gate.ts';
+import { simulateNetwork } from '../../support/network.ts';
+import { callFrom, openBranch, setHome, verifyFrom, verifyIn } from '../../support/regions.ts';
+
+const SEATS = { max_activations: 2, self_service: true, entitlements: { export: true } };
+let ada: Customer;
+let license: Json;
+/** A license without terms, which keeps branches open. */
+let plainKey: string;
+
+const path = () => `/api/v1/licenses/${license.id}`;
+const setTerms = (terms: Json) => ada.asSession('PUT', '/api/v1/products/orrery', { terms });
+
+beforeEach(async () => {
+  useFakeClock();
+  ada = await signUp();
+  await setPlan(ada.accountId, 'scale');
+  await setHome(ada.accountId, 'enam');
+  await setTerms(SEATS);
+  license = await ada.createLicense({ product: 'orrery' });
+  ({ license_key: plainKey } = await ada.createLicense());
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const on = (region: Region, name: Parameters<typeof callFrom>[2], n: number, sent: object = {}) =>
+  callFrom(region, ada, name, { license_key: license.license_key, fingerprint: machineOf(n), ...sent });
+
+/** Opens the branch, and lets the Worker learn of it. */
+const open = async (region: Region) => {
+  await openBranch(region, ada, plainKey);
+  await verifyFrom(region, ada, plainKey);
+};
+
+/** Takes a seat, and lets the branch copy it. */
+const activateIn = async (region: Region, n: number): Promise<Json> => {
+  const { body } = await on(region, 'activate', n);
+  expect(body.code).toBe('valid');
+  await on(region, 'verify', n);
+  expect(await on(region, 'verify', n)).toMatchObject({ region, body: { code: 'valid' } });
+  return body.activation;
+};
+
+const claimsOf = async (token: string) => {
+  const { body } = await call('GET', `/api/v1/jwks/${ada.accountId}`);
+  const options = { issuer: ORIGIN, audience: ada.accountId, typ: 'latchkey+jwt' };
+  return (await jwtVerify(token, createLocalJWKSet(body as JSONWebKeySet), options)).payload;
+};
+
+test('a branch answers and signs the verify of a machine with a seat as home does', async () => {
+  await open('oc');
+  await on('oc', 'activate', 1, { name: 'Laptop', app_version: '2.1' });
+  const sent = { name: 'Laptop', product: 'orrery', nonce: 'nonce-0123456789', release_date: '2026-11-01' };
+  const far = await on('oc', 'verify', 1, sent);
+  const near = await on('oc', 'verify', 1, sent);
+  expect([far.region, near.region]).toEqual(['enam', 'oc']);
+  const { token: farToken, api_usage: usage, ...answer } = far.body;
+  expect(near.body).toEqual({ ...answer, api_usage: usage + 1, token: expect.any(String) });
+  const claims = await claimsOf(near.body.token);
+  expect(claims).toEqual({ ...(await claimsOf(farToken)), jti: expect.any(String) });
+  expect(claims).toMatchObject({ nonce: sent.nonce, act: near.body.activation.id, ent: { export: true } });
+  for (const [fields, code] of [
+    [{ product: 'other' }, 'wrong_product'],
+    [{ lease_seconds: 60, replace: near.body.activation.id }, 'valid'],
+  ] as const)
+    expect(await on('oc', 'verify', 1, fields)).toMatchObject({ region: 'oc', body: { code } });
+});
+
+test('a branch answers for a license without a limit of seats, also if no machine is named', async () => {
+  await setTerms({ offline_days: 3, lease_seconds: 3_600 });
+  await open('oc');
+  for (const region of ['enam', 'oc'])
+    expect(await verifyFrom('oc', ada, license.license_key)).toMatchObject({
+      region,
+      body: { code: 'valid', seats: null, activation: null },
+    });
+  expect(await on('oc', 'verify', 1)).toMatchObject({ region: 'enam', body: { code: 'valid' } });
+});
+
+test('a verify goes home if the branch has no copy of the machine’s seat, or if the machine has changed', async () => {
+  await open('oc');
+  await activateIn('oc', 1);
+  for (let i = 0; i < 2; i++)
+    expect(await on('oc', 'verify', 2)).toMatchObject({ region: 'enam', body: { code: 'not_activated' } });
+  const renamed = { body: { activation: { name: 'Desktop' } } };
+  for (const region of ['enam', 'oc'])
+    expect(await on('oc', 'verify', 1, { name: 'Desktop' })).toMatchObject({ region, ...renamed });
+});
+
+describe('no verify near a branch shows a seat that was released by', () => {
+  const release = (id: string, query = '') => ada.asSession('DELETE', `${path()}/activations/${id}${query}`);
+  const RELEASES: [string, (id: string) => Promise<{ status: number }>, Json][] = [
+    ['its machine', () => on('weur', 'deactivate', 1), 'not_activated'],
+    ['another machine', (id) => on('weur', 'activate', 2, { replace: id }), 'not_activated'],
+    ['the seller', release, 'not_activated'],
+    [
+      'the seller although a file holds it',
+      async (id) => {
+        await ada.asSession('POST', `${path()}/token`, { fingerprint: machineOf(1), days: 1 });
+        return release(id, '?force=true');
+      },
+      'not_activated',
+    ],
+    ['a new license key', () => ada.asSession('POST', `${path()}/rotate-key`, {}), 'not_found'],
+    ['the deletion of its license', () => ada.asSession('DELETE', path()), 'not_found'],
+    [
+      'the end of a lease from new terms',
+      async () => {
+        const changed = await setTerms({ ...SEATS, lease_seconds: 60 });
+        await on('oc', 'verify', 1);
+        vi.advanceTimersByTime(60_000);
+        for (const n of [2, 3]) await on('enam', 'activate', n);
+        return changed;
+      },
+      'no_seat',
+    ],
+  ];
+
+  test.for(RELEASES)('%s', async ([, releaseSeat, code]) => {
+    await open('oc');
+    const { id } = await activateIn('oc', 1);
+    expect((await releaseSeat(id)).status).toBe(200);
+    expect(await on('oc', 'verify', 1)).toMatchObject({ body: { valid: false, code } });
+  });
+});
+
+test('a release waits for a branch that is cut off, and so does the machine that gets the seat', async () => {
+  await setTerms({ max_activations: 1 });
+  await open('oc');
+  const { id } = await activateIn('oc', 1);
+  vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The branch is cut off.'));
+  const answered: string[] = [];
+  const note = async (name: string, work: Promise<{ status: number }>) => {
+    answered.push(`${name} ${(await work).status}`);
+  };
+  const noted = [note('released', ada.asSession('DELETE', `${path()}/activations/${id}`))];
+  await scheduler.wait(100);
+  noted.push(note('deactivated', on('weur', 'deactivate', 1)), note('activated', on('enam', 'activate', 2)));
+  await scheduler.wait(200);
+  expect(await on('oc', 'verify', 1)).toMatchObject({ region: 'oc', body: { code: 'valid' } });
+  expect(answered).toEqual([]);
+  vi.advanceTimersByTime(LEASE_MS);
+  await Promise.all(noted);
+  expect(answered.toSorted()).toEqual(['activated 200', 'deactivated 200', 'released 200']);
+  expect(await on('oc', 'verify', 1)).toMatchObject({ body: { code: 'not_activated' } });
+  expect(await on('enam', 'verify', 2)).toMatchObject({ body: { code: 'valid' } });
+});
+
+test('no verify from any region that begins after a release is answered is valid', async () => {
+  const regions = ['oc', 'weur', 'apac-ne'] as const;
+  for (const region of regions) await open(region);
+  const { id } = await activateIn('oc', 1);
+  for (const region of regions) for (let i = 0; i < 2; i++) await on(region, 'verify', 1);
+  simulateNetwork('enam');
+  let isReleased = false;
+  const late: unknown[] = [];
+  const early = new Set();
+  const callers = [...regions, 'enam' as const].map(async (region) => {
+    for (let isLast = false; !isLast;) {
+      isLast = isReleased;
+      const { body, region: answeredIn } = await on(region, 'verify', 1);
+      if (isLast) late.push(body.code);
+      else early.add(answeredIn);
+    }
+  });
+  expect((await ada.asSession('DELETE', `${path()}/activations/${id}`)).status).toBe(200);
+  isReleased = true;
+  await Promise.all(callers);
+  expect(early).toEqual(new Set([...regions, 'enam']));
+  expect(late).toEqual(Array.from({ length: 4 }, () => 'not_activated'));
+});
+
+test('parallel activations from several regions never pass the limit', async () => {
+  const regions = ['oc', 'weur', 'enam'] as const;
+  await open('oc');
+  await open('weur');
+  simulateNetwork('enam');
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, async (_, n) => {
+      const region = regions[n % 3] ?? 'enam';
+      const { body } = await on(region, 'activate', n);
+      return [body.code, (await on(region, 'verify', n)).body.code];
+    }),
+  );
+  expect(answers.filter(([, code]) => code === 'valid')).toHaveLength(2);
+  expect(answers.filter(([code]) => code === 'valid')).toHaveLength(2);
+  expect((await ada.asSession('GET', `${path()}/activations`)).body.seats).toEqual({ used: 2, limit: 2 });
+});
+
+test('the seats of a floating license are renewed, lapse and are taken at home', async () => {
+  await setTerms({ max_activations: 1, lease_seconds: 60 });
+  await open('oc');
+  await on('oc', 'activate', 1);
+  for (let i = 0; i < 3; i++)
+    expect(await on('oc', 'verify', 1)).toMatchObject({ region: 'enam', body: { code: 'valid' } });
+  vi.advanceTimersByTime(60_000);
+  expect(await on('weur', 'activate', 2)).toMatchObject({ body: { code: 'valid' } });
+  expect(await on('oc', 'verify', 1)).toMatchObject({ body: { code: 'no_seat' } });
+});
+
+test('another region learns with its next renewal that a seat was taken, and the machine doesn’t wait for that', async () => {
+  await open('oc');
+  await activateIn('oc', 1);
+  const tell = vi.spyOn(GateBranch.prototype, 'tell');
+  expect(await on('enam', 'activate', 2)).toMatchObject({ body: { seats: { used: 2 } } });
+  expect(await on('oc', 'verify', 1)).toMatchObject({ region: 'oc', body: { seats: { used: 1 } } });
+  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
+  await renewed();
+  expect(await on('oc', 'verify', 1)).toMatchObject({ body: { seats: { used: 2 } } });
+  expect(tell).not.toHaveBeenCalled();
+});
+
+/** Lets a forwarded call renew the lease. */
+const renewed = async () => {
+  await verifyIn('oc', ada, 'UNKNOWN-KEY');
+  await vi.waitFor(async () => expect(await verifyFrom('oc', ada, plainKey)).toMatchObject({ region: 'oc' }));
+};
+
+test('home learns once an hour when a branch has seen a machine, and for heartbeats when it counted a call', async () => {
+  await open('oc');
+  await activateIn('oc', 1);
+  const lastSeen = async () =>
+    (await ada.asSession('GET', `${path()}/activations`)).body.data[0].last_seen_at;
+  await tamper(ada.accountId, 'UPDATE activations SET counted_at_ms = counted_at_ms - ?', DAY_MS);
+  const first = await lastSeen();
+  for (let i = 0; i < 6; i++) {
+    expect(await on('oc', 'verify', 1)).toMatchObject({ region: 'oc' });
+    vi.advanceTimersByTime(HOUR_MS / 6);
+    await renewed();
+  }
+  expect(await on('oc', 'heartbeat', 1)).toMatchObject({ body: { code: 'verify_due' } });
+  expect(await lastSeen()).toBe(first);
+  const { apiUsage } = (await verifyIn('oc', ada, 'UNKNOWN-KEY')) as { apiUsage: number };
+  const { region, body } = await on('oc', 'verify', 1);
+  expect({ region, usage: body.api_usage }).toEqual({ region: 'oc', usage: apiUsage + 1 });
+  await vi.waitFor(async () => expect(await lastSeen()).not.toBe(first));
+  expect(await on('oc', 'heartbeat', 1)).toMatchObject({ body: { code: 'valid', api_usage: apiUsage + 1 } });
+});
