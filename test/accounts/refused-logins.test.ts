@@ -1,4 +1,4 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, inject, test, vi } from 'vitest';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { createAccount } from '../../src/accounts/register.ts';
 import { consumeAttempts, loginLimits, settleAttempt } from '../../src/accounts/throttle.ts';
@@ -8,7 +8,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
 
 const MINUTE_MS = 60_000;
-const PASSWORD = 'correct horse battery';
+const { password: PASSWORD, passwordHash: PASSWORD_HASH } = inject('credentials');
 const WRONG_PASSWORD = 'wrong horse battery';
 
 beforeEach(() => {
@@ -17,20 +17,14 @@ beforeEach(() => {
 
 let accountCount = 0;
 
-/** Inserts an account with a cheap password hash, so that many logins don't take half a minute. */
-const insertAccount = async () => {
+const insertAccount = async (passwordHash = PASSWORD_HASH) => {
   const email = `refused-${++accountCount}@example.com`;
-  const passwordHash = await hashPassword(PASSWORD, { N: 2 ** 14, r: 8, p: 5 });
   await createAccount(publicCtx, { email, name: null, passwordHash });
   return email;
 };
 
-const insertQuickAccount = async () => {
-  const email = await insertAccount();
-  const hash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
-  await firstD1.prepare('UPDATE users SET password_hash = ? WHERE email = ?').bind(hash, email).run();
-  return email;
-};
+/** Inserts an account with a cheap password hash, so that many logins don't take half a minute. */
+const insertQuickAccount = async () => insertAccount(await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 }));
 
 const login = (email: string, password: string, ip = freshAddress()) =>
   call('POST', '/api/login', { body: { email, password }, headers: { 'cf-connecting-ip': ip } });
