@@ -95,8 +95,7 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
     changedSince: counters.changedSince,
 
     /**
-     * Merges a branch's report, as part of the current transaction: notes which keys were used, and returns the counters that
-     * have to be added to home's.
+     * Merges a branch's report: notes which keys were used, and returns the counters that have to be added to home's.
      */
     hearBranch: (reported: Record<string, Counter>, isKey: (id: string) => boolean): BranchCounters => {
       for (const [name, { atMs }] of Object.entries(reported)) {
@@ -105,7 +104,6 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
         const isFirst = name === FIRST_VALID_VERIFY && (value === 0 || atMs < knownMs);
         if (isUse || isFirst) counters.set(name, 1, atMs);
       }
-      write();
       return Object.entries(reported)
         .filter(([name]) => name.startsWith(DAY) || name.startsWith(PRODUCT))
         .map(([name, { value }]) => [name, value]);

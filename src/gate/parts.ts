@@ -43,11 +43,12 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
     copy,
     ledger,
     usageAt: (nowMs) => usageAt(nowMs),
-    noteUsage: (usage) => {
-      noteUsage(usage, Date.now());
+    noteUsage,
+    writeCounts: () => {
       ledger.write();
       outgoing.write();
     },
+    relaySoon: relay.soon,
     wantsVerified: relay.wantsVerified,
     tell: async (region, update) => branchOf(env, accountId, region).tell(update),
   });
@@ -80,6 +81,7 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
    */
   const write = async (): Promise<void> => {
     try {
+      branches.write();
       ledger.write();
       outgoing.write();
       await relay.soon();

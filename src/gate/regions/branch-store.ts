@@ -53,21 +53,34 @@ export const openBranchStore = (sql: SqlStorage) => {
     );
   };
 
-  const save = (region: Region, record: BranchRecord) => {
-    const { opening, ...state } = record;
+  const unwritten = new Set<Region>();
+
+  const update = (region: Region, record: BranchRecord) => {
     records.set(region, record);
-    sql.exec(
-      'INSERT OR REPLACE INTO branches (region, opening, state) VALUES (?, ?, ?)',
-      region,
-      opening,
-      JSON.stringify(state),
-    );
+    unwritten.add(region);
+  };
+
+  /** Writes the updated records, as part of the current transaction. */
+  const write = () => {
+    for (const region of unwritten) {
+      const record = records.get(region);
+      if (!record) continue;
+      const { opening, ...state } = record;
+      sql.exec(
+        'INSERT OR REPLACE INTO branches (region, opening, state) VALUES (?, ?, ?)',
+        region,
+        opening,
+        JSON.stringify(state),
+      );
+    }
+    unwritten.clear();
   };
 
   return {
     records: records as ReadonlyMap<Region, BranchRecord>,
     facts: facts as Readonly<Facts>,
-    save,
+    update,
+    write,
     traffic,
 
     /** The calls of all branches by days and products, as far as they have reported them. */
@@ -86,13 +99,14 @@ export const openBranchStore = (sql: SqlStorage) => {
     open: (region: Region, nowMs: number) => {
       const isFirst = records.size === 0;
       saveFacts({ openings: facts.openings + 1, term: facts.term + (isFirst ? 1 : 0) });
-      save(region, {
+      update(region, {
         opening: facts.openings,
         openedAtMs: nowMs,
         escrows: [],
         leaseMs: 0,
         renewedAtMs: nowMs,
       });
+      write();
     },
 
     remove: (region: Region) => {
@@ -100,6 +114,7 @@ export const openBranchStore = (sql: SqlStorage) => {
       if (!record) return;
       traffic.takeOver(record.opening);
       records.delete(region);
+      unwritten.delete(region);
       sql.exec('DELETE FROM branches WHERE region = ?', region);
       if (records.size === 0) sql.exec('DELETE FROM branch_log');
     },

@@ -21,8 +21,11 @@ interface Parts {
   wantsVerified: () => boolean | null;
   ledger: Pick<Ledger, 'periodUsage' | 'hearBranch' | 'takeOver'>;
   usageAt: UsageAt;
-  /** Notes a usage threshold, as part of the current transaction. */
-  noteUsage: (usage: Usage) => void;
+  noteUsage: (usage: Usage, nowMs: number) => void;
+  /** Writes counts and events, as part of the current transaction. */
+  writeCounts: () => void;
+  /** Forwards written events soon. */
+  relaySoon: () => Promise<void>;
   tell: (region: Region, update: BranchUpdate) => Promise<Report>;
 }
 
@@ -62,7 +65,19 @@ export const openHomeBranches = (parts: Parts) => {
     };
   };
 
-  /** Merges a branch's report. Returns false for a report of an earlier opening. */
+  /**
+   * Writes what branches have reported. A call that was forwarded with a report leaves that to its own commit, which it shares
+   * with other calls. Nothing is lost without it: a branch reports the same again.
+   */
+  const write = (change: () => void = store.write) => {
+    writeOrRestart(ctx, () => {
+      change();
+      parts.writeCounts();
+    });
+    ctx.waitUntil(parts.relaySoon());
+  };
+
+  /** Merges a branch's report in memory. Returns false for a report of an earlier opening. */
   const hear = (region: Region, report: Report): boolean => {
     const record = records.get(region);
     if (record?.opening !== report.opening) return false;
@@ -76,21 +91,20 @@ export const openHomeBranches = (parts: Parts) => {
       escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), merged];
     }
     const { counters } = report;
+    const changed = counters && ledger.hearBranch(counters, (id) => copy.key(id)?.deleted === false);
+    const merged = { ...record.counters, ...(changed && Object.fromEntries(changed)) };
     if (escrows !== record.escrows || counters)
-      writeOrRestart(ctx, () => {
-        const changed = counters && ledger.hearBranch(counters, (id) => copy.key(id)?.deleted === false);
-        const merged = { ...record.counters, ...(changed && Object.fromEntries(changed)) };
-        store.save(region, { ...record, escrows, counters: merged });
-        if (report.traffic) store.traffic.hear(record.opening, report.traffic);
-        if (copy.account()) noteUsage(usageAt(Date.now()));
-      });
+      store.update(region, { ...record, escrows, counters: merged });
+    if (report.traffic) store.traffic.hear(record.opening, report.traffic);
+    const nowMs = Date.now();
+    if (copy.account()) noteUsage(usageAt(nowMs), nowMs);
     return true;
   };
 
   /** Closes a branch that counts nothing any more. `callsOf` returns the calls of which home can't know better. */
   const settle = (region: Region, callsOf: (escrow: Escrow) => number) => {
     const { escrows = [], counters = {} } = records.get(region) ?? {};
-    writeOrRestart(ctx, () => {
+    write(() => {
       const calls = escrows.map((escrow): [number, number] => [escrow.periodStartMs, callsOf(escrow)]);
       ledger.takeOver(calls, Object.entries(counters), Date.now());
       store.remove(region);
@@ -105,6 +119,7 @@ export const openHomeBranches = (parts: Parts) => {
       const update = updateFor(region, known.get(region)?.reported ?? null, isRecall);
       const report = await parts.tell(region, update);
       const isHeard = hear(region, report);
+      write();
       const isLost = report.opening < update.opening && update.grants.length > 0;
       if (isLost && records.get(region)?.opening === update.opening) return settle(region, exposure);
       // The next attempt comes a little later.
@@ -136,6 +151,8 @@ export const openHomeBranches = (parts: Parts) => {
     homeShare: known.homeShare,
     countAtHome: known.countAtHome,
     hear,
+    /** Writes what was heard, as part of the current commit. */
+    write: store.write,
 
     /** Whether the branch has been leased, so that callers may turn to it. */
     isLeased: (region: Region, nowMs: number) =>
@@ -191,7 +208,10 @@ export const openHomeBranches = (parts: Parts) => {
       const record = records.get(region);
       const branch = known.get(region);
       if (!record || !branch) return { closed: report.opening };
-      if (!isWanted(region)) return { update: updateFor(region, report.applied, false), leaseMs: 0 };
+      if (!isWanted(region)) {
+        write();
+        return { update: updateFor(region, report.applied, false), leaseMs: 0 };
+      }
       known.offerShares(nowMs);
       branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, settings.leaseMs);
       branch.isLapsed = false;
@@ -204,8 +224,8 @@ export const openHomeBranches = (parts: Parts) => {
       const escrows = [...others, { ...escrow, granted }];
       // Written each time, so that an object that was replaced can't answer a renewal.
       const leaseMs = storedLeaseMs(branch.leasedUntilMs, nowMs);
-      const saved = { ...record, escrows, leaseMs, renewedAtMs: nowMs };
-      writeOrRestart(ctx, () => store.save(region, saved));
+      store.update(region, { ...record, escrows, leaseMs, renewedAtMs: nowMs });
+      write();
       return { update: updateFor(region, report.applied, false), leaseMs: settings.leaseMs };
     },
 

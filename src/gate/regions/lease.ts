@@ -41,7 +41,10 @@ export const renew = (lease: Lease | null, answer: RenewalAnswer, applied: numbe
   return lease && lease.untilMs >= untilMs ? lease : { sentMs, untilMs, leaseMs };
 };
 
-/** Whether a branch may answer from its copy. A clock that was set back to before the renewal ends the lease. */
+/**
+ * Whether a branch may answer from its copy. A clock that was set back to before the renewal ends the lease. A timer would also
+ * end it after a smaller step back, but it would keep the object in memory, and billed, and home's clock may step forward, too.
+ */
 export const mayAnswer = (lease: Lease | null, nowMs: number): lease is Lease =>
   lease !== null && nowMs >= lease.sentMs && nowMs < lease.untilMs;
 

@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/account-gate.ts';
+import { WebhookOutbox } from '../../../src/index.ts';
 import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/regions/opening.ts';
 import { isoDate } from '../../../src/shared/rules/dates.ts';
@@ -208,8 +209,14 @@ test('home notes a usage threshold that a branch has reached', async () => {
   const { apiLimit } = await statistics(ada.accountId);
   await setUsage(ada.accountId, apiLimit * 0.8 - 2);
   for (let i = 0; i < 3; i++) expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+  const accept = vi.spyOn(WebhookOutbox.prototype, 'accept');
   vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
   await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
   const waiting = await readGate<{ events: string }>(ada.accountId, 'SELECT events FROM outgoing');
-  expect(waiting.map(({ events }) => events).join()).toContain('usage.threshold');
+  const noted = [...waiting.map(({ events }) => events), ...accept.mock.calls.flat()];
+  expect(noted.join()).toContain('usage.threshold');
+  // Home sends the event although it has answered no call since.
+  await vi.waitFor(() => {
+    expect(accept).toHaveBeenCalledWith(expect.stringContaining('usage.threshold'));
+  });
 });

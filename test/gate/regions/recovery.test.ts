@@ -7,7 +7,7 @@ import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
 import { CLOSE_AFTER_MS, OPEN_AFTER_CALLS } from '../../../src/gate/regions/opening.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
+import { evict, gate, kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
 import { branch, killBranch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 
 // What home and a branch do after one of them has missed something.
@@ -151,4 +151,22 @@ test('calls never pass the limit when a branch loses its storage, and its region
   const opening = OPEN_AFTER_CALLS + 1;
   expect(before + (await admitted(left))).toBeLessThanOrEqual(left - opening);
   expect((await statistics(ada.accountId)).apiUsage).toBe(apiLimit);
+});
+
+test('calls that a branch forwards at once share a write of what it has counted', async () => {
+  let writes = 0;
+  await runInDurableObject(gate(ada.accountId), (_instance, { storage: { sql } }) => {
+    const exec = sql.exec.bind(sql);
+    sql.exec = ((query: string, ...bindings: SqlStorageValue[]) => {
+      if (query.includes('INTO branches')) writes++;
+      return exec(query, ...bindings);
+    }) as typeof sql.exec;
+  });
+  const calls = Array.from({ length: 20 }, async (_, i) => {
+    await verifyIn('oc', ada, licenseKey);
+    await verifyIn('oc', ada, `UNKNOWN-KEY-${i}`);
+  });
+  await Promise.all(calls);
+  expect(writes).toBeGreaterThan(0);
+  expect(writes).toBeLessThan(10);
 });
