@@ -24,6 +24,7 @@ const REFUSED: [file: string, imported: string][] = [
   ['gate/#.ts', '../app.ts'],
   ['gate/regions/#.ts', '../../webhooks/post.ts'],
   ['gate/regions/#.ts', 'hono'],
+  ['gate/moving/#.ts', '../../http/errors.ts'],
   ['db/#.ts', '../gate/feed.ts'],
   ['db/schema/#.ts', '../../gate/feed.ts'],
   ['shared/#.ts', '../db/client.ts'],

@@ -6,7 +6,7 @@ import { measured } from '../gate/regions/waits.ts';
 import type { AnsweredIn, VerifyReply } from '../gate/replies.ts';
 import type { SeatCall } from '../gate/seats.ts';
 import type { Verdict } from '../gate/verdict.ts';
-import { branchOf, gateOf } from '../shared/objects.ts';
+import { branchOf, gateOf, rememberEpoch } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { randomBase62 } from '../shared/random.ts';
 import type { Region } from '../shared/rules/regions.ts';
@@ -51,6 +51,7 @@ export const callGate = async (
       home: async () => askHome(lastWait),
     }),
   );
+  rememberEpoch(accountId, reply);
   if (reply.refused !== null) rememberKeyRefusal(key, reply, sentMs);
   return reply;
 };

@@ -4,7 +4,7 @@ import type { RateState } from '../gate/rate.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import { readConfig } from '../shared/config.ts';
-import { gateOf } from '../shared/objects.ts';
+import { gateOf, rememberEpoch } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { parseApiKey } from './api-key.ts';
@@ -52,6 +52,7 @@ export const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): Presented
 export const admitKey = async (c: Context<AppEnv>, key: PresentedKey, needs: KeyScope): Promise<void> => {
   const sentMs = Date.now();
   const admission = await gateOf(c.env, key.accountId).admit(key, needs);
+  rememberEpoch(key.accountId, admission);
   if (admission.refused !== null) {
     rememberKeyRefusal(key, admission, sentMs);
     throw toRefusalError(c, admission);
@@ -85,6 +86,7 @@ const findCaller = async (c: Context<AppEnv>, tokenHash: string): Promise<string
 const admitSession = async (c: Context<AppEnv>, tokenHash: string, accountId: string): Promise<void> => {
   const sentMs = Date.now();
   const admission = await gateOf(c.env, accountId).admitSession();
+  rememberEpoch(accountId, admission);
   if (admission.refused !== null) {
     rememberSessionRefusal(tokenHash, admission, sentMs);
     throw toRefusalError(c, admission);

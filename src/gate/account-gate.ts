@@ -1,29 +1,43 @@
 import { DurableObject } from 'cloudflare:workers';
-import { logError } from '../shared/log.ts';
 import { allowRetries } from '../shared/retries.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
+import { parseGateName } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { storedName } from '../shared/stored-account-id.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { Region } from '../shared/rules/regions.ts';
 import type { Admission } from './admission.ts';
+import { runAlarm } from './alarm.ts';
 import type { Call } from './answers.ts';
 import type { ApplicationRequest } from './application-verdict.ts';
+import type { Part } from './moving/arrival.ts';
+import type { MoveReply } from './moving/departure.ts';
+import { type Moving, openMoving } from './moving/moving.ts';
+import { routeCalls } from './moving/routing.ts';
 import { type GateParts, openParts } from './parts.ts';
 import type { Forwarded, RenewalReply, Report } from './regions/messages.ts';
 import type { Wait } from './regions/traffic.ts';
-import type { Announcement, CountedChange, RegionStatistics, ReplyText, Statistics } from './replies.ts';
+import type {
+  Announcement,
+  CountedChange,
+  MovedTo,
+  RegionStatistics,
+  ReplyText,
+  Statistics,
+} from './replies.ts';
 import type { FileRequest } from './seller-types.ts';
 import type { SeatCall } from './seats.ts';
 import type { FeedRead } from './source.ts';
 import { GATE_STEPS } from './tables.ts';
 
 /**
- * One object per account. It answers every verify from its own storage: it checks key, scope, rate limit, usage
- * limit and license, and counts the call, in one commit. D1 is the system of record, and `pull` copies its changes.
+ * One object per account, and another one after each move to another region. It answers every verify from its own storage:
+ * it checks key, scope, rate limit, usage limit and license, and counts the call, in one commit. D1 is the system of record,
+ * and `pull` copies its changes.
  */
 export class AccountGate extends DurableObject<Env> {
   static {
+    routeCalls(this.prototype, (gate) => gate.#moving.routing, ['alarm', 'receive', 'redirect']);
     allowRetries(this.prototype, [
       'verify',
       'application',
@@ -43,18 +57,36 @@ export class AccountGate extends DurableObject<Env> {
       'statistics',
       'regionStatistics',
       'keysLastUsedMs',
+      'startMove',
+      'movingTo',
+      'receive',
+      'redirect',
     ]);
   }
 
-  readonly #parts: GateParts;
+  readonly #moving: Moving;
+  #opened: GateParts | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    migrateObject(ctx.storage, GATE_STEPS);
-    this.#parts = openParts(ctx, env, storedName(ctx));
-    const { copy, upkeep } = this.#parts;
-    // No call waits for a reload, so the alarm has to do it.
-    if (copy.loadPosition() !== null) void ctx.blockConcurrencyWhile(() => upkeep.arm());
+    const { accountId, epoch } = parseGateName(storedName(ctx));
+    const open = () => {
+      migrateObject(ctx.storage, GATE_STEPS);
+      this.#opened = openParts(ctx, env, accountId, epoch, () => this.#moving.isLeaving());
+    };
+    const served = () => this.#parts.served;
+    const moving = openMoving({ ctx, env, accountId, epoch, open, served });
+    this.#moving = moving;
+    if (moving.isHome()) open();
+    // No call waits for a reload or a move, so the alarm has to go on with it.
+    if (moving.isUnfinished()) void ctx.blockConcurrencyWhile(() => moving.arm(1));
+    else if (this.#opened && this.#parts.copy.loadPosition() !== null)
+      void ctx.blockConcurrencyWhile(() => this.#parts.upkeep.arm());
+  }
+
+  get #parts(): GateParts {
+    if (!this.#opened) throw new Error('This object is not the home of its account.');
+    return this.#opened;
   }
 
   /**
@@ -100,7 +132,8 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Renews a branch's lease. */
   renew(region: Region, report: Report): RenewalReply {
-    return this.#parts.branches.renew(region, report, Date.now());
+    const reply = this.#parts.branches.renew(region, report, Date.now());
+    return reply && { ...reply, ...this.#parts.movedTo };
   }
 
   /** Closes a branch, which has given back everything that it has not spent. */
@@ -125,12 +158,12 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
-  async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission> {
+  async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission & MovedTo> {
     return this.#parts.calls.admit(presented, needs);
   }
 
   /** Checks the rate limit of the account's sessions, which all sessions share. */
-  admitSession(): Admission {
+  admitSession(): Admission & MovedTo {
     return this.#parts.admitSession(Date.now());
   }
 
@@ -189,20 +222,28 @@ export class AccountGate extends DurableObject<Env> {
     return this.#parts.statistics.keysLastUsedMs(keyIds);
   }
 
-  /** The platform retries a failing alarm only six times, so this one catches errors and arms itself again. */
+  /** Starts to move the account to another region. */
+  startMove(region: Region): Promise<MoveReply> {
+    return this.#moving.start(region);
+  }
+
+  /** Where the account moves to, or null. */
+  movingTo(): Region | null {
+    return this.#moving.movingTo();
+  }
+
+  /** Takes rows of an account that moves here. */
+  receive(part: Part): void {
+    this.#moving.receive(part);
+  }
+
+  /** Forwards calls to a later object than before. */
+  redirect(epoch: number): void {
+    this.#moving.redirect(epoch);
+  }
+
   override async alarm(): Promise<void> {
-    this.#parts.upkeep.alarmStarted();
-    const startedMs = Date.now();
-    // Run independently, because either D1 or the outbox may be unavailable.
-    const results = await Promise.allSettled([
-      this.#parts.upkeep.needsPull() ? this.#parts.pull() : null,
-      this.#parts.upkeep.isReloadDue(Date.now()) ? this.#parts.catchUp.loadPage() : null,
-      this.#parts.relay.forward(),
-    ]);
-    const failed = results.filter((result) => result.status === 'rejected');
-    for (const { reason } of failed)
-      logError('gate_alarm_failed', reason, { account_id: this.#parts.accountId });
-    if (failed.length === 0) this.#parts.changes.refundUncommitted(startedMs);
-    await this.#parts.upkeep.alarmFinished(failed.length > 0);
+    if (this.#moving.isHome()) await runAlarm(this.#parts);
+    await this.#moving.goOn();
   }
 }

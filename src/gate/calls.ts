@@ -10,7 +10,7 @@ import type { HomeBranches } from './regions/home-branches.ts';
 import type { Forwarded, Report } from './regions/messages.ts';
 import { isNear } from './regions/near.ts';
 import type { Wait } from './regions/traffic.ts';
-import { type ReplyText, type VerifyReply, writeReply } from './replies.ts';
+import { type MovedTo, type ReplyText, type VerifyReply, writeReply } from './replies.ts';
 import { isCounted } from './seats.ts';
 import type { UsageAt } from './usage.ts';
 
@@ -24,6 +24,8 @@ interface Parts {
   answerNow: (call: Call, nowMs: number) => VerifyReply;
   ensureKnown: (presented: PresentedKey, licenseKey: string | null) => Promise<boolean>;
   commit: () => Promise<void>;
+  /** What replies say of where the account's gate is. Empty if it has never moved. */
+  movedTo: MovedTo;
 }
 
 /**
@@ -35,6 +37,7 @@ const isMove = ({ call }: Call) => call === 'activate' || call === 'deactivate';
 /** Answers calls with an API key, once everything that they have counted is on disk. */
 export const openCalls = (parts: Parts) => {
   const { copy, ledger, admission, usageAt, applications, branches, answerNow, ensureKnown, commit } = parts;
+  const { movedTo } = parts;
 
   /** Returns unless calls are left, or no branch can give any back. */
   const recall = async () => {
@@ -62,11 +65,12 @@ export const openCalls = (parts: Parts) => {
   };
 
   const write = (reply: VerifyReply, region: Region | null) => {
-    if (region === null) return writeReply(reply);
+    if (region === null) return writeReply(reply, movedTo);
     const isOpen = branches.isLeased(region, Date.now());
     return writeReply(reply, {
       region: copy.account()?.homeRegion,
       ...(isOpen && { branch: region }),
+      ...movedTo,
     });
   };
 
@@ -98,7 +102,7 @@ export const openCalls = (parts: Parts) => {
     recall,
 
     /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
-    admit: async (presented: PresentedKey, needs: KeyScope): Promise<Admission> => {
+    admit: async (presented: PresentedKey, needs: KeyScope): Promise<Admission & MovedTo> => {
       if (!(await ensureKnown(presented, null))) return { refused: 'unavailable' };
       const nowMs = Date.now();
       const admitted = admission.admit(presented, needs, nowMs);
@@ -107,7 +111,7 @@ export const openCalls = (parts: Parts) => {
         branches.countAtHome(nowMs);
         await commit();
       }
-      return admitted;
+      return { ...admitted, ...movedTo };
     },
 
     /** Answers an application's call. `region` is the caller's. */
@@ -128,6 +132,7 @@ export const openCalls = (parts: Parts) => {
         reply: write(reply, region),
         row: isKept ? rowOf(call) : null,
         others: isKept ? branches.othersThan(region, Date.now()) : null,
+        ...movedTo,
       };
     },
   };

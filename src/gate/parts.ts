@@ -1,6 +1,6 @@
 import { databaseOf } from '../db/client.ts';
 import { coalesce } from '../shared/coalesce.ts';
-import { branchOf } from '../shared/objects.ts';
+import { branchOf, FIRST_EPOCH } from '../shared/objects.ts';
 import { openActivations } from './activations.ts';
 import { openAdmission } from './admission.ts';
 import { openAnswers } from './answers.ts';
@@ -10,6 +10,7 @@ import { openCatchUp } from './catch-up.ts';
 import { openChanges } from './changes.ts';
 import { openCopy } from './copy.ts';
 import { openLedger } from './ledger.ts';
+import type { Served } from './moving/moving.ts';
 import { openOutgoing } from './outgoing.ts';
 import { openReadThrough } from './read-through.ts';
 import { openHomeBranches } from './regions/home-branches.ts';
@@ -24,8 +25,14 @@ import { openUpkeep } from './upkeep.ts';
 import { openUsage, type UsageAt } from './usage.ts';
 import { openUsageThreshold } from './usage-threshold.ts';
 
-/** Opens the parts of an account's gate on its storage. */
-export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) => {
+/** Opens the parts of an account's gate on its storage. `isLeaving` tells whether another object takes its place. */
+export const openParts = (
+  ctx: DurableObjectState,
+  env: Env,
+  accountId: string,
+  epoch: number,
+  isLeaving: () => boolean,
+) => {
   const { storage } = ctx;
   // Opened on use, because a verify needs no database.
   const db = () => databaseOf(env, accountId);
@@ -50,7 +57,11 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
     },
     relaySoon: relay.soon,
     wantsVerified: relay.wantsVerified,
-    tell: async (region, update) => branchOf(env, accountId, region).tell(update),
+    tell: async (region, update) => {
+      const report = await branchOf(env, accountId, region).tell(update);
+      if (isLeaving()) throw new Error('The account is moving to another object.');
+      return report;
+    },
   });
   const applications = openApplications({
     ctx,
@@ -91,10 +102,17 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
     }
   };
   const commit = coalesce(write, () => storage.sync());
+  const pull = coalesce(async () => {
+    await catchUp.pull();
+    await relay.soon();
+  });
   const answerNow = openAnswers({ copy, ledger, admission, usageAt, noteUsage, applications, relay });
+
+  const movedTo = epoch > FIRST_EPOCH ? { epoch } : {};
 
   return {
     accountId,
+    movedTo,
     copy,
     upkeep,
     relay,
@@ -110,15 +128,28 @@ export const openParts = (ctx: DurableObjectState, env: Env, accountId: string) 
       answerNow,
       ensureKnown,
       commit,
+      movedTo,
     }),
     changes: openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }),
     seller: openSellerCalls({ copy, activations, applications, branches, ensureKnown, commit }),
     statistics: openStatistics(ledger, usageAt, branches, traffic),
-    admitSession: openSessionRate(),
-    pull: coalesce(async () => {
-      await catchUp.pull();
-      await relay.soon();
-    }),
+    admitSession: openSessionRate(movedTo),
+    pull,
+    served: {
+      homeRegion: async () => {
+        if (!copy.account()) await pull();
+        return copy.account()?.homeRegion ?? null;
+      },
+      isLoading: () => copy.loadPosition() !== null,
+      flush: () => {
+        ledger.write();
+        outgoing.write();
+      },
+      pull: async () => {
+        await pull();
+        await branches.acknowledged();
+      },
+    } satisfies Served,
   };
 };
 

@@ -26,8 +26,13 @@ export type VerifyReply =
  */
 export type ReplyText = string & { readonly isReply: true };
 
-/** Where a call was answered. Empty unless the caller has named its region. */
-export interface AnsweredIn {
+/** The epoch of the account's gate if it has moved, for the next call's name of it. */
+export interface MovedTo {
+  epoch?: number | undefined;
+}
+
+/** Where a call was answered. Has no regions unless the caller has named its own. */
+export interface AnsweredIn extends MovedTo {
   region?: Region | null | undefined;
   /** The caller's region, if it has a branch that callers may turn to. */
   branch?: Region | undefined;

@@ -1,19 +1,20 @@
 import type { Admission } from './admission.ts';
 import { decideRate } from './rate.ts';
+import type { MovedTo } from './replies.ts';
 
 const CALLS_PER_SECOND = 50;
 /** Bursts are five seconds' worth of calls: opening a page of the dashboard makes several calls at once. */
 const WINDOW_MS = 5_000;
 
 /** The rate limit that all sessions of the account share. It depends neither on the plan nor on the API keys' calls. */
-export const openSessionRate = () => {
+export const openSessionRate = (movedTo: MovedTo) => {
   let recoveredAtMs = 0;
 
-  return (nowMs: number): Admission => {
+  return (nowMs: number): Admission & MovedTo => {
     const decision = decideRate(recoveredAtMs, nowMs, CALLS_PER_SECOND, WINDOW_MS);
     recoveredAtMs = decision.recoveredAtMs;
     const rate = { ...decision.state, policy: 'session' as const };
-    if (decision.allowed) return { refused: null, rate };
+    if (decision.allowed) return { refused: null, rate, ...movedTo };
     const { retryAfterSeconds } = decision;
     // The next call would be allowed within 20 ms, which is over before an isolate has received the refusal. A caller
     // that waits for the whole second loses nothing, because the calls that it may make meanwhile fit into the burst.

@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { coalesce } from '../../shared/coalesce.ts';
 import { logError } from '../../shared/log.ts';
 import { migrateObject } from '../../shared/object-migrations.ts';
-import { gateOf } from '../../shared/objects.ts';
+import { gateOf, rememberEpoch } from '../../shared/objects.ts';
 import type { PresentedKey } from '../../shared/presented-key.ts';
 import { allowRetries } from '../../shared/retries.ts';
 import type { Region } from '../../shared/rules/regions.ts';
@@ -13,7 +13,7 @@ import type { ApplicationRequest } from '../application-verdict.ts';
 import { openLedger } from '../ledger.ts';
 import { openOutgoing } from '../outgoing.ts';
 import { openRelay } from '../relay.ts';
-import { type ReplyText, type VerifyReply, writeReply } from '../replies.ts';
+import { type MovedTo, type ReplyText, type VerifyReply, writeReply } from '../replies.ts';
 import { openSeatClock } from '../seat-clock.ts';
 import type { SeatCall } from '../seats.ts';
 import { openUsage, type UsageAt } from '../usage.ts';
@@ -70,7 +70,7 @@ export class GateBranch extends DurableObject<Env> {
       unspent: (nowMs) => (copy.account() ? usageAt(nowMs).remaining : 0),
       setWantsVerified: relay.setWantsVerified,
       home: {
-        renew: async (report) => this.#gate().renew(this.#region, report),
+        renew: async (report) => this.#fromHome(await this.#gate().renew(this.#region, report)),
         close: async (report) => this.#gate().close(this.#region, report),
       },
     }));
@@ -79,7 +79,7 @@ export class GateBranch extends DurableObject<Env> {
       copy,
       home,
       ledger,
-      forward: async (call, report) => this.#gate().forward(this.#region, call, report),
+      forward: async (call, report) => this.#fromHome(await this.#gate().forward(this.#region, call, report)),
     });
     const admission = openAdmission(copy, home.shareOfRate);
     const usageAt: UsageAt = openUsage(copy, (startMs) => ({
@@ -182,6 +182,11 @@ export class GateBranch extends DurableObject<Env> {
 
   #gate() {
     return gateOf(this.env, this.#accountId);
+  }
+
+  #fromHome<T extends MovedTo | null>(reply: T): T {
+    if (reply) rememberEpoch(this.#accountId, reply);
+    return reply;
   }
 
   #renewSoon() {

@@ -2,7 +2,7 @@ import type { Terms } from '../../shared/rules/terms.ts';
 import type { Activation } from '../activations.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../copy-tables.ts';
 import type { Counter } from '../counters.ts';
-import type { ReplyText } from '../replies.ts';
+import type { MovedTo, ReplyText } from '../replies.ts';
 import type { ChangedRow } from './acks.ts';
 import type { Escrow } from './escrow.ts';
 import type { ShareOffer } from './shares.ts';
@@ -72,7 +72,9 @@ export interface BranchUpdate extends Update<ChangedRef> {
 }
 
 /** Null if home can't renew leases at present. `closed` names an opening that is over. */
-export type RenewalReply = { update: BranchUpdate; leaseMs: number } | { closed: number } | null;
+export type RenewalReply =
+  | (({ update: BranchUpdate; leaseMs: number } | { closed: number }) & MovedTo)
+  | null;
 
 /** What a branch needs to answer verifies with an application's fields. */
 export interface ApplicationRow {
@@ -86,7 +88,7 @@ export interface ApplicationRow {
 }
 
 /** Home's answer to a call that a branch couldn't answer, with rows that the branch may keep. */
-export interface Forwarded {
+export interface Forwarded extends MovedTo {
   reply: ReplyText;
   row: {
     asOf: number;

@@ -1,0 +1,142 @@
+import { DAY_MS } from '../../shared/rules/dates.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import { within } from '../../shared/within.ts';
+import { writeOrRestart } from '../../shared/write-or-restart.ts';
+import type { Part } from './arrival.ts';
+import type { Disk } from './disk.ts';
+import type { Moving, StoredPlace } from './place.ts';
+import type { Routing } from './routing.ts';
+
+/** The alarm has other work, too, so the copying stops after this time and goes on with the next alarm. */
+const STEP_MS = 2_000;
+const MESSAGE_MS = 10_000;
+/** The last message goes out once so few rows have changed since the one before. */
+const LAST_ROWS = 200;
+/** Calls wait for the calls before them at most this long, and then at most this long for the last message. */
+const DRAIN_MS = 200;
+const LAST_MESSAGE_MS = 2_000;
+
+interface Parts {
+  ctx: DurableObjectState;
+  place: StoredPlace;
+  disk: Disk;
+  routing: Routing;
+  epoch: number;
+  receive: (region: Region, part: Part) => Promise<void>;
+  /** Writes what the gate still has in memory. */
+  flush: () => void;
+  /** Whether the gate loads its copy, in which it replaces whole tables. */
+  isLoading: () => boolean;
+}
+
+export type MoveReply =
+  | { refused: null; movingTo: Region | null }
+  | { refused: 'moving'; movingTo: Region }
+  | { refused: 'too_soon'; retryAfterSeconds: number };
+
+const movingFrom = (place: StoredPlace): Moving => {
+  const now = place.now();
+  if (now.state !== 'moving') throw new Error('The account is not moving.');
+  return now;
+};
+
+/** How an object hands its account over to the object of the next epoch, in another region. */
+export const openDeparture = (parts: Parts) => {
+  const { ctx, place, disk, routing, epoch, receive, flush, isLoading } = parts;
+  let isLeaving = false;
+
+  const send = async (part: Omit<Part, 'number' | 'region'>, ms = MESSAGE_MS): Promise<void> => {
+    const moving = movingFrom(place);
+    const number = moving.number + 1;
+    place.save({ ...moving, number });
+    await within(ms, receive(moving.region, { ...part, number, region: moving.region }));
+  };
+
+  const advance = (copied: Moving['copied']) => {
+    const moving = movingFrom(place);
+    place.save({ ...moving, copied: { ...moving.copied, ...copied } });
+  };
+
+  const startCopying = () =>
+    writeOrRestart(ctx, () => {
+      disk.watch();
+      place.save({ ...movingFrom(place), layout: disk.layout(), copied: null });
+    });
+
+  /** Sends the next rows. Returns false if nothing is left but a few changes. */
+  const sendNext = async (): Promise<boolean> => {
+    const { copied } = movingFrom(place);
+    if (!copied) {
+      await send({ schema: disk.schema() });
+      advance({});
+      return true;
+    }
+    const table = disk.tables().find((name) => copied[name] !== 'end');
+    if (table !== undefined) {
+      const after = copied[table];
+      const { part, last } = disk.page(table, after === undefined || after === 'end' ? null : after);
+      if (last) await send({ tables: [part] });
+      advance({ [table]: last ?? 'end' });
+      return true;
+    }
+    if (disk.logLength() <= LAST_ROWS) return false;
+    const { parts: tables, through } = disk.changes();
+    await send({ tables });
+    disk.forgetChanges(through);
+    return true;
+  };
+
+  /**
+   * Sends the last changes while new calls wait. Once the next object has them, this one stores that it has moved, and the
+   * calls go there. If anything fails before, the calls are answered here.
+   */
+  const leave = async (): Promise<void> => {
+    const resume = routing.pause();
+    try {
+      await routing.idle(DRAIN_MS);
+      flush();
+      const { layout, region } = movingFrom(place);
+      const { parts: tables, isAll } = disk.changes();
+      if (disk.layout() !== layout || !isAll) return;
+      isLeaving = true;
+      await send({ tables, values: place.values() }, LAST_MESSAGE_MS);
+      // Calls are forwarded only once this is on disk, because the platform holds messages back until then.
+      writeOrRestart(ctx, () => {
+        disk.unwatch();
+        const atMs = Date.now();
+        place.save({ state: 'moved', epoch: epoch + 1, region, atMs, hasBegun: false, isEmptied: false });
+      });
+    } finally {
+      isLeaving = false;
+      resume();
+    }
+  };
+
+  return {
+    /** Whether what is written now would be missing in the next object. */
+    isLeaving: () => isLeaving || place.now().state === 'moved',
+
+    start: (region: Region, home: Region | null): MoveReply => {
+      const now = place.now();
+      if (now.state === 'moving')
+        return { refused: now.region === region ? null : 'moving', movingTo: now.region };
+      if (now.state !== 'home' || region === home) return { refused: null, movingTo: null };
+      const { arrived } = now;
+      if (arrived?.isAnnounced === false) return { refused: 'moving', movingTo: arrived.region };
+      const waitMs = (arrived?.atMs ?? 0) + DAY_MS - Date.now();
+      if (waitMs > 0) return { refused: 'too_soon', retryAfterSeconds: Math.ceil(waitMs / 1_000) };
+      place.save({ state: 'moving', region, arrived, number: 0, layout: '', copied: null });
+      return { refused: null, movingTo: region };
+    },
+
+    /** Goes on with the move. Returns false if it has to wait. */
+    step: async (): Promise<boolean> => {
+      if (isLoading()) return false;
+      if (disk.layout() !== movingFrom(place).layout) startCopying();
+      const endMs = Date.now() + STEP_MS;
+      while (await sendNext()) if (Date.now() >= endMs) return true;
+      await leave();
+      return true;
+    },
+  };
+};

@@ -1,0 +1,164 @@
+import { databaseOf } from '../../db/client.ts';
+import { logError } from '../../shared/log.ts';
+import { gateAt } from '../../shared/objects.ts';
+import { DAY_MS } from '../../shared/rules/dates.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import { backoffMs } from '../alarm-time.ts';
+import { openArrival } from './arrival.ts';
+import { openDeparture } from './departure.ts';
+import { openDisk } from './disk.ts';
+import { openPlace } from './place.ts';
+import { openRouting } from './routing.ts';
+
+/** The rows of an account that has moved stay this long at its former home, where only an operator can read them. */
+const KEEP_MS = DAY_MS;
+/** While the copy of D1 is loaded, a move waits. */
+const WAIT_MS = 1_000;
+
+/** What a move needs of the gate, once the gate is open. */
+export interface Served {
+  homeRegion: () => Promise<Region | null>;
+  isLoading: () => boolean;
+  flush: () => void;
+  pull: () => Promise<void>;
+}
+
+interface Parts {
+  ctx: DurableObjectState;
+  env: Env;
+  accountId: string;
+  epoch: number;
+  /** Opens the gate on this object's rows. */
+  open: () => void;
+  served: () => Served;
+}
+
+/** Moves an account's gate to another region: this object hands it over to another one, or takes it over. */
+export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) => {
+  const { storage } = ctx;
+  const place = openPlace(storage.kv, epoch);
+  const disk = openDisk(storage.sql);
+  let failures = 0;
+
+  const next = () => {
+    const now = place.now();
+    return now.state === 'moved' ? gateAt(env, accountId, now.epoch) : null;
+  };
+
+  const arrival = openArrival({
+    ctx,
+    place,
+    disk,
+    db: () => databaseOf(env, accountId),
+    accountId,
+    open,
+    pull: () => served().pull(),
+    redirect: async (earlier) => gateAt(env, accountId, earlier).redirect(epoch),
+    epoch,
+  });
+
+  const routing = openRouting(() => {
+    const there = next();
+    if (!there) arrival.begin();
+    return there;
+  });
+
+  const departure = openDeparture({
+    ctx,
+    place,
+    disk,
+    routing,
+    epoch,
+    receive: async (region, part) => gateAt(env, accountId, epoch + 1, region).receive(part),
+    flush: () => served().flush(),
+    isLoading: () => served().isLoading(),
+  });
+
+  const empty = () => {
+    const now = place.now();
+    if (now.state !== 'moved') return;
+    storage.transactionSync(() => {
+      disk.drop();
+      place.replaceValues([]);
+      place.save({ ...now, isEmptied: true });
+    });
+  };
+
+  /** Does what is due. Returns the delay before this should be called again, or null. */
+  const work = async (): Promise<number | null> => {
+    const now = place.now();
+    if (now.state === 'moving') return (await departure.step()) ? 1 : WAIT_MS;
+    if (now.state === 'home' && now.arrived?.isAnnounced === false) {
+      await arrival.announce(now.arrived.region, now.arrived.atMs);
+      return null;
+    }
+    if (now.state !== 'moved' || now.isEmptied) return null;
+    if (!now.hasBegun) {
+      // Any call lets the next object begin.
+      await next()?.pull();
+      place.save({ ...now, hasBegun: true });
+    }
+    const waitMs = now.atMs + KEEP_MS - Date.now();
+    if (waitMs > 0) return waitMs;
+    empty();
+    return null;
+  };
+
+  /** Sets the alarm, but never later than it is set already. */
+  const arm = async (inMs: number): Promise<void> => {
+    const dueMs = Date.now() + inMs;
+    const armedMs = (await storage.getAlarm()) ?? Infinity;
+    if (dueMs < armedMs) await storage.setAlarm(dueMs);
+  };
+
+  return {
+    routing,
+    receive: arrival.receive,
+    isLeaving: departure.isLeaving,
+
+    /** Whether this object answers calls itself. */
+    isHome: () => place.now().state === 'home' || place.now().state === 'moving',
+
+    /** Whether a move has to go on after a restart. */
+    isUnfinished: () => {
+      const now = place.now();
+      if (now.state === 'home') return now.arrived?.isAnnounced === false;
+      return now.state === 'moving' || (now.state === 'moved' && !now.isEmptied);
+    },
+
+    start: async (region: Region) => {
+      const reply = departure.start(region, await served().homeRegion());
+      if (reply.refused === null && reply.movingTo !== null) await arm(1);
+      return reply;
+    },
+
+    /** Where the account moves to, or null. */
+    movingTo: (): Region | null => {
+      const now = place.now();
+      if (now.state === 'moving') return now.region;
+      return now.state === 'home' && now.arrived?.isAnnounced === false ? now.arrived.region : null;
+    },
+
+    redirect: (later: number): void => {
+      const now = place.now();
+      if (now.state === 'moved' && now.epoch < later) place.save({ ...now, epoch: later });
+    },
+
+    arm,
+
+    /** The alarm's part of a move. Never fails. */
+    goOn: async (): Promise<void> => {
+      let waitMs: number | null;
+      try {
+        waitMs = await work();
+        failures = 0;
+      } catch (error) {
+        logError('move_failed', error, { account_id: accountId, epoch });
+        waitMs = backoffMs(++failures, Math.random());
+      }
+      if (waitMs !== null) await arm(Math.max(1, waitMs));
+    },
+  };
+};
+
+export type Moving = ReturnType<typeof openMoving>;

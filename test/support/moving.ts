@@ -1,0 +1,32 @@
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { gateAt } from '../../src/shared/objects.ts';
+import type { Region } from '../../src/shared/rules/regions.ts';
+import { gate } from './gate.ts';
+import { waitUntil } from './outbox.ts';
+
+/** The object that is the account's gate in an epoch. */
+export const gateIn = (accountId: string, epoch: number) => gateAt(env, accountId, epoch);
+
+export const killGate = (accountId: string, epoch: number) =>
+  runInDurableObject(gateIn(accountId, epoch), (_instance, state) => state.abort('killed by a test')).catch(
+    () => {},
+  );
+
+/** Runs the gates' alarms until the account has arrived in its new region. */
+export const arrive = (accountId: string, epoch: number) =>
+  waitUntil(
+    async () => {
+      for (const each of [epoch - 1, epoch])
+        await runDurableObjectAlarm(gateIn(accountId, each)).catch(() => {});
+      return gate(accountId).movingTo();
+    },
+    (movingTo) => movingTo === null,
+  );
+
+/** Moves the account's gate to another region, to the object of this epoch. */
+export const move = async (accountId: string, region: Region, epoch = 2) => {
+  const reply = await gate(accountId).startMove(region);
+  await arrive(accountId, epoch);
+  return reply;
+};
