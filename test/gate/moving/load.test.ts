@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../../src/gate/account-gate.ts';
+import type { Part } from '../../../src/gate/moving/arrival.ts';
 import { readReply } from '../../../src/gate/replies.ts';
 import { gateOf } from '../../../src/shared/objects.ts';
 import { openLicense } from '../../support/activations.ts';
@@ -92,11 +94,30 @@ const eventsByName = async (accountId: string, length: number) => {
   };
 };
 
+/** Delays the messages of a move, so that rows change between any two of them. */
+const delayMessages = () => {
+  const original = Reflect.get(AccountGate.prototype, 'receive');
+  const spy = vi.spyOn(
+    AccountGate.prototype as unknown as Record<'receive', (part: Part) => unknown>,
+    'receive',
+  );
+  spy.mockImplementation(async function (this: AccountGate, part) {
+    await scheduler.wait(15);
+    original.call(this, part);
+    await scheduler.wait(15);
+  });
+};
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 test('a move under load refuses no call, loses no count and no event, and shows no older state', async () => {
   const account = await openAccount();
   const { accountId, createLicense } = account.customer;
   const { license_key: plain } = await createLicense();
   const before = { created: 2, apiUsage: (await statistics(accountId)).apiUsage };
+  delayMessages();
   const { runs, stop } = startLoad(account, plain);
   try {
     await runs();

@@ -4,6 +4,7 @@ import { AccountGate } from '../../../src/gate/account-gate.ts';
 import type { Part } from '../../../src/gate/moving/arrival.ts';
 import { openDisk } from '../../../src/gate/moving/disk.ts';
 import { readReply } from '../../../src/gate/replies.ts';
+import { newId } from '../../../src/shared/ids.ts';
 import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { openLicense } from '../../support/activations.ts';
 import { signUp } from '../../support/client.ts';
@@ -152,3 +153,14 @@ test('a second move works, and the first object forwards to the last one', async
   expect(calledBefore).toHaveBeenCalledTimes(2);
   expect((await ada.verify(licenseKey)).body.api_usage).toBe(3);
 });
+
+test('an object takes messages in order only, and answers no call before it has everything', () =>
+  runInDurableObject(gateIn(newId('acct'), 2), (object: AccountGate) => {
+    const [region, schema] = ['oc', ['CREATE TABLE t (id TEXT PRIMARY KEY)']] as const;
+    object.receive({ number: 2, region, schema: [...schema] });
+    object.receive({ number: 2, region, schema: [...schema] });
+    expect(() => {
+      object.receive({ number: 1, region });
+    }).toThrow('A later message has arrived already.');
+    expect(() => object.keysLastUsedMs([])).toThrow('The account has not moved to this gate.');
+  }));
