@@ -13,7 +13,7 @@ const MESSAGE_MS = 10_000;
 /** The last message goes out once so few rows have changed since the one before. */
 const LAST_ROWS = 200;
 /** Calls wait for the calls before them at most this long, and then at most this long for the last message. */
-const DRAIN_MS = 200;
+const DRAIN_MS = 500;
 const LAST_MESSAGE_MS = 2_000;
 
 interface Parts {
