@@ -91,14 +91,17 @@ export const openHome = (rules: Rules, settings: HomeSettings) => {
   const onChange = (home: Home, turn: Turn, reply: () => void) => {
     const { disk, memory } = home;
     let { revision, log } = disk;
+    let isChanged = false;
     for (const [license, version] of versions().entries()) {
       const before = disk.versions[license] ?? 0;
       if (version === before) continue;
+      isChanged = true;
+      if (!rules.needsAck({ kind: 'license', ref: 'L', isNew: before === 0 })) continue;
       revision++;
       log = [...log, { revision, license }].slice(-LOG_LENGTH);
-      if (rules.needsAck({ kind: 'license', ref: 'L', isNew: before === 0 })) memory.barrier = revision;
+      memory.barrier = revision;
     }
-    if (revision > disk.revision) {
+    if (isChanged) {
       turn.write({ ...disk, revision, log, versions: [...versions()] } satisfies HomeDisk);
       for (const name of openedBranches(disk)) tell(rules, home, turn, name, false);
     }
