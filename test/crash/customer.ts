@@ -67,6 +67,25 @@ export const createLicense = async (service: Service, { session }: Account): Pro
   return status === 201 ? (body as { license_key: string }).license_key : null;
 };
 
+/** Calls that count toward the usage. */
+export interface CallCounts {
+  acknowledged: number;
+  /** Calls without a response, or with a server error, may have been counted. */
+  unknown: number;
+}
+
+/** Makes a call that counts toward the usage if it succeeds. */
+export const countCall = async (
+  counts: CallCounts,
+  call: () => Promise<ApiResponse>,
+): Promise<ApiResponse> => {
+  counts.unknown++;
+  const response = await call();
+  if (response.status < 500) counts.unknown--;
+  if (response.status === 200) counts.acknowledged++;
+  return response;
+};
+
 /** Returns whether the service answered that the license is valid. */
 export const verify = async (service: Service, { apiKey }: Pick<Customer, 'apiKey'>, licenseKey: string) => {
   const { status, body } = await service.post('/api/v1/licenses/verify', { license_key: licenseKey }, apiKey);

@@ -2,13 +2,13 @@
 // acknowledged.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Service } from '../e2e/support/service.ts';
-import { createLicense, type Customer, verify } from './customer.ts';
+import { type CallCounts, createLicense, type Customer } from './customer.ts';
+import { CALLERS, HOME, verifyFrom } from './regions.ts';
 import { seatCall, type SeatRecord } from './seats.ts';
 
-/** Keeps to the rate limit of the free plan, 10 calls per second per API key. */
 const VERIFY_EVERY_MS = 110;
 const CREATE_EVERY_MS = 200;
-/** With the verifies, keeps to the free plan's 1,000 licensing calls. */
+/** With the verifies, keeps to the usage limit. */
 const SEAT_CALL_EVERY_MS = 800;
 /** Delay before the next call while the service is down. */
 const DOWN_DELAY_MS = 50;
@@ -17,6 +17,10 @@ export interface Acknowledged {
   created: string[];
   /** The number of verify calls per license key that answered `valid: true`. */
   verified: Map<string, number>;
+  /** The calls that count toward the usage. */
+  counts: CallCounts;
+  /** The number of verify calls that a branch has answered. */
+  inBranches: number;
   seats: SeatRecord;
   rejected: number;
 }
@@ -44,7 +48,7 @@ const repeat = async (
   }
 };
 
-/** Runs until `isRunning` returns false, with two verifies and two calls for a seat at a time. */
+/** Runs until `isRunning` returns false, with two verifies from any region and two calls for a seat at a time. */
 export const load = async (customer: Customer, acknowledged: Acknowledged, target: Target): Promise<void> => {
   const create = async (to: Service) => {
     const licenseKey = await createLicense(to, customer);
@@ -52,9 +56,13 @@ export const load = async (customer: Customer, acknowledged: Acknowledged, targe
     else acknowledged.rejected++;
   };
   const verifyOne = async (to: Service) => {
-    const licenseKey = acknowledged.created[Math.floor(Math.random() * acknowledged.created.length)];
+    // Older licenses more often, so that branches have them.
+    const licenseKey = acknowledged.created[Math.floor(Math.random() ** 3 * acknowledged.created.length)];
     if (!licenseKey) return;
-    if (await verify(to, customer, licenseKey)) {
+    const region = CALLERS[Math.floor(Math.random() * CALLERS.length)] ?? HOME;
+    const { valid, answeredIn } = await verifyFrom(to, customer, licenseKey, region, acknowledged.counts);
+    if (answeredIn !== null && answeredIn !== HOME) acknowledged.inBranches++;
+    if (valid) {
       acknowledged.verified.set(licenseKey, (acknowledged.verified.get(licenseKey) ?? 0) + 1);
     } else acknowledged.rejected++;
   };
@@ -62,7 +70,7 @@ export const load = async (customer: Customer, acknowledged: Acknowledged, targe
     repeat(target, CREATE_EVERY_MS, create),
     repeat(target, 2 * VERIFY_EVERY_MS, verifyOne),
     repeat(target, 2 * VERIFY_EVERY_MS, verifyOne),
-    repeat(target, SEAT_CALL_EVERY_MS, seatCall(acknowledged.seats, 0)),
-    repeat(target, SEAT_CALL_EVERY_MS, seatCall(acknowledged.seats, 1)),
+    repeat(target, SEAT_CALL_EVERY_MS, seatCall(acknowledged.seats, acknowledged.counts, 0)),
+    repeat(target, SEAT_CALL_EVERY_MS, seatCall(acknowledged.seats, acknowledged.counts, 1)),
   ]);
 };

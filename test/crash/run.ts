@@ -1,11 +1,14 @@
 // `npm run test:crash`: starts the service with `npm run dev`, kills its process tree several times under load,
-// compares the acknowledged events with those that arrived at the webhook receiver, and the acknowledged activations with
-// the seats that are held.
+// compares the acknowledged events with those that arrived at the webhook receiver, the acknowledged calls with the usage, and
+// the acknowledged activations with the seats that are held. Branches of the gates are open and hold grants at each kill.
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkOut, cleanUp, type Service, startService } from '../e2e/support/service.ts';
+import { checkOut, cleanUp, type Service } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, countPending, signUp } from './customer.ts';
 import { type Acknowledged, load } from './load.ts';
+import { readGrants } from './grants.ts';
+import { checkLimit } from './limit.ts';
 import { openReceiver } from './receiver.ts';
+import { changeFreePlan, checkSuspension, HOME, LEASE_MS, readUsage, startWithBranches } from './regions.ts';
 import { checkSeats, openSeatRecord } from './seats.ts';
 import { countLost, table, tally } from './tally.ts';
 
@@ -24,13 +27,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 const receiver = await openReceiver({ failFirst: FAIL_FIRST });
 const folder = await checkOut();
+changeFreePlan(folder);
 
 let service: Service | null = null;
 let isLoading = true;
 
 const restart = async (): Promise<{ service: Service; tookMs: number }> => {
   const startMs = Date.now();
-  const started = await startService(folder);
+  const started = await startWithBranches(folder);
   service = started;
   return { service: started, tookMs: Date.now() - startMs };
 };
@@ -54,10 +58,17 @@ const waitForDrain = async (
 const startLoad = async (to: Service) => {
   const parts = [];
   for (let index = 0; index < CUSTOMERS; index++) {
-    const account = await addKey(to, await signUp(to, `crash-${index}@example.com`));
+    const account = await addKey(to, await signUp(to, `crash-${index}@example.com`, { home_region: HOME }));
     const customer = await addEndpoint(to, account, receiver);
     const seats = await openSeatRecord(to, account);
-    const acknowledged: Acknowledged = { created: [], verified: new Map(), seats, rejected: 0 };
+    const acknowledged: Acknowledged = {
+      created: [],
+      verified: new Map(),
+      counts: { acknowledged: 0, unknown: 0 },
+      inBranches: 0,
+      seats,
+      rejected: 0,
+    };
     parts.push({ customer, acknowledged, inbox: customer.inbox });
   }
   const target = { service: () => service, isRunning: () => isLoading };
@@ -67,7 +78,32 @@ const startLoad = async (to: Service) => {
   };
 };
 
+/** Waits until branches have reported their calls, and returns what is wrong with the usage. */
+const checkUsage = async (
+  to: Service,
+  parts: Awaited<ReturnType<typeof startLoad>>['parts'],
+): Promise<string[]> => {
+  const deadlineMs = Date.now() + 4 * LEASE_MS;
+  const check = async ({ customer, acknowledged: { counts } }: (typeof parts)[number]) => {
+    const { acknowledged, unknown } = counts;
+    let usage = await readUsage(to, customer);
+    while (usage < acknowledged && Date.now() < deadlineMs) {
+      await delay(500);
+      usage = await readUsage(to, customer);
+    }
+    console.log(
+      `usage          ${usage} calls, of ${acknowledged} acknowledged calls, ${unknown} got no answer`,
+    );
+    const isExact = usage >= acknowledged && usage <= acknowledged + unknown;
+    return isExact
+      ? []
+      : [`${usage} calls were counted of ${acknowledged}, and ${unknown} without an answer`];
+  };
+  return (await Promise.all(parts.map(check))).flat();
+};
+
 const run = async (): Promise<boolean> => {
+  const errors: string[] = [];
   let current = await restart();
   const { parts, loads } = await startLoad(current.service);
   for (let round = 1; round <= ROUNDS; round++) {
@@ -76,17 +112,31 @@ const run = async (): Promise<boolean> => {
     await delay(loadMs);
     service = null;
     await current.service.stop('SIGKILL');
+    const grants = readGrants(folder);
+    const unspent = grants.reduce((sum, calls) => sum + calls, 0);
+    if (unspent === 0) errors.push(`no branch held a grant at kill ${round}`);
     current = await restart();
-    console.log(`round ${round}: killed after ${seconds(loadMs)}, restarted in ${seconds(current.tookMs)}`);
+    console.log(
+      `round ${round}: killed after ${seconds(loadMs)}, while ${grants.length} branches held ${unspent} calls, restarted in ${seconds(current.tookMs)}`,
+    );
   }
   const restartedMs = Date.now();
   // The last start is under load as well, so that leftover deliveries compete with new ones.
   await delay(4_000);
   isLoading = false;
   await loads;
-  const isDrained = await waitForDrain(current.service, parts);
-  const drainMs = Date.now() - restartedMs;
+  const drained = waitForDrain(current.service, parts).then((isDrained) => ({
+    isDrained,
+    drainMs: Date.now() - restartedMs,
+  }));
+  errors.push(...(await checkLimit(current.service)));
+  const { isDrained, drainMs } = await drained;
 
+  errors.push(...(await checkUsage(current.service, parts)));
+  for (const { customer } of parts) {
+    const validIn = await checkSuspension(current.service, customer);
+    if (validIn.length > 0) errors.push(`a suspended license is valid in ${validIn.join(', ')}`);
+  }
   for (const { customer, acknowledged } of parts)
     await checkSeats(current.service, customer, acknowledged.seats);
   const seatErrors = parts.flatMap(({ acknowledged }) => acknowledged.seats.errors);
@@ -103,6 +153,9 @@ const run = async (): Promise<boolean> => {
   );
   console.log(`failed first   ${total(({ inbox }) => inbox.failed.size)}, answered with 500 on purpose`);
   console.log(`bad signature  ${badSignatures}`);
+  const inBranches = total(({ acknowledged }) => acknowledged.inBranches);
+  console.log(`in branches    ${inBranches} verifies`);
+  console.log(`other errors   ${errors.length}${errors.map((error) => `\n  ${error}`).join('')}`);
   console.log(`seat errors    ${seatErrors.length}${seatErrors.map((error) => `\n  ${error}`).join('')}`);
   console.log(
     `rejected       ${total(({ acknowledged }) => acknowledged.rejected)} calls with a response other than 2xx`,
@@ -116,6 +169,7 @@ const run = async (): Promise<boolean> => {
     isDrained &&
     countLost(counts) === 0 &&
     seatErrors.length === 0 &&
+    errors.length === 0 &&
     badSignatures === 0 &&
     duplicated < MAX_DUPLICATED * arrived
   );
@@ -129,5 +183,5 @@ try {
   receiver.close();
   await cleanUp();
 }
-console.log(passed ? '\n✓ No acknowledged event or seat was lost' : '\n✗ Failed, see above');
+console.log(passed ? '\n✓ No acknowledged event, call or seat was lost' : '\n✗ Failed, see above');
 process.exit(passed ? 0 : 1);

@@ -1,6 +1,6 @@
 // Activates and deactivates machines on one license, through restarts of the service, and checks that its seats are exact.
 import type { Service } from '../e2e/support/service.ts';
-import { addKey, type Customer, expectOk } from './customer.ts';
+import { addKey, type CallCounts, countCall, type Customer, expectOk } from './customer.ts';
 
 export const SEATS = 3;
 /** The machines of each of the two loops, so that more machines than seats compete. */
@@ -40,13 +40,14 @@ const heldSeats = ({ seats }: SeatRecord) =>
   [...seats.values()].filter((seat): seat is { id: string } => typeof seat === 'object');
 
 /** Returns one of two loops' next call: activates a machine without a seat, or deactivates a machine that has one. */
-export const seatCall = (record: SeatRecord, loop: number) => async (to: Service) => {
+export const seatCall = (record: SeatRecord, counts: CallCounts, loop: number) => async (to: Service) => {
   const fingerprint = `machine-${loop}-${Math.floor(Math.random() * MACHINES)}`;
   const before = record.seats.get(fingerprint) ?? 'free';
   const name = typeof before === 'object' && Math.random() < 0.5 ? 'deactivate' : 'activate';
   const input = { license_key: record.license.license_key, fingerprint };
   if (name === 'deactivate' || before === 'free') record.seats.set(fingerprint, 'unknown');
-  const { status, body } = await to.post(`/api/v1/licenses/${name}`, input, record.apiKey);
+  const call = () => to.post(`/api/v1/licenses/${name}`, input, record.apiKey);
+  const { status, body } = await (name === 'activate' ? countCall(counts, call) : call());
   if (status !== 200) return;
   const { valid, activation } = body as Verdict;
   if (typeof before === 'object' && name === 'activate' && activation?.id !== before.id)
