@@ -1,11 +1,14 @@
 // Compares the acknowledged calls with the figures of the service and with the events that arrived.
 import { type Customer, countPending, expectOk } from '../crash/customer.ts';
 import type { Service } from '../e2e/support/service.ts';
+import type { Region } from '../../src/shared/rules/regions.ts';
 import type { Acknowledged } from './soak-load.ts';
 
 export interface Part {
   customer: Customer;
   acknowledged: Acknowledged;
+  /** The regions of its callers. */
+  callers: readonly Region[];
 }
 
 interface Dashboard {
@@ -41,7 +44,7 @@ const eventsOf = ({ created, verified }: Acknowledged) => created.length + sum(v
 export const isSettled = ({ customer, acknowledged }: Part) =>
   countLicenseEvents(customer) >= eventsOf(acknowledged);
 
-export const audit = async (service: Service, { customer, acknowledged }: Part) => {
+export const audit = async (service: Service, { customer, acknowledged, callers }: Part) => {
   const dashboard = expectOk(await service.get('/api/dashboard', customer.session)) as Dashboard;
   const { inbox } = customer;
   const createdOnce = new Map(acknowledged.created.map((licenseKey) => [licenseKey, 1]));
@@ -84,9 +87,12 @@ export const audit = async (service: Service, { customer, acknowledged }: Part) 
       `${actual === expected ? '✓' : '✗'} ${what.padEnd(48)}${actual} of ${expected}`,
   );
   return {
-    agrees: checks.every(([, actual, expected]) => actual === expected),
+    agrees:
+      checks.every(([, actual, expected]) => actual === expected) &&
+      callers.length > 1 === acknowledged.inBranches > 0,
     lines: [
       `${customer.accountId}: ${acknowledged.keys} API keys created and deleted, ${inbox.duplicated} duplicate requests`,
+      `  callers in ${callers.join(', ')}; branches answered ${acknowledged.inBranches} verifies`,
       ...lines,
       ...acknowledged.unexpected.slice(0, 3),
     ],

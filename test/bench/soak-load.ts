@@ -1,7 +1,9 @@
 // Makes the calls of one account and records the responses.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Customer, expectOk } from '../crash/customer.ts';
+import { HOME } from '../crash/regions.ts';
 import type { ApiResponse, Service } from '../e2e/support/service.ts';
+import type { Region } from '../../src/shared/rules/regions.ts';
 
 export interface Acknowledged {
   /** Keys of the licenses that were created. */
@@ -10,6 +12,8 @@ export interface Acknowledged {
   verified: Map<string, number>;
   /** Successful calls that count toward the usage. */
   counted: number;
+  /** Verifies that a branch has answered. */
+  inBranches: number;
   /** The number of API keys that were created, used and deleted. */
   keys: number;
   /** Responses with an unexpected status or body. */
@@ -25,13 +29,24 @@ const ONE_UNKNOWN_IN = 10;
 
 type Headers = Record<string, string>;
 
-const account = (service: Service, { apiKey, session }: Customer, acknowledged: Acknowledged) => {
+const account = (
+  service: Service,
+  { apiKey, session }: Customer,
+  acknowledged: Acknowledged,
+  callers: readonly Region[],
+) => {
   const reportUnexpected = (what: string, { status, text }: ApiResponse) => {
     acknowledged.unexpected.push(`${what}: ${status} ${text.slice(0, 200)}`);
   };
-  const verify = (licenseKey: string, headers: Headers) =>
-    service.post('/api/v1/licenses/verify', { license_key: licenseKey }, headers);
-  const anyLicense = () => acknowledged.created[Math.floor(Math.random() * acknowledged.created.length)];
+  const verify = async (licenseKey: string, headers: Headers) => {
+    const from = { ...headers, 'caller-region': callers[Math.floor(Math.random() * callers.length)] ?? HOME };
+    const response = await service.post('/api/v1/licenses/verify', { license_key: licenseKey }, from);
+    const answeredIn = response.headers.get('latchkey-region');
+    if (answeredIn !== null && answeredIn !== HOME) acknowledged.inBranches++;
+    return response;
+  };
+  /** Returns older licenses more often, so that branches have them. */
+  const anyLicense = () => acknowledged.created[Math.floor(Math.random() ** 3 * acknowledged.created.length)];
 
   const verifyKnown = async (licenseKey: string, headers: Headers) => {
     const response = await verify(licenseKey, headers);
@@ -82,9 +97,10 @@ export const soakLoad = async (
   service: Service,
   customer: Customer,
   acknowledged: Acknowledged,
+  callers: readonly Region[],
   isRunning: () => boolean,
 ): Promise<void> => {
-  const { verifyOne, create, churn } = account(service, customer, acknowledged);
+  const { verifyOne, create, churn } = account(service, customer, acknowledged, callers);
   const repeat = async (everyMs: number, call: () => Promise<void>) => {
     while (isRunning()) await Promise.all([call(), delay(everyMs)]);
   };

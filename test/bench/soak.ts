@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addEndpoint, addKey, countPending } from '../crash/customer.ts';
 import { openReceiver, type Receiver } from '../crash/receiver.ts';
+import { CALLERS, HOME, readUsage } from '../crash/regions.ts';
 import { openAccount } from './accounts.ts';
-import { buildWorker, SERVICE_CONFIG } from './build.ts';
+import { buildWorker, fixturePath, SERVICE_CONFIG } from './build.ts';
 import { machine, machineLine } from './machine.ts';
 import { watchMemory } from './memory-watch.ts';
 import type { Options } from './options.ts';
@@ -14,6 +15,10 @@ import { audit, isSettled, type Part } from './soak-audit.ts';
 import { soakLoad, type Acknowledged } from './soak-load.ts';
 
 const ACCOUNTS = 4;
+/** So many accounts have callers in other regions than their home's. */
+const ACCOUNTS_WITH_BRANCHES = 2;
+/** A short lease, so that branches report their last calls soon. */
+const SETTINGS = { REGIONS: 'on', REGIONS_LEASE_SECONDS: '5' };
 const FAIL_FIRST = 0.1;
 /** The first retry is due after up to 6 s, and each endpoint receives 80 requests per second. */
 const DRAIN_TIMEOUT_MS = 180_000;
@@ -23,15 +28,21 @@ const newRecord = (): Acknowledged => ({
   created: [],
   verified: new Map(),
   counted: 0,
+  inBranches: 0,
   keys: 0,
   unexpected: [],
 });
 
 const openPart = async (service: Running, receiver: Receiver, index: number): Promise<Part> => {
-  const account = await openAccount(service, `soak-${index}@example.com`, 0);
+  const account = await openAccount(service, `soak-${index}@example.com`, 0, { home_region: HOME });
   const customer = await addEndpoint(service, await addKey(service, account), receiver);
-  return { customer, acknowledged: newRecord() };
+  const callers = index < ACCOUNTS_WITH_BRANCHES ? CALLERS : [HOME];
+  return { customer, acknowledged: newRecord(), callers };
 };
+
+/** Branches report their calls with the next renewal. */
+const isCounted = async (service: Running, { customer, acknowledged }: Part) =>
+  (await readUsage(service, customer)) >= acknowledged.counted;
 
 /** Returns the duration of the drain in milliseconds, or null on a timeout. */
 const waitForDrain = async (service: Running, parts: Part[]): Promise<number | null> => {
@@ -39,7 +50,8 @@ const waitForDrain = async (service: Running, parts: Part[]): Promise<number | n
   while (performance.now() - startMs < DRAIN_TIMEOUT_MS) {
     if (parts.every(isSettled)) {
       const pending = await Promise.all(parts.map(({ customer }) => countPending(service, customer)));
-      if (pending.every((count) => count === 0)) return performance.now() - startMs;
+      const counted = await Promise.all(parts.map((part) => isCounted(service, part)));
+      if (pending.every((count) => count === 0) && counted.every(Boolean)) return performance.now() - startMs;
     }
     await delay(500);
   }
@@ -57,7 +69,9 @@ const run = async (service: Running, receiver: Receiver, { minutes, json }: Opti
   const counted = () => parts.reduce((sum, { acknowledged }) => sum + acknowledged.counted, 0);
   const progress = setInterval(() => console.log(`… ${counted()} calls counted`), PROGRESS_EVERY_MS);
   await Promise.all(
-    parts.map(({ customer, acknowledged }) => soakLoad(service, customer, acknowledged, isRunning)),
+    parts.map(({ customer, acknowledged, callers }) =>
+      soakLoad(service, customer, acknowledged, callers, isRunning),
+    ),
   );
   clearInterval(progress);
   const grown = await memory;
@@ -78,9 +92,9 @@ const run = async (service: Running, receiver: Receiver, { minutes, json }: Opti
 };
 
 export const soak = async (folder: string, options: Options): Promise<boolean> => {
-  const bundle = buildWorker(SERVICE_CONFIG, join(folder, 'service-bundle'));
+  const bundle = buildWorker(SERVICE_CONFIG, join(folder, 'service-bundle'), fixturePath('network'));
   const receiver = await openReceiver({ failFirst: FAIL_FIRST });
-  const service = await start(bundle, openPlace(folder, 'soak'), true);
+  const service = await start(bundle, openPlace(folder, 'soak'), true, SETTINGS);
   try {
     await migrate(service.runtime);
     const passed = await run(service, receiver, options);
