@@ -12,17 +12,9 @@ export const CALLERS = [HOME, 'weur', 'apac-ne', 'oc'] as const satisfies Region
 const LEASE_SECONDS = 5;
 export const LEASE_MS = LEASE_SECONDS * 1_000;
 
-const COMMAND = [
-  ...['npm', 'run', 'dev', '--', 'test/bench/fixtures/network.ts'],
-  ...[
-    '--var',
-    'REGIONS:on',
-    '--var',
-    `REGIONS_LEASE_SECONDS:${LEASE_SECONDS}`,
-    '--var',
-    'REGIONS_OPEN_AFTER:5',
-  ],
-];
+const VARIABLES = ['REGIONS:on', `REGIONS_LEASE_SECONDS:${LEASE_SECONDS}`, 'REGIONS_OPEN_AFTER:5'];
+const ARGUMENTS = VARIABLES.flatMap((variable) => ['--var', variable]);
+const COMMAND = ['npm', 'run', 'dev', '--', 'test/bench/fixtures/network.ts', ...ARGUMENTS];
 
 /** Starts the service with branches, in a checkout. Slow commits would leave more events that arrive twice, so it has no delays. */
 export const startWithBranches = async (folder: string): Promise<Service> => {
