@@ -166,11 +166,13 @@ export const openBranchHome = (parts: Parts) => {
       recentCalls.note(nowMs);
     },
 
-    /** Whether a call should start a renewal: if the lease or the grant will end soon. */
+    /** Whether a call should start a renewal: if the lease or the grant will end soon, or to get a share of the rate limits. */
     isRenewalDue: (nowMs: number) =>
       Math.abs(nowMs - lastRenewalMs) >= RETRY_MS &&
       isOpen() &&
-      (isRenewalDue(lease, nowMs) || isRunningLow(unspent(nowMs), recentCalls.count(nowMs))),
+      (isRenewalDue(lease, nowMs) ||
+        shareOfRate() === 0 ||
+        isRunningLow(unspent(nowMs), recentCalls.count(nowMs))),
 
     alarmIntervalMs: () => alarmIntervalMs(lease),
 
