@@ -2,7 +2,7 @@
 import type { CountFigures, D1Queries } from './count-stage.ts';
 import type { ListFigures } from './list-stage.ts';
 import { MAX_GROWTH_BYTES, type MemoryFigures } from './memory-stage.ts';
-import { atLeast, atMost, mib, ms, p50, perSecond, type Row, throughput, verdict } from './rows.ts';
+import { atLeast, atMost, mib, ms, p50, perSecond, type Row, table, throughput, verdict } from './rows.ts';
 import { heartbeatRows, seatRatios, type SeatRatios, seatRows } from './seat-report.ts';
 import type { HeartbeatFigures, SeatFigures } from './seat-stage.ts';
 import type { VerifyFigures } from './verify-stage.ts';
@@ -168,9 +168,7 @@ export const resultTable = (
   heartbeats: HeartbeatFigures,
 ): string => {
   const ratios = ratiosOf(verify, lists, seats);
-  const head: Row = ['What', 'Figure', 'Ratio', 'Must reach', ''];
-  const rows = [
-    head,
+  return table([
     ...verifyRows(verify, ratios),
     ...seatRows(seats, ratios),
     ...listRows(lists),
@@ -178,9 +176,5 @@ export const resultTable = (
     ...heartbeatRows(heartbeats, seats),
     webhookRow(delivered),
     memoryRow(memory),
-  ];
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: Row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
-  return [line(head), rule, ...rows.slice(1).map(line)].join('\n');
+  ]);
 };

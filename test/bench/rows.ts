@@ -27,3 +27,13 @@ export const atMost = (what: string, figure: string, ratio: number, most: number
   `≤ ${most}`,
   verdict(ratio <= most),
 ];
+
+const HEAD: Row = ['What', 'Figure', 'Ratio', 'Must reach', ''];
+
+export const table = (body: Row[]): string => {
+  const rows = [HEAD, ...body];
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: Row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
+  return [line(HEAD), rule, ...body.map(line)].join('\n');
+};

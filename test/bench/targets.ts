@@ -12,16 +12,17 @@ const PATH = '/api/v1/licenses/verify';
 const BODY = '{"license_key":"{license}"}';
 const VALID = { status: 200, text: '"valid":true,"status":"active"' };
 
-/** `outOf` limits the calls to the first licenses, as a working set. */
+/** `outOf` limits the calls to the first licenses, as a working set. `headers` are sent as well. */
 export const verifyTarget = (
   name: string,
   runtime: Runtime,
   { apiKeys, licenses }: Pick<Licensed, 'apiKeys' | 'licenses'>,
   outOf = licenses.count,
+  headers: Record<string, string> = {},
 ): Target => ({
   name,
   runtime,
-  request: requestOf('POST', PATH, { 'x-api-key': '{key}' }, BODY, {
+  request: requestOf('POST', PATH, { 'x-api-key': '{key}', ...headers }, BODY, {
     key: { values: apiKeys },
     license: { values: licenses, outOf },
   }),
