@@ -5,7 +5,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { patchAccountInput } from './schemas.ts';
 
-export const getAccount = async ({ db, accountId }: Ctx): Promise<AccountRow> => {
+export const getAccount = async ({ db, accountId }: Pick<Ctx, 'db' | 'accountId'>): Promise<AccountRow> => {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
   if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
   return account;

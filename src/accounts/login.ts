@@ -34,12 +34,7 @@ const signIn = async (ctx: PublicCtx, input: Login, client: Client, reservations
   );
   if (!user || !matches) throw new AppError('invalid_credentials');
   const { accountId } = user;
-  const account = await getAccount({
-    env: ctx.env,
-    db: databaseOf(ctx.env, accountId),
-    accountId,
-    key: null,
-  });
+  const account = await getAccount({ db: databaseOf(ctx.env, accountId), accountId });
 
   const nowMs = Date.now();
   const { session, row } = newSession(ctx, accountId, nowMs);

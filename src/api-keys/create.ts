@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
+import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { readConfig } from '../shared/config.ts';
 import { newId } from '../shared/ids.ts';
@@ -26,6 +27,7 @@ export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKey
     deletedAt: null,
   };
   const insert = ctx.db.insert(apiKeys).values(row);
-  await commit(ctx, [insert, pruneDeletedKeys(ctx, row.createdAt)], [{ kind: 'key', ref: id }]);
+  const entry = audit(ctx, 'api_key.create', id, { scope: input.scope });
+  await commit(ctx, [insert, entry, pruneDeletedKeys(ctx, row.createdAt)], [{ kind: 'key', ref: id }]);
   return { row, apiKey };
 };

@@ -1,6 +1,7 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, exists, isNull } from 'drizzle-orm';
 import { apiKeys } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
+import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { findApiKey } from './find.ts';
 import { pruneDeletedKeys } from './prune.ts';
@@ -9,9 +10,13 @@ import { pruneDeletedKeys } from './prune.ts';
 export const deleteApiKey = async (ctx: Ctx, id: string): Promise<void> => {
   await findApiKey(ctx, id);
   const deletedAt = Date.now();
-  const update = ctx.db
-    .update(apiKeys)
-    .set({ deletedAt, fingerprint: '', sealed: '' })
-    .where(and(eq(apiKeys.accountId, ctx.accountId), eq(apiKeys.id, id)));
-  await commit(ctx, [update, pruneDeletedKeys(ctx, deletedAt)], [{ kind: 'key', ref: id }]);
+  const isLive = and(eq(apiKeys.accountId, ctx.accountId), eq(apiKeys.id, id), isNull(apiKeys.deletedAt));
+  const update = ctx.db.update(apiKeys).set({ deletedAt, fingerprint: '', sealed: '' }).where(isLive);
+  const entry = auditIf(
+    ctx,
+    exists(ctx.db.select({ id: apiKeys.id }).from(apiKeys).where(isLive)),
+    'api_key.delete',
+    id,
+  );
+  await commit(ctx, [entry, update, pruneDeletedKeys(ctx, deletedAt)], [{ kind: 'key', ref: id }]);
 };

@@ -1,4 +1,5 @@
 import { gateOf } from '../shared/objects.ts';
+import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { readConfig } from '../shared/config.ts';
 import { unseal } from '../shared/sealing.ts';
@@ -6,6 +7,8 @@ import { findApiKey } from './find.ts';
 
 export const revealApiKey = async (ctx: Ctx, id: string) => {
   const row = await findApiKey(ctx, id);
+  // Before the answer, so that no key is revealed without an entry.
+  await audit(ctx, 'api_key.reveal', id);
   const apiKey = await unseal(readConfig(ctx.env).sealing, row.sealed, [ctx.accountId, id]);
   const [lastUsedMs = null] = await gateOf(ctx.env, ctx.accountId).keysLastUsedMs([id]);
   return { row, apiKey, lastUsedMs };

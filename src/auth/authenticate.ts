@@ -105,13 +105,13 @@ const authenticateSession = async (c: Context<AppEnv>, isRateLimited: boolean) =
   const accountId = await findCaller(c, tokenHash);
   if (isRateLimited) await admitSession(c, tokenHash, accountId);
   c.set('sessionHash', tokenHash);
-  return accountCtx(c, accountId, null);
+  return accountCtx(c, accountId, { kind: 'session', id: null });
 };
 
 const authenticateKey = async (c: Context<AppEnv>, apiKey: string) => {
   const key = parsePresentedKey(c, apiKey);
   await admitKey(c, key, 'full');
-  return accountCtx(c, key.accountId, key);
+  return accountCtx(c, key.accountId, { kind: 'api_key', id: key.keyId }, key);
 };
 
 const authenticateWith = ({ limitsSessions }: { limitsSessions: boolean }) =>

@@ -4,6 +4,7 @@ import { violatesUnique } from '../db/errors.ts';
 import { appliedFacts } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
 import { logLine } from '../shared/log.ts';
+import { SYSTEM } from '../shared/rules/audit.ts';
 import { computeEffect } from './effects.ts';
 import { toFactName } from './fact-name.ts';
 import type { CurrentState, Fact, Provider, Subject } from './provider.ts';
@@ -33,7 +34,7 @@ export const applyFact = async (ctx: DatabaseCtx, provider: Provider, fact: Fact
     const insertName = ctx.db.insert(appliedFacts).values({ name, appliedAt: Date.now() });
     try {
       await commit(
-        { ...ctx, accountId, key: null },
+        { ...ctx, accountId, key: null, actor: SYSTEM, ip: null },
         [insertName, ...statements],
         [{ kind: 'account', ref: accountId }, ...changes],
       );

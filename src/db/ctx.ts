@@ -1,4 +1,5 @@
 import type { PresentedKey } from '../shared/presented-key.ts';
+import type { Actor } from '../shared/rules/audit.ts';
 import type { AccountDatabase, FirstDatabase } from './client.ts';
 
 /** The context of an operation that doesn't need an account. */
@@ -6,6 +7,8 @@ export interface PublicCtx {
   env: Env;
   /** Has the users, sessions and throttles of all accounts. */
   firstDb: FirstDatabase;
+  /** The caller's address. Null for calls by the service itself, and in local runs. */
+  ip: string | null;
 }
 
 /** The context of work on one of the databases that store accounts. */
@@ -19,4 +22,8 @@ export interface Ctx extends DatabaseCtx {
   accountId: string;
   /** The caller's API key. Null for a session, and for calls by the service itself. */
   key: PresentedKey | null;
+  /** Who makes the call, for the audit log. */
+  actor: Actor;
+  /** The caller's address, as in `PublicCtx`. */
+  ip: string | null;
 }

@@ -3,6 +3,7 @@
 
 export * from './schema/accounts.ts';
 export * from './schema/api-keys.ts';
+export * from './schema/audit.ts';
 export * from './schema/billing.ts';
 export * from './schema/feed.ts';
 export * from './schema/licenses.ts';

@@ -1,11 +1,14 @@
 import type { Context } from 'hono';
 
+/** Returns the client's whole IP address, or null in local runs. */
+export const clientAddress = (c: Context): string | null => c.req.header('cf-connecting-ip') ?? null;
+
 /**
  * Returns the client's IP address as Cloudflare reports it. An IPv6 address is reduced to its /64 network, because a
  * single client usually controls all of its addresses.
  */
 export const clientIp = (c: Context): string => {
-  const ip = c.req.header('cf-connecting-ip') ?? 'local';
+  const ip = clientAddress(c) ?? 'local';
   return ip.includes(':') ? networkOf(ip) : ip;
 };
 

@@ -3,6 +3,8 @@ import { databaseOf, firstDatabase } from '../db/client.ts';
 import type { Ctx, PublicCtx } from '../db/ctx.ts';
 import type { ErrorCode } from '../shared/app-error.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
+import type { Actor } from '../shared/rules/audit.ts';
+import { clientAddress } from './client-ip.ts';
 
 export interface AppEnv {
   Bindings: Env;
@@ -21,11 +23,19 @@ export interface AppEnv {
 export const publicCtx = (c: Context<AppEnv>): PublicCtx => ({
   env: c.env,
   firstDb: firstDatabase(c.env),
+  ip: clientAddress(c),
 });
 
-export const accountCtx = (c: Context<AppEnv>, accountId: string, key: PresentedKey | null): Ctx => ({
+export const accountCtx = (
+  c: Context<AppEnv>,
+  accountId: string,
+  actor: Actor,
+  key: PresentedKey | null = null,
+): Ctx => ({
   env: c.env,
   db: databaseOf(c.env, accountId),
   accountId,
   key,
+  actor,
+  ip: clientAddress(c),
 });

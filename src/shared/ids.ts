@@ -1,7 +1,7 @@
-import { random16Bits, randomBase62, sortableBase62 } from './random.ts';
+import { fromSortableBase62, random16Bits, randomBase62, sortableBase62 } from './random.ts';
 import { DAY_MS } from './rules/dates.ts';
 
-export type IdPrefix = 'acct' | 'key' | 'lic' | 'evt' | 'whe' | 'dlv' | 'pay' | 'sub' | 'act' | 'req';
+export type IdPrefix = 'acct' | 'key' | 'lic' | 'evt' | 'whe' | 'dlv' | 'pay' | 'sub' | 'act' | 'req' | 'aud';
 
 /** An id after its prefix: 8 characters of time, 3 of a sequence and 9 random characters (70 random bits in all). */
 export const ID_BODY_LENGTH = 20;
@@ -29,5 +29,11 @@ export const newId = (prefix: IdPrefix): string => {
 
 /** Returns a string that sorts before all ids created at or after `ms`, and after all earlier ids. */
 export const firstIdAt = (prefix: IdPrefix, ms: number) => `${prefix}_${sortableBase62(ms, TIME_LENGTH)}`;
+
+/** Returns the time in an id. */
+export const idTimeMs = (id: string): number => {
+  const start = id.indexOf('_') + 1;
+  return fromSortableBase62(id.slice(start, start + TIME_LENGTH));
+};
 
 export const idPattern = (prefix: IdPrefix) => new RegExp(`^${prefix}_[0-9A-Za-z]{${ID_BODY_LENGTH}}$`);

@@ -41,3 +41,9 @@ export const sortableBase62 = (value: number, width: number): string => {
   }
   return text;
 };
+
+export const fromSortableBase62 = (text: string): number => {
+  let value = 0;
+  for (const digit of text) value = value * 62 + BASE62.indexOf(digit);
+  return value;
+};

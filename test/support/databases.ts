@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { databaseOf, firstDatabase } from '../../src/db/client.ts';
 import type { Ctx, PublicCtx } from '../../src/db/ctx.ts';
+import { SYSTEM } from '../../src/shared/rules/audit.ts';
 
 const FIRST_TABLES = ['users', 'sessions', 'throttles'];
 
@@ -11,7 +12,7 @@ export const firstD1: D1Database = env.DB;
 export const accountsD1: D1Database = env.DB2;
 
 /** For operations that don't need an account. */
-export const publicCtx: PublicCtx = { env, firstDb: firstDatabase(env) };
+export const publicCtx: PublicCtx = { env, firstDb: firstDatabase(env), ip: null };
 
 /** For operations on an account. */
 export const ctxOf = (accountId: string): Ctx => ({
@@ -19,6 +20,8 @@ export const ctxOf = (accountId: string): Ctx => ({
   db: databaseOf(env, accountId),
   accountId,
   key: null,
+  actor: SYSTEM,
+  ip: null,
 });
 
 /** The database in which the service keeps a table's rows. */

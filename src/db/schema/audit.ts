@@ -1,0 +1,30 @@
+import { primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { ACTOR_KINDS, AUDIT_ACTIONS, type AuditDetails } from '../../shared/rules/audit.ts';
+
+/**
+ * Who did what, with the time in the id. What belongs to signing in is recorded in the first database, everything else in
+ * the account's own. The migration makes it a table without rowids, so that an entry costs a single row.
+ */
+export const auditLog = sqliteTable(
+  'audit_log',
+  {
+    accountId: text('account_id').notNull(),
+    id: text().notNull(),
+    action: text({ enum: AUDIT_ACTIONS }).notNull(),
+    actorKind: text('actor_kind', { enum: ACTOR_KINDS }).notNull(),
+    actorId: text('actor_id'),
+    /** The id of what was changed, or the code of a product. Null if it is the account. */
+    target: text(),
+    ip: text(),
+    details: text({ mode: 'json' }).$type<AuditDetails>(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.id] })],
+);
+
+/** Where scheduled work that visits all accounts continues in its next run. */
+export const scheduledPositions = sqliteTable('scheduled_positions', {
+  work: text().primaryKey(),
+  position: text().notNull(),
+});
+
+export type AuditRow = typeof auditLog.$inferSelect;

@@ -1,0 +1,69 @@
+/** Who did something. A session stands for the account holder, and `system` for the service itself. */
+export const ACTOR_KINDS = ['session', 'api_key', 'operator', 'system'] as const;
+
+export interface Actor {
+  readonly kind: (typeof ACTOR_KINDS)[number];
+  /** The id of the session or API key. Operators and the service have none, nor have sessions from before they had ids. */
+  readonly id: string | null;
+}
+
+export const SYSTEM: Actor = { kind: 'system', id: null };
+export const OPERATOR: Actor = { kind: 'operator', id: null };
+
+/** What the audit log records. Each name is a noun and a verb, except for the acts of signing in and out. */
+export const AUDIT_ACTIONS = [
+  'register',
+  'login',
+  'logout',
+  'password.change',
+  'password.reset',
+  'email.verify',
+  'email.change',
+  'session.end',
+  'two_factor.enable',
+  'two_factor.disable',
+  'recovery_code.use',
+  'account.update',
+  'account.move',
+  'account.export',
+  'account.erase',
+  'account.restore',
+  'account.suspend',
+  'account.reinstate',
+  'account.backup',
+  'account.recover',
+  'api_key.create',
+  'api_key.reveal',
+  'api_key.rotate',
+  'api_key.delete',
+  'license.create',
+  'license.update',
+  'license.suspend',
+  'license.reinstate',
+  'license.revoke',
+  'license.renew',
+  'license.rotate_key',
+  'license.import',
+  'license.delete',
+  'activation.release',
+  'offline_file.issue',
+  'customer.erase',
+  'product.put',
+  'product.delete',
+  'webhook.create',
+  'webhook.reveal',
+  'webhook.update',
+  'webhook.rotate_secret',
+  'webhook.test',
+  'webhook.resend',
+  'webhook.delete',
+  'checkout.start',
+  'subscription.cancel',
+  'plan.change',
+  'plan.grant',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** More about an action, such as the names of changed fields. Never a secret, a key, or a customer's data. */
+export type AuditDetails = Record<string, string | number | boolean | null | string[]>;
