@@ -5,6 +5,7 @@ import { endpoint } from '../auth/endpoint.ts';
 import { changeAccount, getAccount } from './account.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { clientLocation } from '../http/client-location.ts';
+import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { login } from './login.ts';
 import { register } from './register.ts';
@@ -92,8 +93,9 @@ export const accountRoutes = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The account.', schema: accountDetailsBody }],
     }),
     async (c) => {
-      const [account, branches] = await Promise.all([getAccount(c.var.ctx), listBranches(c.var.ctx)]);
-      return c.json(toAccountDetails(account, branches), 200);
+      const { ctx } = c.var;
+      const [account, ...regions] = await Promise.all([getAccount(ctx), listBranches(ctx), findMove(ctx)]);
+      return c.json(toAccountDetails(account, ...regions), 200);
     },
   )
   .patch(
@@ -107,10 +109,11 @@ export const accountRoutes = new Hono<AppEnv>()
     }),
     body(patchAccountInput),
     async (c) => {
-      const [account, branches] = await Promise.all([
+      const [account, ...regions] = await Promise.all([
         changeAccount(c.var.ctx, c.req.valid('json')),
         listBranches(c.var.ctx),
+        findMove(c.var.ctx),
       ]);
-      return c.json(toAccountDetails(account, branches), 200);
+      return c.json(toAccountDetails(account, ...regions), 200);
     },
   );

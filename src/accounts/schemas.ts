@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { AccountRow } from '../db/schema.ts';
 import type { OpenBranch } from '../gate/replies.ts';
 import { email, text } from '../http/input.ts';
-import { branchBody, toBranch } from '../regions/schemas.ts';
+import { branchBody, movingTo, toBranch } from '../regions/schemas.ts';
 import {
   MAX_ALLOWED_ORIGINS,
   MAX_NAME_LENGTH,
@@ -11,7 +11,7 @@ import {
 } from '../shared/rules/accounts.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
-import { REGIONS } from '../shared/rules/regions.ts';
+import { type Region, REGIONS } from '../shared/rules/regions.ts';
 import type { NewSession } from '../auth/sessions.ts';
 
 export const registerInput = z
@@ -21,7 +21,7 @@ export const registerInput = z
     name: text(MAX_NAME_LENGTH).nullish(),
     home_region: z.enum(REGIONS).optional().meta({
       description:
-        'Where verifies of this account are answered. Choose the region nearest to your application; it can’t be changed later. By default, the region nearest to this request.',
+        'Where verifies of this account are answered. Choose the region nearest to your application. By default, the region nearest to this request.',
     }),
   })
   .meta({ id: 'Register' });
@@ -62,6 +62,7 @@ export const accountBody = z
 
 export const accountDetailsBody = accountBody
   .extend({
+    moving_to: movingTo,
     branches: z.array(branchBody).meta({
       description:
         'The other regions that answer verifies now, near the callers there. They open and close by themselves.',
@@ -96,7 +97,12 @@ export const toAccount = (row: AccountRow): z.infer<typeof accountBody> => ({
 export const toAccountDetails = (
   row: AccountRow,
   branches: OpenBranch[],
-): z.infer<typeof accountDetailsBody> => ({ ...toAccount(row), branches: branches.map(toBranch) });
+  moveTo: Region | null,
+): z.infer<typeof accountDetailsBody> => ({
+  ...toAccount(row),
+  moving_to: moveTo,
+  branches: branches.map(toBranch),
+});
 
 export const toSignedIn = (row: AccountRow, session: NewSession): z.infer<typeof signedInBody> => ({
   account: toAccount(row),

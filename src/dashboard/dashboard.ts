@@ -4,6 +4,7 @@ import { toAccountDetails } from '../accounts/schemas.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { accounts, apiKeys, licenseCounts, products } from '../db/schema.ts';
 import type { DayUsage, ProductUsage } from '../gate/ledger.ts';
+import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { gateOf } from '../shared/objects.ts';
 import { LICENSE_STATES, licenseState, type LicenseState } from '../shared/rules/licenses.ts';
@@ -71,27 +72,29 @@ export const getDashboard = async (ctx: Ctx): Promise<z.infer<typeof dashboardBo
   const today = isoDate(Date.now());
   const yesterday = addDays(today, -1);
   const fromDate = addDays(today, 1 - DAYS);
-  const [statistics, branches, outbox, [[account], counts, [keys], productNames]] = await Promise.all([
-    gateOf(env, accountId).statistics(fromDate),
-    listBranches(ctx),
-    outboxOf(env, accountId).summary(),
-    db.batch([
-      db.select().from(accounts).where(eq(accounts.id, accountId)),
-      countLicenses(db, accountId, yesterday),
-      db
-        .select({ total: count() })
-        .from(apiKeys)
-        .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt))),
-      db
-        .select({ code: products.code, name: products.name })
-        .from(products)
-        .where(eq(products.accountId, accountId))
-        .orderBy(asc(products.code)),
-    ]),
-  ]);
+  const [statistics, branches, movingTo, outbox, [[account], counts, [keys], productNames]] =
+    await Promise.all([
+      gateOf(env, accountId).statistics(fromDate),
+      listBranches(ctx),
+      findMove(ctx),
+      outboxOf(env, accountId).summary(),
+      db.batch([
+        db.select().from(accounts).where(eq(accounts.id, accountId)),
+        countLicenses(db, accountId, yesterday),
+        db
+          .select({ total: count() })
+          .from(apiKeys)
+          .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt))),
+        db
+          .select({ code: products.code, name: products.name })
+          .from(products)
+          .where(eq(products.accountId, accountId))
+          .orderBy(asc(products.code)),
+      ]),
+    ]);
   if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
   return {
-    account: toAccountDetails(account, branches),
+    account: toAccountDetails(account, branches, movingTo),
     usage: {
       api_usage: statistics.apiUsage,
       api_limit: statistics.apiLimit,

@@ -12,7 +12,7 @@ export type Access =
   | 'account';
 
 export interface Answer {
-  status: 200 | 201 | 503;
+  status: 200 | 201 | 202 | 503;
   description: string;
   schema: z.ZodType;
 }

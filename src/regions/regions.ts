@@ -7,6 +7,7 @@ import { TRAFFIC_DAYS } from '../gate/regions/traffic-table.ts';
 import type { OpenBranch, RegionStatistics } from '../gate/replies.ts';
 import { gateOf } from '../shared/objects.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
+import { findMove } from './home.ts';
 import { type regionsBody, toBranch } from './schemas.ts';
 
 const NOTHING: RegionStatistics = { branches: [], routes: {} };
@@ -38,13 +39,15 @@ export const getRegions = async (ctx: Ctx): Promise<z.infer<typeof regionsBody>>
   const { env, accountId } = ctx;
   const fromDate = addDays(isoDate(Date.now()), 1 - TRAFFIC_DAYS);
   const enabled = readRegionSettings(env).isOn;
-  const [{ homeRegion }, { branches, routes }] = await Promise.all([
+  const [{ homeRegion }, movingTo, { branches, routes }] = await Promise.all([
     getAccount(ctx),
+    findMove(ctx),
     enabled ? gateOf(env, accountId).regionStatistics(fromDate) : NOTHING,
   ]);
   return {
     enabled,
     home_region: homeRegion,
+    moving_to: movingTo,
     branches: branches.map(toBranch),
     days: TRAFFIC_DAYS,
     regions: toRegions(routes),

@@ -14,6 +14,21 @@ export const toBranch = ({ region, openedAtMs }: OpenBranch): z.infer<typeof bra
   opened_at: isoTime(openedAtMs),
 });
 
+export const movingTo = region.nullable().meta({
+  description: 'The region to which the account is moving, or null.',
+});
+
+export const moveHomeInput = z
+  .strictObject({ region: region.meta({ description: 'Choose the region nearest to your application.' }) })
+  .meta({ id: 'MoveHome' });
+
+export const homeRegionBody = z
+  .object({
+    home_region: region.nullable().meta({ description: 'The home region until the account has moved.' }),
+    moving_to: movingTo,
+  })
+  .meta({ id: 'HomeRegion' });
+
 const latency = z.int().min(0).nullable().meta({
   description:
     'Milliseconds that Cloudflare’s data center near the caller waited for the answer, measured for some of the calls. Null without a measurement.',
@@ -30,6 +45,7 @@ export const regionsBody = z
     home_region: region.nullable().meta({
       description: 'Where the account’s data is. Null if Cloudflare has chosen the place.',
     }),
+    moving_to: movingTo,
     branches: z.array(branchBody).meta({ description: 'The other regions that answer verifies now.' }),
     days: z.int().meta({ description: 'The figures cover this many days in UTC, including today.' }),
     regions: z

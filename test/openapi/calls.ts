@@ -67,6 +67,10 @@ const LISTED_CALLS: Call[] = [
       status: 200,
     })),
   ),
+  ...[
+    { when: 'the region is another one', body: { region: 'oc' }, status: 202 },
+    { when: 'the account is moving or has moved', body: { region: 'weur' }, ...invalidTransition },
+  ].map((row) => ({ ...session, method: 'POST', path: '/api/home-region', ...row })),
   { ...session, method: 'GET', path: '/api/api-keys?limit=1', when: 'more pages follow', status: 200 },
   { ...session, method: 'POST', path: '/api/create-api-key', when: 'there is no body', status: 201 },
   {

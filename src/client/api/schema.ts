@@ -119,6 +119,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/home-region": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move the account to another home region
+         * @description The account moves in the background, usually within seconds. No call is refused meanwhile. Only a session can move the account, and at most once in 24 hours.
+         */
+        post: operations["moveHome"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/api-keys": {
         parameters: {
             query?: never;
@@ -902,6 +922,8 @@ export interface components {
             home_region: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
             /** Format: date-time */
             created_at: string;
+            /** @description The region to which the account is moving, or null. */
+            moving_to: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
             /** @description The other regions that answer verifies now, near the callers there. They open and close by themselves. */
             branches: components["schemas"]["Branch"][];
         };
@@ -1262,6 +1284,12 @@ export interface components {
                 [key: string]: string;
             };
         };
+        HomeRegion: {
+            /** @description The home region until the account has moved. */
+            home_region: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
+            /** @description The region to which the account is moving, or null. */
+            moving_to: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
+        };
         InitPayment: {
             /** @enum {string} */
             plan: "pro" | "scale";
@@ -1369,6 +1397,13 @@ export interface components {
         Login: {
             email: string;
             password: string;
+        };
+        MoveHome: {
+            /**
+             * @description Choose the region nearest to your application.
+             * @enum {string}
+             */
+            region: "wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc";
         };
         NewEvents: {
             data: {
@@ -1510,6 +1545,8 @@ export interface components {
             enabled: boolean;
             /** @description Where the account’s data is. Null if Cloudflare has chosen the place. */
             home_region: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
+            /** @description The region to which the account is moving, or null. */
+            moving_to: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
             /** @description The other regions that answer verifies now. */
             branches: components["schemas"]["Branch"][];
             /** @description The figures cover this many days in UTC, including today. */
@@ -1543,7 +1580,7 @@ export interface components {
             password: string;
             name?: string | null;
             /**
-             * @description Where verifies of this account are answered. Choose the region nearest to your application; it can’t be changed later. By default, the region nearest to this request.
+             * @description Where verifies of this account are answered. Choose the region nearest to your application. By default, the region nearest to this request.
              * @enum {string}
              */
             home_region?: "wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc";
@@ -1902,6 +1939,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Regions"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    moveHome: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveHome"];
+            };
+        };
+        responses: {
+            /** @description The account is moving, or its home is there already. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HomeRegion"];
                 };
             };
             /** @description The call failed. */

@@ -25,6 +25,14 @@ export const register = mutationOptions({
 
 export const logOut = mutationOptions({ mutationFn: () => call(api.logout.$post()) });
 
+// Regions
+
+export const moveHome = mutationOptions({
+  mutationFn: (json: JsonOf<(typeof api)['home-region']['$post']>) =>
+    call(api['home-region'].$post({ json })),
+  meta: { invalidates: ['regions', 'dashboard'] },
+});
+
 // API keys
 
 export const createApiKey = mutationOptions({

@@ -146,6 +146,7 @@ const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toI
 const REGIONS: z.infer<typeof regionsBody> = {
   enabled: true,
   home_region: 'enam',
+  moving_to: null,
   branches: [
     { region: 'weur', opened_at: hoursAgo(76) },
     { region: 'apac-ne', opened_at: hoursAgo(3) },

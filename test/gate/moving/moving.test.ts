@@ -154,6 +154,40 @@ test('a second move works, and the first object forwards to the last one', async
   expect((await ada.verify(licenseKey)).body.api_usage).toBe(3);
 });
 
+test('a session moves the account once a day, and the account shows where to', async () => {
+  const ada = await signUp();
+  const moveTo = async (region: string, send = ada.asSession) => {
+    const { status, body } = await send('POST', '/api/home-region', { region });
+    return [status, body.error?.code ?? body];
+  };
+  expect(await moveTo('sam')).toEqual([400, 'invalid_request']);
+  expect(await moveTo('oc', ada.asKey)).toEqual([403, 'insufficient_scope']);
+  const started = { home_region: null, moving_to: 'oc' };
+  expect(await moveTo('oc')).toEqual([202, started]);
+  await arrive(ada.accountId, 2);
+  const arrived = { home_region: 'oc', moving_to: null };
+  expect((await ada.asSession('GET', '/api/account')).body).toMatchObject(arrived);
+  expect((await ada.asSession('GET', '/api/regions')).body).toMatchObject(arrived);
+  expect(await moveTo('oc')).toEqual([202, arrived]);
+  expect(await moveTo('weur')).toEqual([409, 'invalid_transition']);
+});
+
+test('while an account moves, it shows where to, and cannot move elsewhere', async () => {
+  const ada = await signUp();
+  vi.spyOn(AccountGate.prototype, 'receive').mockImplementation(() => {
+    throw new Error('cut off');
+  });
+  const moveTo = (region: string) => ada.asSession('POST', '/api/home-region', { region });
+  const started = { home_region: null, moving_to: 'oc' };
+  expect((await moveTo('oc')).body).toEqual(started);
+  expect((await moveTo('oc')).body).toEqual(started);
+  expect((await ada.asSession('GET', '/api/account')).body).toMatchObject(started);
+  expect(await moveTo('weur')).toMatchObject({
+    status: 409,
+    body: { error: { code: 'invalid_transition' } },
+  });
+});
+
 test('an object takes messages in order only, and answers no call before it has everything', () =>
   runInDurableObject(gateIn(newId('acct'), 2), (object: AccountGate) => {
     const [region, schema] = ['oc', ['CREATE TABLE t (id TEXT PRIMARY KEY)']] as const;

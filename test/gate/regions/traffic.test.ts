@@ -102,7 +102,7 @@ describe('GET /api/regions and /api/account', () => {
       { region: 'oc', ...oc, answered_by: [{ region: 'enam', ...oc }] },
       { region: 'weur', ...weur, answered_by: [{ region: 'enam', ...weur }] },
     ];
-    const shown = { enabled: true, home_region: 'enam', branches: [], days: 30, regions };
+    const shown = { enabled: true, home_region: 'enam', moving_to: null, branches: [], days: 30, regions };
     expect(await read('/api/regions')).toEqual(shown);
     await evict(ada.accountId);
     expect(await read('/api/regions')).toEqual(shown);
@@ -149,6 +149,7 @@ describe('GET /api/regions and /api/account', () => {
     expect(await read('/api/regions', 'off')).toEqual({
       enabled: false,
       home_region: 'enam',
+      moving_to: null,
       branches: [],
       days: 30,
       regions: [],

@@ -5,6 +5,7 @@ import { Badge, StateBadge } from '../../ui/badge.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
+import { MoveHome } from './move-home.tsx';
 
 const Place = ({ name, code, children }: { name: ReactNode; code?: string; children: ReactNode }) => (
   <li className="flex min-h-13 flex-wrap items-center justify-between gap-x-4 gap-y-1 px-5 py-2.5">
@@ -16,16 +17,21 @@ const Place = ({ name, code, children }: { name: ReactNode; code?: string; child
   </li>
 );
 
-const Home = ({ region }: { region: Regions['home_region'] }) =>
-  region === null ? (
-    <Place name="Chosen by Cloudflare">
+const Home = ({ regions: { home_region: region, moving_to: movingTo } }: { regions: Regions }) => (
+  <Place
+    name={region === null ? 'Chosen by Cloudflare' : REGION_NAMES[region]}
+    {...(region !== null && { code: region })}
+  >
+    <span className="flex items-center gap-3">
+      {movingTo === null ? (
+        <MoveHome home={region} />
+      ) : (
+        <StateBadge tone="warn">Moving to {REGION_NAMES[movingTo]}</StateBadge>
+      )}
       <Badge tone="brass">Home</Badge>
-    </Place>
-  ) : (
-    <Place name={REGION_NAMES[region]} code={region}>
-      <Badge tone="brass">Home</Badge>
-    </Place>
-  );
+    </span>
+  </Place>
+);
 
 /** The home region and the open branches. */
 export const Places = ({ regions }: { regions: Regions | undefined }) => (
@@ -34,7 +40,7 @@ export const Places = ({ regions }: { regions: Regions | undefined }) => (
     <ul className="divide-y divide-line border-t border-line text-sm">
       {regions ? (
         <>
-          <Home region={regions.home_region} />
+          <Home regions={regions} />
           {regions.branches.map(({ region, opened_at }) => (
             <Place key={region} name={REGION_NAMES[region]} code={region}>
               <span className="flex items-center gap-3 text-muted">

@@ -6,8 +6,14 @@ import { Page } from '../../ui/page.tsx';
 import { Places } from './places.tsx';
 import { Traffic } from './traffic.tsx';
 
+/** How often a move is looked at. */
+const MOVE_WATCH_MS = 2_000;
+
 export const RegionsPage = () => {
-  const query = useQuery(regionsQuery);
+  const query = useQuery({
+    ...regionsQuery,
+    refetchInterval: ({ state: { data } }) => (data?.moving_to ? MOVE_WATCH_MS : false),
+  });
   const regions = query.data;
   return (
     <Page

@@ -54,7 +54,7 @@ export const Register = () => {
         <SelectField
           label="Region"
           name="home_region"
-          hint="Where licenses are verified. Choose the region nearest to your customers; you can’t change it later."
+          hint="Where licenses are verified. Choose the region nearest to your customers. You can change it later."
         >
           <option value="">Near you</option>
           {REGIONS.map((region) => (

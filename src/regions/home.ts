@@ -1,0 +1,26 @@
+import { getAccount } from '../accounts/account.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { AppError } from '../shared/app-error.ts';
+import { gateOf } from '../shared/objects.ts';
+import { type Region, REGION_NAMES } from '../shared/rules/regions.ts';
+
+/** Returns where the account moves to, or null. */
+export const findMove = async ({ env, accountId }: Ctx): Promise<Region | null> =>
+  gateOf(env, accountId).movingTo();
+
+/** Starts to move the account. A repeat, and a move to the home region, change nothing. */
+export const moveHome = async (ctx: Ctx, region: Region) => {
+  if (ctx.key) throw new AppError('insufficient_scope', { message: 'Only a session can move the account.' });
+  const reply = await gateOf(ctx.env, ctx.accountId).startMove(region);
+  if (reply.refused === 'moving')
+    throw new AppError('invalid_transition', {
+      message: `The account is moving to ${REGION_NAMES[reply.movingTo]}. Wait until it has arrived.`,
+    });
+  if (reply.refused === 'too_soon')
+    throw new AppError('invalid_transition', {
+      message: 'The account has moved within the last 24 hours.',
+      headers: { 'Retry-After': String(reply.retryAfterSeconds) },
+    });
+  const { homeRegion } = await getAccount(ctx);
+  return { home_region: homeRegion, moving_to: reply.movingTo };
+};
