@@ -68,7 +68,7 @@ export const verifyFrom = (
     { 'x-api-key': valueAt(apiKeys, index % apiKeys.count), 'caller-region': region },
   );
 
-const CALL_EVERY_MS = 700;
+const CALL_EVERY_MS = 1_000;
 
 /**
  * Calls from regions again and again, so that home and branches stay in memory, as with the traffic that opens branches.
