@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { checkOut, cleanUp, type Service } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, countPending, signUp } from './customer.ts';
 import { type Acknowledged, load } from './load.ts';
+import { checkCut } from './cut.ts';
 import { readGrants } from './grants.ts';
 import { checkLimit } from './limit.ts';
 import { openReceiver } from './receiver.ts';
@@ -137,6 +138,7 @@ const run = async (): Promise<boolean> => {
     const validIn = await checkSuspension(current.service, customer);
     if (validIn.length > 0) errors.push(`a suspended license is valid in ${validIn.join(', ')}`);
   }
+  for (const { customer } of parts.slice(0, 1)) errors.push(...(await checkCut(current.service, customer)));
   for (const { customer, acknowledged } of parts)
     await checkSeats(current.service, customer, acknowledged.seats);
   const seatErrors = parts.flatMap(({ acknowledged }) => acknowledged.seats.errors);
