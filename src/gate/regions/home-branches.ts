@@ -188,11 +188,11 @@ export const openHomeBranches = (parts: Parts) => {
     /** Notes changes for the branches, as part of the transaction that applies them to home's copy. */
     log: (changes: ChangedRow[]) => {
       if (records.size === 0) return;
-      // No branch has a row that is new, so an import doesn't fill the log.
-      const noted = changes.filter(needsAck);
+      // No branch has a row that is new, so an import doesn't fill the log. But branches count the seats that were taken.
+      const noted = changes.filter((change) => needsAck(change) || change.kind === 'seat');
       if (noted.length === 0) return;
       store.log(noted);
-      waiting.raise(facts.revision);
+      if (noted.some(needsAck)) waiting.raise(facts.revision);
       // A smaller plan may have left less than what the branches hold.
       if (changes.some(({ kind }) => kind === 'account')) waiting.recallWithNext([...records.keys()]);
     },
