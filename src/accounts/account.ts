@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
+import { audit } from '../audit/audit.ts';
 import { type AccountRow, accounts } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
@@ -18,7 +19,10 @@ export const changeAccount = async (
 ): Promise<AccountRow> => {
   const fields = omitUndefined({ name: input.name, allowedOrigins: input.allowed_origins });
   if (Object.keys(fields).length > 0) {
-    await ctx.db.update(accounts).set(fields).where(eq(accounts.id, ctx.accountId));
+    await ctx.db.batch([
+      ctx.db.update(accounts).set(fields).where(eq(accounts.id, ctx.accountId)),
+      audit(ctx, 'account.update', null, { fields: Object.keys(input) }),
+    ]);
   }
   return getAccount(ctx);
 };

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
+import { auditFirst } from '../audit/audit.ts';
 import { databaseOf } from '../db/client.ts';
 import { sessions, users } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
@@ -50,6 +51,7 @@ const signIn = async (ctx: PublicCtx, input: Login, client: Client, reservations
     endSessionOf(ctx, client.previousToken),
     endOldestSessions(ctx, accountId),
     firstDb.insert(sessions).values(row),
+    auditFirst({ ...ctx, accountId, actor: { kind: 'session', id: null } }, 'login', null),
     deleteExpiredSessions(ctx, nowMs),
     deleteExpiredThrottles(ctx, nowMs),
     ...settlements(ctx, reservations, 'success'),

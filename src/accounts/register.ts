@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
+import { auditFirst } from '../audit/audit.ts';
 import { databaseOf } from '../db/client.ts';
 import { isRejected, violatesUnique } from '../db/errors.ts';
 import { type AccountRow, accounts, sessions, users } from '../db/schema.ts';
@@ -50,6 +51,7 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, ...fields }:
     await firstDb.batch([
       firstDb.insert(users).values({ accountId: account.id, email: account.email, passwordHash }),
       firstDb.insert(sessions).values(row),
+      auditFirst({ ...ctx, accountId: account.id, actor: { kind: 'session', id: null } }, 'register', null),
       deleteExpiredSessions(ctx, nowMs),
       deleteExpiredThrottles(ctx, nowMs),
     ]);

@@ -8,6 +8,7 @@ import { clientLocation } from '../http/client-location.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { login } from './login.ts';
+import { logout } from './logout.ts';
 import { register } from './register.ts';
 import {
   accountDetailsBody,
@@ -20,7 +21,6 @@ import {
   toSignedIn,
 } from './schemas.ts';
 import { clearSessionCookie, readSessionToken, setSessionCookie } from '../auth/session-cookie.ts';
-import { endSession } from '../auth/sessions.ts';
 
 export const accountRoutes = new Hono<AppEnv>()
   .post(
@@ -78,7 +78,7 @@ export const accountRoutes = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The session has ended.', schema: loggedOutBody }],
     }),
     async (c) => {
-      if (c.var.sessionHash) await endSession(publicCtx(c), c.var.sessionHash);
+      if (c.var.sessionHash) await logout({ ...c.var.ctx, ...publicCtx(c) }, c.var.sessionHash);
       clearSessionCookie(c);
       return c.json({ logged_out: true as const }, 200);
     },

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseRow } from '../db/schema.ts';
 import { findLicense } from '../licenses/find.ts';
@@ -32,14 +33,16 @@ export const listSeatChanges = async (ctx: Ctx, licenseId: string, { limit, curs
 
 export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string, force: boolean) => {
   const { licenseKey } = await findLicense(ctx, licenseId);
-  const result = await gateOf(ctx.env, ctx.accountId).releaseActivation(licenseKey, id, force);
-  if (!result) throw unavailable();
-  if (result === 'not_found') throw new AppError('activation_not_found');
-  if (result === 'held_by_file') {
-    throw new AppError('invalid_transition', {
-      message: 'An offline file holds this seat until it ends. Add ?force=true to free it all the same.',
-    });
-  }
+  await audited(ctx, ['activation.release', id, { license_id: licenseId, force }], async () => {
+    const result = await gateOf(ctx.env, ctx.accountId).releaseActivation(licenseKey, id, force);
+    if (!result) throw unavailable();
+    if (result === 'not_found') throw new AppError('activation_not_found');
+    if (result === 'held_by_file') {
+      throw new AppError('invalid_transition', {
+        message: 'An offline file holds this seat until it ends. Add ?force=true to free it all the same.',
+      });
+    }
+  });
 };
 
 type FileInput = z.output<typeof offlineTokenInput>;
@@ -64,13 +67,14 @@ export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: File
   const license = await findLicense(ctx, licenseId);
   requireSigningKeys(ctx.env, 'activate');
   const fingerprint = input.fingerprint ?? undefined;
-  const file = await gateOf(ctx.env, ctx.accountId).issueFile({
-    licenseKey: license.licenseKey,
-    fingerprint,
-    days: input.days ?? undefined,
+  const file = await audited(ctx, ['offline_file.issue', licenseId], async () => {
+    const { licenseKey } = license;
+    const days = input.days ?? undefined;
+    const verdict = await gateOf(ctx.env, ctx.accountId).issueFile({ licenseKey, fingerprint, days });
+    if (!verdict) throw unavailable();
+    if (verdict.refused !== null) throw toRefusal(verdict.refused, license);
+    return verdict;
   });
-  if (!file) throw unavailable();
-  if (file.refused !== null) throw toRefusal(file.refused, license);
   const statement = {
     kind: 'offline',
     valid: true,

@@ -1,11 +1,12 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
+import { AppError } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 
-// Each function returns a statement for the batch that makes the change, so that a change and its entry are committed
+// All but the last function return a statement for the batch that makes the change, so that a change and its entry are committed
 // together or not at all.
 
 /** Whose account is changed, by whom, and from where. */
@@ -64,3 +65,24 @@ export const auditFirst = (
   firstDatabase(ctx.env)
     .insert(auditLog)
     .values(toRow(ctx, action, target, details));
+
+/**
+ * Makes a change in a Durable Object, which no batch can include. The entry is committed first, because a change without
+ * an entry is worse than the opposite, and deleted if the change is refused. After any other error, the object may have
+ * made the change, so the entry stays.
+ */
+export const audited = async <T>(
+  ctx: Ctx,
+  [action, target, details]: [AuditAction, string, AuditDetails?],
+  makeChange: () => Promise<T>,
+): Promise<T> => {
+  const row = toRow(ctx, action, target, details ?? null);
+  await ctx.db.insert(auditLog).values(row);
+  try {
+    return await makeChange();
+  } catch (error) {
+    const isEntry = and(eq(auditLog.accountId, ctx.accountId), eq(auditLog.id, row.id));
+    if (error instanceof AppError) await ctx.db.delete(auditLog).where(isEntry);
+    throw error;
+  }
+};

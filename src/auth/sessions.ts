@@ -81,9 +81,9 @@ export const findSession = async (ctx: PublicCtx, tokenHash: string) => {
   return session ?? null;
 };
 
-export const endSession = async ({ firstDb }: PublicCtx, tokenHash: string): Promise<void> => {
-  await firstDb.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
-};
+/** Statement that ends a session. */
+export const endSession = ({ firstDb }: PublicCtx, tokenHash: string) =>
+  firstDb.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
 
 /** Statement that ends the session of a token, if it is valid. */
 export const endSessionOf = (ctx: PublicCtx, token: string | null) =>

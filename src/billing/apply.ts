@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm';
-import type { DatabaseCtx } from '../db/ctx.ts';
+import { audit } from '../audit/audit.ts';
+import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { appliedFacts } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
@@ -29,13 +30,14 @@ export const applyFact = async (ctx: DatabaseCtx, provider: Provider, fact: Fact
       logLine('info', { event: 'payment_fact_ignored', fact: name });
       return false;
     }
-    const { accountId, statements, changes } = effect;
+    const { accountId, statements, changes, entry } = effect;
+    const account: Ctx = { ...ctx, accountId, key: null, actor: SYSTEM, ip: null };
     await effect.beforeCommit?.();
     const insertName = ctx.db.insert(appliedFacts).values({ name, appliedAt: Date.now() });
     try {
       await commit(
-        { ...ctx, accountId, key: null, actor: SYSTEM, ip: null },
-        [insertName, ...statements],
+        account,
+        [insertName, ...statements, audit(account, entry.action, entry.target, entry.details)],
         [{ kind: 'account', ref: accountId }, ...changes],
       );
       return true;

@@ -1,5 +1,6 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, exists } from 'drizzle-orm';
 import { getAccount } from '../accounts/account.ts';
+import { auditIf } from '../audit/audit.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
@@ -42,14 +43,13 @@ export const cancelSubscription = async (
     customer_email: email,
   });
   try {
-    const [rows] = await commit(
+    const isCancelable = and(eq(subscriptions.id, subscription.id), isLive);
+    const willCancel = exists(db.select({ id: subscriptions.id }).from(subscriptions).where(isCancelable));
+    const [, rows] = await commit(
       ctx,
       [
-        db
-          .update(subscriptions)
-          .set(cancelled)
-          .where(and(eq(subscriptions.id, subscription.id), isLive))
-          .returning(),
+        auditIf(ctx, willCancel, 'subscription.cancel', subscription.id, { at }),
+        db.update(subscriptions).set(cancelled).where(isCancelable).returning(),
         db
           .update(accounts)
           .set({ planUntil: endsAt })

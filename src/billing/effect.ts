@@ -3,6 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
 import type { Change } from '../gate/feed.ts';
+import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 
 /** What a fact changes. */
 export interface Effect {
@@ -11,6 +12,8 @@ export interface Effect {
   beforeCommit?: () => Promise<void>;
   statements: BatchItem<'sqlite'>[];
   changes: Change[];
+  /** For the audit log. */
+  entry: { action: AuditAction; target: string; details?: AuditDetails };
 }
 
 /** Returns the email address for the events of an account. */

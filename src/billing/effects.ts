@@ -80,6 +80,7 @@ const renewedEffect = async (
         }),
       ),
     ],
+    entry: { action: 'subscription.renew', target: id, details: { plan } },
   };
 };
 
@@ -107,6 +108,7 @@ const paymentFailedEffect = async (
         .where(and(eq(subscriptions.id, id), isUnpaid)),
     ],
     changes: [],
+    entry: { action: 'payment.fail', target: id },
   };
 };
 
@@ -141,6 +143,7 @@ const endedEffect = async (
     ],
     // A cancellation through this service has already sent the event.
     changes: cancelledAt === null ? [eventChange(event)] : [],
+    entry: { action: 'subscription.end', target: id },
   };
 };
 

@@ -1,6 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
+import { audit } from '../audit/audit.ts';
 import { isPending, payments } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
@@ -30,7 +31,8 @@ const checkReturnUrl = (
 };
 
 /** Inserts the payment in place of the account's pending payment, and returns the payments that it replaces. */
-const replacePending = async ({ db, accountId }: Ctx, payment: typeof payments.$inferInsert) => {
+const replacePending = async (ctx: Ctx, payment: typeof payments.$inferInsert & { id: string }) => {
+  const { db, accountId } = ctx;
   const pending = and(eq(payments.accountId, accountId), isPending);
   const [replaced] = await db.batch([
     db
@@ -39,6 +41,7 @@ const replacePending = async ({ db, accountId }: Ctx, payment: typeof payments.$
       .where(pending)
       .returning(),
     db.insert(payments).values(payment),
+    audit(ctx, 'checkout.start', payment.id, { plan: payment.plan }),
   ]);
   return replaced;
 };

@@ -45,6 +45,7 @@ export const paidEffect = async (
       beforeCommit: () => provider.cancel(fact.subscriptionRef, 'now'),
       statements: [recordPayment],
       changes: [eventChange(event)],
+      entry: { action: 'payment.receive', target: payment.id, details: { plan } },
     };
   }
   return {
@@ -84,5 +85,6 @@ export const paidEffect = async (
         .where(eq(accounts.id, accountId)),
     ],
     changes: [eventChange(event)],
+    entry: { action: 'plan.change', target: payment.id, details: { plan } },
   };
 };

@@ -1,5 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, exists, sql } from 'drizzle-orm';
 import type * as z from 'zod';
+import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
@@ -7,6 +8,7 @@ import { type Change, commit } from '../gate/feed.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
+import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import { findLicense } from './find.ts';
 import { type LicenseFields, pruneHistory, recordChange } from './history.ts';
@@ -20,9 +22,13 @@ const ATTEMPTS = 5;
  */
 const change = async (
   ctx: Ctx,
+  action: AuditAction,
   id: string,
   decide: (license: LicenseRow) => LicenseFields,
-  erases: (license: LicenseRow) => Change[] = () => [],
+  {
+    details = null,
+    erases = () => [],
+  }: { details?: AuditDetails | null; erases?: (license: LicenseRow) => Change[] } = {},
 ): Promise<LicenseRow> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const license = await findLicense(ctx, id);
@@ -42,8 +48,10 @@ const change = async (
       .set({ ...fields, updatedAt })
       .where(isAsRead)
       .returning();
-    const statements = [record, update, pruneHistory(ctx, id)] as const;
-    const [, [changed]] = await commit(
+    const willChange = exists(ctx.db.select({ id: licenses.id }).from(licenses).where(isAsRead));
+    const entry = auditIf(ctx, willChange, action, id, details);
+    const statements = [record, entry, update, pruneHistory(ctx, id)] as const;
+    const [, , [changed]] = await commit(
       ctx,
       [...statements],
       [{ kind: 'license', ref: id }, ...erases(license)],
@@ -62,7 +70,7 @@ const requireChangeableExpiry = ({ status }: LicenseRow) => {
 };
 
 export const transitionLicense = (ctx: Ctx, id: string, transition: Transition) =>
-  change(ctx, id, (license) => {
+  change(ctx, `license.${transition}`, id, (license) => {
     const status = nextStatus(license.status, transition);
     if (status) return { status };
     throw new AppError('invalid_transition', {
@@ -72,7 +80,7 @@ export const transitionLicense = (ctx: Ctx, id: string, transition: Transition) 
 
 /** Sets a new last day, or adds days to the current last day, or to today if that day has passed or there is none. */
 export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewLicenseInput>) =>
-  change(ctx, id, (license) => {
+  change(ctx, 'license.renew', id, (license) => {
     requireChangeableExpiry(license);
     if (input.duration_days === undefined) return { expiresAt: input.expires_at ?? null };
     const today = isoDate(Date.now());
@@ -83,10 +91,16 @@ export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewL
   });
 
 export const patchLicense = (ctx: Ctx, id: string, input: z.output<typeof patchLicenseInput>) =>
-  change(ctx, id, (license) => {
-    if (input.expires_at !== undefined) requireChangeableExpiry(license);
-    return toColumns(input, license.terms);
-  });
+  change(
+    ctx,
+    'license.update',
+    id,
+    (license) => {
+      if (input.expires_at !== undefined) requireChangeableExpiry(license);
+      return toColumns(input, license.terms);
+    },
+    { details: { fields: Object.keys(input) } },
+  );
 
 /** Gives the license another key. The old one is unknown from then on, and the seats stay. */
 export const rotateKey = async (ctx: Ctx, id: string, input: z.output<typeof rotateKeyInput>) => {
@@ -94,12 +108,13 @@ export const rotateKey = async (ctx: Ctx, id: string, input: z.output<typeof rot
   try {
     return await change(
       ctx,
+      'license.rotate_key',
       id,
       (license) => {
         if (license.licenseKey === licenseKey) throw new AppError('license_key_taken');
         return { licenseKey };
       },
-      (license) => [{ kind: 'erased', ref: license.licenseKey }],
+      { erases: (license) => [{ kind: 'erased', ref: license.licenseKey }] },
     );
   } catch (error) {
     if (violatesUnique(error, 'licenses.account_id, licenses.license_key'))

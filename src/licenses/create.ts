@@ -1,6 +1,7 @@
 import type { BatchItem } from 'drizzle-orm/batch';
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
+import { audit } from '../audit/audit.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
 import { commit, eventChange, pull } from '../gate/feed.ts';
@@ -64,6 +65,7 @@ const insert = async (
   const statements: [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]] = idempotency
     ? [...claimIdempotencyKey(ctx, idempotency, license.id, nowMs), insertLicense]
     : [insertLicense];
+  statements.push(audit(ctx, 'license.create', license.id));
   await commit(
     ctx,
     statements,

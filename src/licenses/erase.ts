@@ -1,4 +1,5 @@
-import { and, eq, notExists, sql } from 'drizzle-orm';
+import { and, eq, exists, notExists, sql } from 'drizzle-orm';
+import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { licenseChanges, licenses } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
@@ -16,9 +17,11 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
     .select({ one: sql`1` })
     .from(licenses)
     .where(isLicense);
-  const [erased] = await commit(
+  const willErase = exists(db.select({ id: licenses.id }).from(licenses).where(isAsRead));
+  const [, erased] = await commit(
     ctx,
     [
+      auditIf(ctx, willErase, 'license.delete', id),
       db.delete(licenses).where(isAsRead).returning({ id: licenses.id }),
       db
         .delete(licenseChanges)

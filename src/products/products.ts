@@ -1,5 +1,6 @@
-import { and, asc, eq, getTableColumns, gt, ne, notExists, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, getTableColumns, gt, ne, notExists, sql } from 'drizzle-orm';
 import type * as z from 'zod';
+import { audit, auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { licenses, type ProductRow, products } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
@@ -52,7 +53,8 @@ export const putProduct = async (ctx: Ctx, code: string, input: z.output<typeof 
     .values(values)
     .onConflictDoUpdate({ target: [products.accountId, products.code], set: fields })
     .returning();
-  const [[row]] = await commit(ctx, [upsert], [{ kind: 'product', ref: code }]);
+  const entry = audit(ctx, 'product.put', code);
+  const [[row]] = await commit(ctx, [upsert, entry], [{ kind: 'product', ref: code }]);
   if (!row) throw new AppError('unavailable');
   return { product: row, isNew: row.createdAt === nowMs };
 };
@@ -64,11 +66,11 @@ export const deleteProduct = async (ctx: Ctx, code: string): Promise<void> => {
     .from(licenses)
     .where(and(eq(licenses.accountId, ctx.accountId), eq(licenses.product, code)));
   // A license can't come to name the product between the check and the deletion, because both are one statement.
-  const remove = ctx.db
-    .delete(products)
-    .where(and(isProduct(ctx, code), notExists(user)))
-    .returning({ code: products.code });
-  const [removed] = await commit(ctx, [remove], [{ kind: 'product', ref: code }]);
+  const isUnused = and(isProduct(ctx, code), notExists(user));
+  const remove = ctx.db.delete(products).where(isUnused).returning({ code: products.code });
+  const willDelete = exists(ctx.db.select({ code: products.code }).from(products).where(isUnused));
+  const entry = auditIf(ctx, willDelete, 'product.delete', code);
+  const [, removed] = await commit(ctx, [entry, remove], [{ kind: 'product', ref: code }]);
   if (removed.length === 0) throw new AppError('product_in_use');
 };
 

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
+import { audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type PageInput, toPage } from '../shared/pages.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
@@ -29,16 +30,20 @@ const assertEnabled = async (ctx: Ctx, endpointId: string) => {
 export const sendTest = async (ctx: Ctx, endpointId: string): Promise<DeliveryRecord> => {
   await assertEnabled(ctx, endpointId);
   const { email } = await getAccount(ctx);
-  const delivery = await outboxOf(ctx.env, ctx.accountId).sendTest(endpointId, email);
-  if (!delivery) throw new AppError('webhook_not_found');
-  return delivery;
+  return audited(ctx, ['webhook.test', endpointId], async () => {
+    const delivery = await outboxOf(ctx.env, ctx.accountId).sendTest(endpointId, email);
+    if (!delivery) throw new AppError('webhook_not_found');
+    return delivery;
+  });
 };
 
 export const resend = async (ctx: Ctx, endpointId: string, deliveryId: string): Promise<DeliveryRecord> => {
   await assertEnabled(ctx, endpointId);
-  const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId);
-  if (!delivery) throw new AppError('not_found', { message: 'Delivery Not Found' });
-  return delivery;
+  return audited(ctx, ['webhook.resend', deliveryId, { webhook_id: endpointId }], async () => {
+    const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId);
+    if (!delivery) throw new AppError('not_found', { message: 'Delivery Not Found' });
+    return delivery;
+  });
 };
 
 /** Returns the events that arrived after the cursor, or waits for the next event. */

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { audit, audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type PageInput, toPage } from '../shared/pages.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
@@ -61,15 +62,18 @@ export const createEndpoint = async (
     updatedAtMs: nowMs,
   };
   const add = async () => outboxOf(ctx.env, ctx.accountId).addEndpoint(endpoint, MAX_ENDPOINTS);
-  // Repeated once, because an outbox that restarts can save the endpoint without a response.
-  if (!(await add().catch(add))) {
+  await audited(ctx, ['webhook.create', id], async () => {
+    // Repeated once, because an outbox that restarts can save the endpoint without a response.
+    if (await add().catch(add)) return;
     throw invalidField('url', `exceeds the limit of ${MAX_ENDPOINTS} webhooks: delete a webhook first`);
-  }
+  });
   return { endpoint, secret };
 };
 
 export const revealEndpoint = async (ctx: Ctx, id: string) => {
   const endpoint = await findEndpoint(ctx, id);
+  // Before the answer, so that no secret is revealed without an entry.
+  await audit(ctx, 'webhook.reveal', id);
   const secret = await unseal(readConfig(ctx.env).sealing, endpoint.sealedSecret, [ctx.accountId, id]);
   return { endpoint, secret };
 };
@@ -96,22 +100,27 @@ export const patchEndpoint = async (
   serviceHost: string,
 ): Promise<Endpoint> => {
   if (input.url !== undefined) checkUrl(ctx, input.url, serviceHost);
-  return updateEndpoint(ctx, id, {
-    ...omitUndefined({ url: input.url, events: input.events, description: input.description }),
-    ...(input.url !== undefined && { serviceHost }),
-    ...statusFields(input.status),
-  });
+  return audited(ctx, ['webhook.update', id, { fields: Object.keys(input) }], () =>
+    updateEndpoint(ctx, id, {
+      ...omitUndefined({ url: input.url, events: input.events, description: input.description }),
+      ...(input.url !== undefined && { serviceHost }),
+      ...statusFields(input.status),
+    }),
+  );
 };
 
 /** Replaces the secret. The old secret also keeps signing for a day. */
 export const rotateSecret = async (ctx: Ctx, id: string) => {
   const secret = newWebhookSecret();
   const sealedSecret = await sealSecret(ctx, id, secret);
-  const endpoint = await outboxOf(ctx.env, ctx.accountId).rotateSecret(id, sealedSecret);
-  if (!endpoint) throw new AppError('webhook_not_found');
-  return { endpoint, secret };
+  return audited(ctx, ['webhook.rotate_secret', id], async () => {
+    const endpoint = await outboxOf(ctx.env, ctx.accountId).rotateSecret(id, sealedSecret);
+    if (!endpoint) throw new AppError('webhook_not_found');
+    return { endpoint, secret };
+  });
 };
 
-export const deleteEndpoint = async ({ env, accountId }: Ctx, id: string): Promise<void> => {
-  if (!(await outboxOf(env, accountId).deleteEndpoint(id))) throw new AppError('webhook_not_found');
-};
+export const deleteEndpoint = (ctx: Ctx, id: string): Promise<void> =>
+  audited(ctx, ['webhook.delete', id], async () => {
+    if (!(await outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id))) throw new AppError('webhook_not_found');
+  });

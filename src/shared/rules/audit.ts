@@ -58,7 +58,11 @@ export const AUDIT_ACTIONS = [
   'webhook.resend',
   'webhook.delete',
   'checkout.start',
+  'payment.receive',
+  'payment.fail',
+  'subscription.renew',
   'subscription.cancel',
+  'subscription.end',
   'plan.change',
   'plan.grant',
 ] as const;
