@@ -44,6 +44,7 @@ export default defineConfig({
                 DATABASES: 'DB, DB2@2020-01-01',
                 MIGRATIONS: await readD1Migrations('drizzle'),
                 WEBHOOK_ALLOW_LOOPBACK: 'true',
+                MAIL_FROM: 'latchkey@example.com',
                 PAYMENTS: 'sandbox',
                 PAYMENTS_SANDBOX_ANYWHERE: 'true',
                 ...SECRETS,

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
+import { MAIL_PREVIEW, printMails } from './local-mail.ts';
 import { readConfig, readSigningKeys } from '../src/shared/config.ts';
 import { type DatabaseEntry, parseDatabases } from '../src/shared/databases.ts';
 
@@ -101,6 +102,7 @@ if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspec
 // Developers receive webhooks on this machine and pay in the sandbox unless they have Stripe's test keys.
 const isStripe = STRIPE_SECRETS.every((name) => secrets[name]);
 args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true', '--var', `PAYMENTS:${isStripe ? 'stripe' : 'sandbox'}`);
+args.push('--var', 'MAIL_FROM:latchkey@example.com', '--var', `MAIL_PREVIEW:${MAIL_PREVIEW}`);
 args.push('--config', writeLocalConfig(isStripe ? STRIPE_SECRETS : []));
 
 const wrangler = spawn('wrangler', ['dev', ...args], {
@@ -122,6 +124,9 @@ const printDashboardUrl = async (origin: string) => {
   // Wrangler logs the request to /health just after it was answered.
   await delay(200);
   console.log(`\nDashboard: ${origin}`);
+  console.log(
+    `Emails aren’t sent. Read them at ${origin}${MAIL_PREVIEW}, or in the files that are named here.`,
+  );
 };
 
 const HOUR_MS = 3_600_000;
@@ -138,6 +143,7 @@ wrangler.on('message', (message) => {
   if (event !== 'DEV_SERVER_READY') return;
   const origin = `http://${/^(?:127\.0\.0\.1|0\.0\.0\.0|\*)$/.test(ip) ? 'localhost' : ip}:${port}`;
   void printDashboardUrl(origin);
+  void printMails(origin);
   setInterval(() => void runScheduled(origin), HOUR_MS);
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -1,5 +1,7 @@
-/** Optional secrets. `wrangler types` doesn't include them, because wrangler.toml lists only required secrets. */
+/** Optional secrets and variables, which `wrangler types` doesn't include because wrangler.toml doesn't list them. */
 interface OptionalEnv {
+  /** The path at which a local run shows the emails that it would have sent. */
+  MAIL_PREVIEW?: string;
   STRIPE_SECRET_KEY?: string;
   STRIPE_WEBHOOK_SECRET?: string;
   /** Overrides the URL of Stripe's API in tests. */

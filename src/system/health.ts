@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { checkRegionSettings } from '../gate/regions/settings.ts';
+import { hasMail } from '../mail/send.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { ConfigError, readConfig, readSigningKeys } from '../shared/config.ts';
 import { logError } from '../shared/log.ts';
@@ -14,9 +15,13 @@ export const healthBody = z
     status: z.enum(['ok', 'degraded']),
     version: z.string(),
     time: z.iso.datetime(),
-    checks: z
-      .record(z.string(), z.string())
-      .meta({ description: 'The result of each check: `ok` or what is wrong.' }),
+    checks: z.record(z.string(), z.string()).meta({
+      description:
+        'The result of each check: `ok` or what is wrong. A service that can’t send email says `not_configured` for `mail`, which doesn’t make it degraded.',
+    }),
+    mail_preview: z.string().optional().meta({
+      description: 'Only in local runs: the path at which to read the emails that they don’t send.',
+    }),
   })
   .meta({ id: 'Health' });
 
@@ -76,10 +81,12 @@ const checkConfiguration = (env: Env): string =>
 
 export const checkHealth = async (env: Env): Promise<z.infer<typeof healthBody>> => {
   const checks = { database: await checkDatabases(env), configuration: checkConfiguration(env) };
+  const mail = hasMail(env) ? 'ok' : 'not_configured';
   return {
     status: Object.values(checks).every((check) => check === 'ok') ? 'ok' : 'degraded',
     version: packageJson.version,
     time: isoTime(Date.now()),
-    checks,
+    checks: { ...checks, mail },
+    ...(env.MAIL_PREVIEW !== undefined && { mail_preview: env.MAIL_PREVIEW }),
   };
 };

@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
 import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { keepMails } from './mails.ts';
 
 declare global {
   namespace Cloudflare {
@@ -16,4 +17,5 @@ declare global {
 // Runs before each file. Files share the runtime, but neither modules nor storage.
 vi.resetModules();
 await reset();
+keepMails();
 await Promise.all([env.DB, env.DB2].map((d1) => applyD1Migrations(d1, env.MIGRATIONS)));

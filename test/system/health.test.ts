@@ -14,7 +14,7 @@ const HEALTHY = {
   status: 'ok',
   version: packageJson.version,
   time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-  checks: { database: 'ok', configuration: 'ok' },
+  checks: { database: 'ok', configuration: 'ok', mail: 'ok' },
 };
 
 const UNKNOWN_KEY = mintApiKey(env.API_KEY_SECRET, `acct_${'0'.repeat(20)}`, `key_${'0'.repeat(20)}`).apiKey;
@@ -46,7 +46,11 @@ test('GET /health answers degraded while the database is down and ok once it is 
   const text = log.stop();
   expect([status, body]).toEqual([
     503,
-    { ...HEALTHY, status: 'degraded', checks: { database: 'unavailable: DB2', configuration: 'ok' } },
+    {
+      ...HEALTHY,
+      status: 'degraded',
+      checks: { database: 'unavailable: DB2', configuration: 'ok', mail: 'ok' },
+    },
   ]);
   expect(headers.get('x-request-id')).toMatch(/^req_/);
   expect(text).toContain('no such table: accounts');
@@ -80,7 +84,7 @@ test('GET /health queries the database at most every two seconds, also in parall
 describe('GET /health with a misconfigured variable', () => {
   const healthWith = async (
     variables: Partial<
-      Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'SIGNING_KEYS' | 'DATABASES' | 'REGIONS'>
+      Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'SIGNING_KEYS' | 'DATABASES' | 'REGIONS' | 'MAIL_FROM'>
     >,
   ) => {
     const request = new Request(`${ORIGIN}/health`);
@@ -116,5 +120,10 @@ describe('GET /health with a misconfigured variable', () => {
 
   test('answers ok with the valid variables', async () => {
     expect((await healthWith({})).status).toBe(200);
+  });
+
+  test('answers ok without a sender of emails, and says so', async () => {
+    const { status, body } = await healthWith({ MAIL_FROM: '' });
+    expect([status, body.status, body.checks.mail]).toEqual([200, 'ok', 'not_configured']);
   });
 });

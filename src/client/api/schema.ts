@@ -1279,10 +1279,12 @@ export interface components {
             version: string;
             /** Format: date-time */
             time: string;
-            /** @description The result of each check: `ok` or what is wrong. */
+            /** @description The result of each check: `ok` or what is wrong. A service that can’t send email says `not_configured` for `mail`, which doesn’t make it degraded. */
             checks: {
                 [key: string]: string;
             };
+            /** @description Only in local runs: the path at which to read the emails that they don’t send. */
+            mail_preview?: string;
         };
         HomeRegion: {
             /** @description The home region until the account has moved. */

@@ -1,0 +1,130 @@
+import { describeUserAgent } from '../shared/rules/user-agent.ts';
+import { isoTime } from '../shared/rules/dates.ts';
+import { renderMail } from './render.ts';
+
+// The emails of the service. Their links have the token in the fragment, which browsers don't send, so no log has it.
+
+const RESET_NOTE = 'If it wasn’t you, reset your password now: somebody else may know it.';
+
+/** Where the dashboard takes an email's token. */
+export type TokenPage = 'verify-email' | 'reset-password';
+
+export const tokenUrl = (origin: string, page: TokenPage, token: string) =>
+  `${origin}/${page}#token=${token}`;
+
+const forgotPasswordLink = (origin: string) => ({
+  label: 'Reset password',
+  url: `${origin}/forgot-password`,
+});
+
+/** Formats a time for people whose time zone is unknown. */
+const utcTime = (ms: number) => `${isoTime(ms).slice(0, 16).replace('T', ' ')} UTC`;
+
+export const verifyEmail = (url: string) =>
+  renderMail({
+    subject: 'Verify your email address',
+    paragraphs: [
+      'Welcome to Latchkey. Verify your email address, so that you can get back in if you forget your password.',
+    ],
+    link: { label: 'Verify email address', url },
+    note: 'The link works for 24 hours. If you didn’t create an account, ignore this email.',
+  });
+
+export const resetPassword = (url: string) =>
+  renderMail({
+    subject: 'Reset your password',
+    paragraphs: [
+      'Somebody asked to reset the password of your Latchkey account. If it was you, choose a new one.',
+    ],
+    link: { label: 'Choose a new password', url },
+    note: 'The link works once, for an hour. If it wasn’t you, ignore this email: your password stays the same.',
+  });
+
+export const confirmEmail = (url: string) =>
+  renderMail({
+    subject: 'Confirm your new email address',
+    paragraphs: [
+      'Somebody asked to use this email address for their Latchkey account. If it was you, confirm it.',
+    ],
+    link: { label: 'Confirm email address', url },
+    note: 'The link works for 24 hours. If it wasn’t you, ignore this email: nothing changes.',
+  });
+
+/** Sent to the old address when a change is requested. */
+export const emailChangeRequested = (origin: string, newEmail: string) =>
+  renderMail({
+    subject: 'Your email address is about to change',
+    paragraphs: [
+      `Somebody who is signed in to your Latchkey account asked to change its email address to ${newEmail}. It changes once the new address is confirmed.`,
+    ],
+    link: forgotPasswordLink(origin),
+    note: `If it was you, there is nothing to do. ${RESET_NOTE} That also cancels the change.`,
+  });
+
+/** Sent to the old address after a change. */
+export const emailChanged = (newEmail: string) =>
+  renderMail({
+    subject: 'Your email address has changed',
+    paragraphs: [
+      `The email address of your Latchkey account is now ${newEmail}. Sign in with it from now on. This address gets no more emails.`,
+    ],
+    note: 'If it wasn’t you, contact the operator of the service.',
+  });
+
+export const passwordChanged = (origin: string) =>
+  renderMail({
+    subject: 'Your password has changed',
+    paragraphs: ['The password of your Latchkey account has changed. All other sessions have ended.'],
+    link: forgotPasswordLink(origin),
+    note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+  });
+
+export interface SignInClient {
+  ip: string;
+  userAgent: string | null;
+}
+
+export const newSignIn = (origin: string, { ip, userAgent }: SignInClient, nowMs: number) =>
+  renderMail({
+    subject: 'New sign-in to your account',
+    paragraphs: ['Somebody signed in to your Latchkey account from a browser that it hasn’t seen before.'],
+    facts: [
+      ['Time', utcTime(nowMs)],
+      ['Browser', describeUserAgent(userAgent)],
+      ['IP address', ip],
+    ],
+    link: forgotPasswordLink(origin),
+    note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+  });
+
+export const twoFactorChanged = (origin: string, isEnabled: boolean) =>
+  renderMail({
+    subject: isEnabled ? 'Two-factor authentication is on' : 'Two-factor authentication is off',
+    paragraphs: [
+      isEnabled
+        ? 'Your Latchkey account now asks for a code from your authenticator app at each sign-in. Keep the recovery codes in a safe place.'
+        : 'Your Latchkey account no longer asks for a code at sign-in. The password alone is enough.',
+    ],
+    link: forgotPasswordLink(origin),
+    note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+  });
+
+export const erasureRequested = (origin: string, erasedByMs: number) =>
+  renderMail({
+    subject: 'Your account will be deleted',
+    paragraphs: [
+      `You asked to delete your Latchkey account. Its API keys no longer work, and its subscription is canceled. All of its data will be gone by ${utcTime(erasedByMs)}.`,
+      'Until then, you can keep the account by signing in. The subscription stays canceled.',
+    ],
+    link: { label: 'Sign in and keep the account', url: `${origin}/login` },
+    note: 'If it wasn’t you, sign in and change your password.',
+  });
+
+export const accountErased = () =>
+  renderMail({
+    subject: 'Your account has been deleted',
+    paragraphs: [
+      'Your Latchkey account and all of its data have been deleted. This is the last email about it.',
+    ],
+    note: 'Nothing is left to restore. You can create a new account with the same email address.',
+  });

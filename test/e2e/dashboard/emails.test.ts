@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import * as templates from '../../../src/mail/templates.ts';
+import { axeViolations } from '../support/browser.ts';
+import { service, visit } from '../support/dashboard.ts';
+
+const { origin } = service;
+const token = `lkt_${'W'.repeat(43)}`;
+const url = templates.tokenUrl(origin, 'verify-email', token);
+const address = `${'wide'.repeat(12)}@${'wide'.repeat(15)}.example.com`;
+
+const EMAILS = {
+  verifyEmail: templates.verifyEmail(url),
+  resetPassword: templates.resetPassword(templates.tokenUrl(origin, 'reset-password', token)),
+  confirmEmail: templates.confirmEmail(url),
+  emailChangeRequested: templates.emailChangeRequested(origin, address),
+  emailChanged: templates.emailChanged(address),
+  passwordChanged: templates.passwordChanged(origin),
+  newSignIn: templates.newSignIn(origin, { ip: '2001:db8:0:7', userAgent: null }, 0),
+  twoFactorOn: templates.twoFactorChanged(origin, true),
+  twoFactorOff: templates.twoFactorChanged(origin, false),
+  erasureRequested: templates.erasureRequested(origin, 0),
+  accountErased: templates.accountErased(),
+};
+
+test('every email fits a phone, loads nothing, and links only to the service', async () => {
+  const { page, consoleErrors } = await visit({ width: 375 });
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  for (const [name, { subject, text, html }] of Object.entries(EMAILS)) {
+    await page.setContent(html);
+    expect([name, await page.title()]).toEqual([name, subject]);
+    expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 375]);
+    const violations = await axeViolations(page);
+    // An email has no landmarks.
+    expect([name, violations.filter((text) => !/^(?:landmark-one-main|region):/.test(text))]).toEqual([
+      name,
+      [],
+    ]);
+    const links = await page.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    const [linked] = /https?:\/\/\S+/.exec(text) ?? [];
+    expect([name, links]).toEqual([name, linked === undefined ? [] : [linked, linked]]);
+    for (const link of links) expect([name, new URL(link ?? '').origin]).toEqual([name, origin]);
+  }
+  expect([requests, consoleErrors]).toEqual([[], []]);
+});

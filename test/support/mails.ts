@@ -1,0 +1,29 @@
+import { env } from 'cloudflare:workers';
+import { expect, vi } from 'vitest';
+import type { Mail } from '../../src/mail/send.ts';
+
+interface SentMail extends Mail {
+  from: EmailAddress;
+  to: string;
+}
+
+/** Replaces the binding by one that keeps the emails, because tests can't read what Miniflare writes to files. */
+export const keepMails = () => {
+  const sent: SentMail[] = [];
+  const send = async (mail: SentMail) => {
+    sent.push(mail);
+    return { messageId: `<${sent.length}@example.com>` };
+  };
+  Object.defineProperty(env, 'EMAIL', { value: { send, sent }, configurable: true });
+};
+
+export const mailsTo = (address: string) =>
+  (env.EMAIL as SendEmail & { sent: SentMail[] }).sent.filter(({ to }) => to === address);
+
+/** Waits until the address has got `count` emails and returns the last. */
+export const lastMailTo = async (address: string, count = 1): Promise<SentMail> => {
+  await vi.waitUntil(() => mailsTo(address).length >= count);
+  const mails = mailsTo(address);
+  expect(mails).toHaveLength(count);
+  return mails[count - 1] as SentMail;
+};
