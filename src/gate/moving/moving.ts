@@ -96,7 +96,9 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
     if (!now.hasBegun) {
       // Any call lets the next object begin.
       await next()?.pull();
-      place.save({ ...now, hasBegun: true });
+      const later = place.now();
+      // A later move may have changed the place meanwhile.
+      if (later.state === 'moved') place.save({ ...later, hasBegun: true });
     }
     const waitMs = now.atMs + KEEP_MS - Date.now();
     if (waitMs > 0) return waitMs;
