@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { toAccountDetails } from '../accounts/schemas.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { accounts, apiKeys, licenseCounts, products } from '../db/schema.ts';
-import type { DayUsage, ProductUsage } from '../gate/ledger.ts';
+import { type DayUsage, type ProductUsage, USAGE_DAYS } from '../gate/ledger.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { gateOf } from '../shared/objects.ts';
@@ -13,13 +13,12 @@ import { addDays, isoDate, isoTime } from '../shared/rules/dates.ts';
 import { outboxOf } from '../shared/objects.ts';
 import { type dashboardBody, toRecentEvent } from './schemas.ts';
 
-const DAYS = 30;
 const MAX_PRODUCTS_SHOWN = 10;
 
 /** Returns one entry per day, with zeros for days without usage. */
 const fillDays = (fromDate: string, days: DayUsage[]): DayUsage[] => {
   const byDate = new Map(days.map((day) => [day.date, day]));
-  return Array.from({ length: DAYS }, (_, i) => {
+  return Array.from({ length: USAGE_DAYS }, (_, i) => {
     const date = addDays(fromDate, i);
     return byDate.get(date) ?? { date, verify: 0, create: 0 };
   });
@@ -71,7 +70,7 @@ export const getDashboard = async (ctx: Ctx): Promise<z.infer<typeof dashboardBo
   const { env, db, accountId } = ctx;
   const today = isoDate(Date.now());
   const yesterday = addDays(today, -1);
-  const fromDate = addDays(today, 1 - DAYS);
+  const fromDate = addDays(today, 1 - USAGE_DAYS);
   const [statistics, branches, movingTo, outbox, [[account], counts, [keys], productNames]] =
     await Promise.all([
       gateOf(env, accountId).statistics(fromDate),

@@ -20,6 +20,9 @@ export interface ProductUsage {
 /** The counters of branches by days and products, each with its value. */
 export type BranchCounters = [name: string, value: number][];
 
+/** Statistics show the calls of this many days. */
+export const USAGE_DAYS = 30;
+
 const DAY = 'day:';
 const periodCounter = (startMs: number) => `period:${startMs}`;
 const dayCounter = (nowMs: number, call: CountedCall) => `${DAY}${isoDate(nowMs)}:${call}`;
@@ -95,18 +98,33 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
     changedSince: counters.changedSince,
 
     /**
-     * Merges a branch's report: notes which keys were used, and returns the counters that have to be added to home's.
+     * Merges counters that a branch has reported with those of before, and notes which keys were used. Counters of a branch
+     * only grow, so the larger one is the later one. Returns those that statistics still show, to be added to home's.
      */
-    hearBranch: (reported: Record<string, Counter>, isKey: (id: string) => boolean): BranchCounters => {
-      for (const [name, { atMs }] of Object.entries(reported)) {
-        const { value, atMs: knownMs } = read(name);
+    hearBranch: (
+      known: Record<string, number>,
+      reported: Record<string, Counter>,
+      {
+        isKey,
+        periodStartMs,
+        nowMs,
+      }: { isKey: (id: string) => boolean; periodStartMs: number; nowMs: number },
+    ): Record<string, number> => {
+      const merged = { ...known };
+      for (const [name, { value, atMs }] of Object.entries(reported)) {
+        const { value: knownValue, atMs: knownMs } = read(name);
         const isUse = name.startsWith(KEY) && atMs > knownMs && isKey(name.slice(KEY.length));
-        const isFirst = name === FIRST_VALID_VERIFY && (value === 0 || atMs < knownMs);
+        const isFirst = name === FIRST_VALID_VERIFY && (knownValue === 0 || atMs < knownMs);
         if (isUse || isFirst) counters.set(name, 1, atMs);
+        merged[name] = Math.max(merged[name] ?? 0, value);
       }
-      return Object.entries(reported)
-        .filter(([name]) => name.startsWith(DAY) || name.startsWith(PRODUCT))
-        .map(([name, { value }]) => [name, value]);
+      const fromDate = isoDate(nowMs - (USAGE_DAYS - 1) * DAY_MS);
+      const isShown = (name: string) => {
+        const [kind, since = ''] = name.split(':');
+        if (`${kind}:` === DAY) return since >= fromDate;
+        return `${kind}:` === PRODUCT && Number(since) >= periodStartMs;
+      };
+      return Object.fromEntries(Object.entries(merged).filter(([name]) => isShown(name)));
     },
 
     /** Adds what a closed branch has counted, as part of the current transaction. */

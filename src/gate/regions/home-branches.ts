@@ -5,8 +5,9 @@ import type { Ledger } from '../ledger.ts';
 import type { Usage, UsageAt } from '../usage.ts';
 import { type ChangedRow, needsAck } from './acks.ts';
 import { openBranchStore } from './branch-store.ts';
-import { type Escrow, escrowOf, exposure, grant, mergeReport, newEscrow, usedByOthers } from './escrow.ts';
+import { exposure, grant, newEscrow, usedByOthers } from './escrow.ts';
 import { openHomeQuota } from './home-quota.ts';
+import { openHomeReports } from './home-reports.ts';
 import { openKnownBranches } from './known-branches.ts';
 import { leasedUntil, renewAfterMs, storedLeaseMs } from './lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
@@ -31,7 +32,7 @@ interface Parts {
 
 /** What home does with its branches: it opens, hears, renews and closes them. `test/gate/regions/model-home.ts` is its model. */
 export const openHomeBranches = (parts: Parts) => {
-  const { ctx, settings, copy, ledger, usageAt, noteUsage, wantsVerified } = parts;
+  const { ctx, settings, copy, ledger, usageAt, wantsVerified } = parts;
   const store = openBranchStore(ctx.storage.sql);
   const { records, facts } = store;
   const known = openKnownBranches(store, Date.now(), settings.leaseMs);
@@ -65,52 +66,7 @@ export const openHomeBranches = (parts: Parts) => {
     };
   };
 
-  /**
-   * Writes what branches have reported. A call that was forwarded with a report leaves that to its own commit, which it shares
-   * with other calls. Nothing is lost without it: a branch reports the same again.
-   */
-  const write = (change: () => void = store.write) => {
-    writeOrRestart(ctx, () => {
-      change();
-      parts.writeCounts();
-    });
-    ctx.waitUntil(parts.relaySoon());
-  };
-
-  /** Merges a branch's report in memory. Returns false for a report of an earlier opening. */
-  const hear = (region: Region, report: Report): boolean => {
-    const record = records.get(region);
-    if (record?.opening !== report.opening) return false;
-    known.hear(region, report);
-    let { escrows } = record;
-    for (const reported of report.escrows) {
-      const { periodStartMs } = reported;
-      const before = escrowOf(escrows, periodStartMs) ?? newEscrow(periodStartMs);
-      const merged = mergeReport(before, reported);
-      if (merged.spent === before.spent && merged.returned === before.returned) continue;
-      escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), merged];
-    }
-    const { counters } = report;
-    const changed = counters && ledger.hearBranch(counters, (id) => copy.key(id)?.deleted === false);
-    const merged = { ...record.counters, ...(changed && Object.fromEntries(changed)) };
-    if (escrows !== record.escrows || counters)
-      store.update(region, { ...record, escrows, counters: merged });
-    if (report.traffic) store.traffic.hear(record.opening, report.traffic);
-    const nowMs = Date.now();
-    if (copy.account()) noteUsage(usageAt(nowMs), nowMs);
-    return true;
-  };
-
-  /** Closes a branch that counts nothing any more. `callsOf` returns the calls of which home can't know better. */
-  const settle = (region: Region, callsOf: (escrow: Escrow) => number) => {
-    const { escrows = [], counters = {} } = records.get(region) ?? {};
-    write(() => {
-      const calls = escrows.map((escrow): [number, number] => [escrow.periodStartMs, callsOf(escrow)]);
-      ledger.takeOver(calls, Object.entries(counters), Date.now());
-      store.remove(region);
-    });
-    known.remove(region);
-  };
+  const { hear, settle, write } = openHomeReports({ ...parts, store, known });
 
   const waiting = openWaiting({
     branches: known.all,

@@ -1,5 +1,5 @@
 import { addDays as addToDate, isoDate } from '../../shared/rules/dates.ts';
-import { addDays, type DayTraffic, type Traffic } from './traffic.ts';
+import { addDays, type DayTraffic, mergeDays, type Traffic } from './traffic.ts';
 
 export const TRAFFIC_DAYS = 30;
 
@@ -35,9 +35,10 @@ export const openTrafficTable = (sql: SqlStorage) => {
       sql.exec('DELETE FROM region_traffic WHERE date < ?', addToDate(isoDate(nowMs), 1 - TRAFFIC_DAYS));
     },
 
-    /** Replaces what a branch has reported, as part of the current transaction. */
+    /** Merges what a branch has reported, as part of the current transaction. */
     hear: (opening: number, days: Traffic) => {
-      for (const [date, routes] of Object.entries(days)) save(date, opening, routes);
+      for (const [date, routes] of Object.entries(days))
+        save(date, opening, mergeDays(read(date, opening), routes));
     },
 
     /** Adds what a closed branch has reported to home's, as part of the current transaction. */

@@ -34,18 +34,26 @@ export const readRouteName = (name: string) => {
 
 const emptyRoute = (): Route => ({ calls: 0, waits: Array.from({ length: BUCKETS_MS.length + 1 }, () => 0) });
 
-export const addRoutes = (a: Route, b: Route): Route => ({
-  calls: a.calls + b.calls,
-  waits: a.waits.map((count, i) => count + (b.waits[i] ?? 0)),
+const combine = (a: Route, b: Route, count: (a: number, b: number) => number): Route => ({
+  calls: count(a.calls, b.calls),
+  waits: a.waits.map((waits, i) => count(waits, b.waits[i] ?? 0)),
 });
+
+export const addRoutes = (a: Route, b: Route): Route => combine(a, b, (x, y) => x + y);
 
 export const sumRoutes = (routes: Route[]): Route => routes.reduce(addRoutes, emptyRoute());
 
-export const addDays = (a: DayTraffic, b: DayTraffic): DayTraffic => {
-  const sum = { ...a };
-  for (const [name, route] of Object.entries(b)) sum[name] = addRoutes(sum[name] ?? emptyRoute(), route);
-  return sum;
+const combineDays = (a: DayTraffic, b: DayTraffic, combined: (a: Route, b: Route) => Route): DayTraffic => {
+  const day = { ...a };
+  for (const [name, route] of Object.entries(b)) day[name] = combined(day[name] ?? emptyRoute(), route);
+  return day;
 };
+
+export const addDays = (a: DayTraffic, b: DayTraffic): DayTraffic => combineDays(a, b, addRoutes);
+
+/** Merges two reports of the same day. Counts only grow, so the larger one is the later one. */
+export const mergeDays = (a: DayTraffic, b: DayTraffic): DayTraffic =>
+  combineDays(a, b, (x, y) => combine(x, y, Math.max));
 
 const bucketOf = (ms: number) => {
   const bucket = BUCKETS_MS.findIndex((limitMs) => ms <= limitMs);
