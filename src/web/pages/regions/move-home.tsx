@@ -30,12 +30,12 @@ const MoveForm = ({ home, onClose }: { home: Region | null; onClose: () => void 
 };
 
 /** Moves the account to another home region. */
-export const MoveHome = ({ home }: { home: Region | null }) => {
+export const MoveHome = ({ home, isDisabled }: { home: Region | null; isDisabled: boolean }) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button size="sm" onClick={() => setOpen(true)}>
-        Move
+      <Button size="sm" disabled={isDisabled} onClick={() => setOpen(true)}>
+        Move home
       </Button>
       <Dialog
         isOpen={isOpen}

@@ -23,11 +23,7 @@ const Home = ({ regions: { home_region: region, moving_to: movingTo } }: { regio
     {...(region !== null && { code: region })}
   >
     <span className="flex items-center gap-3">
-      {movingTo === null ? (
-        <MoveHome home={region} />
-      ) : (
-        <StateBadge tone="warn">Moving to {REGION_NAMES[movingTo]}</StateBadge>
-      )}
+      {movingTo !== null && <StateBadge tone="warn">Moving to {REGION_NAMES[movingTo]}</StateBadge>}
       <Badge tone="brass">Home</Badge>
     </span>
   </Place>
@@ -36,7 +32,10 @@ const Home = ({ regions: { home_region: region, moving_to: movingTo } }: { regio
 /** The home region and the open branches. */
 export const Places = ({ regions }: { regions: Regions | undefined }) => (
   <Card>
-    <CardHeader title="Where verifies are answered" />
+    <CardHeader
+      title="Where verifies are answered"
+      actions={<MoveHome home={regions?.home_region ?? null} isDisabled={regions?.moving_to !== null} />}
+    />
     <ul className="divide-y divide-line border-t border-line text-sm">
       {regions ? (
         <>
