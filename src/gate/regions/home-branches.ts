@@ -11,7 +11,7 @@ import { openHomeReports } from './home-reports.ts';
 import { openKnownBranches } from './known-branches.ts';
 import { leasedUntil, renewAfterMs, storedLeaseMs } from './lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
-import { mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from './opening.ts';
+import { isGone, mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from './opening.ts';
 import type { RegionSettings } from './settings.ts';
 import { openWaiting } from './waiting.ts';
 
@@ -90,6 +90,17 @@ export const openHomeBranches = (parts: Parts) => {
   // Unwanted branches close, and the others confirm their shares, which home doesn't know after a start.
   for (const region of records.keys()) ctx.waitUntil(waiting.tell(region));
 
+  /**
+   * Closes branches that may never return. What they were granted counts as spent, so the limit holds, and a branch that returns
+   * all the same learns with its next renewal that it is closed.
+   */
+  const settleGone = (nowMs: number) => {
+    for (const { region, leasedUntilMs, heardMs } of known.all()) {
+      const { renewedAtMs = 0 } = records.get(region) ?? {};
+      if (nowMs >= leasedUntilMs && isGone(Math.max(renewedAtMs, heardMs), nowMs)) settle(region, exposure);
+    }
+  };
+
   const open = (region: Region, nowMs: number) => {
     writeOrRestart(ctx, () => store.open(region, nowMs));
     known.open(region);
@@ -101,6 +112,7 @@ export const openHomeBranches = (parts: Parts) => {
 
     acknowledged: async () => {
       await waiting.acknowledged();
+      settleGone(Date.now());
       closeUnwanted();
     },
 
@@ -128,6 +140,7 @@ export const openHomeBranches = (parts: Parts) => {
       if (!settings.isOn) return;
       const window = calls.get(region);
       const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;
+      if (isOver) settleGone(nowMs);
       const { sinceMs, count } = isOver ? { sinceMs: nowMs, count: 0 } : window;
       calls.set(region, { sinceMs, count: count + 1 });
       const isLost = records.has(region) && nowMs >= (known.get(region)?.leasedUntilMs ?? 0);

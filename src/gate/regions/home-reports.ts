@@ -46,7 +46,8 @@ export const openHomeReports = (parts: Parts) => {
     hear: (region: Region, report: Report): boolean => {
       const record = records.get(region);
       if (record?.opening !== report.opening) return false;
-      known.hear(region, report);
+      const nowMs = Date.now();
+      known.hear(region, report, nowMs);
       let { escrows, counters = {} } = record;
       for (const reported of report.escrows) {
         const { periodStartMs } = reported;
@@ -55,7 +56,6 @@ export const openHomeReports = (parts: Parts) => {
         if (merged.spent === before.spent && merged.returned === before.returned) continue;
         escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), merged];
       }
-      const nowMs = Date.now();
       const usage = copy.account() && usageAt(nowMs);
       if (report.counters)
         counters = ledger.hearBranch(counters, report.counters, {

@@ -11,6 +11,8 @@ export interface KnownBranch extends LeasedBranch {
   region: Region;
   /** What the branch has applied, or null until it has reported to this process. */
   reported: number | null;
+  /** When it last reported to this process. */
+  heardMs: number;
   share: KnownShare;
   isLapsed: boolean;
   usedLately: number;
@@ -31,6 +33,7 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
       leasedUntilMs,
       applied: 0,
       reported: null,
+      heardMs: 0,
       share: { offered: null, confirmed: isNew ? nothing : null },
       isLapsed: false,
       usedLately: 0,
@@ -63,9 +66,10 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
       if (known.size > 0) usedAtHome.note(nowMs);
     },
 
-    hear: (region: Region, report: Report) => {
+    hear: (region: Region, report: Report, nowMs: number) => {
       const branch = known.get(region);
       if (!branch) return;
+      branch.heardMs = nowMs;
       branch.applied = Math.max(branch.applied, report.applied);
       branch.reported = Math.max(branch.reported ?? 0, report.applied);
       branch.share = confirmShare(branch.share, report.share, store.facts.term);

@@ -1,9 +1,12 @@
+import { DAY_MS } from '../../shared/rules/dates.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 
 /** The calls within a minute that open a branch, unless REGIONS_OPEN_AFTER sets another number. */
 export const OPEN_AFTER_CALLS = 20;
 export const OPEN_WINDOW_MS = 60_000;
 export const CLOSE_AFTER_MS = 15 * 60_000;
+/** A branch renews its lease or closes long before. */
+const GONE_AFTER_MS = DAY_MS;
 /** One for each region but home's. */
 export const MAX_BRANCHES = 6;
 
@@ -35,3 +38,6 @@ export const shouldOpen = (
 /** Whether a branch closes: it gives back what it holds and forgets the rest. */
 export const shouldClose = (lastCallMs: number, nowMs: number, closeAfterMs = CLOSE_AFTER_MS): boolean =>
   nowMs - lastCallMs >= closeAfterMs;
+
+/** Whether home closes a branch by itself, because the branch has not reported for so long that it may never return. */
+export const isGone = (heardMs: number, nowMs: number): boolean => nowMs - heardMs >= GONE_AFTER_MS;

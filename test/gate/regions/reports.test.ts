@@ -1,38 +1,45 @@
-import { beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { calendarMonth } from '../../../src/gate/period.ts';
+import { type Escrow, unspent } from '../../../src/gate/regions/escrow.ts';
+import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
+import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import type { Report } from '../../../src/gate/regions/messages.ts';
 import { addMonths, DAY_MS, isoDate } from '../../../src/shared/rules/dates.ts';
-import { calendarMonth } from '../../../src/gate/period.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { gate, readGate } from '../../support/gate.ts';
-import { openBranch, setHome } from '../../support/regions.ts';
+import { evict, gate, readGate, statistics } from '../../support/gate.ts';
+import { openBranch, setHome, verifyIn } from '../../support/regions.ts';
 
 // How home merges what its branches report.
 
 const NOW = '2027-03-10T12:00:00.000Z';
 
 let ada: Customer;
+let licenseKey: string;
+let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock(NOW);
   ada = await signUp();
   await setHome(ada.accountId, 'enam');
-  const { license_key: licenseKey } = await ada.createLicense();
+  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
   await openBranch('oc', ada, licenseKey);
 });
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 const records = async () => {
-  const query = 'SELECT opening, state FROM branches';
-  const rows = await readGate<{ opening: number; state: string }>(ada.accountId, query);
-  return rows.map(({ opening, state }) => ({ opening, ...JSON.parse(state) }));
+  const rows = await readGate<{ opening: number; state: string }>(ada.accountId, 'SELECT * FROM branches');
+  return rows.map(({ state, ...row }) => ({ ...row, ...JSON.parse(state) }));
 };
 
 /** Renews the branch's lease with what it has counted. */
-const renew = async (counters: Record<string, number>, calls = 0) => {
-  const [record] = await records();
+const renew = async (counters: Record<string, number>, calls = 0, opening = 1) => {
   const waits = Array.from({ length: 20 }, () => calls);
   const report: Report = {
-    opening: record.opening,
+    opening,
     applied: 0,
     escrows: [],
     share: null,
@@ -66,4 +73,30 @@ test('a report that is late or repeated lowers no statistics', async () => {
   expect(JSON.parse(traffic?.routes ?? '')).toMatchObject({
     'oc>oc': { calls: 7, waits: Array(20).fill(7) },
   });
+});
+
+test('a branch that has not reported for a day is closed, and what it was granted counts as spent', async () => {
+  for (let i = 0; i < 3; i++) await verifyIn('oc', ada, licenseKey);
+  const [{ opening, escrows }] = await records();
+  const held = (escrows as Escrow[]).reduce((sum, escrow) => sum + unspent(escrow, escrow.periodStartMs), 0);
+  expect(held).toBeGreaterThan(10);
+  const before = (await statistics(ada.accountId)).apiUsage;
+  const tell = vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The region is down.'));
+  vi.advanceTimersByTime(DAY_MS - 1_000);
+  await ada.asSession('POST', `/api/v1/licenses/${licenseId}/suspend`);
+  expect(await records()).toHaveLength(1);
+  vi.advanceTimersByTime(1_000);
+  await evict(ada.accountId);
+  await statistics(ada.accountId);
+  vi.advanceTimersByTime(LEASE_MS);
+  await ada.asSession('POST', `/api/v1/licenses/${licenseId}/reinstate`);
+  expect(await records()).toEqual([]);
+  const used = before + held;
+  expect((await statistics(ada.accountId)).apiUsage).toBe(used);
+  // The branch returns, forgets its grant, and is opened anew.
+  tell.mockRestore();
+  expect(await renew({}, 0, opening)).toEqual({ closed: opening });
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'enam', apiUsage: used + 1 });
+  await openBranch('oc', ada, licenseKey);
+  expect(await records()).toMatchObject([{ region: 'oc', opening: opening + 1 }]);
 });
