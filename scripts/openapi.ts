@@ -21,7 +21,8 @@ export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] => 
   const found = new Map<string, Omit<Route, 'operation'> & Partial<Pick<Route, 'operation'>>>();
   for (const { method, path, handler } of app.routes) {
     const docs = (handler as { [DOCUMENTATION]?: Documentation })[DOCUMENTATION];
-    if (!docs) continue;
+    // The operator's paths are described in docs/running.md.
+    if (!docs || path.startsWith('/operator/')) continue;
     const route = found.get(`${method} ${path}`) ?? { method, path, inputs: [] };
     found.set(`${method} ${path}`, route);
     if (docs.operation) route.operation = docs.operation;
@@ -35,11 +36,12 @@ export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] => 
 
 const BY_ACCESS: Record<Access, ErrorCode[]> = {
   public: [],
-  key: ['api_key_required', 'api_key_invalid', 'rate_limit_exceeded'],
+  key: ['api_key_required', 'api_key_invalid', 'account_suspended', 'rate_limit_exceeded'],
   account: [
     'api_key_required',
     'invalid_session',
     'api_key_invalid',
+    'account_suspended',
     'insufficient_scope',
     'origin_not_allowed',
     'rate_limit_exceeded',

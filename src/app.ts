@@ -9,6 +9,7 @@ import { onError } from './http/errors.ts';
 import { baseMiddleware } from './http/base-middleware.ts';
 import { createNotFoundHandler } from './http/not-found.ts';
 import { createCachingRouter } from './http/router.ts';
+import { operatorRoutes } from './operators/routes.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { regionRoutes } from './regions/routes.ts';
@@ -32,7 +33,8 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/api/v1/licenses', licenseRoutes)
   .route('/api/v1/licenses', activationRoutes)
   .route('/api/v1/products', productRoutes)
-  .route('/api/v1/jwks', tokenRoutes);
+  .route('/api/v1/jwks', tokenRoutes)
+  .route('/operator', operatorRoutes);
 
 export const app = routes.onError(onError);
 const notFound = createNotFoundHandler(app);

@@ -1,5 +1,7 @@
 /** Optional secrets and variables, which `wrangler types` doesn't include because wrangler.toml doesn't list them. */
 interface OptionalEnv {
+  /** Opens the paths under /operator. */
+  OPERATOR_TOKEN?: string;
   /** The path at which a local run shows the emails that it would have sent. */
   MAIL_PREVIEW?: string;
   STRIPE_SECRET_KEY?: string;

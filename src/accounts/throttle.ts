@@ -31,6 +31,10 @@ export const loginLimits = (ip: string, email: string): Limit[] => [
   { name: 'login-success-email', subject: email, counts: 'success', attempts: 60, windowMs: HOUR_MS },
 ];
 
+export const operatorLimits = (ip: string): Limit[] => [
+  { name: 'operator-ip', subject: ip, counts: 'all', attempts: 10, windowMs: LOGIN_WINDOW_MS },
+];
+
 const bucketOf = ({ name, subject }: Limit) => sha256(`${name}\n${subject}`);
 
 /** An admitted attempt in one bucket. It is pending until it is settled. */

@@ -85,7 +85,8 @@ const findCaller = async (c: Context<AppEnv>, tokenHash: string): Promise<string
  */
 const admitSession = async (c: Context<AppEnv>, tokenHash: string, accountId: string): Promise<void> => {
   const sentMs = Date.now();
-  const admission = await gateOf(c.env, accountId).admitSession();
+  const isChange = c.req.method !== 'GET' && c.req.method !== 'HEAD';
+  const admission = await gateOf(c.env, accountId).admitSession(isChange);
   rememberEpoch(accountId, admission);
   if (admission.refused !== null) {
     rememberSessionRefusal(tokenHash, admission, sentMs);

@@ -162,9 +162,9 @@ export class AccountGate extends DurableObject<Env> {
     return this.#parts.calls.admit(presented, needs);
   }
 
-  /** Checks the rate limit of the account's sessions, which all sessions share. */
-  admitSession(): Admission & MovedTo {
-    return this.#parts.admitSession(Date.now());
+  /** Checks the rate limit that all sessions of the account share, and whether they may make changes. */
+  admitSession(isChange = false): Promise<Admission & MovedTo> {
+    return this.#parts.admitSession(isChange);
   }
 
   /**

@@ -15,7 +15,7 @@ import { createRefusalMemory } from './refusal-memory.ts';
 export type Refusal =
   | { refused: 'unavailable' }
   | { refused: 'api_key_invalid'; holdsMs?: number }
-  | { refused: 'insufficient_scope'; rate: RateState }
+  | { refused: 'insufficient_scope' | 'account_suspended'; rate: RateState }
   | { refused: 'usage_limit_exceeded'; rate: RateState; retryAfterSeconds: number }
   | { refused: 'rate_limit_exceeded'; rate: RateState; retryAfterSeconds: number; holdsMs?: number };
 
@@ -91,7 +91,7 @@ export const openAdmission = (
   return {
     recall,
 
-    /** Checks key, rate limit and scope. Every call spends the rate, also with an invalid key or without the scope. */
+    /** Checks key, rate limit, suspension and scope. Every call spends the rate, also with an invalid key or without the scope. */
     admit: (presented: PresentedKey, needs: KeyScope, nowMs: number): Admission => {
       const held = recall(presented, nowMs);
       if (held) return held;
@@ -104,6 +104,7 @@ export const openAdmission = (
       }
       const admission = spendRate(presented, nowMs, plan);
       if (admission.refused !== null) return admission;
+      if (account.suspendedAt) return { refused: 'account_suspended', rate: admission.rate };
       return needs === 'full' && key.scope !== 'full'
         ? { refused: 'insufficient_scope', rate: admission.rate }
         : admission;

@@ -11,6 +11,8 @@ export interface CopiedAccount extends PlanTerms {
   email: string;
   /** Absent in a copy from before it was copied. The next change brings it. */
   homeRegion?: Region | null;
+  /** Absent in a copy from before accounts could be suspended. */
+  suspendedAt?: number | null;
 }
 
 export interface CopiedKey {

@@ -19,7 +19,7 @@ import { readRegionSettings } from './regions/settings.ts';
 import { openTrafficTable } from './regions/traffic-table.ts';
 import { openRelay } from './relay.ts';
 import { openSellerCalls } from './seller-calls.ts';
-import { openSessionRate } from './session-rate.ts';
+import { openSessionAdmission } from './session-rate.ts';
 import { openStatistics } from './statistics.ts';
 import { openUpkeep } from './upkeep.ts';
 import { openUsage, type UsageAt } from './usage.ts';
@@ -133,7 +133,7 @@ export const openParts = (
     changes: openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }),
     seller: openSellerCalls({ copy, activations, applications, branches, ensureKnown, commit }),
     statistics: openStatistics(ledger, usageAt, branches, traffic),
-    admitSession: openSessionRate(movedTo),
+    admitSession: openSessionAdmission({ copy, ensureKnown: () => ensureKnown(null, null), movedTo }),
     pull,
     served: {
       homeRegion: async () => {

@@ -1,5 +1,5 @@
 import { addMonths } from '../shared/rules/dates.ts';
-import { effectivePlan, type PlanTerms } from '../shared/rules/plans.ts';
+import { paidPlan, type PlanTerms } from '../shared/rules/plans.ts';
 
 export interface Period {
   startMs: number;
@@ -28,10 +28,10 @@ const subscribedMonth = (startMs: number, endMs: number, nowMs: number): Period 
   return { startMs: endAfter(months - 1), endMs: endAfter(months) };
 };
 
-/** The subscription's period, or the calendar month on the free plan. */
+/** The subscription's period, or the calendar month without one. */
 export const periodAt = (terms: PlanTerms, nowMs: number): Period => {
   const { periodStart, periodEnd } = terms;
-  const hasOwnPeriod = effectivePlan(terms, nowMs) !== 'free' && periodStart !== null && periodEnd !== null;
+  const hasOwnPeriod = paidPlan(terms, nowMs) !== 'free' && periodStart !== null && periodEnd !== null;
   return hasOwnPeriod ? subscribedMonth(periodStart, periodEnd, nowMs) : calendarMonth(nowMs);
 };
 

@@ -21,6 +21,9 @@ const accountColumns = {
   periodStart: accounts.periodStart,
   periodEnd: accounts.periodEnd,
   planUntil: accounts.planUntil,
+  grantedPlan: accounts.grantedPlan,
+  grantedUntil: accounts.grantedUntil,
+  suspendedAt: accounts.suspendedAt,
 };
 const keyColumns = {
   id: apiKeys.id,

@@ -20,6 +20,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   insufficient_scope: { status: 403, message: 'This API Key Is Limited to Application Calls' },
   origin_not_allowed: { status: 403, message: 'Origin Not Allowed' },
   https_required: { status: 403, message: 'HTTPS Required' },
+  account_suspended: { status: 403, message: 'This Account Is Suspended' },
   license_limit_reached: { status: 403, message: 'License Limit Reached' },
   api_key_not_found: { status: 404, message: 'API Key Not Found' },
   license_not_found: { status: 404, message: 'License Not Found' },

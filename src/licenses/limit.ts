@@ -7,12 +7,17 @@ const LIMIT_BY_PLAN = sql.join(
   sql` `,
 );
 
+/** The limit of the better one of the paid and the granted plan, as in `effectivePlan`. */
+const limitAt = (nowMs: number) => sql`max(
+  CASE CASE WHEN plan_until <= ${nowMs} THEN 'free' ELSE plan END ${LIMIT_BY_PLAN} END,
+  CASE CASE WHEN granted_until <= ${nowMs} THEN 'free' ELSE granted_plan END ${LIMIT_BY_PLAN} ELSE 0 END
+)`;
+
 /**
  * The account's id while its plan allows another license, and null after that, which the column refuses. D1 evaluates it
  * in the create's own batch, so that parallel creates can't exceed the limit.
  */
 export const accountWithRoom = ({ accountId }: Ctx, nowMs: number) => sql<string>`(
   SELECT accounts.id FROM accounts LEFT JOIN license_totals ON license_totals.account_id = accounts.id
-  WHERE accounts.id = ${accountId} AND coalesce(license_totals.licenses, 0) <
-    CASE CASE WHEN plan_until <= ${nowMs} THEN 'free' ELSE plan END ${LIMIT_BY_PLAN} END
+  WHERE accounts.id = ${accountId} AND coalesce(license_totals.licenses, 0) < ${limitAt(nowMs)}
 )`;

@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'insufficient_scope'
   | 'origin_not_allowed'
   | 'https_required'
+  | 'account_suspended'
   | 'license_limit_reached'
   | 'api_key_not_found'
   | 'license_not_found'

@@ -61,6 +61,16 @@ export const readSigningKeys = (env: Partial<Secrets>): string[] => {
   return ring;
 };
 
+/** The operator's token, or null if the service has none. */
+export const readOperatorToken = ({ OPERATOR_TOKEN: token }: Pick<Env, 'OPERATOR_TOKEN'>): string | null => {
+  if (!token) return null;
+  if (token.length < MIN_SECRET_LENGTH)
+    throw new ConfigError(
+      `OPERATOR_TOKEN is too short: it needs at least ${MIN_SECRET_LENGTH} random characters and has ${token.length}.`,
+    );
+  return token;
+};
+
 const configByEnv = new WeakMap<object, Config>();
 
 export const readConfig = (env: Partial<Secrets>): Config => {

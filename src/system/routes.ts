@@ -31,7 +31,7 @@ const fetchAsset = async (c: Context<AppEnv>, path = c.req.path) => {
 };
 
 /** Paths that the Worker serves itself. Browsers get the dashboard at every other path. */
-const WORKER_PATHS = /^\/(?:api\/|health$|openapi\.json$|docs(?:\/|$)|checkout\/)/;
+const WORKER_PATHS = /^\/(?:api\/|health$|openapi\.json$|docs(?:\/|$)|checkout\/|operator\/)/;
 
 const isPageRequest = (c: Context<AppEnv>) =>
   c.req.method === 'GET' &&

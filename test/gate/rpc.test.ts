@@ -30,7 +30,7 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     releaseActivation: 3,
     issueFile: 1,
     admit: 2,
-    admitSession: 0,
+    admitSession: 1,
     announce: 3,
     apply: 2,
     abandon: 1,

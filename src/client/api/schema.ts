@@ -1263,7 +1263,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "invalid_json" | "invalid_request" | "api_key_required" | "invalid_session" | "invalid_credentials" | "api_key_invalid" | "insufficient_scope" | "origin_not_allowed" | "https_required" | "license_limit_reached" | "api_key_not_found" | "license_not_found" | "webhook_not_found" | "product_not_found" | "activation_not_found" | "not_found" | "method_not_allowed" | "email_taken" | "license_key_taken" | "invalid_transition" | "idempotency_conflict" | "no_active_subscription" | "product_in_use" | "no_seat" | "body_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "usage_limit_exceeded" | "internal_error" | "unavailable";
+                code: "invalid_json" | "invalid_request" | "api_key_required" | "invalid_session" | "invalid_credentials" | "api_key_invalid" | "insufficient_scope" | "origin_not_allowed" | "https_required" | "account_suspended" | "license_limit_reached" | "api_key_not_found" | "license_not_found" | "webhook_not_found" | "product_not_found" | "activation_not_found" | "not_found" | "method_not_allowed" | "email_taken" | "license_key_taken" | "invalid_transition" | "idempotency_conflict" | "no_active_subscription" | "product_in_use" | "no_seat" | "body_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "usage_limit_exceeded" | "internal_error" | "unavailable";
                 message: string;
                 request_id: string;
                 /** @description The invalid fields. Only present if the input was invalid. */

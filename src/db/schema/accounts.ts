@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { PLAN_NAMES } from '../../shared/rules/plans.ts';
+import { PAID_PLANS, PLAN_NAMES } from '../../shared/rules/plans.ts';
 import { REGIONS } from '../../shared/rules/regions.ts';
 
 export const accounts = sqliteTable(
@@ -15,6 +15,11 @@ export const accounts = sqliteTable(
     periodStart: integer('period_start'),
     periodEnd: integer('period_end'),
     planUntil: integer('plan_until'),
+    /** A plan that the operator has granted without payment, and its end, if it has one. */
+    grantedPlan: text('granted_plan', { enum: PAID_PLANS }),
+    grantedUntil: integer('granted_until'),
+    /** When the operator suspended the account. */
+    suspendedAt: integer('suspended_at'),
     /** The payment provider's id of this customer. */
     customerRef: text('customer_ref'),
     /** Origins, besides this service, that a checkout may send the browser back to. */

@@ -4,8 +4,10 @@ import { AccountGate } from '../../../src/gate/account-gate.ts';
 import { WebhookOutbox } from '../../../src/index.ts';
 import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/regions/opening.ts';
+import { setSuspended } from '../../../src/operators/accounts.ts';
 import { isoDate } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';
+import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { evict, gate, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
 import { branch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
@@ -86,6 +88,18 @@ test('after a change is answered, the branch shows it', async () => {
   await verifyIn('oc', ada, licenseKey);
   await ada.asSession('DELETE', `/api/api-keys/${ada.apiKeyId}`);
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ refused: 'api_key_invalid' });
+});
+
+test('a branch refuses the API keys of an account once the operator has suspended it', async () => {
+  const answer = () => verifyIn('oc', ada, licenseKey);
+  await answer();
+  for (const [isSuspended, expected] of [
+    [true, { refused: 'account_suspended' }],
+    [false, { verdict: { valid: true } }],
+  ] as const) {
+    await setSuspended(ctxOf(ada.accountId), isSuspended);
+    expect(await answer()).toMatchObject(expected);
+  }
 });
 
 test('a branch answers for a license that has got terms from its product', async () => {

@@ -1,0 +1,91 @@
+import { and, desc, eq, exists, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { audit, auditIf } from '../audit/audit.ts';
+import { type AccountDatabase, accountDatabases } from '../db/client.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { type AccountRow, accounts, licenseTotals } from '../db/schema.ts';
+import { commit } from '../gate/feed.ts';
+import { AppError } from '../shared/app-error.ts';
+import type { PageInput } from '../shared/pages.ts';
+import type { PlanName } from '../shared/rules/plans.ts';
+
+export interface FoundAccount {
+  account: AccountRow;
+  licenses: number;
+}
+
+const findAccounts = async (db: AccountDatabase, condition: SQL | undefined, limit: number) => {
+  const rows = await db
+    .select({ account: accounts, licenses: licenseTotals.licenses })
+    .from(accounts)
+    .leftJoin(licenseTotals, eq(licenseTotals.accountId, accounts.id))
+    .where(condition)
+    .orderBy(desc(accounts.id))
+    .limit(limit);
+  return rows.map(({ account, licenses }) => ({ account, licenses: licenses ?? 0 }));
+};
+
+const matches = (q: string) => {
+  const contains = (column: typeof accounts.email | typeof accounts.name) =>
+    sql`instr(lower(${column}), ${q.toLowerCase()}) > 0`;
+  return or(eq(accounts.id, q), contains(accounts.email), contains(accounts.name));
+};
+
+/** Returns accounts by id, or by a part of the email address or name, newest first. Later databases have newer accounts. */
+export const searchAccounts = async (
+  env: Env,
+  { q, limit, cursor }: PageInput & { q?: string | undefined },
+): Promise<FoundAccount[]> => {
+  const found: FoundAccount[] = [];
+  for (const { db } of accountDatabases(env).toReversed()) {
+    const condition = and(q ? matches(q) : undefined, cursor ? lt(accounts.id, cursor) : undefined);
+    found.push(...(await findAccounts(db, condition, limit + 1 - found.length)));
+    if (found.length > limit) break;
+  }
+  return found;
+};
+
+const isOwn = ({ accountId }: Ctx) => eq(accounts.id, accountId);
+
+export const getAccount = async (ctx: Ctx): Promise<FoundAccount> => {
+  const [found] = await findAccounts(ctx.db, isOwn(ctx), 1);
+  if (!found) throw new AppError('not_found', { message: 'Account Not Found' });
+  return found;
+};
+
+/** Suspends or reinstates an account. Once this has returned, no call anywhere sees the old state. */
+export const setSuspended = async (ctx: Ctx, isSuspended: boolean): Promise<FoundAccount> => {
+  await getAccount(ctx);
+  const { db, accountId } = ctx;
+  const isOther = and(isOwn(ctx), (isSuspended ? isNull : isNotNull)(accounts.suspendedAt));
+  const willChange = exists(db.select({ id: accounts.id }).from(accounts).where(isOther));
+  await commit(
+    ctx,
+    [
+      auditIf(ctx, willChange, isSuspended ? 'account.suspend' : 'account.reinstate', null),
+      db
+        .update(accounts)
+        .set({ suspendedAt: isSuspended ? Date.now() : null })
+        .where(isOther),
+    ],
+    [{ kind: 'account', ref: accountId }],
+  );
+  return getAccount(ctx);
+};
+
+/** Grants a plan beside what the account pays for, of which the better one applies. The plan `free` ends the grant. */
+export const grantPlan = async (ctx: Ctx, plan: PlanName, untilMs: number | null): Promise<FoundAccount> => {
+  await getAccount(ctx);
+  const until = untilMs === null ? null : new Date(untilMs).toISOString();
+  await commit(
+    ctx,
+    [
+      audit(ctx, 'plan.grant', null, { plan, until }),
+      ctx.db
+        .update(accounts)
+        .set({ grantedPlan: plan === 'free' ? null : plan, grantedUntil: untilMs })
+        .where(isOwn(ctx)),
+    ],
+    [{ kind: 'account', ref: ctx.accountId }],
+  );
+  return getAccount(ctx);
+};

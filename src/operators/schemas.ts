@@ -1,0 +1,49 @@
+import * as z from 'zod';
+import { idPattern } from '../shared/ids.ts';
+import { pageQuery } from '../http/lists.ts';
+import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
+import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
+import { toPage } from '../shared/pages.ts';
+import type { FoundAccount } from './accounts.ts';
+
+const MAX_QUERY_LENGTH = 254;
+
+export const accountsQuery = z.object({
+  ...pageQuery('acct'),
+  q: z.string().trim().max(MAX_QUERY_LENGTH).optional(),
+});
+
+export const accountParam = z.object({ id: z.string().regex(idPattern('acct')) });
+
+export const grantInput = z
+  .strictObject({
+    plan: z.enum(PLAN_NAMES),
+    until: z.iso
+      .datetime({ offset: true })
+      .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
+      .nullish(),
+  })
+  .refine(({ plan, until }) => plan !== 'free' || !until, {
+    path: ['until'],
+    message: 'must be absent for the plan free, which ends the grant',
+  });
+
+export const toOperatorAccount = ({ account, licenses }: FoundAccount) => ({
+  id: account.id,
+  email: account.email,
+  name: account.name,
+  plan: effectivePlan(account, Date.now()),
+  granted_plan: account.grantedPlan,
+  granted_until: isoTimeOrNull(account.grantedUntil),
+  suspended_at: isoTimeOrNull(account.suspendedAt),
+  home_region: account.homeRegion,
+  licenses,
+  created_at: isoTime(account.createdAt),
+});
+
+export const toAccountPage = (rows: FoundAccount[], limit: number) =>
+  toPage(
+    rows.map((row) => ({ id: row.account.id, row })),
+    limit,
+    ({ row }) => toOperatorAccount(row),
+  );
