@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import { activationRoutes, applicationRoutes } from './activations/routes.ts';
 import { accountRoutes } from './accounts/routes.ts';
+import { auditRoutes } from './audit/routes.ts';
 import { billingRoutes, checkoutRoutes } from './billing/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
@@ -23,6 +24,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/', documentationRoutes)
   .route('/', checkoutRoutes)
   .route('/api', accountRoutes)
+  .route('/api', auditRoutes)
   .route('/api', regionRoutes)
   .route('/api', apiKeyRoutes)
   .route('/api', dashboardRoutes)

@@ -1,5 +1,5 @@
 import { app } from './app.ts';
-import { runScheduled } from './billing/scheduled.ts';
+import { runScheduled } from './system/scheduled.ts';
 import { consume } from './webhooks/consumer.ts';
 import type { Hint } from './webhooks/jobs.ts';
 

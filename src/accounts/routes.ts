@@ -78,7 +78,7 @@ export const accountRoutes = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The session has ended.', schema: loggedOutBody }],
     }),
     async (c) => {
-      if (c.var.sessionHash) await logout({ ...c.var.ctx, ...publicCtx(c) }, c.var.sessionHash);
+      if (c.var.sessionHash) await logout(publicCtx(c), c.var.ctx, c.var.sessionHash);
       clearSessionCookie(c);
       return c.json({ logged_out: true as const }, 200);
     },

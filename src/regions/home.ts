@@ -1,4 +1,5 @@
 import { getAccount } from '../accounts/account.ts';
+import { audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects.ts';
@@ -11,16 +12,19 @@ export const findMove = async ({ env, accountId }: Ctx): Promise<Region | null> 
 /** Starts to move the account. A repeat, and a move to the home region, change nothing. */
 export const moveHome = async (ctx: Ctx, region: Region) => {
   if (ctx.key) throw new AppError('insufficient_scope', { message: 'Only a session can move the account.' });
-  const reply = await gateOf(ctx.env, ctx.accountId).startMove(region);
-  if (reply.refused === 'moving')
-    throw new AppError('invalid_transition', {
-      message: `The account is moving to ${REGION_NAMES[reply.movingTo]}. Wait until it has arrived.`,
-    });
-  if (reply.refused === 'too_soon')
-    throw new AppError('invalid_transition', {
-      message: 'The account has moved within the last 24 hours.',
-      headers: { 'Retry-After': String(reply.retryAfterSeconds) },
-    });
+  const reply = await audited(ctx, ['account.move', region], async () => {
+    const answer = await gateOf(ctx.env, ctx.accountId).startMove(region);
+    if (answer.refused === 'moving')
+      throw new AppError('invalid_transition', {
+        message: `The account is moving to ${REGION_NAMES[answer.movingTo]}. Wait until it has arrived.`,
+      });
+    if (answer.refused === 'too_soon')
+      throw new AppError('invalid_transition', {
+        message: 'The account has moved within the last 24 hours.',
+        headers: { 'Retry-After': String(answer.retryAfterSeconds) },
+      });
+    return answer;
+  });
   const { homeRegion } = await getAccount(ctx);
   return { home_region: homeRegion, moving_to: reply.movingTo };
 };

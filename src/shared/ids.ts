@@ -6,6 +6,7 @@ export type IdPrefix = 'acct' | 'key' | 'lic' | 'evt' | 'whe' | 'dlv' | 'pay' | 
 /** An id after its prefix: 8 characters of time, 3 of a sequence and 9 random characters (70 random bits in all). */
 export const ID_BODY_LENGTH = 20;
 const TIME_LENGTH = 8;
+const LATEST_MS = 62 ** TIME_LENGTH - 1;
 const SEQUENCE_LENGTH = 3;
 const SEQUENCE_SIZE = 62 ** SEQUENCE_LENGTH;
 
@@ -28,7 +29,8 @@ export const newId = (prefix: IdPrefix): string => {
 };
 
 /** Returns a string that sorts before all ids created at or after `ms`, and after all earlier ids. */
-export const firstIdAt = (prefix: IdPrefix, ms: number) => `${prefix}_${sortableBase62(ms, TIME_LENGTH)}`;
+export const firstIdAt = (prefix: IdPrefix, ms: number) =>
+  `${prefix}_${sortableBase62(Math.min(Math.max(ms, 0), LATEST_MS), TIME_LENGTH)}`;
 
 /** Returns the time in an id. */
 export const idTimeMs = (id: string): number => {

@@ -72,6 +72,10 @@ const callEveryFeature = async () => {
   await ada.asSession('POST', '/api/init-payment', { plan: 'pro' });
   await ada.asSession('POST', '/api/init-payment', { plan: 'pro' });
   await ada.asSession('GET', '/api/billing');
+  for (const query of ['', 'action=login', 'from=2020-01-01&to=2099-12-31', 'action=login&from=2020-01-01']) {
+    const page = await ada.asSession('GET', `/api/audit-log?${query}`);
+    expect(page.status).toBe(200);
+  }
   await worker.scheduled(createScheduledController(), env);
   // The gate's reads: feed, background load and read-through.
   await tamper(ada.accountId, 'DELETE FROM facts; DELETE FROM keys; DELETE FROM licenses');

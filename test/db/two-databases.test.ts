@@ -22,6 +22,7 @@ const ACCOUNTS = [
 
 const ACCOUNT_TABLES = [
   'api_keys',
+  'audit_log',
   'feed',
   'idempotency_keys',
   'license_changes',
@@ -68,7 +69,7 @@ test.for(ACCOUNTS)('an account created at $createdAt keeps everything but its us
     new Set(row.own === 'DB' ? ['users', 'sessions', ...ownTables] : ownTables),
   );
   expect(await tablesWithRows(env[row.other], ada.accountId)).toEqual(
-    row.own === 'DB' ? [] : ['users', 'sessions'],
+    row.own === 'DB' ? [] : ['users', 'sessions', 'audit_log'],
   );
 });
 

@@ -53,6 +53,7 @@ const LISTED_CALLS: Call[] = [
   { as: 'key', method: 'POST', path: '/api/logout', when: 'called with an API key', status: 200 },
   ...[
     '/api/account',
+    '/api/audit-log',
     '/api/regions',
     '/api/dashboard',
     '/api/developer-progress',

@@ -99,6 +99,26 @@ export interface paths {
         patch: operations["patchAccount"];
         trace?: never;
     };
+    "/api/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who did what
+         * @description Lists what was changed in the account, and who revealed a secret, newest first. Entries are kept for a year. A page with an `action` can be short, or empty, while `next_cursor` leads on.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/regions": {
         parameters: {
             query?: never;
@@ -1031,6 +1051,32 @@ export interface components {
             /** @description A signed token with the answer, see `/api/v1/jwks`. */
             token: string | null;
         };
+        AuditEntry: {
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            action: "register" | "login" | "logout" | "password.change" | "password.reset" | "email.verify" | "email.change" | "session.end" | "two_factor.enable" | "two_factor.disable" | "recovery_code.use" | "account.update" | "account.move" | "account.export" | "account.erase" | "account.restore" | "account.suspend" | "account.reinstate" | "account.backup" | "account.recover" | "api_key.create" | "api_key.reveal" | "api_key.rotate" | "api_key.delete" | "license.create" | "license.update" | "license.suspend" | "license.reinstate" | "license.revoke" | "license.renew" | "license.rotate_key" | "license.import" | "license.delete" | "activation.release" | "offline_file.issue" | "customer.erase" | "product.put" | "product.delete" | "webhook.create" | "webhook.reveal" | "webhook.update" | "webhook.rotate_secret" | "webhook.test" | "webhook.resend" | "webhook.delete" | "checkout.start" | "payment.receive" | "payment.fail" | "subscription.renew" | "subscription.cancel" | "subscription.end" | "plan.change" | "plan.grant";
+            /** @description Who did it, with the id of the session or API key. `system` is the service. */
+            actor: {
+                /** @enum {string} */
+                kind: "session" | "api_key" | "operator" | "system";
+                id: string | null;
+            };
+            /** @description The id of what was changed, or the code of a product. Null if it is the account. */
+            target: string | null;
+            /** @description The caller’s IP address, if there was a caller. */
+            ip: string | null;
+            /** @description More about the action, such as the names of changed fields. */
+            details: {
+                [key: string]: (string | number | boolean | string[]) | null;
+            };
+        };
+        AuditLog: {
+            data: components["schemas"]["AuditEntry"][];
+            /** @description The cursor of the next page, or null on the last page. */
+            next_cursor: string | null;
+        };
         Billing: {
             /** @enum {string} */
             plan: "free" | "pro" | "scale";
@@ -1912,6 +1958,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountDetails"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+                action?: "register" | "login" | "logout" | "password.change" | "password.reset" | "email.verify" | "email.change" | "session.end" | "two_factor.enable" | "two_factor.disable" | "recovery_code.use" | "account.update" | "account.move" | "account.export" | "account.erase" | "account.restore" | "account.suspend" | "account.reinstate" | "account.backup" | "account.recover" | "api_key.create" | "api_key.reveal" | "api_key.rotate" | "api_key.delete" | "license.create" | "license.update" | "license.suspend" | "license.reinstate" | "license.revoke" | "license.renew" | "license.rotate_key" | "license.import" | "license.delete" | "activation.release" | "offline_file.issue" | "customer.erase" | "product.put" | "product.delete" | "webhook.create" | "webhook.reveal" | "webhook.update" | "webhook.rotate_secret" | "webhook.test" | "webhook.resend" | "webhook.delete" | "checkout.start" | "payment.receive" | "payment.fail" | "subscription.renew" | "subscription.cancel" | "subscription.end" | "plan.change" | "plan.grant";
+                /** @description The earliest time, or the first day in UTC. */
+                from?: string;
+                /** @description The latest time, or the last day in UTC. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLog"];
                 };
             };
             /** @description The call failed. */

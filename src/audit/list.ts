@@ -1,0 +1,62 @@
+import { and, desc, eq, gte, lt, sql } from 'drizzle-orm';
+import type * as z from 'zod';
+import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/client.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { auditLog } from '../db/schema.ts';
+import { firstIdAt } from '../shared/ids.ts';
+import { toPage } from '../shared/pages.ts';
+import { type auditLogQuery, toAuditEntry } from './schemas.ts';
+
+/** The most entries that a page with an action looks through. If they don't fill the page, its cursor continues after them. */
+const MAX_SCANNED = 5_000;
+
+type Query = z.output<typeof auditLogQuery>;
+
+/** Returns up to `limit + 1` entries of one database, and the last entry that it has looked at if there may be more. */
+const readEntries = async (db: AccountDatabase | FirstDatabase, accountId: string, query: Query) => {
+  const { limit, cursor, action, from, to } = query;
+  const range = and(
+    eq(auditLog.accountId, accountId),
+    from === undefined ? undefined : gte(auditLog.id, firstIdAt('aud', from)),
+    to === undefined ? undefined : lt(auditLog.id, firstIdAt('aud', to)),
+    cursor === undefined ? undefined : lt(auditLog.id, cursor),
+  );
+  const newest = db
+    .select()
+    .from(auditLog)
+    .orderBy(desc(auditLog.id))
+    .limit(limit + 1)
+    .$dynamic();
+  if (action === undefined) return { rows: await newest.where(range), lastId: '' };
+  const last = db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(range)
+    .orderBy(desc(auditLog.id))
+    .limit(1)
+    .offset(MAX_SCANNED - 1);
+  const isScanned = gte(auditLog.id, sql`coalesce((${last}), '')`);
+  const [rows, [scanned]] = await db.batch([
+    newest.where(and(range, isScanned, eq(auditLog.action, action))),
+    last,
+  ]);
+  return { rows, lastId: scanned?.id ?? '' };
+};
+
+/** Returns a page of the account's entries, newest first, from both databases that have some. */
+export const listAuditLog = async ({ env, db, accountId }: Ctx, query: Query) => {
+  const databases = new Set<AccountDatabase | FirstDatabase>([db, firstDatabase(env)]);
+  const found = await Promise.all([...databases].map((from) => readEntries(from, accountId, query)));
+  const lastId =
+    found
+      .map((entries) => entries.lastId)
+      .toSorted()
+      .at(-1) ?? '';
+  // Beyond that, one of the databases has not looked.
+  const rows = found
+    .flatMap((entries) => entries.rows)
+    .filter(({ id }) => id >= lastId)
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const page = toPage(rows, query.limit, toAuditEntry);
+  return { ...page, next_cursor: page.next_cursor ?? (lastId || null) };
+};

@@ -1,0 +1,21 @@
+import { pruneAuditLog } from '../audit/prune.ts';
+import { checkDue } from '../billing/check.ts';
+import { pruneBilling } from '../billing/prune.ts';
+import { accountDatabases, type NamedDatabase } from '../db/client.ts';
+import { logError } from '../shared/log.ts';
+
+/** A failure is only logged, because the next run continues. */
+const runWork = async (env: Env, { binding, db }: NamedDatabase): Promise<void> => {
+  for (const work of [pruneBilling, checkDue, pruneAuditLog]) {
+    try {
+      await work({ env, db });
+    } catch (error) {
+      logError('scheduled_work_failed', error, { database: binding, work: work.name });
+    }
+  }
+};
+
+/** Runs every hour: see the cron trigger in wrangler.toml. */
+export const runScheduled = async (_controller: ScheduledController, env: Env): Promise<void> => {
+  await Promise.all(accountDatabases(env).map((database) => runWork(env, database)));
+};
