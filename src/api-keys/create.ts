@@ -10,22 +10,27 @@ import { maskApiKey, mintApiKey } from '../auth/api-key.ts';
 import { pruneDeletedKeys } from './prune.ts';
 import type { createApiKeyInput } from './schemas.ts';
 
-export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKeyInput>) => {
-  const config = readConfig(ctx.env);
+/** Returns a new key, and the columns that every new key has of its own. */
+export const newApiKey = async ({ env, accountId }: Ctx) => {
+  const config = readConfig(env);
   const id = newId('key');
-  const { apiKey, fingerprint } = mintApiKey(config.apiKeySecret, ctx.accountId, id);
+  const { apiKey, fingerprint } = mintApiKey(config.apiKeySecret, accountId, id);
+  const sealed = await seal(config.sealing, apiKey, [accountId, id]);
+  const columns = { id, fingerprint, sealed, maskedKey: maskApiKey(apiKey), createdAt: Date.now() };
+  return { apiKey, columns };
+};
+
+export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKeyInput>) => {
+  const { apiKey, columns } = await newApiKey(ctx);
   const row: ApiKeyRow = {
-    id,
+    ...columns,
     accountId: ctx.accountId,
     name: input.name ?? null,
     scope: input.scope,
-    fingerprint,
-    sealed: await seal(config.sealing, apiKey, [ctx.accountId, id]),
-    maskedKey: maskApiKey(apiKey),
-    createdAt: Date.now(),
     expiresAt: input.expires_at ? Date.parse(input.expires_at) : null,
     deletedAt: null,
   };
+  const { id } = row;
   const insert = ctx.db.insert(apiKeys).values(row);
   const entry = audit(ctx, 'api_key.create', id, { scope: input.scope });
   await commit(ctx, [insert, entry, pruneDeletedKeys(ctx, row.createdAt)], [{ kind: 'key', ref: id }]);

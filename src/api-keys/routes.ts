@@ -8,11 +8,13 @@ import { createApiKey } from './create.ts';
 import { deleteApiKey } from './delete.ts';
 import { listApiKeys } from './list.ts';
 import { revealApiKey } from './reveal.ts';
+import { rotateApiKey } from './rotate.ts';
 import {
   apiKeyListBody,
   createApiKeyInput,
   deletedApiKeyBody,
   revealedApiKeyBody,
+  rotateApiKeyInput,
   toRevealedApiKey,
 } from './schemas.ts';
 
@@ -58,6 +60,24 @@ export const apiKeyRoutes = new Hono<AppEnv>()
     async (c) => {
       const { row, apiKey, lastUsedMs } = await revealApiKey(c.var.ctx, c.req.param('id'));
       return c.json(toRevealedApiKey(row, apiKey, lastUsedMs), 200);
+    },
+  )
+  .post(
+    '/api-keys/:id/rotate',
+    endpoint({
+      id: 'rotateApiKey',
+      tag: 'API keys',
+      summary: 'Rotate an API key',
+      description:
+        'Creates a key with the same name, scope, and allowed addresses, which does not expire. The old key expires after the overlap, or earlier if it was to expire earlier.',
+      access: 'account',
+      answers: [{ status: 201, description: 'The new API key, unmasked.', schema: revealedApiKeyBody }],
+      errors: ['api_key_not_found', 'invalid_transition'],
+    }),
+    body(rotateApiKeyInput),
+    async (c) => {
+      const { row, apiKey } = await rotateApiKey(c.var.ctx, c.req.param('id'), c.req.valid('json'));
+      return c.json(toRevealedApiKey(row, apiKey, null), 201);
     },
   )
   .delete(

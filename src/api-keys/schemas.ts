@@ -1,6 +1,11 @@
 import * as z from 'zod';
 import { type ApiKeyRow } from '../db/schema.ts';
-import { KEY_SCOPES, MAX_KEY_NAME_LENGTH } from '../shared/rules/api-keys.ts';
+import {
+  DEFAULT_OVERLAP_HOURS,
+  KEY_SCOPES,
+  MAX_KEY_NAME_LENGTH,
+  MAX_OVERLAP_HOURS,
+} from '../shared/rules/api-keys.ts';
 import { text } from '../http/input.ts';
 import { listOf } from '../http/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
@@ -25,6 +30,17 @@ export const createApiKeyInput = z
       .meta({ description: 'The time from which the key is refused. By default, a key doesn’t expire.' }),
   })
   .meta({ id: 'CreateApiKey' });
+
+export const rotateApiKeyInput = z
+  .strictObject({
+    overlap_hours: z
+      .int()
+      .min(0)
+      .max(MAX_OVERLAP_HOURS)
+      .default(DEFAULT_OVERLAP_HOURS)
+      .meta({ description: 'How long the old key goes on working. With 0, it ends at once.' }),
+  })
+  .meta({ id: 'RotateApiKey' });
 
 const apiKeyFields = {
   id: z.string().meta({ examples: ['key_0VJ1mKq7XbT2c9LpQwZa'] }),

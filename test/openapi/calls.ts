@@ -93,6 +93,10 @@ const LISTED_CALLS: Call[] = [
   },
   { ...session, method: 'GET', path: '/api/api-keys/{key}', when: 'the API key exists', status: 200 },
   { ...session, method: 'GET', path: '/api/api-keys/key_none', when: 'the API key does not exist', ...noKey },
+  ...[
+    { when: 'the API key works', body: { overlap_hours: 0 }, status: 201 },
+    { when: 'the API key has expired', ...invalidTransition },
+  ].map((row) => ({ ...session, method: 'POST', path: '/api/api-keys/{key to delete}/rotate', ...row })),
   {
     ...session,
     method: 'DELETE',

@@ -217,6 +217,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/api-keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate an API key
+         * @description Creates a key with the same name, scope, and allowed addresses, which does not expire. The old key expires after the overlap, or earlier if it was to expire earlier.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/dashboard": {
         parameters: {
             query?: never;
@@ -1674,6 +1694,13 @@ export interface components {
             /** @description The time until which the previous secret signs as well. Each earlier secret signs for 24 hours after its rotation. */
             old_secret_expires_at: string | null;
         };
+        RotateApiKey: {
+            /**
+             * @description How long the old key goes on working. With 0, it ends at once.
+             * @default 24
+             */
+            overlap_hours: number;
+        };
         RotateKey: {
             /** @description Your own license key. By default, a key is generated. */
             license_key?: string;
@@ -2184,6 +2211,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeletedApiKey"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateApiKey"];
+            };
+        };
+        responses: {
+            /** @description The new API key, unmasked. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevealedApiKey"];
                 };
             };
             /** @description The call failed. */

@@ -3,3 +3,7 @@ export const KEY_SCOPES = ['full', 'verify'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const MAX_KEY_NAME_LENGTH = 100;
+
+/** How long a rotated key goes on working, beside the key that replaces it. */
+export const DEFAULT_OVERLAP_HOURS = 24;
+export const MAX_OVERLAP_HOURS = 168;

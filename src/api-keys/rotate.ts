@@ -1,0 +1,68 @@
+import { and, eq, exists, getTableColumns, gt, isNull, or, type SQL, sql } from 'drizzle-orm';
+import type * as z from 'zod';
+import { auditIf } from '../audit/audit.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
+import { commit } from '../gate/feed.ts';
+import { AppError } from '../shared/app-error.ts';
+import { HOUR_MS } from '../shared/rules/dates.ts';
+import { newApiKey } from './create.ts';
+import { findApiKey } from './find.ts';
+import { pruneDeletedKeys } from './prune.ts';
+import type { rotateApiKeyInput } from './schemas.ts';
+
+/** A gate's clock may be behind this one. Without an overlap, the old key must not outlive the answer there. */
+const CLOCK_MARGIN_MS = 2_000;
+
+const refuseUnlessLive = async (ctx: Ctx, id: string, nowMs: number): Promise<void> => {
+  const { expiresAt } = await findApiKey(ctx, id);
+  if (expiresAt === null || expiresAt > nowMs) return;
+  throw new AppError('invalid_transition', { message: 'This API key has expired. Create a new one.' });
+};
+
+/** A statement that inserts a copy of a key with columns of its own. */
+const insertCopy = ({ db }: Ctx, columns: Partial<ApiKeyRow>, isSource: SQL | undefined) => {
+  const own = Object.entries(columns).map(([name, value]) => [name, sql`${value}`.as(name)]);
+  const fields = { ...getTableColumns(apiKeys), ...(Object.fromEntries(own) as object) };
+  return db.insert(apiKeys).select(db.select(fields).from(apiKeys).where(isSource)).returning();
+};
+
+/** Creates a key with the settings of another, which expires after the overlap. */
+export const rotateApiKey = async (
+  ctx: Ctx,
+  id: string,
+  { overlap_hours: overlapHours }: z.output<typeof rotateApiKeyInput>,
+) => {
+  const nowMs = Date.now();
+  await refuseUnlessLive(ctx, id, nowMs);
+  const { apiKey, columns } = await newApiKey(ctx);
+  const isLive = and(
+    eq(apiKeys.accountId, ctx.accountId),
+    eq(apiKeys.id, id),
+    isNull(apiKeys.deletedAt),
+    or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)),
+  );
+  const insert = insertCopy(ctx, { ...columns, expiresAt: null }, isLive);
+  const willRotate = exists(ctx.db.select({ id: apiKeys.id }).from(apiKeys).where(isLive));
+  const entry = auditIf(ctx, willRotate, 'api_key.rotate', id, {
+    new_key: columns.id,
+    overlap_hours: overlapHours,
+  });
+  const endsAt = overlapHours === 0 ? nowMs - CLOCK_MARGIN_MS : nowMs + overlapHours * HOUR_MS;
+  const expire = ctx.db
+    .update(apiKeys)
+    .set({ expiresAt: sql`min(ifnull(${apiKeys.expiresAt}, ${endsAt}), ${endsAt})` })
+    .where(isLive);
+  const [, [row]] = await commit(
+    ctx,
+    [entry, insert, expire, pruneDeletedKeys(ctx, nowMs)],
+    [
+      { kind: 'key', ref: columns.id },
+      { kind: 'key', ref: id },
+    ],
+  );
+  if (row) return { row, apiKey };
+  // Another request has deleted or expired the key in the meantime.
+  await refuseUnlessLive(ctx, id, nowMs);
+  throw new AppError('unavailable');
+};
