@@ -1,0 +1,177 @@
+import { env } from 'cloudflare:workers';
+import { sandboxNotification } from '../../src/billing/sandbox.ts';
+import type { AuditAction } from '../../src/shared/rules/audit.ts';
+import { type Answer, call, type Customer, type Json } from '../support/client.ts';
+import { asOperator } from '../support/operator.ts';
+
+// A call to each endpoint that changes an account or reveals a secret, in an order in which each of them succeeds.
+
+export interface World {
+  ada: Customer;
+  /** The latest body that each route has answered. */
+  answers: Record<string, Json>;
+  /** The URL of a webhook. */
+  url: string;
+}
+
+type Send = (world: World) => Promise<Answer>;
+
+/** The route, the action of the entry that a call to it leaves, and the call. */
+export type Step = [route: string, action: AuditAction, send: Send];
+
+/** Routes that leave no entry although their method isn't GET. */
+export const EXCEPTIONS = [
+  // The calls of applications, which may come thousands of times a second. The seat history has what they change.
+  'POST /api/v1/licenses/verify',
+  'POST /api/v1/licenses/activate',
+  'POST /api/v1/licenses/heartbeat',
+  'POST /api/v1/licenses/deactivate',
+  // These do the same as the sandbox's notification.
+  'POST /api/billing/stripe',
+  'POST /checkout/:payment_id',
+];
+
+/** What must not be in an entry, besides what the service has answered. */
+export const PRIVATE = {
+  password: 'correct horse battery staple',
+  bob: 'bob@example.com',
+  customer: 'grace@example.com',
+  customerName: 'Grace Hopper',
+  note: 'note about the customer',
+  fingerprint: 'machine-0001',
+};
+
+const session =
+  (method: string, pathOf: string | ((world: World) => string), body?: unknown): Send =>
+  (world) =>
+    world.ada.asSession(method, typeof pathOf === 'string' ? pathOf : pathOf(world), body);
+
+const license =
+  (action = '') =>
+  ({ answers }: World) =>
+    `/api/v1/licenses/${answers['POST /api/v1/licenses/create'].id}${action}`;
+
+const webhook =
+  (action = '') =>
+  ({ answers }: World) =>
+    `/api/webhooks/${answers['POST /api/webhooks'].id}${action}`;
+
+const apiKey = ({ answers }: World) => `/api/api-keys/${answers['POST /api/create-api-key'].id}`;
+
+const releaseActivation: Send = async (world) => {
+  const { ada } = world;
+  const path = license('/activations')(world);
+  const { body } = await ada.asSession('GET', path);
+  return ada.asSession('DELETE', `${path}/${body.data[0].id}?force=true`);
+};
+
+const paySandbox: Send = ({ ada, answers }) => {
+  const payment = { id: answers['POST /api/init-payment'].payment_id, accountId: ada.accountId };
+  const { body, headers } = sandboxNotification(env, payment, 'paid');
+  return call('POST', '/api/billing/sandbox', { body, headers: Object.fromEntries(headers) });
+};
+
+const operator =
+  (action: string, body?: unknown): Send =>
+  ({ ada }) =>
+    asOperator('POST', `/operator/accounts/${ada.accountId}/${action}`, body);
+
+const ACCOUNT: Step[] = [
+  [
+    'POST /api/register',
+    'register',
+    () => call('POST', '/api/register', { body: { email: PRIVATE.bob, password: PRIVATE.password } }),
+  ],
+  ['POST /api/login', 'login', ({ ada }) => call('POST', '/api/login', { body: ada })],
+  ['PATCH /api/account', 'account.update', session('PATCH', '/api/account', { name: 'Ada Lovelace' })],
+  ['POST /api/home-region', 'account.move', session('POST', '/api/home-region', { region: 'weur' })],
+  ['POST /api/create-api-key', 'api_key.create', session('POST', '/api/create-api-key', { name: 'Shop' })],
+  ['GET /api/api-keys/:id', 'api_key.reveal', session('GET', apiKey)],
+  ['DELETE /api/api-keys/:id', 'api_key.delete', session('DELETE', apiKey)],
+];
+
+const LICENSES: Step[] = [
+  [
+    'PUT /api/v1/products/:code',
+    'product.put',
+    session('PUT', '/api/v1/products/orrery', { terms: { max_activations: 2 } }),
+  ],
+  [
+    'POST /api/v1/licenses/create',
+    'license.create',
+    ({ ada }) =>
+      ada.asKey('POST', '/api/v1/licenses/create', {
+        product: 'orrery',
+        customer_email: PRIVATE.customer,
+        customer_name: PRIVATE.customerName,
+      }),
+  ],
+  [
+    'PATCH /api/v1/licenses/:id',
+    'license.update',
+    session('PATCH', license(), { metadata: { note: PRIVATE.note } }),
+  ],
+  ['POST /api/v1/licenses/:id/suspend', 'license.suspend', session('POST', license('/suspend'))],
+  ['POST /api/v1/licenses/:id/reinstate', 'license.reinstate', session('POST', license('/reinstate'))],
+  [
+    'POST /api/v1/licenses/:id/renew',
+    'license.renew',
+    session('POST', license('/renew'), { duration_days: 30 }),
+  ],
+  [
+    'POST /api/v1/licenses/:id/token',
+    'offline_file.issue',
+    session('POST', license('/token'), { fingerprint: PRIVATE.fingerprint }),
+  ],
+  ['DELETE /api/v1/licenses/:id/activations/:activation_id', 'activation.release', releaseActivation],
+  ['POST /api/v1/licenses/:id/rotate-key', 'license.rotate_key', session('POST', license('/rotate-key'))],
+  ['POST /api/v1/licenses/:id/revoke', 'license.revoke', session('POST', license('/revoke'))],
+  ['DELETE /api/v1/licenses/:id', 'license.delete', session('DELETE', license())],
+  ['DELETE /api/v1/products/:code', 'product.delete', session('DELETE', '/api/v1/products/orrery')],
+];
+
+const WEBHOOKS: Step[] = [
+  ['POST /api/webhooks', 'webhook.create', ({ ada, url }) => ada.asSession('POST', '/api/webhooks', { url })],
+  ['GET /api/webhooks/:id', 'webhook.reveal', session('GET', webhook())],
+  ['PATCH /api/webhooks/:id', 'webhook.update', session('PATCH', webhook(), { description: 'Shop' })],
+  [
+    'POST /api/webhooks/:id/rotate-secret',
+    'webhook.rotate_secret',
+    session('POST', webhook('/rotate-secret')),
+  ],
+  ['POST /api/webhooks/:id/test', 'webhook.test', session('POST', webhook('/test'))],
+  [
+    'POST /api/webhooks/:id/deliveries/:delivery_id/resend',
+    'webhook.resend',
+    (world) => {
+      const delivery: string = world.answers['POST /api/webhooks/:id/test'].id;
+      return world.ada.asSession('POST', webhook(`/deliveries/${delivery}/resend`)(world));
+    },
+  ],
+  ['DELETE /api/webhooks/:id', 'webhook.delete', session('DELETE', webhook())],
+];
+
+const BILLING: Step[] = [
+  ['POST /api/init-payment', 'checkout.start', session('POST', '/api/init-payment', { plan: 'pro' })],
+  ['POST /api/billing/sandbox', 'plan.change', paySandbox],
+  [
+    'POST /api/cancel-subscription',
+    'subscription.cancel',
+    session('POST', '/api/cancel-subscription', { at: 'now' }),
+  ],
+];
+
+const OPERATORS: Step[] = [
+  ['POST /operator/accounts/:id/plan', 'plan.grant', operator('plan', { plan: 'scale' })],
+  ['POST /operator/accounts/:id/suspend', 'account.suspend', operator('suspend')],
+  ['POST /operator/accounts/:id/reinstate', 'account.reinstate', operator('reinstate')],
+];
+
+export const STEPS: Step[] = [
+  ...ACCOUNT,
+  ...LICENSES,
+  ...WEBHOOKS,
+  ...BILLING,
+  ...OPERATORS,
+  ['POST /api/logout', 'logout', session('POST', '/api/logout')],
+];
