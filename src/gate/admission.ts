@@ -5,7 +5,7 @@ import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { effectivePlan, type Plan, PLANS } from '../shared/rules/plans.ts';
 import type { Copy } from './copy.ts';
 import type { CopiedKey } from './copy-tables.ts';
-import { decideRate, decideSharedRate, type RateDecision, type RateState } from './rate.ts';
+import { decideRate, decideSharedRate, raiseRate, type RateDecision, type RateState } from './rate.ts';
 import { createRefusalMemory } from './refusal-memory.ts';
 
 /**
@@ -34,7 +34,7 @@ const isValid = (presented: PresentedKey, key: CopiedKey, nowMs: number) =>
 
 /**
  * Decides which keys may call and how fast. Rates are kept in memory only. `shareOfRate` returns the part of each rate limit
- * that applies here. What a key owes is a time, so that a larger share doesn't allow a second burst.
+ * that applies here.
  */
 export const openAdmission = (
   copy: Pick<Copy, 'account' | 'key'>,
@@ -43,6 +43,9 @@ export const openAdmission = (
   const validKeys = createLru<number>(KEYS_IN_MEMORY);
   /** For all valid keys together. */
   let accountRecoveredAtMs = 0;
+  /** For valid keys that are not in memory. */
+  let otherRecoveredAtMs = 0;
+  let share = shareOfRate(Date.now());
   /** Separate, so that an invalid key can't slow down a valid one. */
   const invalidKeys = createLru<number>(KEYS_IN_MEMORY);
   const refusals = createRefusalMemory(KEYS_IN_MEMORY);
@@ -69,9 +72,21 @@ export const openAdmission = (
     return toAdmission(presented, decision, nowMs);
   };
 
+  /** Notes a new share at the time of the change. Otherwise the raised part would be empty when the next call comes. */
+  const noteShare = (nowMs: number): number => {
+    const before = share;
+    share = shareOfRate(nowMs);
+    if (share <= before) return share;
+    const raise = (recoveredAtMs: number) => raiseRate(recoveredAtMs, nowMs, before / share);
+    validKeys.update(raise);
+    otherRecoveredAtMs = raise(otherRecoveredAtMs);
+    accountRecoveredAtMs = raise(accountRecoveredAtMs);
+    return share;
+  };
+
   const spendRate = (presented: PresentedKey, nowMs: number, plan: Plan) => {
-    const recoveredAtMs = validKeys.get(presented.keyId) ?? 0;
-    const part = shareOfRate(nowMs);
+    const part = noteShare(nowMs);
+    const recoveredAtMs = validKeys.get(presented.keyId) ?? otherRecoveredAtMs;
     const shared = decideSharedRate(recoveredAtMs, accountRecoveredAtMs, nowMs, plan, part);
     validKeys.set(presented.keyId, shared.keyRecoveredAtMs);
     accountRecoveredAtMs = shared.accountRecoveredAtMs;
@@ -90,6 +105,7 @@ export const openAdmission = (
 
   return {
     recall,
+    noteShare,
 
     /** Checks key, rate limit, suspension and scope. Every call spends the rate, also with an invalid key or without the scope. */
     admit: (presented: PresentedKey, needs: KeyScope, nowMs: number): Admission => {

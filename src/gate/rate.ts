@@ -68,6 +68,17 @@ export const decideRate = (
       };
 };
 
+/**
+ * Returns when a key has recovered after the part of the limit that applies here was raised. The key may have used the added
+ * part elsewhere until now, so it starts with nothing of it. `ratio` is the part before by the part from now on.
+ */
+export const raiseRate = (
+  recoveredAtMs: number,
+  nowMs: number,
+  ratio: number,
+  windowMs = RATE_WINDOW_MS,
+): number => nowMs + windowMs - (windowMs - debtMs(recoveredAtMs, nowMs, windowMs)) * ratio;
+
 const asAccountRate = (state: RateState): RateState => ({ ...state, policy: 'account' });
 
 export interface SharedRateDecision {

@@ -2,6 +2,8 @@ export interface Lru<V extends {}> {
   get: (key: string) => V | undefined;
   set: (key: string, value: V) => void;
   delete: (key: string) => void;
+  /** Replaces every value. */
+  update: (change: (value: V) => V) => void;
 }
 
 /** An approximate LRU map. It keeps at least the `size` most recently used entries, and at most twice as many. */
@@ -32,6 +34,11 @@ export const createLru = <V extends {}>(size: number): Lru<V> => {
     delete: (name) => {
       young.delete(name);
       old.delete(name);
+    },
+
+    update: (change) => {
+      for (const entries of [young, old])
+        for (const [name, value] of entries) entries.set(name, change(value));
     },
   };
 };

@@ -219,3 +219,30 @@ test('a part of the rate limit allows that part of a burst, and a larger part gi
   part = 1;
   expect(admitAll()).toBe(0);
 });
+
+test('a part of the rate limit that is added starts empty', () => {
+  const keyOf = (fingerprint: string) =>
+    ({ fingerprint, scope: 'full', expiresAt: null, deleted: false }) as const;
+  const account = { email: '', plan: 'free', periodStart: null, periodEnd: null, planUntil: null } as const;
+  let part = 0;
+  const { admit, noteShare } = openAdmission({ account: () => account, key: keyOf }, () => part);
+  const burstOf = (keyId: string, nowMs: number) => {
+    const presented = { keyId, accountId: 'acct_1', fingerprint: keyId };
+    const admissions = Array.from({ length: 30 }, () => admit(presented, 'verify', nowMs));
+    return admissions.filter(({ refused }) => refused === null).length;
+  };
+  const raise = (to: number, nowMs: number) => {
+    part = to;
+    noteShare(nowMs);
+  };
+  raise(0.2, 10_000);
+  expect(burstOf('new', 10_000)).toBe(0);
+  expect(burstOf('used', 12_000)).toBe(4);
+  raise(0.4, 13_000);
+  // The key has recovered half of the first part.
+  expect(burstOf('used', 13_000)).toBe(2);
+  expect(burstOf('new', 13_000)).toBe(4);
+  expect(burstOf('used', 15_000)).toBe(8);
+  part = 0.2;
+  expect(burstOf('new', 15_000)).toBe(4);
+});

@@ -5,6 +5,7 @@ import { expect, vi } from 'vitest';
 import { parseApiKey } from '../../src/auth/api-key.ts';
 import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/feed.ts';
+import { RATE_WINDOW_MS } from '../../src/gate/rate.ts';
 import { OPEN_AFTER_CALLS } from '../../src/gate/regions/opening.ts';
 import type { SeatCall } from '../../src/gate/seats.ts';
 import { readReply } from '../../src/gate/replies.ts';
@@ -58,16 +59,19 @@ export const verifyAtHome = async (
   return readReply(await gate(ada.accountId).verify(presentedKey(ada), licenseKey, callId, true, region));
 };
 
-/** Makes enough calls from a region to open its branch. Returns once the branch has a lease. */
+/** Makes enough calls from a region to open its branch. Returns once the branch has a lease, and its rates have recovered. */
 export const openBranch = async (
   region: Region,
   ada: Pick<Customer, 'apiKey' | 'accountId'>,
   licenseKey: string,
 ) => {
-  for (let i = 0; i < OPEN_AFTER_CALLS; i++) await verifyAtHome(region, ada, licenseKey);
+  const calls = Array.from({ length: OPEN_AFTER_CALLS }, () => verifyAtHome(region, ada, licenseKey));
+  await Promise.all(calls);
   await vi.waitFor(async () => {
     expect(await verifyAtHome(region, ada, licenseKey)).toMatchObject({ branch: region });
   });
+  // A branch's share of the rate limits was home's until now, so it starts empty.
+  if (vi.isFakeTimers()) vi.advanceTimersByTime(RATE_WINDOW_MS);
 };
 
 /** Makes one of an application's calls from a region, while regions are on or off. */

@@ -20,6 +20,8 @@ interface Parts {
   /** The calls that the branch may still count in the present period. */
   unspent: (nowMs: number) => number;
   setWantsVerified: (wanted: boolean) => void;
+  /** Called at the time of each change of the share of the rate limits. */
+  noteShare: () => void;
   home: {
     renew: (report: Report) => Promise<RenewalReply>;
     close: (report: Report) => Promise<void>;
@@ -36,7 +38,7 @@ const TRAFFIC_MS = 60_000;
  * only: a restarted branch asks home first. `test/gate/regions/model-branch.ts` is its model.
  */
 export const openBranchHome = (parts: Parts) => {
-  const { ctx, copy, escrows, ledger, writeCounts, unspent, setWantsVerified, home } = parts;
+  const { ctx, copy, escrows, ledger, writeCounts, unspent, setWantsVerified, noteShare, home } = parts;
   const { facts } = copy;
   let lease: Lease | null = null;
   let share: ShareOffer | null = null;
@@ -53,12 +55,17 @@ export const openBranchHome = (parts: Parts) => {
 
   const shareOfRate = () => share?.perSecond ?? 0;
 
+  const setShare = (changed: ShareOffer | null) => {
+    share = changed;
+    noteShare();
+  };
+
   const noteOthers = (periodStartMs: number, calls: number) =>
     others.set(periodStartMs, Math.max(others.get(periodStartMs) ?? 0, calls));
 
   const forget = (opening: number, state: 'closed' | 'open') => {
     lease = null;
-    share = null;
+    setShare(null);
     others = new Map();
     lastCallMs = Date.now();
     lastRenewalMs = -Infinity;
@@ -101,7 +108,7 @@ export const openBranchHome = (parts: Parts) => {
       forget(update.opening, 'open');
     }
     if (update.opening < facts.opening || facts.state === 'closed') return false;
-    share = receiveShare(share, update.term, update.share);
+    setShare(receiveShare(share, update.term, update.share));
     writeOrRestart(ctx, () => {
       const isCurrent = copy.apply(update, lastCallMs);
       if (isCurrent && update.wantsVerified !== null) setWantsVerified(update.wantsVerified);
@@ -133,7 +140,7 @@ export const openBranchHome = (parts: Parts) => {
       if (answer.closed === facts.opening) forget(facts.opening, 'closed');
       return false;
     }
-    if (!mayAnswer(lease, Date.now())) share = expireShare(share);
+    if (!mayAnswer(lease, Date.now())) setShare(expireShare(share));
     const isHeard = hear(answer.update);
     if (facts.state === 'closing') await close();
     if (!isHeard || facts.opening !== sent.opening || !isOpen()) return false;

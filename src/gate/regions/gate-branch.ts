@@ -69,6 +69,7 @@ export class GateBranch extends DurableObject<Env> {
       writeCounts: () => this.#writeCounts(),
       unspent: (nowMs) => (copy.account() ? usageAt(nowMs).remaining : 0),
       setWantsVerified: relay.setWantsVerified,
+      noteShare: () => admission.noteShare(Date.now()),
       home: {
         renew: async (report) => this.#fromHome(await this.#gate().renew(this.#region, report)),
         close: async (report) => this.#gate().close(this.#region, report),

@@ -13,6 +13,7 @@ import { leasedUntil, renewAfterMs, storedLeaseMs } from './lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
 import { isGone, mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from './opening.ts';
 import type { RegionSettings } from './settings.ts';
+import { smallestShare } from './shares.ts';
 import { openWaiting } from './waiting.ts';
 
 interface Parts {
@@ -117,7 +118,12 @@ export const openHomeBranches = (parts: Parts) => {
     },
 
     homeShare: known.homeShare,
-    countAtHome: known.countAtHome,
+
+    /** Counts a call that spends home's share of the rate limits, also while no branch is open: the first one must leave a part. */
+    countAtHome: (nowMs: number) => {
+      if (settings.isOn) known.countAtHome(nowMs);
+    },
+
     hear,
     /** Writes what was heard, as part of the current commit. */
     write: store.write,
@@ -184,7 +190,7 @@ export const openHomeBranches = (parts: Parts) => {
         write();
         return { update: updateFor(region, report.applied, false), leaseMs: 0 };
       }
-      known.offerShares(nowMs);
+      known.offerShares(nowMs, smallestShare(copy.account(), nowMs));
       branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, settings.leaseMs);
       branch.isLapsed = false;
       const { period, apiLimit } = usageAt(nowMs);

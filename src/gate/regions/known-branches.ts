@@ -61,10 +61,7 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
     open: (region: Region) => add(region, 0, true),
     remove: (region: Region) => known.delete(region),
 
-    /** Counts a call that spends home's share of the rate limits. */
-    countAtHome: (nowMs: number) => {
-      if (known.size > 0) usedAtHome.note(nowMs);
-    },
+    countAtHome: usedAtHome.note,
 
     hear: (region: Region, report: Report, nowMs: number) => {
       const branch = known.get(region);
@@ -76,14 +73,14 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
       branch.usedLately = report.usedLately;
     },
 
-    /** Offers shares by the use in about the last interval between renewals. */
-    offerShares: (nowMs: number) => {
+    /** Offers shares by the use in about the last interval between renewals. A branch should get at least `smallest`. */
+    offerShares: (nowMs: number, smallest: number) => {
       lapse(nowMs);
       const branches = [...known.values()];
       const offers = share(
         WHOLE,
         branches.map((branch) => ({ ...branch.share, usedLately: branch.usedLately })),
-        usedAtHome.count(nowMs),
+        { usedAtHome: usedAtHome.count(nowMs), smallest },
       );
       for (const [i, branch] of branches.entries()) {
         const perSecond = offers[i] ?? null;

@@ -1,3 +1,5 @@
+import { effectivePlan, PLANS, type PlanTerms } from '../../shared/rules/plans.ts';
+
 // A key's rate limit is shared by its home and the branches. The sum of the shares in force never passes the limit: home
 // takes a share for in force until the branch has confirmed a smaller one or its lease has ended, and raises shares only by
 // what is free.
@@ -23,10 +25,16 @@ export interface KnownShare {
 
 /** The part of the limit that home always keeps for calls that it answers itself. */
 const HOME_PART = 1 / 8;
-/** The part of the branches' pool that is shared equally, so that a branch without calls can start. */
+/** The part of the branches' pool that is shared equally at least, so that a branch without calls can start. */
 const EQUAL_PART = 1 / 4;
+/** With less than this, a branch could answer hardly any of the calls with one key. */
+const SMALLEST_PER_SECOND = 1;
 /** A raise by less than this part of the limit is not worth a message. */
 const SMALLEST_STEP = 1 / 32;
+
+/** Returns the smallest useful part of the rate limits of an account. */
+export const smallestShare = (account: PlanTerms | null, nowMs: number): number =>
+  account ? SMALLEST_PER_SECOND / PLANS[effectivePlan(account, nowMs)].callsPerSecond : 0;
 
 const isOutdated = (offer: ShareOffer, known: ShareOffer) =>
   offer.term < known.term || (offer.term === known.term && offer.number < known.number);
@@ -107,15 +115,20 @@ export interface Demand extends KnownShare {
 /**
  * Returns the shares to offer, in the order of the branches, with null where the last offer stays. A branch that has not
  * confirmed its last offer gets no other. Decreases are offered at once, and increases only from what is free by then.
- * Home keeps the part that its own calls need.
+ * Home keeps the part that its own calls need. No branch gets less than `smallest`, unless there are too many branches.
  */
-export const share = (limit: number, branches: Demand[], usedAtHome = 0): (number | null)[] => {
+export const share = (
+  limit: number,
+  branches: Demand[],
+  { usedAtHome = 0, smallest = 0 } = {},
+): (number | null)[] => {
   const pool = limit * (1 - HOME_PART);
   const allUsed = branches.reduce((sum, { usedLately }) => sum + usedLately, usedAtHome);
-  const targetOf = ({ usedLately }: Demand) => {
-    const equal = pool / branches.length;
-    return allUsed === 0 ? equal : equal * EQUAL_PART + pool * (1 - EQUAL_PART) * (usedLately / allUsed);
-  };
+  const equal = pool / branches.length;
+  const least = Math.min(equal, Math.max(equal * EQUAL_PART, smallest));
+  const shared = pool - least * branches.length;
+  const targetOf = ({ usedLately }: Demand) =>
+    allUsed === 0 ? equal : least + shared * (usedLately / allUsed);
   const sum = sumInForce(branches);
   let free = sum === null ? 0 : Math.max(0, pool - sum);
   return branches.map((branch) => {
@@ -125,7 +138,8 @@ export const share = (limit: number, branches: Demand[], usedAtHome = 0): (numbe
     const target = targetOf(branch);
     if (target <= current) return current - target >= limit * SMALLEST_STEP ? target : null;
     const raise = Math.min(target - current, free);
-    if (raise < limit * SMALLEST_STEP) return null;
+    const isUseful = current + raise >= Math.min(smallest, target);
+    if (!isUseful || (raise < limit * SMALLEST_STEP && current >= smallest)) return null;
     free -= raise;
     return current + raise;
   });

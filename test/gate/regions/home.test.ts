@@ -188,3 +188,17 @@ test('home and a branch together allow no more than the rate limit', async () =>
   const quotas = answers.flatMap((answer) => ('rate' in answer ? [answer.rate.quota] : []));
   expect(new Set(quotas)).toEqual(new Set([20]));
 });
+
+test('on the free plan, regions with a call every few seconds get their answers from their branches', async () => {
+  await setPlan(ada.accountId, 'free');
+  const regions = ['oc', 'weur'] as const;
+  for (const region of regions) await openBranch(region, ada, licenseKey);
+  const answeredIn = [];
+  for (let round = 0; round < 20; round++) {
+    vi.advanceTimersByTime(3_000);
+    const replies = await Promise.all(regions.map((region) => verifyIn(region, ada, licenseKey)));
+    answeredIn.push(replies.map(({ region }) => region));
+  }
+  // The first call brings the rows, and a share that was busy is reduced with the next renewal.
+  expect(answeredIn.slice(-10)).toEqual(Array.from({ length: 10 }, () => regions));
+});

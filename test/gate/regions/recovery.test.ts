@@ -134,7 +134,7 @@ test('a restarted home soon allows its whole share of the rate limits', async ()
 
 test('calls never pass the limit when a branch loses its storage, and its region gets another branch', async () => {
   const { apiLimit } = await statistics(ada.accountId);
-  await setUsage(ada.accountId, apiLimit - 200);
+  await setUsage(ada.accountId, apiLimit - 80);
   const left = apiLimit - (await statistics(ada.accountId)).apiUsage;
   const admitted = async (calls: number) => {
     const answers = [];

@@ -7,7 +7,7 @@ import type { Report } from '../../../src/gate/regions/messages.ts';
 import { addMonths, DAY_MS, isoDate } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, gate, readGate, statistics } from '../../support/gate.ts';
+import { evict, gate, readGate, setPlan, statistics } from '../../support/gate.ts';
 import { openBranch, setHome, verifyIn } from '../../support/regions.ts';
 
 // How home merges what its branches report.
@@ -21,6 +21,7 @@ let licenseId: string;
 beforeEach(async () => {
   useFakeClock(NOW);
   ada = await signUp();
+  await setPlan(ada.accountId, 'pro');
   await setHome(ada.accountId, 'enam');
   ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
   await openBranch('oc', ada, licenseKey);

@@ -27,6 +27,18 @@ test('shares follow the use, and a branch without calls keeps some', () => {
   expect(share(80, [demand(0, 30), demand(0, 10)])).toEqual([48.125, 21.875]);
 });
 
+test('each of many branches gets a useful part of a small limit, or waits for it', () => {
+  const busy = demand(0, 100);
+  const idle = Array.from({ length: 5 }, () => demand(0, 0));
+  const shares = share(1, [busy, ...idle], { usedAtHome: 50, smallest: 0.1 });
+  expect(Math.min(...shares.map(Number))).toBeCloseTo(0.1);
+  expect(shares.reduce<number>((sum, part) => sum + (part ?? 0), 0)).toBeLessThanOrEqual(7 / 8);
+  const [raised] = share(1, [demand(0, 10), demand(0.8, 1)], { smallest: 0.1 });
+  expect(raised).toBe(null);
+  // A small step is worth a message if it makes a share useful.
+  expect(share(1, [demand(0.09, 0), demand(0.3, 9)], { smallest: 0.1 })[0]).toBeCloseTo(0.109);
+});
+
 test('a decrease comes before the increase that needs it', () => {
   const [first, second] = [demand(70, 10), demand(0, 10)];
   expect(share(80, [first, second])).toEqual([35, null]);
@@ -99,7 +111,7 @@ test('the shares never add up to more than the limit, whatever is confirmed when
     ends: fc.boolean(),
   });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 80 }), fc.constantFrom(0, 12), (steps, smallest) => {
       let branches: Demand[] = [0, 1, 2].map(() => ({
         offered: null,
         confirmed: { number: 0, perSecond: 0 },
@@ -111,7 +123,7 @@ test('the shares never add up to more than the limit, whatever is confirmed when
           const confirmed = confirms ? confirmShare(one, one.offered, 1) : one;
           return { ...(ends ? endShare(confirmed, 1) : confirmed), usedLately: used };
         });
-        for (const [i, perSecond] of share(80, branches).entries()) {
+        for (const [i, perSecond] of share(80, branches, { smallest }).entries()) {
           const one = branches[i];
           const number = Math.max(one?.offered?.number ?? 0, one?.confirmed?.number ?? 0) + 1;
           if (one && perSecond !== null) one.offered = { term: 1, number, perSecond };

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/account-gate.ts';
 import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
+import { RATE_WINDOW_MS } from '../../../src/gate/rate.ts';
 import { LEASE_MS, leaseMarginMs } from '../../../src/gate/regions/lease.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
@@ -79,8 +80,8 @@ test('a region that is cut off from home answers until its lease ends', async ()
   await useBranch('oc');
   cutOff(AccountGate.prototype, ['forward', 'renew']);
   cutOff(GateBranch.prototype, ['tell']);
-  // Opening the branch has taken less than a second.
-  vi.advanceTimersByTime(LEASE_MS - leaseMarginMs(LEASE_MS) - 1_000);
+  // Opening the branch has taken less than a second, and its rates this long to recover.
+  vi.advanceTimersByTime(LEASE_MS - leaseMarginMs(LEASE_MS) - RATE_WINDOW_MS - 1_000);
   expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 200, region: 'oc' });
   vi.advanceTimersByTime(1_000);
   // The Worker asks home itself …
