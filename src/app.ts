@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { accessRoutes } from './access/routes.ts';
 import { activationRoutes, applicationRoutes } from './activations/routes.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
@@ -15,6 +16,7 @@ import { licenseRoutes } from './licenses/routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { regionRoutes } from './regions/routes.ts';
 import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
+import { sessionRoutes } from './sessions/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
 import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
 
@@ -25,6 +27,8 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/', checkoutRoutes)
   .route('/api', accountRoutes)
   .route('/api', auditRoutes)
+  .route('/api', accessRoutes)
+  .route('/api/sessions', sessionRoutes)
   .route('/api', regionRoutes)
   .route('/api', apiKeyRoutes)
   .route('/api', dashboardRoutes)

@@ -13,10 +13,7 @@ export const getAccount = async ({ db, accountId }: Pick<Ctx, 'db' | 'accountId'
 };
 
 /** Updates fields that aren't in the gate's local copy, so no feed row is needed. */
-export const changeAccount = async (
-  ctx: Ctx,
-  input: z.output<typeof patchAccountInput>,
-): Promise<AccountRow> => {
+export const changeAccount = async (ctx: Ctx, input: z.output<typeof patchAccountInput>): Promise<void> => {
   const fields = omitUndefined({ name: input.name, allowedOrigins: input.allowed_origins });
   if (Object.keys(fields).length > 0) {
     await ctx.db.batch([
@@ -24,5 +21,4 @@ export const changeAccount = async (
       audit(ctx, 'account.update', null, { fields: Object.keys(input) }),
     ]);
   }
-  return getAccount(ctx);
 };

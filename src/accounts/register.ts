@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
+import type { Client } from '../auth/client.ts';
 import { databaseOf } from '../db/client.ts';
 import { isRejected, violatesUnique } from '../db/errors.ts';
 import { type AccountRow, accounts, sessions, users } from '../db/schema.ts';
@@ -11,6 +12,7 @@ import { newId } from '../shared/ids.ts';
 import { logError } from '../shared/log.ts';
 import { gateOf, outboxOf } from '../shared/objects.ts';
 import type { Location, Region } from '../shared/rules/regions.ts';
+import { browserTokenOf, rememberBrowser } from './known-browsers.ts';
 import { hashPassword } from './passwords.ts';
 import type { registerInput } from './schemas.ts';
 import { deleteExpiredSessions, newSession } from '../auth/sessions.ts';
@@ -21,6 +23,7 @@ interface NewAccount {
   name: string | null;
   passwordHash: string;
   homeRegion?: Region | null;
+  client?: Pick<Client, 'userAgent' | 'browserToken'>;
 }
 
 /**
@@ -28,7 +31,7 @@ interface NewAccount {
  * user, nobody can sign in to it, and its email address can be registered again. It has no gate yet, so no feed row is
  * needed.
  */
-export const createAccount = async (ctx: PublicCtx, { passwordHash, ...fields }: NewAccount) => {
+export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...fields }: NewAccount) => {
   const { env, firstDb } = ctx;
   const nowMs = Date.now();
   const account: AccountRow = {
@@ -47,14 +50,16 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, ...fields }:
     allowedOrigins: [],
     createdAt: nowMs,
   };
-  const { session, row } = newSession(ctx, account.id, nowMs);
+  const { session, row } = newSession(ctx, account.id, nowMs, client?.userAgent);
+  const browserToken = browserTokenOf(client?.browserToken ?? null);
   const db = databaseOf(env, account.id);
   await db.insert(accounts).values(account);
   try {
     await firstDb.batch([
       firstDb.insert(users).values({ accountId: account.id, email: account.email, passwordHash }),
       firstDb.insert(sessions).values(row),
-      auditFirst({ ...ctx, accountId: account.id, actor: { kind: 'session', id: null } }, 'register', null),
+      auditFirst({ ...ctx, accountId: account.id, actor: { kind: 'session', id: row.id } }, 'register', null),
+      rememberBrowser(ctx, account.id, browserToken),
       deleteExpiredSessions(ctx, nowMs),
       deleteExpiredThrottles(ctx, nowMs),
     ]);
@@ -63,7 +68,7 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, ...fields }:
     if (isRejected(error)) await db.delete(accounts).where(eq(accounts.id, account.id));
     throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
   }
-  return { account, session };
+  return { account: { ...account, emailVerifiedAt: null }, session, browserToken };
 };
 
 /**
@@ -80,7 +85,7 @@ const placeObjects = async ({ env }: PublicCtx, { id, homeRegion }: AccountRow):
 export const register = async (
   ctx: PublicCtx,
   input: z.infer<typeof registerInput>,
-  client: { ip: string; location: Location },
+  client: Client & { location: Location },
 ) => {
   await consumeAttempts(ctx, registerLimits(client.ip));
   const created = await createAccount(ctx, {
@@ -88,6 +93,7 @@ export const register = async (
     name: input.name ?? null,
     passwordHash: await hashPassword(input.password),
     homeRegion: input.home_region ?? regionOf(client.location),
+    client,
   });
   await placeObjects(ctx, created.account);
   return created;

@@ -1,15 +1,18 @@
 import { Hono } from 'hono';
-import { type AppEnv, publicCtx } from '../http/context.ts';
+import { type AppEnv, publicCtx, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { endpoint } from '../auth/endpoint.ts';
-import { changeAccount, getAccount } from './account.ts';
-import { clientIp } from '../http/client-ip.ts';
+import { clientOf } from '../auth/client.ts';
+import { sendMail } from '../mail/send.ts';
+import { changeAccount } from './account.ts';
 import { clientLocation } from '../http/client-location.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
 import { register } from './register.ts';
+import { sendVerification } from './verify-email.ts';
+import { getProfile } from './user.ts';
 import {
   accountDetailsBody,
   loggedOutBody,
@@ -20,7 +23,7 @@ import {
   toAccountDetails,
   toSignedIn,
 } from './schemas.ts';
-import { clearSessionCookie, readSessionToken, setSessionCookie } from '../auth/session-cookie.ts';
+import { clearSessionCookie, setSignInCookies } from '../auth/session-cookie.ts';
 
 export const accountRoutes = new Hono<AppEnv>()
   .post(
@@ -36,10 +39,12 @@ export const accountRoutes = new Hono<AppEnv>()
     }),
     body(registerInput),
     async (c) => {
-      const client = { ip: clientIp(c), location: clientLocation(c) };
-      const { account, session } = await register(publicCtx(c), c.req.valid('json'), client);
-      setSessionCookie(c, session);
-      return c.json(toSignedIn(account, session), 201);
+      const ctx = publicCtx(c);
+      const client = { ...clientOf(c), location: clientLocation(c) };
+      const created = await register(ctx, c.req.valid('json'), client);
+      c.executionCtx.waitUntil(sendVerification(ctx, created.account, client.origin));
+      setSignInCookies(c, created);
+      return c.json(toSignedIn(created), 201);
     },
   )
   .post(
@@ -55,13 +60,13 @@ export const accountRoutes = new Hono<AppEnv>()
     }),
     body(loginInput),
     async (c) => {
-      const client = { ip: clientIp(c), previousToken: readSessionToken(c)?.token ?? null };
-      const attempt = login(publicCtx(c), c.req.valid('json'), client);
+      const attempt = login(publicCtx(c), c.req.valid('json'), clientOf(c));
       // A client that disconnects must not leave its attempt pending.
       c.executionCtx.waitUntil(attempt.catch(() => {}));
-      const { account, session } = await attempt;
-      setSessionCookie(c, session);
-      return c.json(toSignedIn(account, session), 200);
+      const signedIn = await attempt;
+      if (signedIn.mail) c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
+      setSignInCookies(c, signedIn);
+      return c.json(toSignedIn(signedIn), 200);
     },
   )
   .post(
@@ -78,7 +83,7 @@ export const accountRoutes = new Hono<AppEnv>()
       answers: [{ status: 200, description: 'The session has ended.', schema: loggedOutBody }],
     }),
     async (c) => {
-      if (c.var.sessionHash) await logout(publicCtx(c), c.var.ctx, c.var.sessionHash);
+      if (c.var.sessionHash) await logout(userCtx(c), c.var.sessionHash);
       clearSessionCookie(c);
       return c.json({ logged_out: true as const }, 200);
     },
@@ -94,7 +99,7 @@ export const accountRoutes = new Hono<AppEnv>()
     }),
     async (c) => {
       const { ctx } = c.var;
-      const [account, ...regions] = await Promise.all([getAccount(ctx), listBranches(ctx), findMove(ctx)]);
+      const [account, ...regions] = await Promise.all([getProfile(ctx), listBranches(ctx), findMove(ctx)]);
       return c.json(toAccountDetails(account, ...regions), 200);
     },
   )
@@ -109,11 +114,9 @@ export const accountRoutes = new Hono<AppEnv>()
     }),
     body(patchAccountInput),
     async (c) => {
-      const [account, ...regions] = await Promise.all([
-        changeAccount(c.var.ctx, c.req.valid('json')),
-        listBranches(c.var.ctx),
-        findMove(c.var.ctx),
-      ]);
+      const { ctx } = c.var;
+      await changeAccount(ctx, c.req.valid('json'));
+      const [account, ...regions] = await Promise.all([getProfile(ctx), listBranches(ctx), findMove(ctx)]);
       return c.json(toAccountDetails(account, ...regions), 200);
     },
   );

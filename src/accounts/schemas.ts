@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { AccountRow } from '../db/schema.ts';
+import type { AccountRow, UserRow } from '../db/schema.ts';
 import type { OpenBranch } from '../gate/replies.ts';
 import { email, text } from '../http/input.ts';
 import { branchBody, movingTo, toBranch } from '../regions/schemas.ts';
@@ -13,11 +13,17 @@ import { isoTime } from '../shared/rules/dates.ts';
 import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
 import { type Region, REGIONS } from '../shared/rules/regions.ts';
 import type { NewSession } from '../auth/sessions.ts';
+import type { Profile } from './user.ts';
+
+export const newPassword = z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH);
+
+/** A password to check. Its length says nothing about whether it's right. */
+export const currentPassword = z.string().max(1_024);
 
 export const registerInput = z
   .strictObject({
     email,
-    password: z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH),
+    password: newPassword,
     name: text(MAX_NAME_LENGTH).nullish(),
     home_region: z.enum(REGIONS).optional().meta({
       description:
@@ -27,7 +33,7 @@ export const registerInput = z
   .meta({ id: 'Register' });
 
 export const loginInput = z
-  .object({ email: z.string().trim().toLowerCase().max(320), password: z.string().max(1_024) })
+  .object({ email: z.string().trim().toLowerCase().max(320), password: currentPassword })
   .meta({ id: 'Login' });
 
 const origin = z
@@ -51,6 +57,7 @@ export const accountBody = z
   .object({
     id: z.string().meta({ examples: ['acct_0VJ1mKq7XbT2c9LpQwZa'] }),
     email: z.string(),
+    email_verified: z.boolean(),
     name: z.string().nullable(),
     plan: z.enum(PLAN_NAMES),
     home_region: z.enum(REGIONS).nullable().meta({
@@ -62,6 +69,9 @@ export const accountBody = z
 
 export const accountDetailsBody = accountBody
   .extend({
+    pending_email: z.string().nullable().meta({
+      description: 'The email address that becomes the account’s once it is confirmed.',
+    }),
     moving_to: movingTo,
     branches: z.array(branchBody).meta({
       description:
@@ -85,9 +95,12 @@ export const signedInBody = z
 
 export const loggedOutBody = z.object({ logged_out: z.literal(true) }).meta({ id: 'LoggedOut' });
 
-export const toAccount = (row: AccountRow): z.infer<typeof accountBody> => ({
+type VerifiedAccount = AccountRow & Pick<UserRow, 'emailVerifiedAt'>;
+
+export const toAccount = (row: VerifiedAccount): z.infer<typeof accountBody> => ({
   id: row.id,
   email: row.email,
+  email_verified: row.emailVerifiedAt !== null,
   name: row.name,
   plan: effectivePlan(row, Date.now()),
   home_region: row.homeRegion,
@@ -95,16 +108,23 @@ export const toAccount = (row: AccountRow): z.infer<typeof accountBody> => ({
 });
 
 export const toAccountDetails = (
-  row: AccountRow,
+  row: Profile,
   branches: OpenBranch[],
   moveTo: Region | null,
 ): z.infer<typeof accountDetailsBody> => ({
   ...toAccount(row),
+  pending_email: row.pendingEmail,
   moving_to: moveTo,
   branches: branches.map(toBranch),
 });
 
-export const toSignedIn = (row: AccountRow, session: NewSession): z.infer<typeof signedInBody> => ({
-  account: toAccount(row),
+export const toSignedIn = ({
+  account,
+  session,
+}: {
+  account: VerifiedAccount;
+  session: NewSession;
+}): z.infer<typeof signedInBody> => ({
+  account: toAccount(account),
   session: { token: session.token, expires_at: isoTime(session.expiresAt) },
 });

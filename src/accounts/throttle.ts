@@ -35,6 +35,20 @@ export const operatorLimits = (ip: string): Limit[] => [
   { name: 'operator-ip', subject: ip, counts: 'all', attempts: 10, windowMs: LOGIN_WINDOW_MS },
 ];
 
+/** `kind` is what the emails are about, and `subject` who asks for them, or who gets them. */
+export const mailLimits = (kind: 'verify' | 'change' | 'reset', subject: string): Limit[] => [
+  { name: `mail-${kind}`, subject, counts: 'all', attempts: 5, windowMs: HOUR_MS },
+];
+
+export const forgotPasswordLimits = (ip: string, email: string): Limit[] => [
+  ...mailLimits('reset', email),
+  { name: 'forgot-ip', subject: ip, counts: 'all', attempts: 60, windowMs: HOUR_MS },
+];
+
+export const resetPasswordLimits = (ip: string): Limit[] => [
+  { name: 'reset-ip', subject: ip, counts: 'all', attempts: 60, windowMs: HOUR_MS },
+];
+
 const bucketOf = ({ name, subject }: Limit) => sha256(`${name}\n${subject}`);
 
 /** An admitted attempt in one bucket. It is pending until it is settled. */

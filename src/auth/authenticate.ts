@@ -17,7 +17,7 @@ import {
   type SessionRefusal,
 } from './refusals.ts';
 import { readSessionToken } from './session-cookie.ts';
-import { findSession, hashToken } from './sessions.ts';
+import { findSession, hashToken, isSeenDue, noteSeen, sessionId } from './sessions.ts';
 
 export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
   const policy = rate.policy ?? 'key';
@@ -71,10 +71,10 @@ const isSameOrigin = (c: Context<AppEnv>): boolean => {
   return site === undefined || site === 'same-origin' || site === 'none';
 };
 
-/** Returns the account of the session that the request carries. */
-const findCaller = async (c: Context<AppEnv>, tokenHash: string): Promise<string> => {
+/** Returns the session that the request carries. */
+const findCaller = async (c: Context<AppEnv>, tokenHash: string) => {
   const session = await findSession(publicCtx(c), tokenHash);
-  if (session) return session.accountId;
+  if (session) return session;
   rememberEndedSession(tokenHash);
   throw new AppError('invalid_session');
 };
@@ -103,10 +103,11 @@ const authenticateSession = async (c: Context<AppEnv>, isRateLimited: boolean) =
   if (tokenHash === null) throw new AppError('invalid_session');
   const refusal = recallSessionRefusal(tokenHash);
   if (refusal && (isRateLimited || refusal.refused === 'invalid_session')) throw toRefusalError(c, refusal);
-  const accountId = await findCaller(c, tokenHash);
-  if (isRateLimited) await admitSession(c, tokenHash, accountId);
+  const session = await findCaller(c, tokenHash);
+  if (isRateLimited) await admitSession(c, tokenHash, session.accountId);
   c.set('sessionHash', tokenHash);
-  return accountCtx(c, accountId, { kind: 'session', id: null });
+  if (isSeenDue(session)) c.executionCtx.waitUntil(noteSeen(publicCtx(c), tokenHash));
+  return accountCtx(c, session.accountId, { kind: 'session', id: sessionId(session) });
 };
 
 const authenticateKey = async (c: Context<AppEnv>, apiKey: string) => {

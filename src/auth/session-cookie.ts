@@ -2,16 +2,14 @@ import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { NewSession } from './sessions.ts';
 
-// Browsers reject `__Host-` and Secure cookies over plain http, which only local runs use, so the cookie has a different
-// name there.
+// Two cookies: the session's, and one by which an account recognizes a browser at its next sign-in. Browsers reject `__Host-` and Secure cookies over plain http, which only local runs use, so they have different names there.
 
 const isHttps = (c: Context) => new URL(c.req.url).protocol === 'https:';
-const cookieName = (c: Context) => (isHttps(c) ? '__Host-session' : 'session');
+const nameOf = (c: Context, name: string) => (isHttps(c) ? `__Host-${name}` : name);
+const cookieName = (c: Context) => nameOf(c, 'session');
+const browserCookieName = (c: Context) => nameOf(c, 'browser');
 const attributes = (c: Context) =>
   ({ path: '/', httpOnly: true, sameSite: 'Lax', secure: isHttps(c) }) as const;
-
-export const setSessionCookie = (c: Context, { token, expiresAt }: NewSession) =>
-  setCookie(c, cookieName(c), token, { ...attributes(c), expires: new Date(expiresAt) });
 
 export const clearSessionCookie = (c: Context) => deleteCookie(c, cookieName(c), attributes(c));
 
@@ -22,3 +20,16 @@ export const readSessionToken = (c: Context): { token: string; fromCookie: boole
   const cookie = getCookie(c, cookieName(c));
   return cookie ? { token: cookie, fromCookie: true } : null;
 };
+
+/** The longest time for which browsers keep a cookie. */
+const BROWSER_SECONDS = 400 * 86_400;
+
+export const setSignInCookies = (
+  c: Context,
+  { session, browserToken }: { session: NewSession; browserToken: string },
+) => {
+  setCookie(c, cookieName(c), session.token, { ...attributes(c), expires: new Date(session.expiresAt) });
+  setCookie(c, browserCookieName(c), browserToken, { ...attributes(c), maxAge: BROWSER_SECONDS });
+};
+
+export const readBrowserToken = (c: Context): string | null => getCookie(c, browserCookieName(c)) ?? null;

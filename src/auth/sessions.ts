@@ -1,25 +1,20 @@
-import { createHmac } from 'node:crypto';
-import { and, desc, eq, gt, inArray, lt } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, lt, ne, type SQL } from 'drizzle-orm';
 import { sessions } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
-import { readConfig } from '../shared/config.ts';
-import { DAY_MS } from '../shared/rules/dates.ts';
-import { equalInConstantTime, sha256 } from '../shared/hash.ts';
-import { randomBase62, toBase62 } from '../shared/random.ts';
+import { sha256 } from '../shared/hash.ts';
+import { ID_BODY_LENGTH, newId } from '../shared/ids.ts';
+import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { isMinted, mintToken, SECRET_LENGTH } from './tagged-tokens.ts';
 
-// A session token is lks_ + secret + tag, all letters and digits. The tag is an HMAC of the rest, so a forged token can
-// be refused without a lookup. Tokens that were issued before tags existed have none.
+// Session tokens that were issued before tags existed have none.
 
 export const SESSION_MS = 30 * DAY_MS;
 const MAX_SESSIONS = 50;
+/** Parallel logins can exceed the limit for a moment. */
+const MAX_LISTED = 100;
+const MAX_USER_AGENT_LENGTH = 512;
 
 const TOKEN_PREFIX = 'lks_';
-/** 256 random bits. */
-const SECRET_LENGTH = 43;
-/** 65 bits. The tag only filters out forged tokens; the stored hash authenticates a session. */
-const TAG_LENGTH = 11;
-const BODY_LENGTH = TOKEN_PREFIX.length + SECRET_LENGTH;
-const TAGGED = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${SECRET_LENGTH + TAG_LENGTH}}$`);
 const UNTAGGED = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${SECRET_LENGTH}}$`);
 
 export interface NewSession {
@@ -27,28 +22,36 @@ export interface NewSession {
   expiresAt: number;
 }
 
-const computeTag = ({ env }: PublicCtx, body: string) =>
-  toBase62(createHmac('sha256', readConfig(env).apiKeySecret).update(body).digest().subarray(0, TAG_LENGTH));
-
 /** The first character of a tagged token's stored hash. It sorts after every hash of an untagged token. */
 const TAGGED_HASH_PREFIX = '~';
 
 /** Returns the hash under which a session is stored, or null if the token's format or tag is invalid. */
 export const hashToken = (ctx: PublicCtx, token: string): string | null => {
   if (UNTAGGED.test(token)) return sha256(token);
-  if (!TAGGED.test(token)) return null;
-  const tag = computeTag(ctx, token.slice(0, BODY_LENGTH));
-  return equalInConstantTime(tag, token.slice(BODY_LENGTH)) ? TAGGED_HASH_PREFIX + sha256(token) : null;
+  return isMinted(ctx, TOKEN_PREFIX, token) ? TAGGED_HASH_PREFIX + sha256(token) : null;
 };
 
 /** Returns a new session for the client, and the row to store. Only a hash of the token is stored. */
-export const newSession = (ctx: PublicCtx, accountId: string, nowMs: number) => {
-  const body = TOKEN_PREFIX + randomBase62(SECRET_LENGTH);
-  const token = body + computeTag(ctx, body);
+export const newSession = (
+  ctx: PublicCtx,
+  accountId: string,
+  nowMs: number,
+  userAgent: string | null = null,
+) => {
+  const token = mintToken(ctx, TOKEN_PREFIX);
   const expiresAt = nowMs + SESSION_MS;
   return {
     session: { token, expiresAt } satisfies NewSession,
-    row: { tokenHash: TAGGED_HASH_PREFIX + sha256(token), accountId, createdAt: nowMs, expiresAt },
+    row: {
+      tokenHash: TAGGED_HASH_PREFIX + sha256(token),
+      accountId,
+      createdAt: nowMs,
+      expiresAt,
+      id: newId('ses'),
+      lastSeenAt: nowMs,
+      ip: ctx.ip,
+      userAgent: userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    },
   };
 };
 
@@ -71,19 +74,59 @@ const mayBeUntagged = async ({ firstDb }: PublicCtx): Promise<boolean> => {
   return hasUntagged;
 };
 
-/** Returns the account of a session that hasn't ended. */
+type SessionRow = typeof sessions.$inferSelect;
+
+/** Sessions of the previous release have no id of their own. */
+export const sessionId = ({ id, tokenHash }: Pick<SessionRow, 'id' | 'tokenHash'>): string =>
+  id ??
+  `ses_${sha256(tokenHash)
+    .replace(/[^0-9A-Za-z]/g, '0')
+    .slice(0, ID_BODY_LENGTH)}`;
+
+/** Returns a session that hasn't ended. */
 export const findSession = async (ctx: PublicCtx, tokenHash: string) => {
   if (!tokenHash.startsWith(TAGGED_HASH_PREFIX) && !(await mayBeUntagged(ctx))) return null;
   const [session] = await ctx.firstDb
-    .select({ accountId: sessions.accountId })
+    .select({
+      tokenHash: sessions.tokenHash,
+      accountId: sessions.accountId,
+      id: sessions.id,
+      lastSeenAt: sessions.lastSeenAt,
+    })
     .from(sessions)
     .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, Date.now())));
   return session ?? null;
 };
 
+const SEEN_MS = HOUR_MS;
+
+/** Whether it's time to note again when, and from where, the session was used. */
+export const isSeenDue = ({ lastSeenAt }: Pick<SessionRow, 'lastSeenAt'>): boolean =>
+  Date.now() - (lastSeenAt ?? 0) >= SEEN_MS;
+
+export const noteSeen = async ({ firstDb, ip }: PublicCtx, tokenHash: string): Promise<void> => {
+  await firstDb.update(sessions).set({ lastSeenAt: Date.now(), ip }).where(eq(sessions.tokenHash, tokenHash));
+};
+
+/** Returns the account's sessions that haven't ended, the newest first. */
+export const listSessions = ({ firstDb }: PublicCtx, accountId: string): Promise<SessionRow[]> =>
+  firstDb
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.accountId, accountId), gt(sessions.expiresAt, Date.now())))
+    .orderBy(desc(sessions.createdAt), desc(sessions.tokenHash))
+    .limit(MAX_LISTED);
+
 /** Statement that ends a session. */
 export const endSession = ({ firstDb }: PublicCtx, tokenHash: string) =>
   firstDb.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
+
+/** Statement that ends the account's sessions, except the given one. */
+export const endOtherSessions = ({ firstDb }: PublicCtx, accountId: string, kept: string | null) => {
+  const others: (SQL | undefined)[] = [eq(sessions.accountId, accountId)];
+  if (kept !== null) others.push(ne(sessions.tokenHash, kept));
+  return firstDb.delete(sessions).where(and(...others));
+};
 
 /** Statement that ends the session of a token, if it is valid. */
 export const endSessionOf = (ctx: PublicCtx, token: string | null) =>

@@ -1,8 +1,9 @@
 import { and, asc, count, eq, isNull, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { toAccountDetails } from '../accounts/schemas.ts';
+import { getProfile } from '../accounts/user.ts';
 import type { AccountDatabase } from '../db/client.ts';
-import { accounts, apiKeys, licenseCounts, products } from '../db/schema.ts';
+import { apiKeys, licenseCounts, products } from '../db/schema.ts';
 import { type DayUsage, type ProductUsage, USAGE_DAYS } from '../gate/ledger.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
@@ -71,14 +72,14 @@ export const getDashboard = async (ctx: Ctx): Promise<z.infer<typeof dashboardBo
   const today = isoDate(Date.now());
   const yesterday = addDays(today, -1);
   const fromDate = addDays(today, 1 - USAGE_DAYS);
-  const [statistics, branches, movingTo, outbox, [[account], counts, [keys], productNames]] =
-    await Promise.all([
+  const [account, statistics, branches, movingTo, outbox, [counts, [keys], productNames]] = await Promise.all(
+    [
+      getProfile(ctx),
       gateOf(env, accountId).statistics(fromDate),
       listBranches(ctx),
       findMove(ctx),
       outboxOf(env, accountId).summary(),
       db.batch([
-        db.select().from(accounts).where(eq(accounts.id, accountId)),
         countLicenses(db, accountId, yesterday),
         db
           .select({ total: count() })
@@ -90,8 +91,8 @@ export const getDashboard = async (ctx: Ctx): Promise<z.infer<typeof dashboardBo
           .where(eq(products.accountId, accountId))
           .orderBy(asc(products.code)),
       ]),
-    ]);
-  if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
+    ],
+  );
   return {
     account: toAccountDetails(account, branches, movingTo),
     usage: {

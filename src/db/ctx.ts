@@ -27,3 +27,6 @@ export interface Ctx extends DatabaseCtx {
   /** The caller's address, as in `PublicCtx`. */
   ip: string | null;
 }
+
+/** The context of an operation on the caller's user, who is in the first database. */
+export type UserCtx = Ctx & PublicCtx;

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { databaseOf, firstDatabase } from '../db/client.ts';
-import type { Ctx, PublicCtx } from '../db/ctx.ts';
+import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import type { ErrorCode } from '../shared/app-error.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { Actor } from '../shared/rules/audit.ts';
@@ -39,3 +39,6 @@ export const accountCtx = (
   actor,
   ip: clientAddress(c),
 });
+
+/** For operations on the user of the account that makes the call. */
+export const userCtx = (c: Context<AppEnv>): UserCtx => ({ ...c.var.ctx, ...publicCtx(c) });

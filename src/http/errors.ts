@@ -13,6 +13,7 @@ type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 5
 export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }> = {
   invalid_json: { status: 400, message: 'Malformed JSON' },
   invalid_request: { status: 400, message: 'Invalid Request' },
+  invalid_token: { status: 400, message: 'Invalid or Expired Token' },
   api_key_required: { status: 401, message: 'API Key Required' },
   invalid_session: { status: 401, message: 'Invalid or Expired Session' },
   invalid_credentials: { status: 401, message: 'Wrong Email or Password' },

@@ -80,7 +80,7 @@ export const passwordChanged = (origin: string) =>
   });
 
 export interface SignInClient {
-  ip: string;
+  ip: string | null;
   userAgent: string | null;
 }
 
@@ -91,7 +91,7 @@ export const newSignIn = (origin: string, { ip, userAgent }: SignInClient, nowMs
     facts: [
       ['Time', utcTime(nowMs)],
       ['Browser', describeUserAgent(userAgent)],
-      ['IP address', ip],
+      ['IP address', ip ?? 'Unknown'],
     ],
     link: forgotPasswordLink(origin),
     note: `If it was you, there is nothing to do. ${RESET_NOTE}`,

@@ -2,6 +2,7 @@
 export type ErrorCode =
   | 'invalid_json'
   | 'invalid_request'
+  | 'invalid_token'
   | 'api_key_required'
   | 'invalid_session'
   | 'invalid_credentials'

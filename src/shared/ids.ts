@@ -1,7 +1,19 @@
 import { fromSortableBase62, random16Bits, randomBase62, sortableBase62 } from './random.ts';
 import { DAY_MS } from './rules/dates.ts';
 
-export type IdPrefix = 'acct' | 'key' | 'lic' | 'evt' | 'whe' | 'dlv' | 'pay' | 'sub' | 'act' | 'req' | 'aud';
+export type IdPrefix =
+  | 'acct'
+  | 'key'
+  | 'lic'
+  | 'evt'
+  | 'whe'
+  | 'dlv'
+  | 'pay'
+  | 'sub'
+  | 'act'
+  | 'req'
+  | 'aud'
+  | 'ses';
 
 /** An id after its prefix: 8 characters of time, 3 of a sequence and 9 random characters (70 random bits in all). */
 export const ID_BODY_LENGTH = 20;

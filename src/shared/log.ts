@@ -1,6 +1,6 @@
 // Writes log lines as JSON objects. Anything in an error that looks like one of our secrets is redacted.
 
-const SECRETS = /\b(lk_live_|lks_|whsec_)[\w+/=-]{4,}/g;
+const SECRETS = /\b(lk_live_|lks_|lkt_|whsec_)[\w+/=-]{4,}/g;
 
 export type LogFields = Record<string, string | number | boolean | null | undefined>;
 

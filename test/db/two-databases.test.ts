@@ -162,8 +162,8 @@ test('the migration to users keeps every user and session', async () => {
   await d1.exec("INSERT INTO sessions VALUES ('t1', 'a1', 2, 3)");
   await applyD1Migrations(d1, env.MIGRATIONS);
   const [users, sessions, keys] = await d1.batch([
-    d1.prepare('SELECT * FROM users'),
-    d1.prepare('SELECT * FROM sessions'),
+    d1.prepare('SELECT account_id, email, password_hash FROM users'),
+    d1.prepare('SELECT token_hash, account_id, created_at, expires_at FROM sessions'),
     d1.prepare('PRAGMA foreign_key_list(sessions)'),
   ]);
   expect(users?.results).toEqual([{ account_id: 'a1', email: 'ada@example.com', password_hash: 'hash' }]);

@@ -221,6 +221,15 @@ test('the eleventh failed login to an email address gets 429', async () => {
   }
 });
 
+test('an unknown token of an email gets 400', async () => {
+  for (const [path, body] of [
+    ['/api/verify-email', { token: 'nonsense' }],
+    ['/api/reset-password', { token: `lkt_${'A'.repeat(54)}`, password: 'correct horse battery' }],
+  ] as const) {
+    expectError(await call('POST', path, { body }), 400, 'invalid_token', 'Invalid or Expired Token');
+  }
+});
+
 test('every error code has been tested', () => {
   const testedElsewhere: ErrorCode[] = [
     // plain-http.test.ts and limit.test.ts

@@ -17,6 +17,7 @@ test('every route answers 404 for another account’s ids', async () => {
     activations: activation.id,
     products: 'orrery',
     'api-keys': ada.apiKeyId,
+    sessions: (await ada.asSession('GET', '/api/sessions')).body.data[0].id,
     ...hook,
   };
   expect(Object.keys(ids)).toEqual(expect.arrayContaining(routesWithId.flatMap(kindsIn)));
@@ -29,6 +30,7 @@ test('every route answers 404 for another account’s ids', async () => {
       new Set([
         '404 api_key_not_found',
         '404 license_not_found',
+        '404 not_found',
         '404 product_not_found',
         '404 webhook_not_found',
       ]),
@@ -38,6 +40,7 @@ test('every route answers 404 for another account’s ids', async () => {
   expect(unchanged.body).toEqual(license);
   expect((await bob.verify(license.license_key)).body.status).toBe('not_found');
   expect((await bob.asSession('GET', '/api/v1/licenses')).body.data).toEqual([]);
+  expect((await ada.asSession('GET', '/api/sessions')).body.data).toHaveLength(1);
   expect((await ada.asSession('GET', `/api/webhooks/${webhook.id}`)).body).toEqual(webhook);
   expect((await bob.asSession('GET', '/api/webhooks')).body.data).toEqual([]);
   // A delivery is found only under its own webhook.

@@ -119,6 +119,164 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/change-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the password
+         * @description Every other session ends.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/forgot-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for an email to reset the password
+         * @description The response is the same whether an account has the email address or not. The link in the email works once, for an hour.
+         */
+        post: operations["forgotPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reset-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set a new password with the token of an email
+         * @description Every session ends, and a new one starts.
+         */
+        post: operations["resetPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/verify-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an email address with the token of an email
+         * @description After a change of the email address, the new address takes effect with this call.
+         */
+        post: operations["verifyEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/resend-verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the verification email again
+         * @description Sends nothing if the email address is already verified. At most five times an hour.
+         */
+        post: operations["resendVerification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/change-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the email address
+         * @description The new address takes effect once it is confirmed with the token of the email that it gets. The present address gets an email, too. At most five times an hour.
+         */
+        post: operations["changeEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the sessions */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End all other sessions
+         * @description With an API key, all sessions end.
+         */
+        delete: operations["endOtherSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a session */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/regions": {
         parameters: {
             query?: never;
@@ -943,6 +1101,7 @@ export interface components {
             /** @example acct_0VJ1mKq7XbT2c9LpQwZa */
             id: string;
             email: string;
+            email_verified: boolean;
             name: string | null;
             /** @enum {string} */
             plan: "free" | "pro" | "scale";
@@ -955,6 +1114,7 @@ export interface components {
             /** @example acct_0VJ1mKq7XbT2c9LpQwZa */
             id: string;
             email: string;
+            email_verified: boolean;
             name: string | null;
             /** @enum {string} */
             plan: "free" | "pro" | "scale";
@@ -962,6 +1122,8 @@ export interface components {
             home_region: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
             /** Format: date-time */
             created_at: string;
+            /** @description The email address that becomes the account’s once it is confirmed. */
+            pending_email: string | null;
             /** @description The region to which the account is moving, or null. */
             moving_to: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
             /** @description The other regions that answer verifies now, near the callers there. They open and close by themselves. */
@@ -1171,6 +1333,18 @@ export interface components {
                 ends_at: string;
             };
         };
+        ChangeEmail: {
+            /**
+             * Format: email
+             * @example ada@example.com
+             */
+            email: string;
+            current_password: string;
+        };
+        ChangePassword: {
+            current_password: string;
+            password: string;
+        };
         CreateApiKey: {
             name?: string | null;
             /**
@@ -1326,10 +1500,24 @@ export interface components {
             completed: number;
             total: number;
         };
+        EmailVerified: {
+            email: string;
+            /** @constant */
+            email_verified: true;
+        };
+        EndedSession: {
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        EndedSessions: {
+            /** @description How many sessions have ended. */
+            ended: number;
+        };
         Error: {
             error: {
                 /** @enum {string} */
-                code: "invalid_json" | "invalid_request" | "api_key_required" | "invalid_session" | "invalid_credentials" | "api_key_invalid" | "insufficient_scope" | "origin_not_allowed" | "https_required" | "account_suspended" | "license_limit_reached" | "api_key_not_found" | "license_not_found" | "webhook_not_found" | "product_not_found" | "activation_not_found" | "not_found" | "method_not_allowed" | "email_taken" | "license_key_taken" | "invalid_transition" | "idempotency_conflict" | "no_active_subscription" | "product_in_use" | "no_seat" | "body_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "usage_limit_exceeded" | "internal_error" | "unavailable";
+                code: "invalid_json" | "invalid_request" | "invalid_token" | "api_key_required" | "invalid_session" | "invalid_credentials" | "api_key_invalid" | "insufficient_scope" | "origin_not_allowed" | "https_required" | "account_suspended" | "license_limit_reached" | "api_key_not_found" | "license_not_found" | "webhook_not_found" | "product_not_found" | "activation_not_found" | "not_found" | "method_not_allowed" | "email_taken" | "license_key_taken" | "invalid_transition" | "idempotency_conflict" | "no_active_subscription" | "product_in_use" | "no_seat" | "body_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "usage_limit_exceeded" | "internal_error" | "unavailable";
                 message: string;
                 request_id: string;
                 /** @description The invalid fields. Only present if the input was invalid. */
@@ -1338,6 +1526,13 @@ export interface components {
                     message: string;
                 }[];
             };
+        };
+        ForgotPassword: {
+            /**
+             * Format: email
+             * @example ada@example.com
+             */
+            email: string;
         };
         Health: {
             /** @enum {string} */
@@ -1466,6 +1661,10 @@ export interface components {
             email: string;
             password: string;
         };
+        MailAccepted: {
+            /** @constant */
+            accepted: true;
+        };
         MoveHome: {
             /**
              * @description Choose the region nearest to your application.
@@ -1513,6 +1712,10 @@ export interface components {
             /** @description Stands for the API key in the snippets. */
             key_placeholder: string;
             webhook_events: string[];
+        };
+        PasswordChanged: {
+            /** @constant */
+            changed: true;
         };
         PatchAccount: {
             name?: string | null;
@@ -1658,6 +1861,11 @@ export interface components {
             expires_at?: string | null;
             duration_days?: number;
         };
+        ResetPassword: {
+            /** @description The token of the link in the email. */
+            token: string;
+            password: string;
+        };
         RevealedApiKey: {
             /** @example key_0VJ1mKq7XbT2c9LpQwZa */
             id: string;
@@ -1724,6 +1932,20 @@ export interface components {
             /** @description The cursor of the next page, or null on the last page. */
             next_cursor: string | null;
         };
+        Session: {
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Brought up to date once an hour. */
+            last_seen_at: string | null;
+            ip: string | null;
+            user_agent: string | null;
+            /** @description Whether this session makes the call. */
+            current: boolean;
+        };
+        Sessions: {
+            data: components["schemas"]["Session"][];
+        };
         SignedIn: {
             account: components["schemas"]["Account"];
             session: {
@@ -1761,6 +1983,10 @@ export interface components {
             license_key: string;
         };
         VerifyAnswer: components["schemas"]["ApplicationVerdict"] | components["schemas"]["Verdict"];
+        VerifyEmail: {
+            /** @description The token of the link in the email. */
+            token: string;
+        };
         Webhook: {
             /** @example whe_0VJ1mKq7XbT2c9LpQwZa */
             id: string;
@@ -2022,6 +2248,289 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditLog"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePassword"];
+            };
+        };
+        responses: {
+            /** @description The password has changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordChanged"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    forgotPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForgotPassword"];
+            };
+        };
+        responses: {
+            /** @description If an account has the email address, it gets an email. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MailAccepted"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resetPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResetPassword"];
+            };
+        };
+        responses: {
+            /** @description The account and a new session. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    verifyEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyEmail"];
+            };
+        };
+        responses: {
+            /** @description The email address is verified. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailVerified"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resendVerification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The email is on its way. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MailAccepted"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changeEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeEmail"];
+            };
+        };
+        responses: {
+            /** @description The new address gets an email. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MailAccepted"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sessions"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions have ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedSession"];
                 };
             };
             /** @description The call failed. */

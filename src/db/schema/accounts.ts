@@ -1,6 +1,9 @@
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { PAID_PLANS, PLAN_NAMES } from '../../shared/rules/plans.ts';
 import { REGIONS } from '../../shared/rules/regions.ts';
+
+/** What a token that the service has sent to a user is for. */
+export const TOKEN_PURPOSES = ['verify_email', 'change_email', 'reset_password', 'two_factor'] as const;
 
 export const accounts = sqliteTable(
   'accounts',
@@ -36,6 +39,9 @@ export const users = sqliteTable('users', {
   accountId: text('account_id').primaryKey(),
   email: text().notNull().unique(),
   passwordHash: text('password_hash').notNull(),
+  emailVerifiedAt: integer('email_verified_at'),
+  /** Null for the password that the user has registered with. */
+  passwordChangedAt: integer('password_changed_at'),
 });
 
 export const sessions = sqliteTable(
@@ -47,11 +53,47 @@ export const sessions = sqliteTable(
       .references(() => users.accountId),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
+    /** Null for a session of the previous release. */
+    id: text(),
+    /** Of the last call, as of an hour ago at most. Null for a session of the previous release. */
+    lastSeenAt: integer('last_seen_at'),
+    ip: text(),
+    userAgent: text('user_agent'),
   },
   (table) => [
     index('sessions_by_expiry').on(table.expiresAt),
     index('sessions_by_account').on(table.accountId, table.createdAt),
   ],
+);
+
+/** Tokens that the service has sent to a user. Only their hashes are stored. */
+export const userTokens = sqliteTable(
+  'user_tokens',
+  {
+    tokenHash: text('token_hash').primaryKey(),
+    accountId: text('account_id').notNull(),
+    purpose: text({ enum: TOKEN_PURPOSES }).notNull(),
+    /** The address that the token was sent to, and which it confirms. Empty for a two-factor challenge. */
+    email: text().notNull(),
+    expiresAt: integer('expires_at').notNull(),
+    /** Wrong codes that were sent with a two-factor challenge. */
+    tries: integer().notNull().default(0),
+  },
+  (table) => [
+    index('user_tokens_by_account').on(table.accountId),
+    index('user_tokens_by_expiry').on(table.expiresAt),
+  ],
+);
+
+/** Browsers that have signed in to an account, by the hash of a cookie. A table without rowids, as audit_log is. */
+export const knownBrowsers = sqliteTable(
+  'known_browsers',
+  {
+    accountId: text('account_id').notNull(),
+    browserHash: text('browser_hash').notNull(),
+    seenAt: integer('seen_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.browserHash] })],
 );
 
 /** Attempts per fixed window. `bucket` is a hash of the limit's name and its subject, for example an email address. */
@@ -69,4 +111,5 @@ export const throttles = sqliteTable(
   (table) => [index('throttles_by_expiry').on(table.expiresAt)],
 );
 
+export type UserRow = typeof users.$inferSelect;
 export type AccountRow = typeof accounts.$inferSelect;

@@ -1,0 +1,34 @@
+import { eq } from 'drizzle-orm';
+import type * as z from 'zod';
+import { confirmPassword } from '../accounts/confirm-password.ts';
+import { consumeAttempts, mailLimits } from '../accounts/throttle.ts';
+import { deleteExpiredTokens, deleteTokens, newUserToken } from '../accounts/user-tokens.ts';
+import type { Client } from '../auth/client.ts';
+import type { UserCtx } from '../db/ctx.ts';
+import { users, userTokens } from '../db/schema.ts';
+import { confirmEmail, emailChangeRequested, tokenUrl } from '../mail/templates.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
+import type { changeEmailInput } from './schemas.ts';
+
+/** Starts a change of the caller's email address. Returns the emails to send after the response. */
+export const changeEmail = async (
+  ctx: UserCtx,
+  { email, current_password }: z.infer<typeof changeEmailInput>,
+  { ip, origin }: Client,
+) => {
+  await consumeAttempts(ctx, mailLimits('change', ctx.accountId));
+  const user = await confirmPassword(ctx, current_password, ip);
+  if (email === user.email) throw invalidField('email', 'is already the email address of this account');
+  const taken = await ctx.firstDb.select().from(users).where(eq(users.email, email)).get();
+  if (taken) throw new AppError('email_taken');
+  const { token, row } = newUserToken(ctx, user.accountId, 'change_email', email);
+  await ctx.firstDb.batch([
+    deleteTokens(ctx, user.accountId, ['change_email']),
+    ctx.firstDb.insert(userTokens).values(row),
+    deleteExpiredTokens(ctx),
+  ]);
+  return [
+    { to: email, mail: confirmEmail(tokenUrl(origin, 'verify-email', token)) },
+    { to: user.email, mail: emailChangeRequested(origin, email) },
+  ];
+};

@@ -1,0 +1,96 @@
+import { and, eq } from 'drizzle-orm';
+import type * as z from 'zod';
+import { confirmPassword, wrongPassword } from '../accounts/confirm-password.ts';
+import { hashPassword } from '../accounts/passwords.ts';
+import { signIn } from '../accounts/sign-in.ts';
+import { consumeAttempts, forgotPasswordLimits, resetPasswordLimits } from '../accounts/throttle.ts';
+import { getUser, isSamePassword, setPassword } from '../accounts/user.ts';
+import {
+  deleteExpiredTokens,
+  deleteTokens,
+  ENDED_WITH_PASSWORD,
+  findUserToken,
+  isUnused,
+  newUserToken,
+} from '../accounts/user-tokens.ts';
+import { auditFirst } from '../audit/audit.ts';
+import type { Client } from '../auth/client.ts';
+import { endOtherSessions } from '../auth/sessions.ts';
+import type { PublicCtx, UserCtx } from '../db/ctx.ts';
+import { violatesNotNull } from '../db/errors.ts';
+import { users, userTokens } from '../db/schema.ts';
+import { hasMail, sendMail } from '../mail/send.ts';
+import { passwordChanged, resetPassword as resetPasswordMail, tokenUrl } from '../mail/templates.ts';
+import { AppError } from '../shared/app-error.ts';
+import { logError } from '../shared/log.ts';
+import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
+
+/** Changes the caller's password and ends every other session. Returns an email to send after the response. */
+export const changePassword = async (
+  ctx: UserCtx,
+  input: z.infer<typeof changePasswordInput>,
+  { ip, origin }: Client,
+  sessionHash: string | null,
+) => {
+  const user = await confirmPassword(ctx, input.current_password, ip);
+  const passwordHash = await hashPassword(input.password);
+  const changed = { ...user, passwordHash, passwordChangedAt: Date.now() };
+  try {
+    await ctx.firstDb.batch([
+      setPassword(ctx, changed, isSamePassword(user)),
+      endOtherSessions(ctx, user.accountId, sessionHash),
+      deleteTokens(ctx, user.accountId, ENDED_WITH_PASSWORD),
+      auditFirst(ctx, 'password.change', null),
+    ]);
+  } catch (error) {
+    throw violatesNotNull(error, 'users.password_hash') ? wrongPassword() : error;
+  }
+  return { to: user.email, mail: passwordChanged(origin) };
+};
+
+/**
+ * Sends the email with which a user can set a new password. It runs after the response, which therefore is the same, and
+ * takes as long, whether the email address is known or not, and whether a limit is reached or not.
+ */
+export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: Client): Promise<void> => {
+  if (!hasMail(ctx.env)) return;
+  try {
+    await consumeAttempts(ctx, forgotPasswordLimits(ip, email));
+    const user = await ctx.firstDb.select().from(users).where(eq(users.email, email)).get();
+    if (!user) return;
+    const { token, row } = newUserToken(ctx, user.accountId, 'reset_password', email);
+    await ctx.firstDb.batch([ctx.firstDb.insert(userTokens).values(row), deleteExpiredTokens(ctx)]);
+    await sendMail(ctx.env, email, resetPasswordMail(tokenUrl(origin, 'reset-password', token)));
+  } catch (error) {
+    if (!(error instanceof AppError)) logError('reset_not_sent', error);
+  }
+};
+
+/** Sets a new password, ends every session, and signs in. */
+export const resetPassword = async (
+  ctx: PublicCtx,
+  input: z.infer<typeof resetPasswordInput>,
+  client: Client,
+) => {
+  const { tokenHash, accountId, email } = await findUserToken(ctx, input.token, ['reset_password']);
+  await consumeAttempts(ctx, resetPasswordLimits(client.ip));
+  const user = await getUser(ctx, accountId);
+  const passwordHash = await hashPassword(input.password);
+  const emailVerifiedAt = user.emailVerifiedAt ?? Date.now();
+  const changed = { ...user, passwordHash, passwordChangedAt: Date.now(), emailVerifiedAt };
+  try {
+    const signedIn = await signIn(ctx, changed, client, 'password.reset', [
+      setPassword(ctx, changed, isUnused(tokenHash)),
+      // The link has proven that the email address is the user's.
+      ctx.firstDb
+        .update(users)
+        .set({ emailVerifiedAt })
+        .where(and(eq(users.accountId, accountId), eq(users.email, email))),
+      endOtherSessions(ctx, accountId, null),
+      deleteTokens(ctx, accountId, ENDED_WITH_PASSWORD),
+    ]);
+    return { ...signedIn, mail: { to: user.email, mail: passwordChanged(client.origin) } };
+  } catch (error) {
+    throw violatesNotNull(error, 'users.password_hash') ? new AppError('invalid_token') : error;
+  }
+};

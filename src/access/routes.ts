@@ -1,0 +1,140 @@
+import { Hono } from 'hono';
+import { signedInBody, toSignedIn } from '../accounts/schemas.ts';
+import { confirmEmail, findUnverified, sendVerification } from '../accounts/verify-email.ts';
+import { clientOf } from '../auth/client.ts';
+import { endpoint } from '../auth/endpoint.ts';
+import { setSignInCookies } from '../auth/session-cookie.ts';
+import { type AppEnv, publicCtx, userCtx } from '../http/context.ts';
+import { body } from '../http/input.ts';
+import { sendMail } from '../mail/send.ts';
+import { changeEmail } from './change-email.ts';
+import { changePassword, resetPassword, sendReset } from './passwords.ts';
+import {
+  changeEmailInput,
+  changePasswordInput,
+  emailVerifiedBody,
+  forgotPasswordInput,
+  mailAcceptedBody,
+  passwordChangedBody,
+  resetPasswordInput,
+  verifyEmailInput,
+} from './schemas.ts';
+
+const ACCEPTED = { accepted: true } as const;
+
+export const accessRoutes = new Hono<AppEnv>()
+  .post(
+    '/change-password',
+    endpoint({
+      id: 'changePassword',
+      tag: 'Account',
+      summary: 'Change the password',
+      description: 'Every other session ends.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The password has changed.', schema: passwordChangedBody }],
+      errors: ['invalid_credentials'],
+    }),
+    body(changePasswordInput),
+    async (c) => {
+      const sessionHash = c.get('sessionHash') ?? null;
+      const changed = await changePassword(userCtx(c), c.req.valid('json'), clientOf(c), sessionHash);
+      c.executionCtx.waitUntil(sendMail(c.env, changed.to, changed.mail));
+      return c.json({ changed: true as const }, 200);
+    },
+  )
+  .post(
+    '/forgot-password',
+    endpoint({
+      id: 'forgotPassword',
+      tag: 'Account',
+      summary: 'Ask for an email to reset the password',
+      description:
+        'The response is the same whether an account has the email address or not. The link in the email works once, for an hour.',
+      access: 'public',
+      answers: [
+        {
+          status: 202,
+          description: 'If an account has the email address, it gets an email.',
+          schema: mailAcceptedBody,
+        },
+      ],
+    }),
+    body(forgotPasswordInput),
+    (c) => {
+      c.executionCtx.waitUntil(sendReset(publicCtx(c), c.req.valid('json').email, clientOf(c)));
+      return c.json(ACCEPTED, 202);
+    },
+  )
+  .post(
+    '/reset-password',
+    endpoint({
+      id: 'resetPassword',
+      tag: 'Account',
+      summary: 'Set a new password with the token of an email',
+      description: 'Every session ends, and a new one starts.',
+      access: 'public',
+      answers: [{ status: 200, description: 'The account and a new session.', schema: signedInBody }],
+      errors: ['invalid_token', 'rate_limit_exceeded'],
+    }),
+    body(resetPasswordInput),
+    async (c) => {
+      const signedIn = await resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c));
+      c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
+      setSignInCookies(c, signedIn);
+      return c.json(toSignedIn(signedIn), 200);
+    },
+  )
+  .post(
+    '/verify-email',
+    endpoint({
+      id: 'verifyEmail',
+      tag: 'Account',
+      summary: 'Confirm an email address with the token of an email',
+      description: 'After a change of the email address, the new address takes effect with this call.',
+      access: 'public',
+      answers: [{ status: 200, description: 'The email address is verified.', schema: emailVerifiedBody }],
+      errors: ['invalid_token', 'email_taken'],
+    }),
+    body(verifyEmailInput),
+    async (c) => {
+      const { email, mail } = await confirmEmail(publicCtx(c), c.req.valid('json').token);
+      if (mail) c.executionCtx.waitUntil(sendMail(c.env, mail.to, mail.mail));
+      return c.json({ email, email_verified: true as const }, 200);
+    },
+  )
+  .post(
+    '/resend-verification',
+    endpoint({
+      id: 'resendVerification',
+      tag: 'Account',
+      summary: 'Send the verification email again',
+      description: 'Sends nothing if the email address is already verified. At most five times an hour.',
+      access: 'account',
+      answers: [{ status: 202, description: 'The email is on its way.', schema: mailAcceptedBody }],
+    }),
+    async (c) => {
+      const ctx = userCtx(c);
+      const account = await findUnverified(ctx);
+      if (account) c.executionCtx.waitUntil(sendVerification(ctx, account, clientOf(c).origin));
+      return c.json(ACCEPTED, 202);
+    },
+  )
+  .post(
+    '/change-email',
+    endpoint({
+      id: 'changeEmail',
+      tag: 'Account',
+      summary: 'Change the email address',
+      description:
+        'The new address takes effect once it is confirmed with the token of the email that it gets. The present address gets an email, too. At most five times an hour.',
+      access: 'account',
+      answers: [{ status: 202, description: 'The new address gets an email.', schema: mailAcceptedBody }],
+      errors: ['invalid_credentials', 'email_taken'],
+    }),
+    body(changeEmailInput),
+    async (c) => {
+      const mails = await changeEmail(userCtx(c), c.req.valid('json'), clientOf(c));
+      for (const { to, mail } of mails) c.executionCtx.waitUntil(sendMail(c.env, to, mail));
+      return c.json(ACCEPTED, 202);
+    },
+  );

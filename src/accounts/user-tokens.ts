@@ -1,0 +1,71 @@
+import { and, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { isMinted, mintToken } from '../auth/tagged-tokens.ts';
+import type { PublicCtx } from '../db/ctx.ts';
+import { type TOKEN_PURPOSES, userTokens } from '../db/schema.ts';
+import { AppError } from '../shared/app-error.ts';
+import { sha256 } from '../shared/hash.ts';
+import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+
+// Tokens that prove what a user could see: an email, or the answer to a login with two-factor authentication.
+
+type Purpose = (typeof TOKEN_PURPOSES)[number];
+
+const LIFETIME_MS: Record<Purpose, number> = {
+  verify_email: DAY_MS,
+  change_email: DAY_MS,
+  reset_password: HOUR_MS,
+  two_factor: 10 * 60_000,
+};
+
+const TOKEN_PREFIX = 'lkt_';
+
+/** Returns a new token and the row to store. */
+export const newUserToken = (ctx: PublicCtx, accountId: string, purpose: Purpose, email = '') => {
+  const token = mintToken(ctx, TOKEN_PREFIX);
+  const expiresAt = Date.now() + LIFETIME_MS[purpose];
+  return { token, row: { tokenHash: sha256(token), accountId, purpose, email, expiresAt } };
+};
+
+/** Returns a token's row. Throws if the token is forged, used, expired, or for something else. */
+export const findUserToken = async (ctx: PublicCtx, token: string, purposes: Purpose[]) => {
+  const row = isMinted(ctx, TOKEN_PREFIX, token)
+    ? await ctx.firstDb
+        .select()
+        .from(userTokens)
+        .where(
+          and(
+            eq(userTokens.tokenHash, sha256(token)),
+            inArray(userTokens.purpose, purposes),
+            gt(userTokens.expiresAt, Date.now()),
+          ),
+        )
+        .get()
+    : undefined;
+  if (!row) throw new AppError('invalid_token');
+  return row;
+};
+
+/** Whether a token is still unused, as a condition for the batch that uses it. */
+export const isUnused = (tokenHash: string): SQL =>
+  sql`EXISTS (SELECT 1 FROM ${userTokens} WHERE ${userTokens.tokenHash} = ${tokenHash})`;
+
+/** Statement that ends the account's tokens for these purposes. */
+export const deleteTokens = ({ firstDb }: PublicCtx, accountId: string, purposes: Purpose[]) =>
+  firstDb
+    .delete(userTokens)
+    .where(and(eq(userTokens.accountId, accountId), inArray(userTokens.purpose, purposes)));
+
+/** A change of the password ends what somebody who knew the old one may have started. */
+export const ENDED_WITH_PASSWORD: Purpose[] = ['reset_password', 'change_email', 'two_factor'];
+
+/** Limits the work of one request. Each request adds one row, so the table still shrinks. */
+const MAX_DELETED = 100;
+
+export const deleteExpiredTokens = ({ firstDb }: PublicCtx) => {
+  const expired = firstDb
+    .select({ tokenHash: userTokens.tokenHash })
+    .from(userTokens)
+    .where(lt(userTokens.expiresAt, Date.now()))
+    .limit(MAX_DELETED);
+  return firstDb.delete(userTokens).where(inArray(userTokens.tokenHash, expired));
+};

@@ -1,0 +1,77 @@
+import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
+import { firstDatabase } from '../db/client.ts';
+import type { Ctx, PublicCtx } from '../db/ctx.ts';
+import { type AccountRow, accounts, type UserRow, users, userTokens } from '../db/schema.ts';
+import { commit } from '../gate/feed.ts';
+import { getAccount } from './account.ts';
+
+export const getUser = async (
+  { firstDb }: Pick<PublicCtx, 'firstDb'>,
+  accountId: string,
+): Promise<UserRow> => {
+  const user = await firstDb.select().from(users).where(eq(users.accountId, accountId)).get();
+  if (!user) throw new Error(`The account ${accountId} has no user.`);
+  return user;
+};
+
+/** Copies the user's email address to the account, which may be in another database. */
+export const copyEmail = (ctx: Ctx, email: string) =>
+  commit(
+    ctx,
+    [ctx.db.update(accounts).set({ email }).where(eq(accounts.id, ctx.accountId))],
+    [{ kind: 'account', ref: ctx.accountId }],
+  );
+
+/** An account with what its user has to show. */
+export interface Profile extends AccountRow {
+  emailVerifiedAt: number | null;
+  /** An email address that takes the place of the present one when it is confirmed. */
+  pendingEmail: string | null;
+}
+
+/**
+ * Returns the account with its user's email address. If a change of the address was cut off between the two databases,
+ * this completes it.
+ */
+export const getProfile = async (ctx: Ctx): Promise<Profile> => {
+  const firstDb = firstDatabase(ctx.env);
+  const [account, [[user], [pending]]] = await Promise.all([
+    getAccount(ctx),
+    firstDb.batch([
+      firstDb.select().from(users).where(eq(users.accountId, ctx.accountId)),
+      firstDb
+        .select({ email: userTokens.email })
+        .from(userTokens)
+        .where(
+          and(
+            eq(userTokens.accountId, ctx.accountId),
+            eq(userTokens.purpose, 'change_email'),
+            gt(userTokens.expiresAt, Date.now()),
+          ),
+        ),
+    ]),
+  ]);
+  if (!user) throw new Error(`The account ${ctx.accountId} has no user.`);
+  if (user.email !== account.email) await copyEmail(ctx, user.email);
+  return {
+    ...account,
+    email: user.email,
+    emailVerifiedAt: user.emailVerifiedAt,
+    pendingEmail: pending?.email ?? null,
+  };
+};
+
+/** Whether the password is still the one that was checked, as a condition for a batch. */
+export const isSamePassword = ({ passwordChangedAt }: Pick<UserRow, 'passwordChangedAt'>): SQL =>
+  sql`${users.passwordChangedAt} IS ${passwordChangedAt}`;
+
+/** Statement that sets the password. Unless the condition holds, `password_hash` is null, which fails the batch. */
+export const setPassword = (
+  { firstDb }: Pick<PublicCtx, 'firstDb'>,
+  { accountId, passwordHash, passwordChangedAt }: UserRow,
+  condition: SQL,
+) =>
+  firstDb
+    .update(users)
+    .set({ passwordHash: sql`CASE WHEN ${condition} THEN ${passwordHash} END`, passwordChangedAt })
+    .where(eq(users.accountId, accountId));

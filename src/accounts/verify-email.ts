@@ -1,0 +1,73 @@
+import { eq, sql } from 'drizzle-orm';
+import { auditFirst } from '../audit/audit.ts';
+import { databaseOf } from '../db/client.ts';
+import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
+import { violatesNotNull, violatesUnique } from '../db/errors.ts';
+import { users, userTokens } from '../db/schema.ts';
+import { hasMail, sendMail } from '../mail/send.ts';
+import { emailChanged, tokenUrl, verifyEmail } from '../mail/templates.ts';
+import { AppError } from '../shared/app-error.ts';
+import { logError } from '../shared/log.ts';
+import { mailLimits, consumeAttempts } from './throttle.ts';
+import { copyEmail, getUser } from './user.ts';
+import { deleteExpiredTokens, deleteTokens, findUserToken, isUnused, newUserToken } from './user-tokens.ts';
+
+/** Sends the email by which a user proves that the account's email address is theirs. */
+export const sendVerification = async (
+  ctx: PublicCtx,
+  { id, email }: { id: string; email: string },
+  origin: string,
+): Promise<void> => {
+  if (!hasMail(ctx.env)) return;
+  const { token, row } = newUserToken(ctx, id, 'verify_email', email);
+  await ctx.firstDb.batch([ctx.firstDb.insert(userTokens).values(row), deleteExpiredTokens(ctx)]);
+  await sendMail(ctx.env, email, verifyEmail(tokenUrl(origin, 'verify-email', token)));
+};
+
+/** Returns the caller's account if its email address is still to be verified. */
+export const findUnverified = async (ctx: UserCtx) => {
+  await consumeAttempts(ctx, mailLimits('verify', ctx.accountId));
+  const { accountId, email, emailVerifiedAt } = await getUser(ctx, ctx.accountId);
+  return emailVerifiedAt === null ? { id: accountId, email } : null;
+};
+
+/** Takes the token of a new account's email, or of a changed email address, which then replaces the present one. */
+export const confirmEmail = async (ctx: PublicCtx, token: string) => {
+  const { tokenHash, accountId, purpose, email } = await findUserToken(ctx, token, [
+    'verify_email',
+    'change_email',
+  ]);
+  const isChange = purpose === 'change_email';
+  const { email: oldEmail } = await getUser(ctx, accountId);
+  // Whoever has the token has got the email, but need not be signed in.
+  const account: Ctx = {
+    env: ctx.env,
+    db: databaseOf(ctx.env, accountId),
+    accountId,
+    key: null,
+    actor: { kind: 'session', id: null },
+    ip: ctx.ip,
+  };
+  try {
+    await ctx.firstDb.batch([
+      // Fails the batch if the token has just been used.
+      ctx.firstDb
+        .update(users)
+        .set({ email: sql`CASE WHEN ${isUnused(tokenHash)} THEN ${email} END`, emailVerifiedAt: Date.now() })
+        .where(eq(users.accountId, accountId)),
+      auditFirst(account, isChange ? 'email.change' : 'email.verify', null),
+      // Tokens that were sent to the old address end with it.
+      deleteTokens(
+        ctx,
+        accountId,
+        isChange ? ['verify_email', 'change_email', 'reset_password'] : ['verify_email'],
+      ),
+    ]);
+  } catch (error) {
+    if (violatesNotNull(error, 'users.email')) throw new AppError('invalid_token');
+    throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
+  }
+  // The next look at the account completes a copy that fails.
+  if (isChange) await copyEmail(account, email).catch((error) => logError('email_not_copied', error));
+  return { email, mail: isChange ? { to: oldEmail, mail: emailChanged(email) } : null };
+};

@@ -1,0 +1,50 @@
+import { Hono } from 'hono';
+import { endpoint } from '../auth/endpoint.ts';
+import { listSessions } from '../auth/sessions.ts';
+import { type AppEnv, userCtx } from '../http/context.ts';
+import { endedSessionBody, endedSessionsBody, sessionsBody, toSession } from './schemas.ts';
+import { endOthers, endSessionById } from './sessions.ts';
+
+export const sessionRoutes = new Hono<AppEnv>()
+  .get(
+    '/',
+    endpoint({
+      id: 'listSessions',
+      tag: 'Account',
+      summary: 'List the sessions',
+      access: 'account',
+      answers: [{ status: 200, description: 'The sessions, newest first.', schema: sessionsBody }],
+    }),
+    async (c) => {
+      const rows = await listSessions(userCtx(c), c.var.ctx.accountId);
+      return c.json({ data: rows.map((row) => toSession(row, c.get('sessionHash') ?? null)) }, 200);
+    },
+  )
+  .delete(
+    '/',
+    endpoint({
+      id: 'endOtherSessions',
+      tag: 'Account',
+      summary: 'End all other sessions',
+      description: 'With an API key, all sessions end.',
+      access: 'account',
+      answers: [{ status: 200, description: 'The sessions have ended.', schema: endedSessionsBody }],
+    }),
+    async (c) => c.json({ ended: await endOthers(userCtx(c), c.get('sessionHash') ?? null) }, 200),
+  )
+  .delete(
+    '/:id',
+    endpoint({
+      id: 'endSession',
+      tag: 'Account',
+      summary: 'End a session',
+      access: 'account',
+      answers: [{ status: 200, description: 'The session has ended.', schema: endedSessionBody }],
+      errors: ['not_found'],
+    }),
+    async (c) => {
+      const id = c.req.param('id');
+      await endSessionById(userCtx(c), id);
+      return c.json({ id, deleted: true as const }, 200);
+    },
+  );

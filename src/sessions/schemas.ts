@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import { type listSessions, sessionId } from '../auth/sessions.ts';
+import { isoTime } from '../shared/rules/dates.ts';
+
+export const sessionBody = z
+  .object({
+    id: z.string(),
+    created_at: z.iso.datetime(),
+    last_seen_at: z.iso.datetime().nullable().meta({ description: 'Brought up to date once an hour.' }),
+    ip: z.string().nullable(),
+    user_agent: z.string().nullable(),
+    current: z.boolean().meta({ description: 'Whether this session makes the call.' }),
+  })
+  .meta({ id: 'Session' });
+
+export const sessionsBody = z.object({ data: z.array(sessionBody) }).meta({ id: 'Sessions' });
+
+export const endedSessionBody = z
+  .object({ id: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'EndedSession' });
+
+export const endedSessionsBody = z
+  .object({ ended: z.int().meta({ description: 'How many sessions have ended.' }) })
+  .meta({ id: 'EndedSessions' });
+
+type SessionRow = Awaited<ReturnType<typeof listSessions>>[number];
+
+export const toSession = (row: SessionRow, sessionHash: string | null): z.infer<typeof sessionBody> => ({
+  id: sessionId(row),
+  created_at: isoTime(row.createdAt),
+  last_seen_at: row.lastSeenAt === null ? null : isoTime(row.lastSeenAt),
+  ip: row.ip,
+  user_agent: row.userAgent,
+  current: row.tokenHash === sessionHash,
+});
