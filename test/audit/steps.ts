@@ -87,6 +87,11 @@ const ACCOUNT: Step[] = [
   ['POST /api/home-region', 'account.move', session('POST', '/api/home-region', { region: 'weur' })],
   ['POST /api/create-api-key', 'api_key.create', session('POST', '/api/create-api-key', { name: 'Shop' })],
   ['GET /api/api-keys/:id', 'api_key.reveal', session('GET', apiKey)],
+  [
+    'POST /api/api-keys/:id/rotate',
+    'api_key.rotate',
+    (world) => world.ada.asSession('POST', `${apiKey(world)}/rotate`),
+  ],
   ['DELETE /api/api-keys/:id', 'api_key.delete', session('DELETE', apiKey)],
 ];
 
