@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { app } from '../../src/app.ts';
-import { callRoute, expectAbsent, nameOf, routesWithId, SERVICE_SECRETS } from '../http/security.ts';
+import {
+  APPLICATION_CALLS,
+  callRoute,
+  expectAbsent,
+  nameOf,
+  routesWithId,
+  SERVICE_SECRETS,
+} from '../http/security.ts';
 import { storedEntries } from '../support/audit.ts';
 import { type Answer, type Json, signUp } from '../support/client.ts';
 import { OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
@@ -56,10 +63,14 @@ test('every change of an account and every revealed secret leaves one entry, wit
   expectAbsent(JSON.stringify(before), [...secrets, ...Object.values(PRIVATE)]);
 });
 
-test('a refused call leaves no entry', async () => {
+test('refused calls and the calls of applications leave no entry', async () => {
   const ada = await signUp();
   const license = await ada.createLicense();
   const before = await storedEntries();
+  for (const path of APPLICATION_CALLS) {
+    const body = { license_key: license.license_key, fingerprint: PRIVATE.fingerprint };
+    expect([path, (await ada.asKey('POST', path, body)).status]).toEqual([path, 200]);
+  }
   const refusals: [string, Answer][] = [];
   const headers = { authorization: `Bearer ${ada.token}` };
   for (const route of routesWithId) {

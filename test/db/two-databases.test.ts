@@ -64,6 +64,17 @@ test.for(ACCOUNTS)('an account created at $createdAt keeps everything but its us
     licenses: { total: 2 },
     api_keys: { total: 1 },
   });
+  const log = await call('GET', '/api/audit-log', { headers });
+  expect(log.body.data.map(({ action }: { action: string }) => action)).toEqual([
+    'login',
+    'plan.change',
+    'checkout.start',
+    'license.update',
+    'license.create',
+    'license.create',
+    'api_key.create',
+    'register',
+  ]);
   const ownTables = ['accounts', ...ACCOUNT_TABLES];
   expect(new Set(await tablesWithRows(env[row.own], ada.accountId))).toEqual(
     new Set(row.own === 'DB' ? ['users', 'sessions', ...ownTables] : ownTables),
