@@ -24,8 +24,9 @@ export const openAudit = (limit: number) => {
   const stored = new Set<string>();
   const accepted = new Set<string>();
 
-  const check = (isKept: boolean, message: string) => {
-    if (!isKept) throw new Broken(message);
+  /** The message is only built for a broken promise, because most of the model's time would go into messages. */
+  const check = (isKept: boolean, message: () => string) => {
+    if (!isKept) throw new Broken(message());
   };
 
   return {
@@ -60,12 +61,12 @@ export const openAudit = (limit: number) => {
       const call = calls.get(answer.callId);
       if (!call) return;
       const { version, usage, periodStartMs } = answer;
-      check(version >= call.seen, `a verify shows version ${version} after ${call.seen} was answered`);
-      if (answer.isAdmitted) check(call.counted > 0, 'a verify was answered before it was counted');
+      check(version >= call.seen, () => `a verify shows version ${version} after ${call.seen} was answered`);
+      if (answer.isAdmitted) check(call.counted > 0, () => 'a verify was answered before it was counted');
       call.isAdmitted = answer.isAdmitted;
       if (!isFromRegion) return;
       const before = call.usage[periodStartMs] ?? 0;
-      check(usage >= before, `the usage goes back from ${before} to ${usage}`);
+      check(usage >= before, () => `the usage goes back from ${before} to ${usage}`);
       const shown = shownUsage[call.region];
       shown[periodStartMs] = Math.max(shown[periodStartMs] ?? 0, usage);
     },
@@ -75,11 +76,11 @@ export const openAudit = (limit: number) => {
     counted: ({ id, weight, periodStartMs }: CountedCall) => {
       const total = (countedByPeriod.get(periodStartMs) ?? 0) + weight;
       countedByPeriod.set(periodStartMs, total);
-      check(total <= limit, `${total} calls were counted, the limit is ${limit}`);
+      check(total <= limit, () => `${total} calls were counted, the limit is ${limit}`);
       const call = calls.get(id);
       if (!call) return;
       call.counted++;
-      check(call.counted === 1 || call.isAmbiguous, 'a call was counted twice');
+      check(call.counted === 1 || call.isAmbiguous, () => 'a call was counted twice');
     },
 
     /** How many calls were counted, at home and in branches. */
@@ -95,7 +96,7 @@ export const openAudit = (limit: number) => {
       const answered = answeredVersions[license] ?? 0;
       check(
         version === null || version >= answered,
-        `a branch shows ${version} after ${answered} was answered`,
+        () => `a branch shows ${version} after ${answered} was answered`,
       );
     },
 
@@ -104,9 +105,12 @@ export const openAudit = (limit: number) => {
 
     checkEnd: (counted: Record<number, number>, eventsLeft: number) => {
       for (const [period, total] of countedByPeriod)
-        check(counted[period] === total, `home says that ${counted[period]} were counted, not ${total}`);
-      check(eventsLeft === 0, `${eventsLeft} events are left`);
-      for (const event of stored) check(accepted.has(event), `the event ${event} is lost`);
+        check(
+          counted[period] === total,
+          () => `home says that ${counted[period]} were counted, not ${total}`,
+        );
+      check(eventsLeft === 0, () => `${eventsLeft} events are left`);
+      for (const event of stored) check(accepted.has(event), () => `the event ${event} is lost`);
     },
   };
 };

@@ -60,6 +60,7 @@ export const openHome = (rules: Rules, settings: HomeSettings) => {
   /** Answers what has waited for branches: changes, and calls that waited for grants to be given back. */
   const answerWaiting = (home: Home, turn: Turn) => {
     const { memory } = home;
+    if (memory.changes.length === 0 && memory.parked.length === 0) return;
     memory.changes = memory.changes.filter(({ barrier, reply }) => {
       const leased = Object.values(memory.known);
       if (rules.whoMustAck(leased, barrier, turn.nowMs).length > 0) return true;
