@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { admitKey, setRateHeaders, toRefusalError } from '../auth/authenticate.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { regionOf } from '../gate/regions/region-of.ts';
+import { readRegionSettings } from '../gate/regions/settings.ts';
 import type { SeatCall } from '../gate/seats.ts';
 import { allowAnyOrigin } from '../http/any-origin.ts';
 import { clientLocation } from '../http/client-location.ts';
@@ -87,7 +88,7 @@ const answerCall = async (c: Context<AppEnv>, call: SeatCall, sent: ApplicationI
   const key = c.get('key');
   const request = call === 'verify' && isPlain(sent) ? null : toRequest(sent);
   if (request !== null) requireSigningKeys(c.env, call);
-  const region = c.env.REGIONS === 'on' ? regionOf(clientLocation(c)) : null;
+  const region = readRegionSettings(c.env).isOn ? regionOf(clientLocation(c)) : null;
   const reply = await callGate(c.env, key, call, sent.license_key, request, canSign(c.env), region);
   if (reply.region) c.header('Latchkey-Region', reply.region);
   if (reply.refused !== null) throw toRefusalError(c, reply);

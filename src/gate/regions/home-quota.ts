@@ -31,6 +31,10 @@ export const openHomeQuota = (
     quotaOf,
     escrowIn,
 
+    /**
+     * `api_usage` goes back within a region if the Worker turns from a branch to home before the branch has reported its last
+     * calls: by those since its last renewal or forward, never by more than it was granted. The next report makes up for it.
+     */
     callsIn: (startMs: number, limit: number): PeriodCalls => {
       const quota = quotaOf(startMs, limit);
       return { apiUsage: usedByOthers(quota, undefined), remaining: remaining(quota) };

@@ -8,7 +8,7 @@ import { effectivePlan, PLANS, type PlanTerms } from '../../shared/rules/plans.t
 export interface ShareOffer {
   term: number;
   number: number;
-  /** Calls per second. */
+  /** In the unit of the limit that is shared. Home shares out parts of 1, which apply to each rate limit of the account. */
   perSecond: number;
 }
 

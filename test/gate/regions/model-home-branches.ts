@@ -13,6 +13,8 @@ import type { Rules } from './model-rules.ts';
 import type { BranchName, HomeDisk } from './model-types.ts';
 
 const OPEN_AFTER_CALLS = 2;
+/** More than a branch without calls would get otherwise. */
+const SMALLEST_SHARE = 12;
 
 /** What home does with its branches: it opens, hears, renews and closes them. */
 export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: HomeSettings) => {
@@ -66,6 +68,7 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
     const offers = rules.share(
       callsPerSecond,
       branches.map(({ share, usedLately }) => ({ ...share, usedLately })),
+      { smallest: SMALLEST_SHARE },
     );
     for (const [i, known] of branches.entries()) {
       const perSecond = offers[i] ?? null;
