@@ -23,6 +23,7 @@ export const Dialog = ({
   title,
   hint,
   width = 'max-w-lg',
+  focusAfter,
   children,
 }: {
   isOpen: boolean;
@@ -32,6 +33,8 @@ export const Dialog = ({
   title: string;
   hint?: ReactNode;
   width?: string;
+  /** Returns the element to focus afterwards, if the button that opened the dialog may be gone. */
+  focusAfter?: () => HTMLElement | null;
   children: ReactNode;
 }) => {
   const content = useRef<HTMLDivElement>(null);
@@ -45,6 +48,7 @@ export const Dialog = ({
         <Base.Backdrop className={BACKDROP} />
         <Base.Popup
           initialFocus={(by) => by === 'touch' || firstField(content.current)}
+          {...(focusAfter && { finalFocus: focusAfter })}
           className={`${POPUP} ${width}`}
         >
           <div className="flex items-start gap-4 px-5 pt-4 pb-3">

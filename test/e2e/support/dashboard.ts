@@ -1,7 +1,8 @@
 // The dashboard under test: the shared service, and a connection to the shared browser for one test file.
 import { mkdir, rmdir } from 'node:fs/promises';
+import { text as readText } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { chromium } from 'playwright-core';
+import { chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, inject } from 'vitest';
 import { openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { type Customer, storageStateOf } from './customer.ts';
@@ -43,4 +44,10 @@ export const withClipboard = async (steps: () => Promise<void>): Promise<void> =
   } finally {
     await rmdir(clipboardLock);
   }
+};
+
+/** Clicks a button or link, and returns the file that the page then offers. */
+export const downloadBy = async (page: Page, target: Locator): Promise<{ name: string; text: string }> => {
+  const [download] = await Promise.all([page.waitForEvent('download'), target.click()]);
+  return { name: download.suggestedFilename(), text: await readText(await download.createReadStream()) };
 };

@@ -7,23 +7,40 @@ import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Td, Th, Tr } from '../../ui/table.tsx';
 import { ExpiryDate, ShortExpiry } from './expiry-date.tsx';
+import { SelectBox } from './select-box.tsx';
+import type { Selection } from './use-selection.ts';
 
 const WIDE = 'max-xl:hidden';
 const MIDDLE = 'max-md:hidden';
 const LAST_IN_MIDDLE = cx(MIDDLE, 'max-xl:pr-5');
-// On phones, the first column fills the whole row.
+// On phones, the column of the key fills the whole row.
 const FIRST = 'max-md:w-full max-md:max-w-0 max-md:pr-5';
 
-export const LICENSE_HEAD = (
-  <>
-    <Th>License key</Th>
-    <Th className={MIDDLE}>Status</Th>
-    <Th className={MIDDLE}>Customer</Th>
-    <Th className={WIDE}>Product</Th>
-    <Th className={MIDDLE}>Expires</Th>
-    <Th className={WIDE}>Created</Th>
-  </>
-);
+const SELECT = 'w-8';
+
+export const LicenseHead = ({ count, selection }: { count: number; selection: Selection }) => {
+  const selected = selection.selected.length;
+  return (
+    <>
+      <Th className={SELECT}>
+        <SelectBox
+          id="select-all"
+          label="Select all licenses shown"
+          isChecked={count > 0 && selected === count}
+          disabled={count === 0}
+          isMixed={selected > 0 && selected < count}
+          onChange={selection.chooseAll}
+        />
+      </Th>
+      <Th>License key</Th>
+      <Th className={MIDDLE}>Status</Th>
+      <Th className={MIDDLE}>Customer</Th>
+      <Th className={WIDE}>Product</Th>
+      <Th className={MIDDLE}>Expires</Th>
+      <Th className={WIDE}>Created</Th>
+    </>
+  );
+};
 
 /** A link that covers the whole row, so that clicks and middle clicks anywhere in the row open the license. */
 const KeyLink = ({ license }: { license: License }) => (
@@ -46,8 +63,15 @@ const Customer = ({ license }: { license: License }) =>
     </>
   );
 
-export const LicenseRow = ({ license }: { license: License }) => (
-  <Tr className="relative">
+export const LicenseRow = ({ license, selection }: { license: License; selection: Selection }) => (
+  <Tr className={cx('relative', selection.isSelected(license.id) && 'bg-brass-soft/40')}>
+    <Td className={SELECT}>
+      <SelectBox
+        label={`Select ${license.license_key}`}
+        isChecked={selection.isSelected(license.id)}
+        onChange={(isSelected, isRange) => selection.choose(license.id, isSelected, isRange)}
+      />
+    </Td>
     <Td className={FIRST}>
       <span className="flex items-center gap-1 max-md:justify-between">
         <KeyLink license={license} />
@@ -89,6 +113,7 @@ const WIDTHS = [MIDDLE, cx('w-[28%]', MIDDLE), cx('w-[18%]', WIDE), LAST_IN_MIDD
 export const LicenseRowSkeletons = () =>
   Array.from({ length: 8 }, (_, row) => (
     <tr key={row}>
+      <Td className={SELECT} />
       <Td className={FIRST}>
         <span className="flex h-8 items-center">
           <Skeleton className="h-3.5 w-52 md:mr-9" />

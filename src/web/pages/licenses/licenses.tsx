@@ -11,11 +11,13 @@ import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
+import { BulkBar } from './bulk-bar.tsx';
 import { CreateLicense } from './create-license.tsx';
-import { LICENSE_HEAD, LicenseRow, LicenseRowSkeletons } from './license-row.tsx';
+import { LicenseHead, LicenseRow, LicenseRowSkeletons } from './license-row.tsx';
 import { searchOf, useDraft } from './license-search.ts';
 import { NoLicenses } from './no-licenses.tsx';
 import { SearchField } from './search-field.tsx';
+import { useSelection } from './use-selection.ts';
 
 const route = getRouteApi('/shell/licenses');
 
@@ -53,6 +55,8 @@ export const Licenses = () => {
   });
   const isStale = query.isPlaceholderData;
   const licenses = query.data?.pages.flatMap(({ data }) => data);
+
+  const selection = useSelection(isStale ? [] : (licenses ?? []), `${status ?? ''} ${q.trim()}`);
 
   const search = useDraft(q, (text) =>
     navigate({
@@ -102,9 +106,14 @@ export const Licenses = () => {
             aria-busy={isStale}
             className={cx('transition-opacity', isStale && licenses?.length !== 0 && 'opacity-60 delay-150')}
           >
-            <Table label="Licenses" head={LICENSE_HEAD}>
+            <Table
+              label="Licenses"
+              head={<LicenseHead count={licenses?.length ?? 0} selection={selection} />}
+            >
               {licenses && licenses.length > 0 ? (
-                licenses.map((license) => <LicenseRow key={license.id} license={license} />)
+                licenses.map((license) => (
+                  <LicenseRow key={license.id} license={license} selection={selection} />
+                ))
               ) : (
                 <LicenseRowSkeletons />
               )}
@@ -113,6 +122,7 @@ export const Licenses = () => {
           </div>
         )}
       </Card>
+      <BulkBar licenses={selection.selected} onClear={() => selection.chooseAll(false)} />
       <CreateLicense isRequested={create} onLeave={() => showCreate(false)} />
     </Page>
   );

@@ -1,0 +1,45 @@
+import { ApiError } from './error.ts';
+
+/** Requests that are in progress at a time. */
+const PARALLEL = 4;
+const MAX_ATTEMPTS = 10;
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Returns a sender that waits and tries again over the rate limit. The wait holds back all of its requests. */
+const waitingSender = () => {
+  let resumeAtMs = 0;
+  return async (send: () => Promise<unknown>): Promise<unknown> => {
+    for (let attempt = 1; ; attempt++) {
+      if (resumeAtMs > Date.now()) await sleep(resumeAtMs - Date.now());
+      try {
+        return await send();
+      } catch (error) {
+        if (!(error instanceof ApiError) || !error.isTooFast || attempt === MAX_ATTEMPTS) throw error;
+        resumeAtMs = Date.now() + (error.retryAfterMs ?? 0);
+      }
+    }
+  };
+};
+
+/** Sends a request for each item, a few at a time, until the signal is aborted. */
+export const sendForEach = async <Item>(
+  items: Item[],
+  send: (item: Item) => Promise<unknown>,
+  onResult: (item: Item, error: unknown) => void,
+  signal: AbortSignal,
+): Promise<void> => {
+  const queue = items.values();
+  const sendOrWait = waitingSender();
+  const drain = async () => {
+    for (const item of queue) {
+      if (signal.aborted) return;
+      const error = await sendOrWait(() => send(item)).then(
+        () => null,
+        (failure: unknown) => failure,
+      );
+      onResult(item, error);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, drain));
+};

@@ -1,0 +1,72 @@
+import { Download, X } from 'lucide-react';
+import { useState } from 'react';
+import type { License } from '../../data/queries.ts';
+import { isoDate } from '../../../shared/rules/dates.ts';
+import { downloadText, toCsv } from '../../lib/download.ts';
+import { plural } from '../../lib/format.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { ACTION_TEXTS, type BulkAction, toCsvRows } from './bulk-actions.ts';
+import { BulkDialog } from './bulk-dialog.tsx';
+
+const ACTIONS: BulkAction[] = ['suspend', 'reinstate', 'extend', 'revoke'];
+
+/** The actions for the selected licenses. The bar floats over the end of the window, so that nothing moves. */
+export const BulkBar = ({ licenses, onClear }: { licenses: License[]; onClear: () => void }) => {
+  const [action, setAction] = useState<BulkAction | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const open = (chosen: BulkAction) => {
+    setAction(chosen);
+    setOpen(true);
+  };
+  const exportCsv = () =>
+    downloadText(`licenses-${isoDate(Date.now())}.csv`, 'text/csv', toCsv(toCsvRows(licenses)));
+  const clear = () => {
+    onClear();
+    document.querySelector<HTMLElement>('#select-all')?.focus();
+  };
+  return (
+    <>
+      {licenses.length > 0 && (
+        <>
+          {/* Room to scroll the end of the list above the bar. */}
+          <div aria-hidden className="h-20 sm:h-4" />
+          <div
+            role="region"
+            aria-label="Selected licenses"
+            className="fixed inset-x-4 bottom-4 z-20 mx-auto flex w-fit max-w-[calc(100vw-2rem)] flex-wrap items-center justify-center gap-2 rounded-xl border border-line-strong bg-raised p-2 shadow-pop lg:left-[calc(15rem+1rem)]"
+          >
+            <p role="status" className="nums px-2 text-sm font-medium">
+              {plural(licenses.length, 'license')} selected
+            </p>
+            {ACTIONS.map((choice) => (
+              <Button
+                key={choice}
+                size="sm"
+                variant={choice === 'revoke' ? 'danger-outline' : 'outline'}
+                onClick={() => open(choice)}
+              >
+                {ACTION_TEXTS[choice].verb}
+              </Button>
+            ))}
+            <Button size="sm" onClick={exportCsv}>
+              <Download aria-hidden />
+              Export
+            </Button>
+            <IconButton label="Clear selection" onClick={clear}>
+              <X aria-hidden />
+            </IconButton>
+          </div>
+        </>
+      )}
+      {action && (
+        <BulkDialog
+          action={action}
+          isOpen={isOpen}
+          licenses={licenses}
+          onClose={() => setOpen(false)}
+          onClosed={() => setAction(null)}
+        />
+      )}
+    </>
+  );
+};

@@ -1,0 +1,108 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { axeViolations, openPage } from '../support/browser.ts';
+import { type Customer, createAccount } from '../support/customer.ts';
+import { downloadBy, service, visitAs } from '../support/dashboard.ts';
+
+// Actions on many licenses of one account. Each test continues where the previous test ended.
+
+let ada: Customer;
+let page: Page;
+let consoleErrors: string[];
+
+beforeAll(async () => {
+  ada = await createAccount(service, 'ada');
+  // The newest license is the first of the list.
+  for (let i = 8; i > 0; i--)
+    await ada.addLicense({ license_key: `BULK-${i}-LICENSE`, ...(i !== 8 && { expires_at: '2099-01-01' }) });
+  ({ page, consoleErrors } = await visitAs(ada));
+  await openPage(page, '/licenses');
+});
+
+const box = (name: string) => page.getByRole('checkbox', { name });
+const bar = () => page.getByRole('region', { name: 'Selected licenses' });
+const statuses = async () =>
+  (await page.getByRole('table', { name: 'Licenses' }).locator('tbody tr').allInnerTexts()).map(
+    (text) => /Active|Suspended|Revoked/.exec(text)?.[0],
+  );
+
+test('a click with Shift selects a range, and the box in the header selects the page', async () => {
+  await box('Select BULK-2-LICENSE').check();
+  await box('Select BULK-5-LICENSE').click({ modifiers: ['Shift'] });
+  await bar().getByText('4 licenses selected').waitFor();
+  expect(await page.evaluate('getSelection().toString()')).toBe('');
+  expect(await page.evaluate(`document.querySelector('#select-all').indeterminate`)).toBe(true);
+  await box('Select all licenses shown').check();
+  await bar().getByText('8 licenses selected').waitFor();
+  await bar().getByRole('button', { name: 'Clear selection' }).click();
+  expect(await bar().count()).toBe(0);
+  expect(await page.evaluate('document.activeElement.id')).toBe('select-all');
+});
+
+test('suspends the selected licenses after a confirmation, and waits when it is too fast', async () => {
+  let refused = 0;
+  await page.route('**/suspend', async (route) => {
+    if (refused++ > 2) return route.continue();
+    return route.fulfill({
+      status: 429,
+      headers: { 'retry-after': '1' },
+      json: { error: { code: 'rate_limit_exceeded', message: 'Rate Limit Exceeded', request_id: '' } },
+    });
+  });
+  await box('Select BULK-1-LICENSE').check();
+  await box('Select BULK-4-LICENSE').click({ modifiers: ['Shift'] });
+  await bar().getByRole('button', { name: 'Suspend' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Suspend licenses' });
+  expect(await axeViolations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Suspend 4 licenses' }).click();
+  await dialog.getByText('4 licenses suspended.').waitFor();
+  expect(refused).toBe(7);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.unroute('**/suspend');
+  expect(await statuses()).toEqual([...Array(4).fill('Suspended'), ...Array(4).fill('Active')]);
+});
+
+test('says which licenses stay as they are, and lists those that failed', async () => {
+  await page.route(/lic_[^/]+\/revoke/, (route) => route.abort(), { times: 1 });
+  await box('Select all licenses shown').check();
+  await bar().getByRole('button', { name: 'Reinstate' }).click();
+  await page.getByText('4 licenses stay as they are: not suspended.').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await bar().getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Revoke 8 licenses' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('7 licenses revoked. 1 license failed.').waitFor();
+  await dialog.getByText('The service can’t be reached').waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  expect((await statuses()).filter((status) => status === 'Revoked')).toHaveLength(7);
+});
+
+test('extends the licenses that can be extended, from their own last days', async () => {
+  await ada.addLicense({ license_key: 'EXTEND-ME-1', expires_at: '2090-01-01' });
+  await openPage(page, '/licenses');
+  await box('Select all licenses shown').check();
+  await bar().getByRole('button', { name: 'Extend' }).click();
+  await page.getByLabel('Days').fill('31');
+  await page.getByRole('button', { name: /^Extend \d licenses?$/ }).click();
+  await page.getByText(/licenses? extended\./).waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await expect.poll(() => page.getByText('Feb 1, 2090').filter({ visible: true }).count()).toBe(1);
+});
+
+test('exports the selected licenses as a CSV file that an import takes', async () => {
+  await page.setViewportSize({ width: 375, height: 800 });
+  await box('Select EXTEND-ME-1').check();
+  expect(
+    await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth'),
+  ).toBe(false);
+  const { name, text } = await downloadBy(page, bar().getByRole('button', { name: 'Export' }));
+  expect(name).toMatch(/^licenses-\d{4}-\d\d-\d\d\.csv$/);
+  const [header, row] = text.split('\r\n');
+  expect(header).toBe(
+    'license_key,status,product,customer_email,customer_name,expires_at,updates_until,terms,metadata,created_at',
+  );
+  expect(row).toMatch(/^EXTEND-ME-1,active,,.+@example\.com,,2090-02-01,never,\{\},\{\},\d{4}-/);
+  expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
+});
