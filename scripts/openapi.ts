@@ -36,11 +36,12 @@ export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] => 
 
 const BY_ACCESS: Record<Access, ErrorCode[]> = {
   public: [],
-  key: ['api_key_required', 'api_key_invalid', 'account_suspended', 'rate_limit_exceeded'],
+  key: ['api_key_required', 'api_key_invalid', 'ip_not_allowed', 'account_suspended', 'rate_limit_exceeded'],
   account: [
     'api_key_required',
     'invalid_session',
     'api_key_invalid',
+    'ip_not_allowed',
     'account_suspended',
     'insufficient_scope',
     'origin_not_allowed',

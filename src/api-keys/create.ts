@@ -29,6 +29,7 @@ export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKey
     scope: input.scope,
     expiresAt: input.expires_at ? Date.parse(input.expires_at) : null,
     deletedAt: null,
+    allowedIps: input.allowed_ips ?? null,
   };
   const { id } = row;
   const insert = ctx.db.insert(apiKeys).values(row);

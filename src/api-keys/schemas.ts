@@ -8,6 +8,7 @@ import {
 } from '../shared/rules/api-keys.ts';
 import { text } from '../http/input.ts';
 import { listOf } from '../http/lists.ts';
+import { canonicalBlock, MAX_ALLOWED_IPS } from '../shared/rules/ip-addresses.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 
 /** With an offset, a time in 9999 can be in the year 10000 in UTC, which ISO 8601 can't write with four digits. */
@@ -17,6 +18,14 @@ const future = z.iso
   .datetime({ offset: true })
   .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
   .refine((time) => Date.parse(time) <= MAX_TIME_MS, 'must be before the year 10000');
+
+const ipBlock = z
+  .string()
+  .trim()
+  .max(64)
+  .refine((text) => canonicalBlock(text) !== null, 'must be an IP address or a CIDR block')
+  .overwrite((text) => canonicalBlock(text) ?? text)
+  .meta({ examples: ['192.0.2.0/24'] });
 
 export const createApiKeyInput = z
   .strictObject({
@@ -28,6 +37,20 @@ export const createApiKeyInput = z
     expires_at: future
       .nullish()
       .meta({ description: 'The time from which the key is refused. By default, a key doesn’t expire.' }),
+    allowed_ips: z
+      .array(ipBlock)
+      .min(1)
+      .max(MAX_ALLOWED_IPS)
+      .overwrite((ips) => [...new Set(ips)])
+      .nullish()
+      .meta({
+        description:
+          'IPv4 and IPv6 addresses and CIDR blocks. From other addresses, the key is refused. Only for keys with scope `full`. By default, a key can be used from everywhere.',
+      }),
+  })
+  .refine(({ scope, allowed_ips: ips }) => scope === 'full' || !ips, {
+    path: ['allowed_ips'],
+    message: 'is only possible with scope full',
   })
   .meta({ id: 'CreateApiKey' });
 
@@ -50,6 +73,7 @@ const apiKeyFields = {
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime().nullable(),
   expires_at: z.iso.datetime().nullable(),
+  allowed_ips: z.array(z.string()).nullable(),
 };
 
 export const apiKeyBody = z.object(apiKeyFields).meta({ id: 'ApiKey' });
@@ -69,6 +93,7 @@ export const toApiKey = (row: ApiKeyRow, lastUsedMs: number | null): z.infer<typ
   created_at: isoTime(row.createdAt),
   last_used_at: isoTimeOrNull(lastUsedMs),
   expires_at: isoTimeOrNull(row.expiresAt),
+  allowed_ips: row.allowedIps,
 });
 
 export const toRevealedApiKey = (

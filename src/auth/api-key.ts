@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { PresentedKey } from '../shared/presented-key.ts';
+import type { ParsedKey } from '../shared/presented-key.ts';
 import { equalInConstantTime } from '../shared/hash.ts';
 import { ID_BODY_LENGTH } from '../shared/ids.ts';
 import { randomBase62, toBase62 } from '../shared/random.ts';
@@ -34,7 +34,7 @@ export const mintApiKey = (apiKeySecret: string, accountId: string, keyId: strin
   return { apiKey: body + tag, fingerprint };
 };
 
-const parseUncached = (apiKeySecret: string, apiKey: string): PresentedKey | null => {
+const parseUncached = (apiKeySecret: string, apiKey: string): ParsedKey | null => {
   if (!FORMAT.test(apiKey)) return null;
   const body = apiKey.slice(0, BODY_LENGTH);
   const { tag, fingerprint } = computeTagAndFingerprint(apiKeySecret, body);
@@ -48,10 +48,10 @@ const parseUncached = (apiKeySecret: string, apiKey: string): PresentedKey | nul
 };
 
 /** Caches keys whose tag is valid, because the HMAC would be a tenth of the cost of a verify. */
-const parsedKeys = createLru<{ apiKeySecret: string; key: PresentedKey }>(2_000);
+const parsedKeys = createLru<{ apiKeySecret: string; key: ParsedKey }>(2_000);
 
 /** Returns the ids and the fingerprint of an API key, or null if its format or tag is invalid. */
-export const parseApiKey = (apiKeySecret: string, apiKey: string): PresentedKey | null => {
+export const parseApiKey = (apiKeySecret: string, apiKey: string): ParsedKey | null => {
   const cached = parsedKeys.get(apiKey);
   if (cached?.apiKeySecret === apiKeySecret) return cached.key;
   const key = parseUncached(apiKeySecret, apiKey);

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { RateState } from '../gate/rate.ts';
+import { clientAddress } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import { readConfig } from '../shared/config.ts';
@@ -40,8 +41,9 @@ export const toRefusalError = (c: Context<AppEnv>, refusal: SessionRefusal): App
 
 /** Parses an API key and checks its tag, without any lookup. Throws if the key's last refusal still holds. */
 export const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => {
-  const key = parseApiKey(readConfig(c.env).apiKeySecret, apiKey);
-  if (!key) throw INVALID_KEY;
+  const parsed = parseApiKey(readConfig(c.env).apiKeySecret, apiKey);
+  if (!parsed) throw INVALID_KEY;
+  const key = { ...parsed, ip: clientAddress(c) };
   c.set('key', key);
   const refusal = recallKeyRefusal(key);
   if (refusal) throw toRefusalError(c, refusal);

@@ -2,6 +2,7 @@ import { equalInConstantTime } from '../shared/hash.ts';
 import { createLru } from '../shared/lru.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
+import { includesAddress } from '../shared/rules/ip-addresses.ts';
 import { effectivePlan, type Plan, PLANS } from '../shared/rules/plans.ts';
 import type { Copy } from './copy.ts';
 import type { CopiedKey } from './copy-tables.ts';
@@ -15,7 +16,7 @@ import { createRefusalMemory } from './refusal-memory.ts';
 export type Refusal =
   | { refused: 'unavailable' }
   | { refused: 'api_key_invalid'; holdsMs?: number }
-  | { refused: 'insufficient_scope' | 'account_suspended'; rate: RateState }
+  | { refused: 'insufficient_scope' | 'account_suspended' | 'ip_not_allowed'; rate: RateState }
   | { refused: 'usage_limit_exceeded'; rate: RateState; retryAfterSeconds: number }
   | { refused: 'rate_limit_exceeded'; rate: RateState; retryAfterSeconds: number; holdsMs?: number };
 
@@ -31,6 +32,9 @@ const isValid = (presented: PresentedKey, key: CopiedKey, nowMs: number) =>
   !key.deleted &&
   equalInConstantTime(presented.fingerprint, key.fingerprint) &&
   (key.expiresAt === null || nowMs < key.expiresAt);
+
+const isAllowedFrom = ({ allowedIps }: CopiedKey, { ip }: PresentedKey) =>
+  !allowedIps || includesAddress(allowedIps, ip ?? '');
 
 /**
  * Decides which keys may call and how fast. Rates are kept in memory only. `shareOfRate` returns the part of each rate limit
@@ -107,7 +111,7 @@ export const openAdmission = (
     recall,
     noteShare,
 
-    /** Checks key, rate limit, suspension and scope. Every call spends the rate, also with an invalid key or without the scope. */
+    /** Checks key, rate limit, address, suspension and scope. Every call spends the rate, also one that is refused. */
     admit: (presented: PresentedKey, needs: KeyScope, nowMs: number): Admission => {
       const held = recall(presented, nowMs);
       if (held) return held;
@@ -120,6 +124,7 @@ export const openAdmission = (
       }
       const admission = spendRate(presented, nowMs, plan);
       if (admission.refused !== null) return admission;
+      if (!isAllowedFrom(key, presented)) return { refused: 'ip_not_allowed', rate: admission.rate };
       if (account.suspendedAt) return { refused: 'account_suspended', rate: admission.rate };
       return needs === 'full' && key.scope !== 'full'
         ? { refused: 'insufficient_scope', rate: admission.rate }

@@ -19,6 +19,8 @@ export interface CopiedKey {
   fingerprint: string;
   scope: KeyScope;
   expiresAt: number | null;
+  /** Absent in a copy from before keys had them. */
+  allowedIps?: string[] | null;
   /** A deleted key stays, so that a load that read it earlier can't bring it back. */
   deleted: boolean;
 }
@@ -61,7 +63,8 @@ export type TableSet = '' | '_next';
 
 const createTables = (set: TableSet) => `
   CREATE TABLE IF NOT EXISTS keys${set} (
-    id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, scope TEXT NOT NULL, expires_at INTEGER, deleted INTEGER NOT NULL
+    id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, scope TEXT NOT NULL, expires_at INTEGER, deleted INTEGER NOT NULL,
+    allowed_ips TEXT
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS licenses${set} (
     license_key TEXT PRIMARY KEY, id TEXT NOT NULL, status TEXT NOT NULL, expires_at TEXT,
@@ -84,8 +87,17 @@ const LICENSE_UPDATE = `UPDATE SET id = excluded.id, status = excluded.status, e
      updates_until = excluded.updates_until`;
 const PRODUCT_UPDATE = 'UPDATE SET terms = excluded.terms';
 
+/** Completes a table from before keys had allowed addresses. An earlier release may make one after a rollback, too. */
+const addAllowedIps = (sql: SqlStorage, set: TableSet) => {
+  const columns = sql.exec(`SELECT 1 FROM pragma_table_info('keys${set}') WHERE name = 'allowed_ips'`);
+  if (columns.toArray().length === 0) sql.exec(`ALTER TABLE keys${set} ADD COLUMN allowed_ips TEXT`);
+};
+
 export const openCopyTables = (sql: SqlStorage) => ({
-  create: (set: TableSet) => sql.exec(`${createTables(set)} ${ERASED_KEYS}`),
+  create: (set: TableSet) => {
+    sql.exec(`${createTables(set)} ${ERASED_KEYS}`);
+    addAllowedIps(sql, set);
+  },
 
   /** Also forgets the erased keys: the next load reads D1 as it is now, after a restore perhaps with these keys. */
   drop: (set: TableSet) => sql.exec(`${dropTables(set)} DROP TABLE IF EXISTS erased_keys;`),
@@ -97,15 +109,16 @@ export const openCopyTables = (sql: SqlStorage) => ({
     ),
 
   write: ({ keys, licenses, products }: Rows, set: TableSet, overwrites: boolean) => {
-    for (const { id, fingerprint, scope, expiresAt, deleted } of keys) {
+    for (const { id, fingerprint, scope, expiresAt, deleted, allowedIps } of keys) {
       sql.exec(
-        `INSERT INTO keys${set} (id, fingerprint, scope, expires_at, deleted) VALUES (?, ?, ?, ?, ?)
+        `INSERT INTO keys${set} (id, fingerprint, scope, expires_at, deleted, allowed_ips) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT DO ${overwrites ? KEY_UPDATE : 'NOTHING'}`,
         id,
         fingerprint,
         scope,
         expiresAt,
         deleted ? 1 : 0,
+        allowedIps ? JSON.stringify(allowedIps) : null,
       );
     }
     for (const license of licenses) {
@@ -172,10 +185,12 @@ export const openCopyTables = (sql: SqlStorage) => ({
       scope: KeyScope;
       expires_at: number | null;
       deleted: number;
-    }>('SELECT fingerprint, scope, expires_at, deleted FROM keys WHERE id = ?', id);
+      allowed_ips: string | null;
+    }>('SELECT fingerprint, scope, expires_at, deleted, allowed_ips FROM keys WHERE id = ?', id);
     if (!row) return null;
     const { fingerprint, scope } = row;
-    return { fingerprint, scope, expiresAt: row.expires_at, deleted: row.deleted === 1 };
+    const allowedIps = row.allowed_ips === null ? null : (JSON.parse(row.allowed_ips) as string[]);
+    return { fingerprint, scope, expiresAt: row.expires_at, allowedIps, deleted: row.deleted === 1 };
   },
 
   readLicense: (licenseKey: string): CopiedLicense | null => {

@@ -77,6 +77,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     reload: progress?.reload ?? null,
   };
   tables.create('');
+  if (known.reload) tables.create('_next');
 
   const advance = (step: Partial<Progress>) => {
     Object.assign(known, step);

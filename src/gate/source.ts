@@ -30,6 +30,7 @@ const keyColumns = {
   fingerprint: apiKeys.fingerprint,
   scope: apiKeys.scope,
   expiresAt: apiKeys.expiresAt,
+  allowedIps: apiKeys.allowedIps,
   deletedAt: apiKeys.deletedAt,
 };
 const licenseColumns = {
@@ -48,6 +49,7 @@ interface KeyColumns {
   fingerprint: string;
   scope: KeyScope;
   expiresAt: number | null;
+  allowedIps: string[] | null;
   deletedAt: number | null;
 }
 

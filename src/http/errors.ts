@@ -20,6 +20,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   api_key_invalid: { status: 403, message: 'Invalid API Key' },
   insufficient_scope: { status: 403, message: 'This API Key Is Limited to Application Calls' },
   origin_not_allowed: { status: 403, message: 'Origin Not Allowed' },
+  ip_not_allowed: { status: 403, message: 'This API Key Can’t Be Used From This Address' },
   https_required: { status: 403, message: 'HTTPS Required' },
   account_suspended: { status: 403, message: 'This Account Is Suspended' },
   license_limit_reached: { status: 403, message: 'License Limit Reached' },

@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'api_key_invalid'
   | 'insufficient_scope'
   | 'origin_not_allowed'
+  | 'ip_not_allowed'
   | 'https_required'
   | 'account_suspended'
   | 'license_limit_reached'

@@ -30,6 +30,7 @@ test('an API key is created, listed masked, revealed, used and permanently delet
     created_at: iso(NOON),
     last_used_at: null,
     expires_at: expiresAt,
+    allowed_ips: null,
   });
   const list = async (): Promise<Json> => (await ada.asSession('GET', '/api/api-keys')).body;
   expect(await list()).toEqual({ data: [shown], next_cursor: null });

@@ -1162,6 +1162,7 @@ export interface components {
             created_at: string;
             last_used_at: string | null;
             expires_at: string | null;
+            allowed_ips: string[] | null;
         };
         ApiKeyList: {
             data: components["schemas"]["ApiKey"][];
@@ -1355,6 +1356,8 @@ export interface components {
             scope: "full" | "verify";
             /** @description The time from which the key is refused. By default, a key doesn’t expire. */
             expires_at?: string | null;
+            /** @description IPv4 and IPv6 addresses and CIDR blocks. From other addresses, the key is refused. Only for keys with scope `full`. By default, a key can be used from everywhere. */
+            allowed_ips?: string[] | null;
         };
         CreateLicense: {
             /** @description The customer’s email address. The default is the account’s own. */
@@ -1517,7 +1520,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "invalid_json" | "invalid_request" | "invalid_token" | "api_key_required" | "invalid_session" | "invalid_credentials" | "api_key_invalid" | "insufficient_scope" | "origin_not_allowed" | "https_required" | "account_suspended" | "license_limit_reached" | "api_key_not_found" | "license_not_found" | "webhook_not_found" | "product_not_found" | "activation_not_found" | "not_found" | "method_not_allowed" | "email_taken" | "license_key_taken" | "invalid_transition" | "idempotency_conflict" | "no_active_subscription" | "product_in_use" | "no_seat" | "body_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "usage_limit_exceeded" | "internal_error" | "unavailable";
+                code: "invalid_json" | "invalid_request" | "invalid_token" | "api_key_required" | "invalid_session" | "invalid_credentials" | "api_key_invalid" | "insufficient_scope" | "origin_not_allowed" | "ip_not_allowed" | "https_required" | "account_suspended" | "license_limit_reached" | "api_key_not_found" | "license_not_found" | "webhook_not_found" | "product_not_found" | "activation_not_found" | "not_found" | "method_not_allowed" | "email_taken" | "license_key_taken" | "invalid_transition" | "idempotency_conflict" | "no_active_subscription" | "product_in_use" | "no_seat" | "body_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "usage_limit_exceeded" | "internal_error" | "unavailable";
                 message: string;
                 request_id: string;
                 /** @description The invalid fields. Only present if the input was invalid. */
@@ -1878,6 +1881,7 @@ export interface components {
             created_at: string;
             last_used_at: string | null;
             expires_at: string | null;
+            allowed_ips: string[] | null;
             /** @description The complete API key. */
             api_key: string;
         };

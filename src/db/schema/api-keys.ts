@@ -19,6 +19,8 @@ export const apiKeys = sqliteTable(
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at'),
     deletedAt: integer('deleted_at'),
+    /** Addresses and CIDR blocks from which the key may be used. Null if it may be used from everywhere. */
+    allowedIps: text('allowed_ips', { mode: 'json' }).$type<string[]>(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),

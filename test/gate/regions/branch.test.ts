@@ -5,12 +5,14 @@ import { WebhookOutbox } from '../../../src/index.ts';
 import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/regions/opening.ts';
 import { setSuspended } from '../../../src/operators/accounts.ts';
+import { readReply } from '../../../src/gate/replies.ts';
+import { newId } from '../../../src/shared/ids.ts';
 import { isoDate } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { evict, gate, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
-import { branch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { branch, openBranch, presentedKey, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 
 let ada: Customer;
 let licenseKey: string;
@@ -100,6 +102,17 @@ test('a branch refuses the API keys of an account once the operator has suspende
     await setSuspended(ctxOf(ada.accountId), isSuspended);
     expect(await answer()).toMatchObject(expected);
   }
+});
+
+test('a branch refuses an API key outside of its allowed addresses', async () => {
+  const allowed_ips = ['192.0.2.0/24'];
+  const { body } = await ada.asSession('POST', '/api/create-api-key', { allowed_ips });
+  const parsed = presentedKey({ apiKey: body.api_key });
+  const answer = async (ip: string) =>
+    readReply(await branch(ada.accountId, 'oc').verify({ ...parsed, ip }, licenseKey, newId('req'), true));
+  for (const region of ['enam', 'oc']) expect(await answer('192.0.2.7')).toMatchObject({ region });
+  expect(await answer('198.51.100.1')).toMatchObject({ refused: 'ip_not_allowed' });
+  expect(await answer('192.0.2.8')).toMatchObject({ region: 'oc' });
 });
 
 test('a branch answers for a license that has got terms from its product', async () => {
