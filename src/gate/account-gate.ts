@@ -15,6 +15,7 @@ import type { MoveReply } from './moving/departure.ts';
 import { type Moving, openMoving } from './moving/moving.ts';
 import { routeCalls } from './moving/routing.ts';
 import { type GateParts, openParts } from './parts.ts';
+import { REPEATABLE } from './repeatable.ts';
 import type { Forwarded, RenewalReply, Report } from './regions/messages.ts';
 import type { Wait } from './regions/traffic.ts';
 import type {
@@ -25,7 +26,7 @@ import type {
   ReplyText,
   Statistics,
 } from './replies.ts';
-import type { FileRequest } from './seller-types.ts';
+import type { ActivationPosition, FileRequest, ImportedSeat } from './seller-types.ts';
 import type { SeatCall } from './seats.ts';
 import type { FeedRead } from './source.ts';
 import { GATE_STEPS } from './tables.ts';
@@ -38,30 +39,7 @@ import { GATE_STEPS } from './tables.ts';
 export class AccountGate extends DurableObject<Env> {
   static {
     routeCalls(this.prototype, (gate) => gate.#moving.routing, ['alarm', 'receive', 'redirect']);
-    allowRetries(this.prototype, [
-      'verify',
-      'application',
-      'forward',
-      'renew',
-      'close',
-      'listActivations',
-      'listSeatChanges',
-      'issueFile',
-      'admit',
-      'admitSession',
-      'announce',
-      'apply',
-      'abandon',
-      'pull',
-      'setWantsVerified',
-      'statistics',
-      'regionStatistics',
-      'keysLastUsedMs',
-      'startMove',
-      'movingTo',
-      'receive',
-      'redirect',
-    ]);
+    allowRetries(this.prototype, [...REPEATABLE]);
   }
 
   readonly #moving: Moving;
@@ -155,6 +133,19 @@ export class AccountGate extends DurableObject<Env> {
 
   issueFile(request: FileRequest) {
     return this.#parts.seller.issueFile(request);
+  }
+
+  exportActivations(after: ActivationPosition | null, limit: number) {
+    return this.#parts.seller.exportActivations(after, limit);
+  }
+
+  exportSeatChanges(afterLicenseId: string, afterSeq: number, limit: number) {
+    return this.#parts.seller.exportHistory(afterLicenseId, afterSeq, limit);
+  }
+
+  /** Adds machines of an import. A dry run only returns the results. */
+  importSeats(seats: ImportedSeat[], isDryRun: boolean) {
+    return this.#parts.seller.importSeats(seats, isDryRun);
   }
 
   /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */

@@ -4,6 +4,7 @@ import { DAY_MS } from '../shared/rules/dates.ts';
 import { TRANSFER_DAYS } from '../shared/rules/terms.ts';
 import { openSeatHistory } from './seat-history.ts';
 import { isRecent, liveUntilMs, type Seat, type SeatCounts } from './seats.ts';
+import type { ActivationPosition } from './seller-types.ts';
 
 // The seats of the account's licenses. Like the counters, they belong to the gate: D1 doesn't have them.
 
@@ -176,6 +177,19 @@ export const openActivations = (sql: SqlStorage) => {
           licenseId,
           nowMs,
           beforeId ?? '~',
+          limit,
+        )
+        .toArray()
+        .map(toActivation),
+
+    /** Returns the activations of all licenses that follow one, also of machines that have released their seats. */
+    listAll: (after: ActivationPosition | null, limit: number): Activation[] =>
+      sql
+        .exec<ActivationRow>(
+          `SELECT * FROM activations WHERE (license_id, fingerprint) > (?, ?)
+           ORDER BY license_id, fingerprint LIMIT ?`,
+          after?.licenseId ?? '',
+          after?.fingerprint ?? '',
           limit,
         )
         .toArray()

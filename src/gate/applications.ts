@@ -18,7 +18,14 @@ import { hasNoSeats, isCopied } from './regions/near.ts';
 import { openSeatCalls } from './seat-calls.ts';
 import { openSeatClock } from './seat-clock.ts';
 import { isHeld, isLive, type SeatCall } from './seats.ts';
-import type { FileRequest, FileVerdict, ReleaseResult, SeatPage } from './seller-types.ts';
+import type {
+  FileRequest,
+  FileVerdict,
+  ImportedSeat,
+  ImportedSeatResult,
+  ReleaseResult,
+  SeatPage,
+} from './seller-types.ts';
 import { writeOrRestart } from '../shared/write-or-restart.ts';
 import { decideVerdict } from './verdict.ts';
 
@@ -132,6 +139,16 @@ export const openApplications = ({ ctx, copy, activations, outgoing, logSeat }: 
       const terms = termsOf(license);
       writeOrRestart(ctx, () => seatCalls.release('seller', license, terms, activation, seatMs, true));
       return 'released';
+    },
+
+    /** Adds machines of an import to their licenses, in one transaction. */
+    importSeats: (seats: [CopiedLicense | null, ImportedSeat][], isDryRun: boolean, nowMs: number) => {
+      const seatMs = clock.read(nowMs);
+      const add = ([license, seat]: (typeof seats)[number]): ImportedSeatResult =>
+        license === null
+          ? 'license_not_found'
+          : seatCalls.addImported(license, termsOf(license), seat, isDryRun, seatMs);
+      return writeOrRestart(ctx, () => seats.map(add));
     },
 
     /** Takes the seat that an offline file needs, and holds it until the file ends. */

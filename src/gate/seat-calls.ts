@@ -1,6 +1,7 @@
 import type { ActivationEventName } from '../shared/rules/events.ts';
 import { licenseEvent } from '../shared/events.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
+import { newId } from '../shared/ids.ts';
 import type { Terms } from '../shared/rules/terms.ts';
 import type { Activation, Activations } from './activations.ts';
 import type { ApplicationRequest } from './application-verdict.ts';
@@ -9,7 +10,8 @@ import type { Outgoing } from './outgoing.ts';
 import type { SeatClock } from './seat-clock.ts';
 import type { SeatActor, SeatChange } from './seat-history.ts';
 import { planSeat } from './seat-plan.ts';
-import { isHeld, liveUntilMs, type SeatCall, type SeatCode } from './seats.ts';
+import { isHeld, isLive, isRecent, liveUntilMs, type SeatCall, type SeatCode } from './seats.ts';
+import type { ImportedSeat, ImportedSeatResult } from './seller-types.ts';
 
 // Writes what a call changes about its machine's seat, with the event. Run each function in one transaction.
 
@@ -139,5 +141,29 @@ export const openSeatCalls = ({ activations, outgoing, clock, logSeat }: Parts) 
     return { code: decision.code, activation: renewed };
   };
 
-  return { applySeat, release };
+  /** Adds a machine of an import, unless the license knows it. It gets a seat only if one is free. */
+  const addImported = (
+    license: CopiedLicense,
+    terms: Terms,
+    { licenseKey: _, ...imported }: ImportedSeat,
+    isDryRun: boolean,
+    nowMs: number,
+  ): ImportedSeatResult => {
+    const { maxActivations } = terms;
+    const { fingerprint, seat } = imported;
+    if (!isRecent(seat, nowMs)) return 'skipped';
+    if (activations.read(license.id, fingerprint, nowMs)) return 'unchanged';
+    const isTaken = isLive(seat, nowMs);
+    if (isTaken && maxActivations !== null && activations.count(license.id, nowMs).used >= maxActivations)
+      return 'no_seat';
+    if (isDryRun) return 'created';
+    if (isTaken) {
+      activations.take({ ...imported, licenseId: license.id }, null, nowMs);
+      clock.store();
+      logMove(license, terms, fingerprint, true);
+    } else activations.replace({ ...imported, licenseId: license.id, id: newId('act') });
+    return 'created';
+  };
+
+  return { applySeat, release, addImported };
 };

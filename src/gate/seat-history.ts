@@ -17,6 +17,7 @@ export interface SeatChange {
 }
 
 type ChangeRow = {
+  license_id: string;
   seq: number;
   at_ms: number;
   action: SeatChange['action'];
@@ -25,6 +26,24 @@ type ChangeRow = {
   fingerprint: string;
   name: string | null;
 };
+
+const toChange = ({
+  seq,
+  at_ms,
+  action,
+  actor,
+  activation_id,
+  fingerprint,
+  name,
+}: ChangeRow): SeatChange => ({
+  seq,
+  atMs: at_ms,
+  action,
+  actor,
+  activationId: activation_id,
+  fingerprint,
+  name,
+});
 
 /** Older changes are deleted once for this many new ones, because each deleted row costs as much as a new one. */
 const PRUNE_INTERVAL = 50;
@@ -64,15 +83,19 @@ export const openSeatHistory = (sql: SqlStorage) => ({
         limit,
       )
       .toArray()
-      .map(({ seq, at_ms, action, actor, activation_id, fingerprint, name }) => ({
-        seq,
-        atMs: at_ms,
-        action,
-        actor,
-        activationId: activation_id,
-        fingerprint,
-        name,
-      })),
+      .map(toChange),
+
+  /** Returns the changes of all licenses that follow a change, by license. */
+  listAll: (afterLicenseId: string, afterSeq: number, limit: number) =>
+    sql
+      .exec<ChangeRow>(
+        'SELECT * FROM seat_changes WHERE (license_id, seq) > (?, ?) ORDER BY license_id, seq LIMIT ?',
+        afterLicenseId,
+        afterSeq,
+        limit,
+      )
+      .toArray()
+      .map((row) => ({ ...toChange(row), licenseId: row.license_id })),
 
   erase: (licenseId: string) => sql.exec('DELETE FROM seat_changes WHERE license_id = ?', licenseId),
 });

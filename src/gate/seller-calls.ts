@@ -1,7 +1,15 @@
 import type { Activations } from './activations.ts';
 import type { Applications } from './applications.ts';
-import type { FileRequest, FileVerdict, ReleaseResult, SeatPage } from './seller-types.ts';
+import type {
+  FileRequest,
+  FileVerdict,
+  ImportedSeat,
+  ImportedSeatResult,
+  ReleaseResult,
+  SeatPage,
+} from './seller-types.ts';
 import type { Copy } from './copy.ts';
+import type { CopiedLicense } from './copy-tables.ts';
 import type { HomeBranches } from './regions/home-branches.ts';
 import type { SeatChange } from './seat-history.ts';
 
@@ -27,6 +35,21 @@ export const openSellerCalls = ({
     (await ensureKnown(null, licenseKey)) ? copy.findLicense(licenseKey) : null;
 
   return {
+    exportActivations: activations.listAll,
+    exportHistory: activations.history.listAll,
+
+    importSeats: async (seats: ImportedSeat[], isDryRun: boolean): Promise<ImportedSeatResult[] | null> => {
+      for (const { licenseKey } of seats) if (!(await ensureKnown(null, licenseKey))) return null;
+      const known = seats.map((seat): [CopiedLicense | null, ImportedSeat] => [
+        copy.license(seat.licenseKey),
+        seat,
+      ]);
+      const results = applications.importSeats(known, isDryRun, Date.now());
+      await commit();
+      await branches.acknowledged();
+      return results;
+    },
+
     list: async (licenseKey: string, limit: number, beforeId: string | null): Promise<SeatPage | null> => {
       const license = await findLicense(licenseKey);
       return license && applications.list(license, limit, beforeId, Date.now());

@@ -1,7 +1,8 @@
 import type { Terms } from '../shared/rules/terms.ts';
-import type { Activation } from './activations.ts';
+import type { Activation, Machine } from './activations.ts';
 import type { ApplicationCode, ApplicationVerdict } from './application-verdict.ts';
 import type { CopiedLicense } from './copy-tables.ts';
+import type { Seat } from './seats.ts';
 
 // What a seller asks about a license's seats, and the answers.
 
@@ -27,3 +28,16 @@ export type FileVerdict =
       'licenseKey' | 'id' | 'product' | 'expiresAt' | 'updatesUntil'
     > &
       Pick<Terms, 'entitlements'>);
+
+/** The last activation of an export's page. */
+export type ActivationPosition = Pick<Activation, 'licenseId' | 'fingerprint'>;
+
+/** A machine of an import. */
+export interface ImportedSeat extends Machine {
+  licenseKey: string;
+  fingerprint: string;
+  seat: Seat;
+}
+
+/** `skipped` is a machine that has held no seat within the last 30 days. */
+export type ImportedSeatResult = 'created' | 'unchanged' | 'skipped' | 'no_seat' | 'license_not_found';
