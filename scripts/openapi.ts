@@ -57,7 +57,9 @@ const BY_INPUT: Record<Input['in'], ErrorCode[]> = {
 
 const errorsOf = ({ operation, inputs }: Route): ErrorCode[] => [
   ...new Set([
-    ...inputs.flatMap((input) => BY_INPUT[input.in]),
+    ...inputs.flatMap(({ in: place, contentTypes }) =>
+      BY_INPUT[place].filter((code) => !contentTypes || code !== 'invalid_json'),
+    ),
     ...BY_ACCESS[operation.access],
     ...(operation.errors ?? []),
     ...(['internal_error', 'unavailable'] as const),
@@ -129,14 +131,16 @@ const errorResponses = (route: Route) => {
 };
 
 const responses = (route: Route) => {
-  const own = route.operation.answers.map(({ status, description, schema }): [number, Json] => [
-    status,
-    {
-      description,
-      headers: headersOf(status, route.operation),
-      content: { 'application/json': { schema: reference(schema) } },
-    },
-  ]);
+  const own = route.operation.answers.map(
+    ({ status, description, schema, contentType = 'application/json' }): [number, Json] => [
+      status,
+      {
+        description,
+        headers: headersOf(status, route.operation),
+        content: { [contentType]: { schema: reference(schema) } },
+      },
+    ],
+  );
   return Object.fromEntries(
     [...errorResponses(route), ...own].map(([status, response]) => [String(status), response]),
   );
@@ -171,11 +175,12 @@ const parameters = ({ path, inputs }: Route) => [
 const requestBody = ({ inputs }: Route) => {
   const input = inputs.find((candidate) => candidate.in === 'body');
   if (!input) return {};
-  const optional = input.schema.safeParse({}).success;
+  const optional = input.contentTypes === undefined && input.schema.safeParse({}).success;
+  const contentTypes = input.contentTypes ?? ['application/json'];
   return {
     requestBody: {
       required: !optional,
-      content: { 'application/json': { schema: reference(input.schema) } },
+      content: Object.fromEntries(contentTypes.map((type) => [type, { schema: reference(input.schema) }])),
     },
   };
 };

@@ -15,6 +15,7 @@ import { operatorRoutes } from './operators/routes.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { regionRoutes } from './regions/routes.ts';
+import { exportRoutes, importRoutes } from './transfer/routes.ts';
 import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
@@ -35,7 +36,9 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/api', billingRoutes)
   .route('/api/webhooks', webhookRoutes)
   .route('/api/events', eventRoutes)
+  .route('/api', exportRoutes)
   .route('/api/v1/licenses', applicationRoutes)
+  .route('/api/v1/licenses', importRoutes)
   .route('/api/v1/licenses', licenseRoutes)
   .route('/api/v1/licenses', activationRoutes)
   .route('/api/v1/products', productRoutes)

@@ -21,7 +21,7 @@ const mergeErrors = (document: OpenAPI3): OpenAPI3 => {
   for (const { responses } of Object.values(paths).flatMap((path) => Object.values(path))) {
     for (const [status, response] of Object.entries(responses)) {
       delete response.headers;
-      if (response.content['application/json'].schema.$ref !== '#/components/schemas/Error') continue;
+      if (response.content['application/json']?.schema.$ref !== '#/components/schemas/Error') continue;
       delete responses[status];
       responses['default'] = { ...response, description: 'The call failed.' };
     }

@@ -52,7 +52,7 @@ const visibleAscii = (min: number, max: number) =>
     .max(max)
     .regex(/^[\x21-\x7e]*$/, 'must consist of visible ASCII characters');
 
-const fingerprint = visibleAscii(8, 256).meta({ description: 'Identifies the machine.' });
+export const fingerprint = visibleAscii(8, 256).meta({ description: 'Identifies the machine.' });
 
 export const applicationInput = verifyInput
   .extend({

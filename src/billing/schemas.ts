@@ -117,7 +117,7 @@ export const toCancelled = (row: SubscriptionRow): z.infer<typeof cancelledSubsc
   },
 });
 
-const toSubscription = (row: SubscriptionRow) => ({
+export const toSubscription = (row: SubscriptionRow) => ({
   id: row.id,
   plan: row.plan,
   status: row.status as Exclude<SubscriptionRow['status'], 'ended'>,
@@ -125,6 +125,17 @@ const toSubscription = (row: SubscriptionRow) => ({
   period_end: isoTime(row.periodEnd),
   cancelled_at: isoTimeOrNull(row.cancelledAt),
   ends_at: isoTimeOrNull(row.endsAt),
+});
+
+export const toPayment = (row: PaymentRow) => ({
+  payment_id: row.id,
+  provider: row.provider,
+  plan: row.plan,
+  status: row.status,
+  amount: row.amount,
+  currency: row.currency,
+  created_at: isoTime(row.createdAt),
+  paid_at: isoTimeOrNull(row.paidAt),
 });
 
 const toPlan = (plan: (typeof PLAN_NAMES)[number]) => ({
@@ -143,15 +154,6 @@ export const toBilling = (
 ): z.infer<typeof billingBody> => ({
   plan,
   subscription: subscription && toSubscription(subscription),
-  payments: payments.map((row) => ({
-    payment_id: row.id,
-    provider: row.provider,
-    plan: row.plan,
-    status: row.status,
-    amount: row.amount,
-    currency: row.currency,
-    created_at: isoTime(row.createdAt),
-    paid_at: isoTimeOrNull(row.paidAt),
-  })),
+  payments: payments.map(toPayment),
   plans: PLAN_NAMES.map(toPlan),
 });

@@ -1,6 +1,8 @@
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch';
+import { sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { isRejected } from '../db/errors.ts';
+import { jsonChunks } from '../db/json-rows.ts';
 import { feed, FEED_KINDS } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { WebhookEvent } from '../shared/events.ts';
@@ -26,6 +28,15 @@ export const eventChange = (event: WebhookEvent): Change => ({
   ref: event.id,
   payload: event,
 });
+
+/** Inserts feed rows. They are sent as JSON, because D1 binds at most 100 values. */
+const insertChanges = ({ db, accountId }: Ctx, changes: Change[]) =>
+  jsonChunks(changes).map((json) =>
+    // The columns of the feed, in their order.
+    db.insert(feed).select(sql`
+      SELECT NULL, ${accountId}, value ->> 'kind', value ->> 'ref', value ->> 'payload', ${Date.now()}
+      FROM json_each(${json})`),
+  );
 
 const ATTEMPTS = 3;
 
@@ -81,14 +92,12 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   counted: CountedChange | null = null,
 ): Promise<BatchResponse<T>> => {
   const { env, db, accountId } = ctx;
-  const createdAt = Date.now();
-  const feedInsert = db.insert(feed).values(changes.map((change) => ({ accountId, createdAt, ...change })));
   const token = randomBase62(12);
   const position = await announce(ctx, token, changes[0].ref, counted);
   const reads = feedStatements(db, accountId, position);
   let results: unknown[];
   try {
-    results = await db.batch([...statements, feedInsert, ...reads]);
+    results = await db.batch([...statements, ...insertChanges(ctx, changes), ...reads]);
   } catch (error) {
     // Any other error leaves open whether D1 has committed. The gate's alarm will find out.
     if (isRejected(error)) await abandon(ctx, token);

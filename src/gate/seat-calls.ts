@@ -145,12 +145,13 @@ export const openSeatCalls = ({ activations, outgoing, clock, logSeat }: Parts) 
   const addImported = (
     license: CopiedLicense,
     terms: Terms,
-    { licenseKey: _, ...imported }: ImportedSeat,
+    imported: ImportedSeat,
     isDryRun: boolean,
     nowMs: number,
   ): ImportedSeatResult => {
     const { maxActivations } = terms;
-    const { fingerprint, seat } = imported;
+    const { fingerprint, name, platform, appVersion, seat } = imported;
+    const machine = { licenseId: license.id, fingerprint, name, platform, appVersion, seat };
     if (!isRecent(seat, nowMs)) return 'skipped';
     if (activations.read(license.id, fingerprint, nowMs)) return 'unchanged';
     const isTaken = isLive(seat, nowMs);
@@ -158,10 +159,10 @@ export const openSeatCalls = ({ activations, outgoing, clock, logSeat }: Parts) 
       return 'no_seat';
     if (isDryRun) return 'created';
     if (isTaken) {
-      activations.take({ ...imported, licenseId: license.id }, null, nowMs);
+      activations.take(machine, null, nowMs);
       clock.store();
       logMove(license, terms, fingerprint, true);
-    } else activations.replace({ ...imported, licenseId: license.id, id: newId('act') });
+    } else activations.replace({ ...machine, id: newId('act') });
     return 'created';
   };
 

@@ -14,7 +14,9 @@ export type Access =
 export interface Answer {
   status: 200 | 201 | 202 | 503;
   description: string;
+  /** For a stream, the schema of each line. */
   schema: z.ZodType;
+  contentType?: string;
 }
 
 export interface EndpointDocs {
@@ -43,7 +45,8 @@ export interface EndpointDocs {
 
 export interface Documentation {
   operation?: EndpointDocs;
-  input?: { in: 'body' | 'query' | 'header'; schema: z.ZodType };
+  /** `contentTypes` are those of a body that isn't JSON. */
+  input?: { in: 'body' | 'query' | 'header'; schema: z.ZodType; contentTypes?: string[] };
 }
 
 export const DOCUMENTATION = Symbol('documentation');

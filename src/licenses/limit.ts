@@ -13,11 +13,15 @@ const limitAt = (nowMs: number) => sql`max(
   CASE CASE WHEN granted_until <= ${nowMs} THEN 'free' ELSE granted_plan END ${LIMIT_BY_PLAN} ELSE 0 END
 )`;
 
+/** How many more licenses the account's plan allows. */
+export const roomForLicenses = ({ accountId }: Pick<Ctx, 'accountId'>, nowMs: number) => sql<number>`(
+  SELECT ${limitAt(nowMs)} - coalesce(license_totals.licenses, 0)
+  FROM accounts LEFT JOIN license_totals ON license_totals.account_id = accounts.id WHERE accounts.id = ${accountId}
+)`;
+
 /**
  * The account's id while its plan allows another license, and null after that, which the column refuses. D1 evaluates it
  * in the create's own batch, so that parallel creates can't exceed the limit.
  */
-export const accountWithRoom = ({ accountId }: Ctx, nowMs: number) => sql<string>`(
-  SELECT accounts.id FROM accounts LEFT JOIN license_totals ON license_totals.account_id = accounts.id
-  WHERE accounts.id = ${accountId} AND coalesce(license_totals.licenses, 0) < ${limitAt(nowMs)}
-)`;
+export const accountWithRoom = (ctx: Ctx, nowMs: number) =>
+  sql<string>`iif(${roomForLicenses(ctx, nowMs)} > 0, ${ctx.accountId}, NULL)`;

@@ -25,7 +25,8 @@ export const findTerms = async (ctx: Ctx, code: string | null | undefined): Prom
   return row?.terms ?? {};
 };
 
-const toTerms = (input: z.output<typeof putProductInput>['terms']): ProductTerms =>
+/** Drops the terms that are null. */
+export const toProductTerms = (input: z.output<typeof putProductInput>['terms']): ProductTerms =>
   Object.fromEntries(
     Object.entries(input ?? {}).filter(([, value]) => value !== null && value !== undefined),
   );
@@ -44,7 +45,7 @@ const isFull = async ({ db, accountId }: Ctx, code: string): Promise<boolean> =>
 /** Creates a product, or replaces its name and terms. Licenses that name the product have the new terms at once. */
 export const putProduct = async (ctx: Ctx, code: string, input: z.output<typeof putProductInput>) => {
   const nowMs = Date.now();
-  const fields = { name: input.name ?? null, terms: toTerms(input.terms), updatedAt: nowMs };
+  const fields = { name: input.name ?? null, terms: toProductTerms(input.terms), updatedAt: nowMs };
   const values = { accountId: ctx.accountId, code, ...fields, createdAt: nowMs };
   if (await isFull(ctx, code))
     throw invalidField('code', `exceeds the limit of ${MAX_PRODUCTS} products: delete a product first`);

@@ -32,6 +32,9 @@ export const findEndpoint = async ({ env, accountId }: Ctx, id: string): Promise
   return fromStored(endpoint);
 };
 
+export const listAllEndpoints = async ({ env, accountId }: Ctx): Promise<Endpoint[]> =>
+  (await outboxOf(env, accountId).listEndpoints()).map(fromStored);
+
 export const listEndpoints = async ({ env, accountId }: Ctx, { limit, cursor }: PageInput) => {
   const endpoints = await outboxOf(env, accountId).listEndpoints();
   const remaining = endpoints.filter(({ id }) => cursor === undefined || id < cursor);
@@ -42,6 +45,7 @@ export const createEndpoint = async (
   ctx: Ctx,
   input: z.output<typeof createWebhookInput>,
   serviceHost: string,
+  disabledReason: Endpoint['disabledReason'] = null,
 ) => {
   checkUrl(ctx, input.url, serviceHost);
   const nowMs = Date.now();
@@ -55,7 +59,7 @@ export const createEndpoint = async (
     events: input.events ?? null,
     sealedSecret: await sealSecret(ctx, id, secret),
     earlierSecrets: [],
-    disabledReason: null,
+    disabledReason,
     failingSinceMs: null,
     serviceHost,
     createdAtMs: nowMs,

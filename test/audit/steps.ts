@@ -97,6 +97,14 @@ const ACCOUNT: Step[] = [
 
 const LICENSES: Step[] = [
   [
+    'POST /api/v1/licenses/import',
+    'license.import',
+    ({ ada }) =>
+      ada.asSession('POST', '/api/v1/licenses/import', `{"customer_email":"${PRIVATE.customer}"}`, {
+        'content-type': 'application/x-ndjson',
+      }),
+  ],
+  [
     'PUT /api/v1/products/:code',
     'product.put',
     session('PUT', '/api/v1/products/orrery', { terms: { max_activations: 2 } }),

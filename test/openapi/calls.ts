@@ -32,6 +32,25 @@ const VERIFY = '/api/v1/licenses/verify';
 const ADA = { email: '{email}', password: '{password}' };
 
 const LISTED_CALLS: Call[] = [
+  {
+    ...session,
+    method: 'POST',
+    path: '/api/v1/licenses/import?dry_run=true',
+    when: 'a line is a license and another one is not',
+    headers: { 'content-type': 'application/x-ndjson' },
+    body: '{"license_key":"IMPORTED-KEY"}\n{"license_key":1}',
+    status: 200,
+  },
+  {
+    ...session,
+    method: 'POST',
+    path: '/api/v1/licenses/import',
+    when: 'a column is unknown',
+    headers: { 'content-type': 'text/csv' },
+    body: 'licence\nx',
+    status: 400,
+    code: 'invalid_request',
+  },
   { ...anonymous, method: 'GET', path: '/health', when: 'the service is healthy', status: 200 },
   ...[
     {
@@ -58,6 +77,7 @@ const LISTED_CALLS: Call[] = [
     '/api/dashboard',
     '/api/developer-progress',
     '/api/onboarding',
+    '/api/export',
     '/api/api-keys',
   ].flatMap((path) =>
     (['session', 'key'] as const).map((as): Call => ({

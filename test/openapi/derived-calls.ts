@@ -33,6 +33,9 @@ const INVALID_BODIES: Omit<Call, 'method' | 'path' | 'as'>[] = [
   },
 ];
 
+/** The lines of a file that isn't JSON are checked one by one. */
+const INVALID_FILES = INVALID_BODIES.filter(({ status }) => status === 415);
+
 /** Calls that every route rejects because of their credentials or their input. */
 export const derivedCalls = (): Call[] =>
   documentedRoutes(app).flatMap(({ method, path, operation, inputs }) => {
@@ -47,7 +50,8 @@ export const derivedCalls = (): Call[] =>
     }[operation.access];
     const calls: Call[] = forbidden.map((row) => ({ ...target, ...row }));
     for (const input of inputs) {
-      if (input.in === 'body') calls.push(...INVALID_BODIES.map((row) => ({ ...target, as, ...row })));
+      const invalid = input.contentTypes ? INVALID_FILES : INVALID_BODIES;
+      if (input.in === 'body') calls.push(...invalid.map((row) => ({ ...target, as, ...row })));
       if (input.in === 'query') {
         const bad = { when: 'the query is invalid', status: 400, code: 'invalid_request' } as const;
         calls.push({ ...target, path: `${target.path}?limit=0&cursor=x`, as, ...bad });

@@ -25,6 +25,18 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
+/** The body of a stream is the list of its lines. */
+const parseBody = ({ headers }: Response, text: string): Json => {
+  if (text === '') return null;
+  const isStream = headers.get('content-type') === 'application/x-ndjson';
+  return isStream
+    ? text
+        .trimEnd()
+        .split('\n')
+        .map((line): Json => JSON.parse(line))
+    : JSON.parse(text);
+};
+
 /** Calls the Worker's fetch handler. A string body is sent as is, anything else as JSON. */
 export const call = async (
   method: string,
@@ -37,8 +49,8 @@ export const call = async (
     init.headers = { 'content-type': 'application/json', ...headers };
   }
   const response = await exports.default.fetch(new Request(ORIGIN + path, init));
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+  const text = new TextDecoder().decode(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, body: parseBody(response, text) };
 };
 
 let accountCount = 0;

@@ -120,9 +120,10 @@ const wrongBody = (content: Response['content'], { headers, body }: Answer): str
   const documented = content[mediaType];
   if (!documented) return [`content type ${mediaType || '(none)'} is not documented`];
   const code: string | undefined = body?.error?.code;
+  const lines: unknown[] = mediaType === 'application/x-ndjson' ? body : [body];
   const examples = documented.examples ?? {};
   return [
-    ...schemaErrors(documented.schema, body),
+    ...lines.flatMap((line) => schemaErrors(documented.schema, line)),
     ...(code !== undefined && !(code in examples) ? [`error ${code} is not documented`] : []),
   ];
 };

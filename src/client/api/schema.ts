@@ -686,6 +686,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export everything
+         * @description Streams the account’s data without secrets, a line of JSON for each thing. A file without the last line, whose type is `end`, was cut off. What exists during the whole export is in it once, and a change that is made meanwhile may or may not be in it.
+         */
+        get: operations["exportAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/licenses/verify": {
         parameters: {
             query?: never;
@@ -760,6 +780,26 @@ export interface paths {
          * @description Releases the machine’s seat. Without a seat, the answer is the same. Works whatever the state of the license and the usage limit. Counts nothing. Web pages of any origin can call this endpoint.
          */
         post: operations["deactivateLicense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/licenses/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import licenses
+         * @description Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each line, and the totals at last. A line that fails changes nothing. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.
+         */
+        post: operations["importLicenses"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1530,6 +1570,18 @@ export interface components {
                 }[];
             };
         };
+        ExportLine: ({
+            /** @enum {string} */
+            type: "account" | "product" | "license" | "activation" | "api_key" | "webhook" | "payment" | "usage_day" | "license_change" | "audit";
+        } & {
+            [key: string]: unknown;
+        }) | {
+            /** @constant */
+            type: "end";
+            counts: {
+                [key: string]: number;
+            };
+        };
         ForgotPassword: {
             /**
              * Format: email
@@ -1555,6 +1607,34 @@ export interface components {
             home_region: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
             /** @description The region to which the account is moving, or null. */
             moving_to: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
+        };
+        /** @description Lines of JSON, or a CSV file with a header. At most 5 MiB. */
+        ImportFile: string;
+        ImportResult: {
+            /** @description The line’s number in the body, from 1. */
+            line: number;
+            /** @enum {string} */
+            result: "created" | "updated" | "unchanged" | "skipped" | "failed";
+            /** @description The id of the license. */
+            id?: string;
+            error?: {
+                code: string;
+                message: string;
+                details?: {
+                    path: string;
+                    message: string;
+                }[];
+            };
+        } | {
+            /** @description The last line. Without it, the answer was cut off. */
+            totals: {
+                lines: number;
+                created: number;
+                updated: number;
+                unchanged: number;
+                skipped: number;
+                failed: number;
+            };
         };
         InitPayment: {
             /** @enum {string} */
@@ -3336,6 +3416,35 @@ export interface operations {
             };
         };
     };
+    exportAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lines of JSON. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ExportLine"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     verifyLicense: {
         parameters: {
             query?: never;
@@ -3455,6 +3564,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApplicationVerdict"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    importLicenses: {
+        parameters: {
+            query?: {
+                /** @description What happens to a line whose license key or product code exists with other values: the line fails, is skipped, or updates what exists. An update leaves absent fields as they are. */
+                on_conflict?: "fail" | "skip" | "update";
+                /** @description With `true`, nothing is changed, and the answer says what would happen. */
+                dry_run?: "true" | "false";
+                /** @description With `true`, each new license sends `license.created`. */
+                events?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-ndjson": components["schemas"]["ImportFile"];
+                "text/csv": components["schemas"]["ImportFile"];
+            };
+        };
+        responses: {
+            /** @description Lines of JSON, one for each line. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ImportResult"];
                 };
             };
             /** @description The call failed. */

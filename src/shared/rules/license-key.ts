@@ -20,11 +20,15 @@ const checksum = (values: Iterable<number>): number => {
 const inGroups = (characters: string) =>
   (characters.match(new RegExp(`.{${GROUP_LENGTH}}`, 'g')) ?? []).join('-');
 
-export const generateLicenseKey = (): string => {
-  const values = [...crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH))].map((byte) => byte & 31);
+/** Returns the license key for 24 random bytes. */
+export const licenseKeyOf = (bytes: Uint8Array): string => {
+  const values = [...bytes.subarray(0, RANDOM_LENGTH)].map((byte) => byte & 31);
   const checkValue = timesX(checksum(values));
   return inGroups([...values, checkValue].map((value) => ALPHABET[value]).join(''));
 };
+
+export const generateLicenseKey = (): string =>
+  licenseKeyOf(crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH)));
 
 /** Returns the canonical form of a generated key that a person typed, or null if the text isn't such a key. */
 export const normalizeTypedKey = (typed: string): string | null => {

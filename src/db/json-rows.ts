@@ -1,0 +1,22 @@
+/** D1 accepts values of up to 2 MB. A character has at most three bytes in UTF-8, and most have one. */
+const MAX_CHUNK_LENGTH = 600_000;
+
+/** Returns rows as JSON arrays for `json_each`, each of which is small enough for a statement. */
+export const jsonChunks = (rows: readonly unknown[]): string[] => {
+  const chunks: string[] = [];
+  let chunk: string[] = [];
+  let length = 0;
+  const flush = () => {
+    if (chunk.length > 0) chunks.push(`[${chunk.join(',')}]`);
+    chunk = [];
+    length = 0;
+  };
+  for (const row of rows) {
+    const json = JSON.stringify(row);
+    if (length + json.length > MAX_CHUNK_LENGTH) flush();
+    chunk.push(json);
+    length += json.length + 1;
+  }
+  flush();
+  return chunks;
+};

@@ -1,0 +1,123 @@
+import type { Ctx } from '../db/ctx.ts';
+import { isRejected } from '../db/errors.ts';
+import { pull } from '../gate/feed.ts';
+import { importSeats } from './seats.ts';
+import { type Outcome, planLicense, type PlannedLicense, type PlannedProduct, planProduct } from './plan.ts';
+import type { ImportOptions, ParsedLine } from './schemas.ts';
+import { commitPlan, lookUp } from './store.ts';
+import { importWebhook } from './webhooks.ts';
+
+// Imports a batch of lines with one commit. If a change by somebody else comes first, the commit is rejected as a whole,
+// and the batch is planned again.
+
+/** A line with the license key that it has, or that was chosen for it. */
+export type BatchLine = ParsedLine & { licenseKey: string };
+
+export interface Import {
+  ctx: Ctx;
+  options: ImportOptions;
+  serviceHost: string;
+  /** What a dry run would have changed so far. */
+  assumed: { licenses: Map<string, PlannedLicense>; products: Map<string, PlannedProduct> };
+  /** Whether the audit log has an entry for this import. */
+  isRecorded: boolean;
+}
+
+const ATTEMPTS = 5;
+
+const isOurs = (ids: Map<string, string>, licenseKey: string, id: string) => ids.get(licenseKey) === id;
+
+/** Reads what the lines name, and decides about each license and product. */
+const plan = async ({ ctx, options, assumed }: Import, lines: BatchLine[], ids: Map<string, string>) => {
+  const nowMs = Date.now();
+  const codes = new Set<string>();
+  const licenseKeys = new Set<string>();
+  for (const line of lines) {
+    if (line.type === 'product') codes.add(line.value.code);
+    if (line.type !== 'license') continue;
+    licenseKeys.add(line.licenseKey);
+    if (line.value.product) codes.add(line.value.product);
+  }
+  const found = await lookUp(ctx, licenseKeys, codes, nowMs);
+  const licenses = new Map(
+    found.licenses.map(({ row, ...license }): [string, PlannedLicense] => [
+      row.licenseKey,
+      { before: row, after: row, ...license },
+    ]),
+  );
+  const products = new Map(
+    found.products.map((row): [string, PlannedProduct] => [row.code, { before: row, after: row }]),
+  );
+  for (const key of licenseKeys) {
+    const known = assumed.licenses.get(key);
+    if (known) licenses.set(key, { ...known });
+  }
+  for (const code of codes) {
+    const known = assumed.products.get(code);
+    if (known) products.set(code, { ...known });
+  }
+  const isNew = ({ before }: { before: unknown }) => before === null;
+  const facts = {
+    email: found.email,
+    room: found.room - assumed.licenses.values().filter(isNew).toArray().length,
+    nowMs,
+    termsOf: (code: string | null | undefined) => (code && products.get(code)?.after.terms) || {},
+  };
+  const productFacts = {
+    room: found.productRoom - assumed.products.values().filter(isNew).toArray().length,
+    nowMs,
+  };
+  const outcomes = lines.map((line): Outcome | null => {
+    if (line.type === 'product') return planProduct(products, line.value, options, productFacts);
+    if (line.type !== 'license') return null;
+    const known = licenses.get(line.licenseKey);
+    // An earlier attempt has created it, although its commit had no answer.
+    if (known?.before && isOurs(ids, line.licenseKey, known.after.id)) {
+      ids.delete(line.licenseKey);
+      return { result: 'created', id: known.after.id };
+    }
+    return planLicense(licenses, line.licenseKey, line.value, options, facts);
+  });
+  return { licenses, products, outcomes, nowMs };
+};
+
+/** Plans and commits the batch's licenses and products. */
+const change = async (current: Import, lines: BatchLine[]): Promise<(Outcome | null)[]> => {
+  const { ctx, options, assumed } = current;
+  const ids = new Map<string, string>();
+  for (let attempt = 1; ; attempt++) {
+    const { licenses, products, outcomes, nowMs } = await plan(current, lines, ids);
+    if (options.isDryRun) {
+      for (const [key, license] of licenses)
+        if (license.before !== license.after) assumed.licenses.set(key, license);
+      for (const [code, product] of products)
+        if (product.before !== product.after) assumed.products.set(code, product);
+      return outcomes;
+    }
+    for (const [key, { before, after }] of licenses) if (before === null) ids.set(key, after.id);
+    const entry = current.isRecorded ? null : { on_conflict: options.onConflict, events: options.hasEvents };
+    try {
+      const written = { licenses: [...licenses.values()], products: [...products.values()] };
+      if (await commitPlan(ctx, written, { hasEvents: options.hasEvents, entry }, nowMs))
+        current.isRecorded = true;
+      return outcomes;
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+      // The commit may have succeeded without the gate's knowledge.
+      if (!isRejected(error)) await pull(ctx);
+    }
+  }
+};
+
+/** Imports the lines of a batch, and returns an outcome for each. */
+export const importBatch = async (current: Import, lines: BatchLine[]): Promise<Outcome[]> => {
+  const outcomes = await change(current, lines);
+  const seats = await importSeats(current, lines);
+  const results: Outcome[] = [];
+  for (const [i, line] of lines.entries()) {
+    if (line.type === 'failed') results.push({ error: line.error });
+    else if (line.type === 'webhook') results.push(await importWebhook(current, line.value));
+    else results.push(outcomes[i] ?? seats.get(line) ?? { result: 'skipped' });
+  }
+  return results;
+};

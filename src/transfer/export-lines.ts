@@ -1,0 +1,70 @@
+import { toActivationBody, toSeatChangeBody } from '../activations/schemas.ts';
+import { toApiKey } from '../api-keys/schemas.ts';
+import { toAccount } from '../accounts/schemas.ts';
+import { toPayment, toSubscription } from '../billing/schemas.ts';
+import type {
+  ApiKeyRow,
+  licenseChanges,
+  LicenseRow,
+  PaymentRow,
+  ProductRow,
+  SubscriptionRow,
+} from '../db/schema.ts';
+import type { Activation } from '../gate/activations.ts';
+import type { SeatChange } from '../gate/seat-history.ts';
+import { toHistoryEntry } from '../licenses/history.ts';
+import { toLicense } from '../licenses/schemas.ts';
+import { toProduct } from '../products/schemas.ts';
+import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
+import type { Endpoint } from '../webhooks/outbox-tables.ts';
+import { toWebhook } from '../webhooks/schemas.ts';
+import type { ExportType } from './schemas.ts';
+
+// The lines of an export. Each has the fields that the API shows, and those that an import needs besides.
+
+export type ExportLine = { type: ExportType };
+
+const line = <T extends ExportType, Fields extends object>(type: T, fields: Fields) => ({ type, ...fields });
+
+export const toAccountLine = (row: Parameters<typeof toAccount>[0], subscriptions: SubscriptionRow[]) =>
+  line('account', {
+    ...toAccount(row),
+    allowed_origins: row.allowedOrigins,
+    subscriptions: subscriptions.map(toSubscription),
+  });
+
+export const toProductLine = (row: ProductRow) => line('product', toProduct(row));
+export const toLicenseLine = (row: LicenseRow) => line('license', toLicense(row));
+export const toPaymentLine = (row: PaymentRow) => line('payment', toPayment(row));
+export const toApiKeyLine = (row: ApiKeyRow, lastUsedMs: number | null) =>
+  line('api_key', toApiKey(row, lastUsedMs));
+
+/** A webhook that subscribes to all events, also to later ones, has null. */
+export const toWebhookLine = (endpoint: Endpoint) =>
+  line('webhook', { ...toWebhook(endpoint), events: endpoint.events });
+
+export const toActivationLine = (activation: Activation, licenseKey: string) => {
+  const { countedAtMs, fileUntilMs, releasedAtMs } = activation.seat;
+  return line('activation', {
+    ...toActivationBody(activation),
+    license_id: activation.licenseId,
+    license_key: licenseKey,
+    last_counted_at: isoTime(countedAtMs),
+    file_until: isoTimeOrNull(fileUntilMs),
+    released_at: isoTimeOrNull(releasedAtMs),
+  });
+};
+
+export const toChangeLine = (row: typeof licenseChanges.$inferSelect, licenseKey: string) =>
+  line('license_change', { license_id: row.licenseId, license_key: licenseKey, ...toHistoryEntry(row) });
+
+/** A change of a license's seats. */
+export const toSeatChangeLine = (change: SeatChange & { licenseId: string }, licenseKey: string) => {
+  const { action, ...fields } = toSeatChangeBody(change);
+  return line('license_change', {
+    license_id: change.licenseId,
+    license_key: licenseKey,
+    action: `seat_${action}`,
+    ...fields,
+  });
+};

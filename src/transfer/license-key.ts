@@ -1,0 +1,24 @@
+import { createHmac } from 'node:crypto';
+import type { Ctx } from '../db/ctx.ts';
+import { readConfig } from '../shared/config.ts';
+import { licenseKeyOf } from '../shared/rules/license-key.ts';
+import type { LicenseLine } from './schemas.ts';
+
+/**
+ * Chooses the keys of lines without a license key. The same line of the same account always gets the same key, so that
+ * a file that is sent again creates no license twice. Of equal lines, each gets a key of its own.
+ */
+export const openKeys = ({ env, accountId }: Ctx) => {
+  const { apiKeySecret } = readConfig(env);
+  const copies = new Map<string, number>();
+
+  return (value: LicenseLine): string => {
+    if (value.license_key !== undefined) return value.license_key;
+    const { copy, ...fields } = value;
+    const content = JSON.stringify(fields);
+    const number = copy ?? (copies.get(content) ?? 0) + 1;
+    copies.set(content, number);
+    const mac = createHmac('sha256', apiKeySecret).update(`import ${accountId} ${number} ${content}`);
+    return licenseKeyOf(mac.digest());
+  };
+};

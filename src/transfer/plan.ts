@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LicenseRow, ProductRow } from '../db/schema.ts';
+import type { LicenseFields } from '../licenses/history.ts';
+import { EMPTY_COLUMNS, HISTORY_COLUMNS, HISTORY_FIELDS, toColumns } from '../licenses/schemas.ts';
+import { toProductTerms } from '../products/products.ts';
+import { newId } from '../shared/ids.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import { addDays, isoDate } from '../shared/rules/dates.ts';
+import type { ProductTerms } from '../shared/rules/terms.ts';
+import type { ImportOptions, ImportResult, LicenseLine, LineError, ProductLine } from './schemas.ts';
+
+// Decides what the lines of an import change, one after another. A line sees the changes of the lines before it.
+
+export type NewLicense = Omit<LicenseRow, 'seq' | 'accountId'>;
+
+/** `before` is null for a license that doesn't exist yet. */
+export interface PlannedLicense {
+  before: NewLicense | null;
+  after: NewLicense;
+  /** The license's row, or 0. */
+  seq: number;
+  /** The number of the license's last change. */
+  historySeq: number;
+}
+
+export interface PlannedProduct {
+  before: ProductRow | null;
+  after: Omit<ProductRow, 'accountId'>;
+}
+
+export type Outcome = { result: Exclude<ImportResult, 'failed'>; id?: string } | { error: LineError };
+
+/** The accounts' facts that decide about new licenses. */
+export interface Facts {
+  email: string;
+  room: number;
+  nowMs: number;
+  termsOf: (product: string | null | undefined) => ProductTerms;
+}
+
+const refuse = (code: string, message: string): Outcome => ({ error: { code, message } });
+
+/** The last day, so many days after the license was created. */
+const lastDay = (createdAtMs: number, days: number | undefined): string | undefined =>
+  days === undefined ? undefined : addDays(isoDate(createdAtMs), days);
+
+/** Returns the columns that a line sets. */
+const toFields = (value: LicenseLine, createdAtMs: number): LicenseFields => {
+  const { status, duration_days, ...input } = value;
+  return omitUndefined({
+    ...toColumns(input),
+    expiresAt: input.expires_at === undefined ? lastDay(createdAtMs, duration_days) : input.expires_at,
+    status: status === 'expired' ? ('active' as const) : status,
+  });
+};
+
+const create = (licenseKey: string, value: LicenseLine, facts: Facts): NewLicense => {
+  const createdAt = value.created_at ?? facts.nowMs;
+  const terms = facts.termsOf(value.product);
+  return {
+    ...EMPTY_COLUMNS,
+    expiresAt: lastDay(createdAt, terms.duration_days) ?? null,
+    ...(value.updates_until === undefined && {
+      updatesUntil: lastDay(createdAt, terms.updates_days) ?? null,
+    }),
+    customerEmail: facts.email,
+    status: 'active',
+    ...toFields(value, createdAt),
+    id: newId('lic'),
+    licenseKey,
+    createdAt,
+    updatedAt: facts.nowMs,
+  };
+};
+
+/** Returns the fields of the history that differ. */
+export const changedFields = (before: NewLicense, after: NewLicense) =>
+  HISTORY_FIELDS.filter(
+    (field) => !isDeepStrictEqual(before[HISTORY_COLUMNS[field]], after[HISTORY_COLUMNS[field]]),
+  );
+
+/** Revoking is final, see the license's transitions. */
+const isFinal = (before: NewLicense, after: NewLicense) =>
+  before.status === 'revoked' && (after.status !== 'revoked' || after.expiresAt !== before.expiresAt);
+
+const hasLongYear = ({ expiresAt, updatesUntil }: NewLicense) =>
+  [expiresAt, updatesUntil].some((date) => date?.startsWith('+'));
+
+/** Decides about a line, and adds what it changes to the plan. */
+export const planLicense = (
+  planned: Map<string, PlannedLicense>,
+  licenseKey: string,
+  value: LicenseLine,
+  { onConflict }: Pick<ImportOptions, 'onConflict'>,
+  facts: Facts,
+): Outcome => {
+  const known = planned.get(licenseKey);
+  if (!known) {
+    const after = create(licenseKey, value, facts);
+    if (hasLongYear(after)) return refuse('invalid_request', 'The license must end before the year 10000.');
+    if (facts.room < 1) return refuse('license_limit_reached', 'License Limit Reached');
+    facts.room--;
+    planned.set(licenseKey, { before: null, after, seq: 0, historySeq: 0 });
+    return { result: 'created', id: after.id };
+  }
+  const { id, createdAt } = known.after;
+  const after = { ...known.after, ...toFields(value, createdAt) };
+  if (changedFields(known.after, after).length === 0) return { result: 'unchanged', id };
+  if (onConflict === 'skip') return { result: 'skipped', id };
+  if (onConflict === 'fail') return refuse('license_key_taken', 'A license with this key has other values.');
+  if (hasLongYear(after)) return refuse('invalid_request', 'The license must end before the year 10000.');
+  if (isFinal(known.after, after))
+    return refuse('invalid_transition', 'A revoked license can’t become valid again.');
+  known.after = { ...after, updatedAt: facts.nowMs };
+  return { result: 'updated', id };
+};
+
+export const planProduct = (
+  planned: Map<string, PlannedProduct>,
+  { code, name = null, terms, created_at }: ProductLine,
+  { onConflict }: Pick<ImportOptions, 'onConflict'>,
+  facts: { room: number; nowMs: number },
+): Outcome => {
+  const known = planned.get(code);
+  const fields = { name, terms: toProductTerms(terms) };
+  if (!known) {
+    if (facts.room < 1) return refuse('invalid_request', 'The account has as many products as it may have.');
+    facts.room--;
+    const after = { code, ...fields, createdAt: created_at ?? facts.nowMs, updatedAt: facts.nowMs };
+    planned.set(code, { before: null, after });
+    return { result: 'created' };
+  }
+  const { after } = known;
+  if (isDeepStrictEqual({ name: after.name, terms: after.terms }, fields)) return { result: 'unchanged' };
+  if (onConflict === 'skip') return { result: 'skipped' };
+  if (onConflict === 'fail')
+    return refuse('product_code_taken', 'A product with this code has another name or other terms.');
+  known.after = { ...after, ...fields, updatedAt: facts.nowMs };
+  return { result: 'updated' };
+};

@@ -1,0 +1,96 @@
+import { type Context, Hono } from 'hono';
+import { endpoint } from '../auth/endpoint.ts';
+import type { AppEnv } from '../http/context.ts';
+import { query } from '../http/input.ts';
+import { NDJSON, streamLines } from '../http/ndjson.ts';
+import { documented } from '../http/openapi.ts';
+import { AppError } from '../shared/app-error.ts';
+import { type Body, MAX_IMPORT_BYTES, readBody } from './body.ts';
+import { exportLines } from './export.ts';
+import { importLines } from './import.ts';
+import { type ImportFormat, readHeader } from './lines.ts';
+import { exportBody, importBody, importFile, importQuery, unknownColumns } from './schemas.ts';
+
+const FORMATS: [pattern: RegExp, format: ImportFormat][] = [
+  [/^text\/csv\s*(?:;|$)/i, 'csv'],
+  [/^application\/(?:x-ndjson|ndjson|jsonl)\s*(?:;|$)/i, 'ndjson'],
+];
+
+const formatOf = (c: Context<AppEnv>): ImportFormat => {
+  const type = c.req.header('content-type') ?? '';
+  const [, format] = FORMATS.find(([pattern]) => pattern.test(type)) ?? [];
+  if (format) return format;
+  throw new AppError('unsupported_media_type', { message: `The Body Must Be ${NDJSON} or text/csv` });
+};
+
+/** A CSV file with an unknown column is rejected as a whole, because each of its lines would fail. */
+const checkHeader = (text: string) => {
+  const details = unknownColumns(readHeader(text));
+  if (details.length > 0) throw new AppError('invalid_request', { details: details.slice(0, 20) });
+};
+
+const readFile = async (c: Context<AppEnv>): Promise<Body & { format: ImportFormat }> => {
+  const format = formatOf(c);
+  if (Number(c.req.header('content-length')) > MAX_IMPORT_BYTES) throw new AppError('body_too_large');
+  const body = await readBody(c.req.raw);
+  if (format === 'csv') checkHeader(body.text);
+  return { ...body, format };
+};
+
+const file = documented(
+  async (_c: Context<AppEnv>, next: () => Promise<void>) => {
+    await next();
+  },
+  { input: { in: 'body', schema: importFile, contentTypes: [NDJSON, 'text/csv'] } },
+);
+
+const stream = async (c: Context<AppEnv>, event: string, pages: AsyncGenerator<object[]>) => {
+  const body = await streamLines(pages, { event, accountId: c.var.ctx.accountId });
+  return c.body(body, 200, { 'Content-Type': NDJSON });
+};
+
+export const exportRoutes = new Hono<AppEnv>().get(
+  '/export',
+  endpoint({
+    id: 'exportAccount',
+    tag: 'Account',
+    summary: 'Export everything',
+    description:
+      'Streams the account’s data without secrets, a line of JSON for each thing. A file without the last line, whose type is `end`, was cut off. What exists during the whole export is in it once, and a change that is made meanwhile may or may not be in it.',
+    access: 'account',
+    answers: [{ status: 200, description: 'Lines of JSON.', schema: exportBody, contentType: NDJSON }],
+  }),
+  async (c) => stream(c, 'export_failed', exportLines(c.var.ctx)),
+);
+
+export const importRoutes = new Hono<AppEnv>().post(
+  '/import',
+  endpoint({
+    id: 'importLicenses',
+    tag: 'Licenses',
+    summary: 'Import licenses',
+    description:
+      'Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each line, and the totals at last. A line that fails changes nothing. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.',
+    access: 'account',
+    answers: [
+      {
+        status: 200,
+        description: 'Lines of JSON, one for each line.',
+        schema: importBody,
+        contentType: NDJSON,
+      },
+    ],
+  }),
+  query(importQuery),
+  file,
+  async (c) => {
+    const { on_conflict, dry_run, events } = c.req.valid('query');
+    const input = {
+      ...(await readFile(c)),
+      ctx: c.var.ctx,
+      options: { onConflict: on_conflict, isDryRun: dry_run === 'true', hasEvents: events === 'true' },
+      serviceHost: new URL(c.req.url).hostname,
+    };
+    return stream(c, 'import_failed', importLines(input));
+  },
+);

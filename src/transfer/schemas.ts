@@ -1,0 +1,202 @@
+import * as z from 'zod';
+import { fingerprint } from '../activations/schemas.ts';
+import { text } from '../http/input.ts';
+import { toDetails } from '../http/issues.ts';
+import { createLicenseInput } from '../licenses/schemas.ts';
+import { productCode, putProductInput } from '../products/schemas.ts';
+import { LICENSE_STATES } from '../shared/rules/licenses.ts';
+import { isoDate } from '../shared/rules/dates.ts';
+import { createWebhookInput } from '../webhooks/schemas.ts';
+import type { ErrorDetail } from '../shared/app-error.ts';
+import { isMetadataColumn } from './lines.ts';
+
+export const EXPORT_TYPES = [
+  'account',
+  'product',
+  'license',
+  'activation',
+  'api_key',
+  'webhook',
+  'payment',
+  'usage_day',
+  'license_change',
+  'audit',
+] as const;
+export type ExportType = (typeof EXPORT_TYPES)[number];
+
+/** Times before 1970 would have ids that don't sort, and a time in the future hasn't come. */
+const pastTime = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()])
+  .transform((time) => Date.parse(time))
+  .refine((ms) => ms >= 0 && ms <= Date.now() + 86_400_000, 'must be between 1970 and now');
+const time = z.iso.datetime({ offset: true }).transform((value) => Date.parse(value));
+
+/** Fields that an export has and an import doesn't take over. */
+const ignored = z.unknown().optional();
+
+const licenseLine = z
+  .strictObject({
+    ...createLicenseInput.shape,
+    type: z.literal('license').optional(),
+    status: z.enum(LICENSE_STATES).optional(),
+    created_at: pastTime.optional(),
+    copy: z.int().min(1).optional().meta({
+      description:
+        'Tells equal lines without a license key apart, which may be in different requests. By default, the lines of a request are counted.',
+    }),
+    id: ignored,
+    updated_at: ignored,
+  })
+  .refine(({ expires_at, duration_days }) => expires_at === undefined || duration_days === undefined, {
+    path: ['duration_days'],
+    error: 'can’t be combined with expires_at',
+  })
+  .refine(({ status, expires_at }) => status !== 'expired' || (expires_at ?? '9999') < isoDate(Date.now()), {
+    path: ['status'],
+    error: 'is expired, so expires_at must be a day in the past',
+  });
+export type LicenseLine = z.output<typeof licenseLine>;
+
+const productLine = z.strictObject({
+  ...putProductInput.shape,
+  ...productCode.shape,
+  type: z.literal('product'),
+  created_at: pastTime.optional(),
+  updated_at: ignored,
+});
+export type ProductLine = z.output<typeof productLine>;
+
+const activationLine = z.strictObject({
+  type: z.literal('activation'),
+  license_key: z.string().min(1),
+  fingerprint,
+  name: text(100).nullish(),
+  platform: text(60).nullish(),
+  app_version: text(60).nullish(),
+  activated_at: pastTime,
+  last_seen_at: pastTime.optional(),
+  last_counted_at: pastTime.optional(),
+  lease_until: time.nullish(),
+  file_until: time.nullish(),
+  released_at: pastTime.nullish(),
+  id: ignored,
+  license_id: ignored,
+});
+export type ActivationLine = z.output<typeof activationLine>;
+
+const webhookLine = z.strictObject({
+  ...createWebhookInput.shape,
+  type: z.literal('webhook'),
+  id: ignored,
+  status: ignored,
+  disabled_reason: ignored,
+  failing_since: ignored,
+  created_at: ignored,
+  updated_at: ignored,
+});
+export type WebhookLine = z.output<typeof webhookLine>;
+
+const LINES = {
+  license: licenseLine,
+  product: productLine,
+  activation: activationLine,
+  webhook: webhookLine,
+};
+type Taken = keyof typeof LINES;
+const isTaken = (type: string): type is Taken => type in LINES;
+/** Types of lines that an import skips. */
+const SKIPPED = new Set<string>([...EXPORT_TYPES.filter((type) => !isTaken(type)), 'end']);
+
+export interface LineError {
+  code: string;
+  message: string;
+  details?: ErrorDetail[];
+}
+
+export type ParsedLine =
+  | { type: 'license'; value: LicenseLine }
+  | { type: 'product'; value: ProductLine }
+  | { type: 'activation'; value: ActivationLine }
+  | { type: 'webhook'; value: WebhookLine }
+  | { type: 'skipped' }
+  | { type: 'failed'; error: LineError };
+
+export const failed = (code: string, message: string, details?: ErrorDetail[]): ParsedLine => ({
+  type: 'failed',
+  error: { code, message, ...(details && { details }) },
+});
+
+/** Checks a line of an import. A line without a type is a license. */
+export const parseLine = (value: unknown): ParsedLine => {
+  const type = (value as { type?: unknown } | null)?.type ?? 'license';
+  if (typeof type !== 'string' || (!isTaken(type) && !SKIPPED.has(type)))
+    return failed('invalid_request', 'Unknown Type', [
+      { path: 'type', message: 'is not a type of an export' },
+    ]);
+  if (!isTaken(type)) return { type: 'skipped' };
+  const parsed = LINES[type].safeParse(value);
+  if (!parsed.success) return failed('invalid_request', 'Invalid Request', toDetails(parsed.error));
+  return { type, value: parsed.data } as ParsedLine;
+};
+
+/** Returns the columns of a CSV file that no license has. */
+export const unknownColumns = (columns: string[]): ErrorDetail[] =>
+  columns
+    .filter((name) => !(name in licenseLine.shape) && !isMetadataColumn(name))
+    .map((path) => ({ path, message: 'is not a known column' }));
+
+const flag = z.enum(['true', 'false']).default('false');
+
+export const importQuery = z.strictObject({
+  on_conflict: z.enum(['fail', 'skip', 'update']).default('fail').meta({
+    description:
+      'What happens to a line whose license key or product code exists with other values: the line fails, is skipped, or updates what exists. An update leaves absent fields as they are.',
+  }),
+  dry_run: flag.meta({
+    description: 'With `true`, nothing is changed, and the answer says what would happen.',
+  }),
+  events: flag.meta({ description: 'With `true`, each new license sends `license.created`.' }),
+});
+export type ImportOptions = {
+  onConflict: z.output<typeof importQuery>['on_conflict'];
+  isDryRun: boolean;
+  hasEvents: boolean;
+};
+
+export const RESULTS = ['created', 'updated', 'unchanged', 'skipped', 'failed'] as const;
+export type ImportResult = (typeof RESULTS)[number];
+
+const lineResult = z.object({
+  line: z.int().meta({ description: 'The line’s number in the body, from 1.' }),
+  result: z.enum(RESULTS),
+  id: z.string().optional().meta({ description: 'The id of the license.' }),
+  error: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    })
+    .optional(),
+});
+
+export const importBody = z
+  .union([
+    lineResult,
+    z.object({
+      totals: z
+        .object({ lines: z.int(), ...Object.fromEntries(RESULTS.map((result) => [result, z.int()])) })
+        .meta({ description: 'The last line. Without it, the answer was cut off.' }),
+    }),
+  ])
+  .meta({ id: 'ImportResult' });
+
+export const importFile = z
+  .string()
+  .meta({ id: 'ImportFile', description: 'Lines of JSON, or a CSV file with a header. At most 5 MiB.' });
+
+export const exportBody = z
+  .union([
+    z.looseObject({ type: z.enum(EXPORT_TYPES) }),
+    z.object({ type: z.literal('end'), counts: z.record(z.string(), z.int()) }),
+  ])
+  .meta({ id: 'ExportLine' });

@@ -1,0 +1,57 @@
+import type { ImportedSeat, ImportedSeatResult } from '../gate/seller-types.ts';
+import { AppError } from '../shared/app-error.ts';
+import { gateOf } from '../shared/objects.ts';
+import type { BatchLine, Import } from './batch.ts';
+import type { Outcome } from './plan.ts';
+import type { ActivationLine } from './schemas.ts';
+
+const toSeat = (value: ActivationLine): ImportedSeat => {
+  const { last_seen_at = value.activated_at, last_counted_at = last_seen_at } = value;
+  return {
+    licenseKey: value.license_key,
+    fingerprint: value.fingerprint,
+    name: value.name ?? null,
+    platform: value.platform ?? null,
+    appVersion: value.app_version ?? null,
+    seat: {
+      activatedAtMs: value.activated_at,
+      lastSeenAtMs: last_seen_at,
+      countedAtMs: last_counted_at,
+      leaseUntilMs: value.lease_until ?? null,
+      fileUntilMs: value.file_until ?? null,
+      releasedAtMs: value.released_at ?? null,
+    },
+  };
+};
+
+const OUTCOMES: Record<ImportedSeatResult, Outcome> = {
+  created: { result: 'created' },
+  unchanged: { result: 'unchanged' },
+  skipped: { result: 'skipped' },
+  no_seat: { error: { code: 'no_seat', message: 'The license has no free seat.' } },
+  license_not_found: { error: { code: 'license_not_found', message: 'License Not Found' } },
+};
+
+/** Adds the machines of the activation lines to the account's gate, with one call. */
+export const importSeats = async (
+  { ctx, options, assumed }: Import,
+  lines: BatchLine[],
+): Promise<Map<BatchLine, Outcome>> => {
+  const found = lines.flatMap((line) => (line.type === 'activation' ? [{ line, value: line.value }] : []));
+  // A dry run has not created these licenses, so the gate doesn't know them.
+  const isAssumed = ({ value }: { value: ActivationLine }) =>
+    assumed.licenses.get(value.license_key)?.before === null;
+  const known = found.filter((activation) => !isAssumed(activation));
+  const results =
+    known.length === 0
+      ? []
+      : await gateOf(ctx.env, ctx.accountId).importSeats(
+          known.map(({ value }) => toSeat(value)),
+          options.isDryRun,
+        );
+  if (!results) throw new AppError('unavailable');
+  return new Map([
+    ...found.filter(isAssumed).map(({ line }) => [line, OUTCOMES.created] as const),
+    ...known.map(({ line }, i) => [line, OUTCOMES[results[i] ?? 'skipped']] as const),
+  ]);
+};

@@ -1,0 +1,181 @@
+import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import { audit } from '../audit/audit.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { jsonChunks } from '../db/json-rows.ts';
+import { accounts, licenseChanges, licenses, products } from '../db/schema.ts';
+import { type Change, commit, eventChange } from '../gate/feed.ts';
+import { HISTORY_COLUMNS } from '../licenses/schemas.ts';
+import { roomForLicenses } from '../licenses/limit.ts';
+import { licenseEvent } from '../shared/events.ts';
+import { MAX_HISTORY_CHANGES } from '../shared/rules/licenses.ts';
+import { MAX_PRODUCTS } from '../shared/rules/terms.ts';
+import { changedFields, type NewLicense, type PlannedLicense, type PlannedProduct } from './plan.ts';
+
+// Reads what a batch of lines needs, and commits what the lines change. Each statement takes its rows as JSON, because
+// D1 binds at most 100 values.
+
+const inJson = (values: Iterable<string>) =>
+  sql`IN (SELECT value FROM json_each(${JSON.stringify([...values])}))`;
+
+export const lookUp = async (
+  { db, accountId }: Ctx,
+  licenseKeys: Iterable<string>,
+  codes: Iterable<string>,
+  nowMs: number,
+) => {
+  const [[account], licenseRows, productRows] = await db.batch([
+    db
+      .select({
+        email: accounts.email,
+        room: roomForLicenses({ accountId }, nowMs).as('room'),
+        products: sql<number>`(SELECT count(*) FROM products WHERE account_id = ${accountId})`.as('count'),
+      })
+      .from(accounts)
+      .where(eq(accounts.id, accountId)),
+    db
+      .select({
+        ...getTableColumns(licenses),
+        historySeq: sql<number>`coalesce((
+          SELECT max(seq) FROM license_changes
+          WHERE account_id = ${accountId} AND license_id = licenses.id), 0)`.as('history_seq'),
+      })
+      .from(licenses)
+      .where(and(eq(licenses.accountId, accountId), sql`${licenses.licenseKey} ${inJson(licenseKeys)}`)),
+    db
+      .select()
+      .from(products)
+      .where(and(eq(products.accountId, accountId), sql`${products.code} ${inJson(codes)}`)),
+  ]);
+  if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
+  return {
+    email: account.email,
+    room: account.room,
+    productRoom: MAX_PRODUCTS - account.products,
+    licenses: licenseRows.map(({ historySeq, seq, ...row }) => ({ row, seq, historySeq })),
+    products: productRows,
+  };
+};
+
+type Statement = BatchItem<'sqlite'>;
+
+/**
+ * Inserts licenses, all or none: the account's id of a license for which the plan has no room is null, which the column
+ * refuses.
+ */
+const insertLicenses = (ctx: Ctx, rows: NewLicense[], nowMs: number): Statement[] =>
+  jsonChunks(rows).map((json) =>
+    // The columns of the licenses, in their order. JSON numbers its elements from 0.
+    ctx.db.insert(licenses).select(sql`
+      WITH room(licenses) AS MATERIALIZED (SELECT ${roomForLicenses(ctx, nowMs)})
+      SELECT NULL, value ->> 'id', iif(key < (SELECT licenses FROM room), ${ctx.accountId}, NULL),
+        value ->> 'licenseKey', value ->> 'status', value ->> 'product', value ->> 'customerEmail',
+        value ->> 'customerName', value ->> 'expiresAt', value ->> 'metadata', value ->> 'terms',
+        value ->> 'updatesUntil', value ->> 'createdAt', value ->> 'updatedAt'
+      FROM json_each(${json})`),
+  );
+
+const pickFields = (row: NewLicense, fields: ReturnType<typeof changedFields>) =>
+  Object.fromEntries(fields.map((field) => [field, row[HISTORY_COLUMNS[field]]]));
+
+const UPDATED_COLUMNS = {
+  status: sql`value ->> 'status'`,
+  product: sql`value ->> 'product'`,
+  customerEmail: sql`value ->> 'customerEmail'`,
+  customerName: sql`value ->> 'customerName'`,
+  expiresAt: sql`value ->> 'expiresAt'`,
+  metadata: sql`value ->> 'metadata'`,
+  terms: sql`value ->> 'terms'`,
+  updatesUntil: sql`value ->> 'updatesUntil'`,
+  updatedAt: sql`value ->> 'updatedAt'`,
+};
+
+/**
+ * Updates licenses with their history, all or none: if another change came first, its history row has the same number,
+ * and if the license is gone, its account's id is null.
+ */
+const updateLicenses = (
+  { db, accountId }: Ctx,
+  planned: (PlannedLicense & { before: NewLicense })[],
+): Statement[] => {
+  const rows = planned.map(({ before, after, seq, historySeq }) => {
+    const fields = changedFields(before, after);
+    const history = { before: pickFields(before, fields), after: pickFields(after, fields) };
+    return { ...after, seq, historySeq: historySeq + 1, ...history };
+  });
+  return jsonChunks(rows).flatMap((json) => [
+    // The columns of license_changes, in their order.
+    db.insert(licenseChanges).select(sql`
+      SELECT (SELECT account_id FROM licenses WHERE account_id = ${accountId} AND id = value ->> 'id'),
+        value ->> 'id', value ->> 'historySeq', value ->> 'updatedAt', value ->> 'before', value ->> 'after'
+      FROM json_each(${json})`),
+    // With an index on the account, SQLite would read all of its licenses. The unary plus rules that out.
+    db
+      .update(licenses)
+      .set(UPDATED_COLUMNS)
+      .from(sql`json_each(${json})`)
+      .where(
+        sql`licenses.seq = value ->> 'seq' AND +licenses.account_id = ${accountId}
+          AND +licenses.id = value ->> 'id'`,
+      ),
+    db.delete(licenseChanges).where(
+      sql`rowid IN (
+        SELECT changes.rowid FROM json_each(${json}) CROSS JOIN license_changes AS changes
+        WHERE changes.account_id = ${accountId} AND changes.license_id = value ->> 'id'
+          AND changes.seq <= (value ->> 'historySeq') - ${MAX_HISTORY_CHANGES})`,
+    ),
+  ]);
+};
+
+const putProducts = ({ db, accountId }: Ctx, planned: PlannedProduct[]): Statement[] => {
+  const insert = (rows: PlannedProduct[]) =>
+    jsonChunks(rows.map(({ after }) => after)).map((json) =>
+      // The columns of the products, in their order.
+      db.insert(products).select(sql`
+        SELECT ${accountId}, value ->> 'code', value ->> 'name', value ->> 'terms', value ->> 'createdAt',
+          value ->> 'updatedAt'
+        FROM json_each(${json}) WHERE true`),
+    );
+  return [
+    ...insert(planned.filter(({ before }) => before === null)),
+    ...insert(planned.filter(({ before }) => before !== null)).map((statement) =>
+      statement.onConflictDoUpdate({
+        target: [products.accountId, products.code],
+        set: { name: sql`excluded.name`, terms: sql`excluded.terms`, updatedAt: sql`excluded.updated_at` },
+      }),
+    ),
+  ];
+};
+
+/** Commits a plan, all or nothing. Throws if something was changed since it was read. */
+export const commitPlan = async (
+  ctx: Ctx,
+  plan: { licenses: PlannedLicense[]; products: PlannedProduct[] },
+  { hasEvents, entry }: { hasEvents: boolean; entry: Parameters<typeof audit>[3] },
+  nowMs: number,
+): Promise<boolean> => {
+  const created = plan.licenses.filter(({ before }) => before === null).map(({ after }) => after);
+  const updated = plan.licenses.flatMap((license) => {
+    const { before, after } = license;
+    return before !== null && before !== after ? [{ ...license, before }] : [];
+  });
+  const put = plan.products.filter(({ before, after }) => before !== after);
+  const [first, ...changes]: Change[] = [
+    ...put.map(({ after: { code } }): Change => ({ kind: 'product', ref: code })),
+    ...[...created, ...updated.map(({ after }) => after)].map(({ id }): Change => ({
+      kind: 'license',
+      ref: id,
+    })),
+    ...(hasEvents ? created.map((row) => eventChange(licenseEvent('license.created', nowMs, row))) : []),
+  ];
+  if (!first) return false;
+  const [statement, ...others] = [
+    ...putProducts(ctx, put),
+    ...insertLicenses(ctx, created, nowMs),
+    ...updateLicenses(ctx, updated),
+    ...(entry ? [audit(ctx, 'license.import', null, entry)] : []),
+  ];
+  if (!statement) return false;
+  await commit(ctx, [statement, ...others], [first, ...changes]);
+  return true;
+};

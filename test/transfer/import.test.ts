@@ -1,0 +1,267 @@
+import { describe, expect, test } from 'vitest';
+import { openLicense } from '../support/activations.ts';
+import { signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { statistics } from '../support/gate.ts';
+import { CSV, importAs, toLines } from './transfer.ts';
+
+const verify = (customer: Awaited<ReturnType<typeof signUp>>, licenseKey: string) =>
+  customer.asKey('POST', '/api/v1/licenses/verify', { license_key: licenseKey });
+
+describe('importing lines of JSON', () => {
+  test('creates licenses that verify at once, with past dates and their status, and counts no call', async () => {
+    const customer = await signUp();
+    const { answers, totals } = await importAs(
+      customer,
+      toLines([
+        { license_key: 'KEY-ACTIVE', customer_email: 'Ada@Example.com', created_at: '2019-05-01' },
+        { license_key: 'KEY-EXPIRED', status: 'expired', expires_at: '2020-01-31' },
+        { license_key: 'KEY-REVOKED', status: 'revoked', metadata: { order: 7 } },
+        { license_key: 'KEY-DAYS', created_at: '2020-01-01T10:00:00Z', duration_days: 30 },
+      ]),
+    );
+    expect(totals).toEqual({ lines: 4, created: 4, updated: 0, unchanged: 0, skipped: 0, failed: 0 });
+    expect(answers[0]).toEqual({ line: 1, result: 'created', id: expect.stringMatching(/^lic_/) });
+    expect((await statistics(customer.accountId)).apiUsage).toBe(0);
+    const statuses = ['ACTIVE', 'EXPIRED', 'REVOKED', 'DAYS'].map(
+      async (name) => (await verify(customer, `KEY-${name}`)).body.status,
+    );
+    expect(await Promise.all(statuses)).toEqual(['active', 'expired', 'revoked', 'expired']);
+    const { body } = await customer.asSession('GET', `/api/v1/licenses/${answers[0].id}`);
+    expect(body).toMatchObject({
+      customer_email: 'ada@example.com',
+      created_at: '2019-05-01T00:00:00.000Z',
+      expires_at: null,
+    });
+    const days = await customer.asSession('GET', `/api/v1/licenses/${answers[3].id}`);
+    expect(days.body.expires_at).toBe('2020-01-31');
+    expect((await customer.asSession('GET', '/api/v1/licenses?q=KEY-REV')).body.data).toHaveLength(1);
+  });
+
+  test('answers each line, and a bad line fails alone', async () => {
+    const customer = await signUp();
+    const body = `{"license_key":"GOOD-KEY-1"}\n\nnot json\n{"license_key":"short"}\n{"licence":1}\n{"type":"robot"}\n[1]\n{"license_key":"GOOD-KEY-2"}`;
+    const { answers, totals } = await importAs(customer, body);
+    expect(answers.map(({ line, result, error }) => [line, result, error?.code])).toEqual([
+      [1, 'created', undefined],
+      [3, 'failed', 'invalid_line'],
+      [4, 'failed', 'invalid_request'],
+      [5, 'failed', 'invalid_request'],
+      [6, 'failed', 'invalid_request'],
+      [7, 'failed', 'invalid_request'],
+      [8, 'created', undefined],
+    ]);
+    expect(answers[2].error.details[0].path).toBe('license_key');
+    expect(totals).toMatchObject({ created: 2, failed: 5 });
+  });
+
+  test('handles an existing license as on_conflict says, and keeps absent fields in an update', async () => {
+    const customer = await signUp();
+    const license = { license_key: 'KEY-000001', customer_name: 'Ada', metadata: { a: 1, b: 2 } };
+    await importAs(customer, toLines([license]));
+    const changed = { license_key: 'KEY-000001', customer_name: 'Grace' };
+    const send = async (query: string, line: object) => {
+      const { answers } = await importAs(customer, toLines([line]), query);
+      return answers[0].error?.code ?? answers[0].result;
+    };
+    expect(await send('', { ...license, metadata: { b: 2, a: 1 } })).toBe('unchanged');
+    expect(await send('', changed)).toBe('license_key_taken');
+    expect(await send('?on_conflict=skip', changed)).toBe('skipped');
+    expect(await send('?on_conflict=update&dry_run=true', changed)).toBe('updated');
+    expect(await send('?on_conflict=update', changed)).toBe('updated');
+    expect(await send('?on_conflict=update', { license_key: 'KEY-000001', status: 'revoked' })).toBe(
+      'updated',
+    );
+    expect(await send('?on_conflict=update', { license_key: 'KEY-000001', status: 'active' })).toBe(
+      'invalid_transition',
+    );
+    const { body } = await customer.asSession('GET', '/api/v1/licenses?q=KEY-000001');
+    expect(body.data[0]).toMatchObject({
+      customer_name: 'Grace',
+      metadata: { a: 1, b: 2 },
+      status: 'revoked',
+    });
+    const history = await customer.asSession('GET', `/api/v1/licenses/${body.data[0].id}/history`);
+    expect(
+      history.body.data.map(({ action, changes }: { action: string; changes: unknown[] }) => [
+        action,
+        changes,
+      ]),
+    ).toEqual([
+      ['revoked', [{ field: 'status', from: 'active', to: 'revoked' }]],
+      ['changed', [{ field: 'customer_name', from: 'Ada', to: 'Grace' }]],
+      ['created', []],
+    ]);
+    expect((await verify(customer, 'KEY-000001')).body.status).toBe('revoked');
+  });
+
+  test('lines of one request see the lines before them, also in a dry run', async () => {
+    const customer = await signUp();
+    const body = toLines([
+      { license_key: 'KEY-000001', customer_name: 'Ada' },
+      { license_key: 'KEY-000001', customer_name: 'Ada' },
+      { license_key: 'KEY-000001', customer_name: 'Grace' },
+    ]);
+    for (const query of ['?on_conflict=update&dry_run=true', '?on_conflict=update']) {
+      const { answers } = await importAs(customer, body, query);
+      expect(answers.map(({ result }) => result)).toEqual(['created', 'unchanged', 'updated']);
+    }
+    const { body: found } = await customer.asSession('GET', '/api/v1/licenses');
+    expect(found.data.map((license: { customer_name: string }) => license.customer_name)).toEqual(['Grace']);
+  });
+
+  test('gives equal lines without a key keys of their own, and the same keys when they are sent again', async () => {
+    const customer = await signUp();
+    const line = { customer_email: 'ada@example.com', product: 'orrery' };
+    const first = await importAs(customer, toLines([line, line]));
+    expect(first.totals).toMatchObject({ created: 2 });
+    const again = await importAs(customer, toLines([line, line, { ...line, copy: 3 }]));
+    expect(again.answers.map(({ result }) => result)).toEqual(['unchanged', 'unchanged', 'created']);
+  });
+
+  test('a new license without dates gets those of its product, from the day it was created', async () => {
+    const customer = await signUp();
+    const product = { type: 'product', code: 'orrery', terms: { duration_days: 10, updates_days: 5 } };
+    const { answers } = await importAs(
+      customer,
+      toLines([product, { license_key: 'KEY-000001', product: 'orrery', created_at: '2020-01-01' }]),
+    );
+    const { body } = await customer.asSession('GET', `/api/v1/licenses/${answers[1].id}`);
+    expect(body).toMatchObject({ expires_at: '2020-01-11', updates_until: '2020-01-06' });
+  });
+
+  test('fills the plan’s limit of licenses exactly, in parallel', async () => {
+    const customer = await signUp();
+    await accountsD1
+      .prepare('INSERT INTO license_totals (account_id, licenses) VALUES (?, 9990)')
+      .bind(customer.accountId)
+      .run();
+    const body = (from: string) =>
+      toLines(Array.from({ length: 8 }, (_, i) => ({ license_key: `KEY-${from}-${i}000` })));
+    const dry = await importAs(customer, body('A') + body('B'), '?dry_run=true');
+    expect(dry.totals).toMatchObject({ created: 10, failed: 6 });
+    const both = await Promise.all([importAs(customer, body('A')), importAs(customer, body('B'))]);
+    expect(both.map(({ totals }) => totals.created).reduce((a, b) => a + b)).toBe(10);
+    const codes = both.flatMap(({ answers }) => answers.flatMap(({ error }) => error?.code ?? []));
+    expect(new Set(codes)).toEqual(new Set(['license_limit_reached']));
+  });
+
+  test('sends license.created only with events=true', async () => {
+    const customer = await signUp();
+    const events = async () => (await customer.asSession('GET', '/api/dashboard')).body.recent_events.length;
+    await importAs(customer, toLines([{ license_key: 'KEY-000001' }]));
+    expect(await events()).toBe(0);
+    await importAs(customer, toLines([{ license_key: 'KEY-000002' }]), '?events=true');
+    await expect.poll(events).toBe(1);
+  });
+
+  test('parallel imports of the same lines create each license once', async () => {
+    const customer = await signUp();
+    const body = toLines(Array.from({ length: 20 }, (_, i) => ({ license_key: `KEY-00000${i}` })));
+    const both = await Promise.all([importAs(customer, body), importAs(customer, body)]);
+    const results = both.map(({ totals }) => totals.created + totals.unchanged);
+    expect(results).toEqual([20, 20]);
+    expect(both.map(({ totals }) => totals.created).reduce((a, b) => a + b)).toBe(20);
+  });
+});
+
+describe('importing CSV', () => {
+  test('reads columns of the metadata, quoted fields, and a byte order mark', async () => {
+    const customer = await signUp();
+    const body = `\uFEFFlicense_key,customer_name,expires_at,metadata.order,metadata.note\r\nKEY-000001,"Lovelace, ""Ada""",2020-02-29,7,"two\r\nlines"\r\n\r\nKEY-000002,,never,,\r\n`;
+    const { answers } = await importAs(customer, body, '', CSV);
+    expect(answers.map(({ line, result }) => [line, result])).toEqual([
+      [2, 'created'],
+      [5, 'created'],
+    ]);
+    const { body: ada } = await customer.asSession('GET', `/api/v1/licenses/${answers[0].id}`);
+    expect(ada).toMatchObject({
+      customer_name: 'Lovelace, "Ada"',
+      expires_at: '2020-02-29',
+      metadata: { order: '7', note: 'two\r\nlines' },
+    });
+  });
+
+  test('rejects a file with an unknown column, and names the column', async () => {
+    const { status, answers } = await importAs(
+      await signUp(),
+      'license_key,licence\nKEY-000001,x\n',
+      '',
+      CSV,
+    );
+    expect(status).toBe(400);
+    expect(answers[0].error.details).toEqual([{ path: 'licence', message: 'is not a known column' }]);
+  });
+});
+
+describe('bodies', () => {
+  test('rejects another content type', async () => {
+    const { status } = await importAs(await signUp(), '{}', '', { 'content-type': 'application/json' });
+    expect(status).toBe(415);
+  });
+
+  test('rejects a body of more than 5 MiB by its length', async () => {
+    const { status, answers } = await importAs(await signUp(), ' '.repeat(5 * 1024 * 1024 + 1));
+    expect([status, answers[0].error.code]).toEqual([413, 'body_too_large']);
+  });
+
+  test('imports the first 5 MiB of a body without a length, and fails the line that exceeds them', async () => {
+    const customer = await signUp();
+    const filler = { type: 'end', counts: { x: 'x'.repeat(1_000_000) } };
+    const text = toLines([
+      { license_key: 'KEY-000001' },
+      ...[1, 2, 3, 4, 5].map(() => filler),
+      filler,
+      { license_key: 'KEY-000002' },
+    ]);
+    const body = new Blob([text]).stream().pipeThrough(new TransformStream());
+    const { answers, totals } = await importAs(customer, body);
+    expect(answers.at(-1)).toMatchObject({ line: 7, result: 'failed', error: { code: 'body_too_large' } });
+    expect(totals).toMatchObject({ created: 1, skipped: 5, failed: 1 });
+  });
+});
+
+describe('importing activations', () => {
+  const activation = (n: number, fields = {}) => ({
+    type: 'activation',
+    license_key: 'KEY-000001',
+    fingerprint: `machine-000${n}`,
+    activated_at: '2024-01-01T00:00:00Z',
+    ...fields,
+  });
+
+  test('takes no more seats than the license has', async () => {
+    const { customer, on } = await openLicense({ max_activations: 2 }, { license_key: 'KEY-000001' });
+    await on('activate', 1);
+    const body = toLines([1, 2, 3].map((n) => activation(n)));
+    const { answers } = await importAs(customer, body);
+    expect(answers.map(({ result, error }) => error?.code ?? result)).toEqual([
+      'unchanged',
+      'created',
+      'no_seat',
+    ]);
+    expect(await on('verify', 2)).toMatchObject({ code: 'valid', seats: { used: 2, limit: 2 } });
+    expect((await on('activate', 3)).code).toBe('no_seat');
+    const again = await importAs(customer, body);
+    expect(again.totals).toMatchObject({ unchanged: 2, failed: 1 });
+  });
+
+  test('a released machine takes no seat, and one of an unknown license fails', async () => {
+    const { customer, on } = await openLicense({ max_activations: 1 }, { license_key: 'KEY-000001' });
+    const released = { released_at: new Date().toISOString() };
+    const { answers } = await importAs(
+      customer,
+      toLines([
+        activation(1, released),
+        activation(2, { released_at: '2024-02-01T00:00:00Z' }),
+        { ...activation(3), license_key: 'UNKNOWN-KEY' },
+      ]),
+    );
+    expect(answers.map(({ result, error }) => error?.code ?? result)).toEqual([
+      'created',
+      'skipped',
+      'license_not_found',
+    ]);
+    expect((await on('activate', 4)).code).toBe('valid');
+  });
+});
