@@ -10,6 +10,7 @@ import {
 } from '../http/security.ts';
 import { storedEntries } from '../support/audit.ts';
 import { type Answer, type Json, signUp } from '../support/client.ts';
+import { keepMails } from '../support/mails.ts';
 import { OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { EXCEPTIONS, PRIVATE, STEPS, type World } from './steps.ts';
@@ -37,17 +38,11 @@ test('every route that changes something is among the calls of the next test, or
 
 test('every change of an account and every revealed secret leaves one entry, without secrets', async () => {
   const stop = withOperatorToken();
+  keepMails();
   const ada = await signUp();
-  const world: World = { ada, answers: {}, url: (await newReceiver()).url };
-  const secrets = [
-    ...SERVICE_SECRETS,
-    OPERATOR_TOKEN,
-    ada.apiKey,
-    ada.token,
-    ada.password,
-    ada.email,
-    world.url,
-  ];
+  const { url } = await newReceiver();
+  const secrets = [...SERVICE_SECRETS, OPERATOR_TOKEN, ada.apiKey, ada.token, ada.password, ada.email, url];
+  const world: World = { ada, answers: {}, url, secrets };
   let before = await storedEntries();
   for (const [route, action, send] of STEPS) {
     const { status, body } = await send(world);

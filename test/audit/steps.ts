@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import type { AuditAction } from '../../src/shared/rules/audit.ts';
 import { type Answer, call, type Customer, type Json } from '../support/client.ts';
+import { lastMailTo } from '../support/mails.ts';
 import { asOperator } from '../support/operator.ts';
 
 // A call to each endpoint that changes an account or reveals a secret, in an order in which each of them succeeds.
@@ -12,6 +13,8 @@ export interface World {
   answers: Record<string, Json>;
   /** The URL of a webhook. */
   url: string;
+  /** What must not be in any entry. */
+  secrets: string[];
 }
 
 type Send = (world: World) => Promise<Answer>;
@@ -29,11 +32,16 @@ export const EXCEPTIONS = [
   // These do the same as the sandbox's notification.
   'POST /api/billing/stripe',
   'POST /checkout/:payment_id',
+  // These send an email. The link in it makes the change.
+  'POST /api/forgot-password',
+  'POST /api/resend-verification',
+  'POST /api/change-email',
 ];
 
 /** What must not be in an entry, besides what the service has answered. */
 export const PRIVATE = {
   password: 'correct horse battery staple',
+  newPassword: 'staple battery horse correct',
   bob: 'bob@example.com',
   customer: 'grace@example.com',
   customerName: 'Grace Hopper',
@@ -76,6 +84,27 @@ const operator =
   ({ ada }) =>
     asOperator('POST', `/operator/accounts/${ada.accountId}/${action}`, body);
 
+/** Sends the token of the last of `count` emails to bob. */
+const withToken =
+  (path: string, count: number, fields: Json = {}): Send =>
+  async ({ secrets }) => {
+    const { text } = await lastMailTo(PRIVATE.bob, count);
+    const [token = ''] = /lkt_\w+/.exec(text) ?? [];
+    secrets.push(token);
+    return call('POST', path, { body: { token, ...fields } });
+  };
+
+const resetPassword: Send = async (world) => {
+  await call('POST', '/api/forgot-password', { body: { email: PRIVATE.bob } });
+  return withToken('/api/reset-password', 2, { password: PRIVATE.newPassword })(world);
+};
+
+const endOtherSession: Send = async ({ ada }) => {
+  const { body } = await ada.asSession('GET', '/api/sessions');
+  const other = body.data.find(({ current }: Json) => !current);
+  return ada.asSession('DELETE', `/api/sessions/${other.id}`);
+};
+
 const ACCOUNT: Step[] = [
   [
     'POST /api/register',
@@ -83,6 +112,19 @@ const ACCOUNT: Step[] = [
     () => call('POST', '/api/register', { body: { email: PRIVATE.bob, password: PRIVATE.password } }),
   ],
   ['POST /api/login', 'login', ({ ada }) => call('POST', '/api/login', { body: ada })],
+  ['POST /api/verify-email', 'email.verify', withToken('/api/verify-email', 1)],
+  ['POST /api/reset-password', 'password.reset', resetPassword],
+  ['DELETE /api/sessions/:id', 'session.end', endOtherSession],
+  ['DELETE /api/sessions', 'session.end', session('DELETE', '/api/sessions')],
+  [
+    'POST /api/change-password',
+    'password.change',
+    ({ ada }) =>
+      ada.asSession('POST', '/api/change-password', {
+        current_password: ada.password,
+        password: PRIVATE.newPassword,
+      }),
+  ],
   ['PATCH /api/account', 'account.update', session('PATCH', '/api/account', { name: 'Ada Lovelace' })],
   ['POST /api/home-region', 'account.move', session('POST', '/api/home-region', { region: 'weur' })],
   ['POST /api/create-api-key', 'api_key.create', session('POST', '/api/create-api-key', { name: 'Shop' })],

@@ -3,7 +3,7 @@ export const ACTOR_KINDS = ['session', 'api_key', 'operator', 'system'] as const
 
 export interface Actor {
   readonly kind: (typeof ACTOR_KINDS)[number];
-  /** The id of the session or API key. Operators and the service have none, nor have sessions from before they had ids. */
+  /** The id of the session or API key. Null for operators, the service, and somebody who follows the link in an email. */
   readonly id: string | null;
 }
 
