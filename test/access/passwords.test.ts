@@ -1,0 +1,130 @@
+import { expect, test, vi } from 'vitest';
+import { signIn } from '../../src/accounts/sign-in.ts';
+import { getUser } from '../../src/accounts/user.ts';
+import { captureLogs, dumpDatabase, expectAbsent } from '../http/security.ts';
+import { type Answer, call, freshAddress, register } from '../support/client.ts';
+import { publicCtx } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { lastMailTo, mailsTo } from '../support/mails.ts';
+import { tokenTo } from '../support/tokens.ts';
+
+const NEW_PASSWORD = 'a new horse battery';
+const HOUR_MS = 3_600_000;
+
+const send = (path: string, body: object) =>
+  call('POST', `/api/${path}`, { body, headers: { 'cf-connecting-ip': freshAddress() } });
+const login = (email: string, password: string) => send('login', { email, password });
+const reset = (token: string) => send('reset-password', { token, password: NEW_PASSWORD });
+const statusWith = async (token: string) =>
+  (await call('GET', '/api/account', { headers: { authorization: `Bearer ${token}` } })).status;
+
+const outcomes = (answers: Answer[]) => {
+  const counts: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const outcome = `${status} ${body.error?.code ?? 'ok'}`;
+    counts[outcome] = (counts[outcome] ?? 0) + 1;
+  }
+  return counts;
+};
+
+/** A new account that has asked for a reset, and the token that it got. */
+const forgetful = async () => {
+  const ada = await register();
+  await send('forgot-password', { email: ada.email });
+  return { ...ada, resetToken: await tokenTo(ada.email) };
+};
+
+const untilTold = (email: string) =>
+  vi.waitUntil(() => mailsTo(email).some(({ subject }) => subject === 'Your password has changed'));
+
+test('forgot-password answers the same for a known, an unknown, and a throttled email, and hashes nothing', async () => {
+  const ada = await register();
+  const normalize = vi.spyOn(String.prototype, 'normalize');
+  const ask = async (email: string) => {
+    const { status, body, headers } = await send('forgot-password', { email });
+    return { status, body, names: [...headers.keys()] };
+  };
+  const known = await ask(ada.email);
+  expect(known).toMatchObject({ status: 202, body: { accepted: true } });
+  expect(await ask('nobody@example.com')).toEqual(known);
+  for (let i = 2; i <= 6; i++) expect(await ask(ada.email)).toEqual(known);
+  expect(normalize.mock.calls.filter(([form]) => form === 'NFKC')).toEqual([]);
+  normalize.mockRestore();
+  // At most five emails an hour.
+  await lastMailTo(ada.email, 5);
+  expect(mailsTo('nobody@example.com')).toEqual([]);
+});
+
+test('a reset token works once in 20 parallel calls, ends every session, and signs in', async () => {
+  const log = captureLogs();
+  const ada = await forgetful();
+  const { token: other } = (await login(ada.email, ada.password)).body.session;
+  const before = await dumpDatabase();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => reset(ada.resetToken)));
+  expect(outcomes(answers)).toEqual({ '200 ok': 1, '400 invalid_token': 19 });
+  const winner = answers.find(({ status }) => status === 200);
+  expect(winner?.body.account).toMatchObject({ id: ada.accountId, email_verified: true });
+  expect([await statusWith(ada.token), await statusWith(other)]).toEqual([401, 401]);
+  expect(await statusWith(winner?.body.session.token)).toBe(200);
+  expect(outcomes([await login(ada.email, ada.password), await reset(ada.resetToken)])).toEqual({
+    '401 invalid_credentials': 1,
+    '400 invalid_token': 1,
+  });
+  expect((await login(ada.email, NEW_PASSWORD)).status).toBe(200);
+  await untilTold(ada.email);
+
+  const audit = await call('GET', '/api/audit-log?action=password.reset', {
+    headers: { authorization: `Bearer ${winner?.body.session.token}` },
+  });
+  expect(audit.body.data).toHaveLength(1);
+  const secrets = [ada.resetToken, NEW_PASSWORD, winner?.body.session.token];
+  expectAbsent(log.stop(), secrets);
+  expectAbsent(before + (await dumpDatabase()), secrets);
+});
+
+test('a reset token expires after an hour', async () => {
+  useFakeClock('2027-05-01T12:00:00.000Z');
+  const ada = await forgetful();
+  vi.advanceTimersByTime(HOUR_MS);
+  expect(outcomes([await reset(ada.resetToken)])).toEqual({ '400 invalid_token': 1 });
+  expect((await login(ada.email, ada.password)).status).toBe(200);
+});
+
+test('a login that checked the password before a reset starts no session', async () => {
+  const ada = await forgetful();
+  const user = await getUser(publicCtx, ada.accountId);
+  expect((await reset(ada.resetToken)).status).toBe(200);
+  const client = { ip: '', origin: '', userAgent: null, previousToken: null, browserToken: null };
+  await expect(signIn(publicCtx, user, client, 'login', [])).rejects.toThrow('invalid_credentials');
+  await expect(
+    signIn(publicCtx, await getUser(publicCtx, ada.accountId), client, 'login', []),
+  ).resolves.toBeDefined();
+});
+
+test('change-password needs the current password and ends every other session and every reset token', async () => {
+  const ada = await forgetful();
+  const { token: other } = (await login(ada.email, ada.password)).body.session;
+  const change = (current_password: string) =>
+    ada.asSession('POST', '/api/change-password', { current_password, password: NEW_PASSWORD });
+  const refused = await change('wrong horse battery');
+  expect([refused.status, refused.body.error.message]).toEqual([401, 'Wrong Password']);
+  expect(await statusWith(other)).toBe(200);
+
+  expect((await change(ada.password)).body).toEqual({ changed: true });
+  expect([await statusWith(other), await statusWith(ada.token)]).toEqual([401, 200]);
+  expect(outcomes([await reset(ada.resetToken)])).toEqual({ '400 invalid_token': 1 });
+  expect((await login(ada.email, NEW_PASSWORD)).status).toBe(200);
+  await untilTold(ada.email);
+  const { body } = await ada.asSession('GET', '/api/audit-log?action=password.change');
+  expect(body.data).toHaveLength(1);
+});
+
+test('wrong current passwords count as failed logins', async () => {
+  const ada = await register();
+  const change = () =>
+    ada.asSession('POST', '/api/change-password', { current_password: 'wrong', password: NEW_PASSWORD });
+  for (let i = 0; i < 10; i++) expect((await change()).status).toBe(401);
+  expect(outcomes([await change(), await login(ada.email, ada.password)])).toEqual({
+    '429 rate_limit_exceeded': 2,
+  });
+});
