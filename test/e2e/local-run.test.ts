@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedInBody } from '../../src/accounts/schemas.ts';
 import { revealedApiKeyBody } from '../../src/api-keys/schemas.ts';
 import { licenseBody } from '../../src/licenses/schemas.ts';
+import { healthBody } from '../../src/system/health.ts';
 import { checkOut, cleanUp, runCommand, secretsOf, type Service, startService } from './support/service.ts';
 
 // Two checkouts run side by side, and the first checkout's service is restarted.
@@ -53,7 +54,7 @@ describe('the first start', () => {
     expect(health.status).toBe(200);
     expect(health.body).toMatchObject({
       status: 'ok',
-      checks: { database: 'ok', configuration: 'ok' },
+      checks: { database: 'ok', configuration: 'ok', mail: 'ok' },
     });
   });
 
@@ -69,6 +70,34 @@ describe('the first start', () => {
     expect(output).toContain(`Ready on ${first.origin}`);
     expect(output).not.toMatch(/warn|error|fail|fault|deprecat|unable|could not|missing|▲|✘/i);
     for (const secret of Object.values(secretsOf(folders[0]))) expect(output).not.toContain(secret);
+  });
+});
+
+describe('an email', () => {
+  const email = 'grace@example.com';
+  const subject = 'Verify your email address';
+
+  test('is written to a file, whose path and address the terminal shows', async () => {
+    expect((await first.post('/api/register', { email, password: PASSWORD })).status).toBe(201);
+    const line = new RegExp(`^Email to ${email}, “${subject}”: (/.*\\.html)$`, 'm');
+    await expect.poll(first.output, { timeout: 30_000 }).toMatch(line);
+    const [, path = ''] = line.exec(first.output()) ?? [];
+    const html = readFileSync(path, 'utf8');
+    const [, token] = html.match(new RegExp(`${first.origin}/verify-email#token=(\\w+)"`)) ?? [];
+    const verified = await first.post('/api/verify-email', { token });
+    expect(verified).toMatchObject({ status: 200, body: { email, email_verified: true } });
+    expect(first.output()).not.toContain(token);
+  });
+
+  test('can also be read in the browser, at the address that /health and the first lines name', async () => {
+    const { body } = await first.get('/health');
+    const { mail_preview: path = '' } = healthBody.parse(body);
+    expect(first.output()).toContain(`Emails aren’t sent. Read them at ${first.origin}${path}, `);
+    const preview = await first.get(path);
+    expect([preview.status, preview.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('text/html'),
+    ]);
   });
 });
 
@@ -122,7 +151,12 @@ describe('a restart', () => {
   test('keeps the account and the session', async () => {
     const login = await first.post('/api/login', { email: ada.email, password: PASSWORD });
     expect(login).toMatchObject({ status: 200, body: { account: ada.account } });
-    expect((await first.get('/api/account', ada.sessionHeader)).body).toEqual(ada.account);
+    expect((await first.get('/api/account', ada.sessionHeader)).body).toEqual({
+      ...ada.account,
+      pending_email: null,
+      moving_to: null,
+      branches: [],
+    });
   });
 
   test('keeps the API key, which can still be revealed', async () => {
