@@ -8,7 +8,7 @@ import { alarmIntervalMs, endsBeforeAlarm, isRenewalDue, type Lease, mayAnswer, 
 import type { BranchUpdate, RenewalReply, Report } from './messages.ts';
 import { shouldClose } from './opening.ts';
 import { openRecentCalls } from './recent-calls.ts';
-import { expireShare, receiveShare, type ShareOffer } from './shares.ts';
+import { NO_SHARE, receiveShare, type ShareOffer } from './shares.ts';
 
 interface Parts {
   ctx: DurableObjectState;
@@ -41,7 +41,7 @@ export const openBranchHome = (parts: Parts) => {
   const { ctx, copy, escrows, ledger, writeCounts, unspent, setWantsVerified, noteShare, home } = parts;
   const { facts } = copy;
   let lease: Lease | null = null;
-  let share: ShareOffer | null = null;
+  let share = NO_SHARE;
   /** What home and other branches have counted, by period. */
   let others = new Map<number, number>();
   const recentCalls = openRecentCalls(Date.now(), () => alarmIntervalMs(lease));
@@ -53,9 +53,9 @@ export const openBranchHome = (parts: Parts) => {
 
   const isOpen = () => facts.state === 'open';
 
-  const shareOfRate = () => share?.perSecond ?? 0;
+  const shareOfRate = () => share.perSecond;
 
-  const setShare = (changed: ShareOffer | null) => {
+  const setShare = (changed: ShareOffer) => {
     share = changed;
     noteShare();
   };
@@ -65,7 +65,7 @@ export const openBranchHome = (parts: Parts) => {
 
   const forget = (opening: number, state: 'closed' | 'open') => {
     lease = null;
-    setShare(null);
+    setShare(NO_SHARE);
     others = new Map();
     lastCallMs = Date.now();
     lastRenewalMs = -Infinity;
@@ -108,7 +108,7 @@ export const openBranchHome = (parts: Parts) => {
       forget(update.opening, 'open');
     }
     if (update.opening < facts.opening || facts.state === 'closed') return false;
-    setShare(receiveShare(share, update.term, update.share));
+    setShare(receiveShare(share, update.share));
     writeOrRestart(ctx, () => {
       const isCurrent = copy.apply(update, lastCallMs);
       if (isCurrent && update.wantsVerified !== null) setWantsVerified(update.wantsVerified);
@@ -140,7 +140,6 @@ export const openBranchHome = (parts: Parts) => {
       if (answer.closed === facts.opening) forget(facts.opening, 'closed');
       return false;
     }
-    if (!mayAnswer(lease, Date.now())) setShare(expireShare(share));
     const isHeard = hear(answer.update);
     if (facts.state === 'closing') await close();
     if (!isHeard || facts.opening !== sent.opening || !isOpen()) return false;

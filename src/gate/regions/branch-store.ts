@@ -3,6 +3,7 @@ import type { Escrow } from './escrow.ts';
 import type { BranchCounters } from '../ledger.ts';
 import type { OpenBranch } from '../replies.ts';
 import type { ChangedRef, Feed } from './messages.ts';
+import { type KnownShare, newShare, unknownShare, WHOLE } from './shares.ts';
 import { openTrafficTable } from './traffic-table.ts';
 
 // What home stores of its branches. A gate without branches writes none of it.
@@ -23,31 +24,32 @@ export interface BranchRecord {
   counters?: Record<string, number>;
 }
 
+/** A release before stored no shares. */
+type StoredState = Omit<BranchRecord, 'opening'> & { share?: KnownShare | undefined };
+
 interface Facts extends Record<string, SqlStorageValue> {
-  /** Counts the starts of home with open branches. */
-  term: number;
   openings: number;
   /** Numbers the changes of home's copy. Unlike D1's numbers, it never goes back. */
   revision: number;
 }
 
 export const openBranchStore = (sql: SqlStorage) => {
-  const [stored] = sql.exec<Facts>('SELECT term, openings, revision FROM branch_facts');
+  const [stored] = sql.exec<Facts>('SELECT openings, revision FROM branch_facts');
   const traffic = openTrafficTable(sql);
-  const facts: Facts = stored ?? { term: 0, openings: 0, revision: 0 };
+  const facts: Facts = stored ?? { openings: 0, revision: 0 };
   const rows = sql.exec<{ region: Region; opening: number; state: string }>('SELECT * FROM branches');
-  const records = new Map(
-    [...rows].map(({ region, opening, state }) => [
-      region,
-      { opening, ...(JSON.parse(state) as Omit<BranchRecord, 'opening'>) },
-    ]),
-  );
+  const records = new Map<Region, BranchRecord>();
+  const shares = new Map<Region, KnownShare>();
+  for (const { region, opening, state } of rows) {
+    const { share = unknownShare(WHOLE), ...record } = JSON.parse(state) as StoredState;
+    records.set(region, { opening, ...record });
+    shares.set(region, share);
+  }
 
   const saveFacts = (step: Partial<Facts>) => {
     Object.assign(facts, step);
     sql.exec(
-      'INSERT OR REPLACE INTO branch_facts (only, term, openings, revision) VALUES (1, ?, ?, ?)',
-      facts.term,
+      'INSERT OR REPLACE INTO branch_facts (only, term, openings, revision) VALUES (1, 0, ?, ?)',
       facts.openings,
       facts.revision,
     );
@@ -65,7 +67,8 @@ export const openBranchStore = (sql: SqlStorage) => {
     for (const region of unwritten) {
       const record = records.get(region);
       if (!record) continue;
-      const { opening, ...state } = record;
+      const { opening, ...rest } = record;
+      const state: StoredState = { ...rest, share: shares.get(region) };
       sql.exec(
         'INSERT OR REPLACE INTO branches (region, opening, state) VALUES (?, ?, ?)',
         region,
@@ -83,6 +86,20 @@ export const openBranchStore = (sql: SqlStorage) => {
     write,
     traffic,
 
+    /** The branches' shares of the rate limits. */
+    shares: {
+      get: (region: Region) => shares.get(region) ?? newShare(),
+
+      /** Notes what a branch has confirmed. It is written with the branch's record. */
+      note: (region: Region, share: KnownShare) => shares.set(region, share),
+
+      /** Stores a share with the next write. */
+      save: (region: Region, share: KnownShare) => {
+        shares.set(region, share);
+        unwritten.add(region);
+      },
+    },
+
     /** The calls of all branches by days and products, as far as they have reported them. */
     counters: (): BranchCounters =>
       [...records.values()].flatMap(({ counters = {} }) => Object.entries(counters)),
@@ -93,12 +110,8 @@ export const openBranchStore = (sql: SqlStorage) => {
         openedAtMs: record.openedAtMs ?? record.renewedAtMs,
       })),
 
-    startTerm: () => saveFacts({ term: facts.term + 1 }),
-
-    /** Adds a branch. The first one begins a term: a start of home without branches doesn't write one. */
     open: (region: Region, nowMs: number) => {
-      const isFirst = records.size === 0;
-      saveFacts({ openings: facts.openings + 1, term: facts.term + (isFirst ? 1 : 0) });
+      saveFacts({ openings: facts.openings + 1 });
       update(region, {
         opening: facts.openings,
         openedAtMs: nowMs,
@@ -114,6 +127,7 @@ export const openBranchStore = (sql: SqlStorage) => {
       if (!record) return;
       traffic.takeOver(record.opening);
       records.delete(region);
+      shares.delete(region);
       unwritten.delete(region);
       sql.exec('DELETE FROM branches WHERE region = ?', region);
       if (records.size === 0) sql.exec('DELETE FROM branch_log');

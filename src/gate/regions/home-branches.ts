@@ -39,7 +39,6 @@ export const openHomeBranches = (parts: Parts) => {
   const known = openKnownBranches(store, Date.now(), settings.leaseMs);
   /** A branch reports its calls of about one interval between renewals, and a grant lasts for two leases. */
   const intervalsInTwoLeases = Math.ceil((2 * settings.leaseMs) / renewAfterMs(settings.leaseMs));
-  if (records.size > 0) store.startTerm();
   const quota = openHomeQuota(store, ledger, usageAt);
   /** Calls by region, in windows of a minute. */
   const calls = new Map<Region, { sinceMs: number; count: number }>();
@@ -52,14 +51,13 @@ export const openHomeBranches = (parts: Parts) => {
     const { opening = 0, escrows = [] } = records.get(region) ?? {};
     return {
       opening,
-      term: facts.term,
       feed: after === null ? null : store.feedAfter(after),
       grants: escrows.map((escrow) => ({
         periodStartMs: escrow.periodStartMs,
         granted: escrow.granted,
         others: usedByOthers(quota.quotaOf(escrow.periodStartMs, 0), escrow),
       })),
-      share: known.get(region)?.share.offered ?? null,
+      share: store.shares.get(region).offered,
       isRecall,
       isClosing: !isWanted(region),
       account: copy.account(),
@@ -73,6 +71,8 @@ export const openHomeBranches = (parts: Parts) => {
     branches: known.all,
     revision: facts.revision,
     tell: async (region, isRecall) => {
+      // A share that has ended is offered like any other, so it has to be stored.
+      writeOrRestart(ctx, store.write);
       const update = updateFor(region, known.get(region)?.reported ?? null, isRecall);
       const report = await parts.tell(region, update);
       const isHeard = hear(region, report);
@@ -190,7 +190,7 @@ export const openHomeBranches = (parts: Parts) => {
         write();
         return { update: updateFor(region, report.applied, false), leaseMs: 0 };
       }
-      known.offerShares(nowMs, smallestShare(copy.account(), nowMs));
+      known.offerShare(region, nowMs, smallestShare(copy.account(), nowMs));
       branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, settings.leaseMs);
       branch.isLapsed = false;
       const { period, apiLimit } = usageAt(nowMs);

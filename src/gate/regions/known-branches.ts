@@ -3,7 +3,7 @@ import type { LeasedBranch } from './acks.ts';
 import { leasedUntilAtStart, renewAfterMs } from './lease.ts';
 import type { BranchStore } from './branch-store.ts';
 import { openRecentCalls } from './recent-calls.ts';
-import { confirmShare, endShare, homeShare, type KnownShare, share } from './shares.ts';
+import { confirmShare, endShare, homeShare, offerShare, share, WHOLE } from './shares.ts';
 import type { Report } from './messages.ts';
 
 /** What home knows of a branch in memory. */
@@ -13,52 +13,45 @@ export interface KnownBranch extends LeasedBranch {
   reported: number | null;
   /** When it last reported to this process. */
   heardMs: number;
-  share: KnownShare;
   isLapsed: boolean;
   usedLately: number;
 }
 
-/** Shares are parts of each rate limit of the account. */
-const WHOLE = 1;
-
-/** Home's memory of its branches: their leases, what they have applied, and their shares of the rate limits. */
+/** What home knows of its branches: their leases, what they have applied, and their shares of the rate limits. */
 export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs: number) => {
+  const { shares } = store;
   const known = new Map<Region, KnownBranch>();
   const usedAtHome = openRecentCalls(startedMs, () => renewAfterMs(leaseMs));
 
-  const add = (region: Region, leasedUntilMs: number, isNew: boolean) => {
-    const nothing = { number: 0, perSecond: 0 };
+  const add = (region: Region, leasedUntilMs: number) => {
     known.set(region, {
       region,
       leasedUntilMs,
       applied: 0,
       reported: null,
       heardMs: 0,
-      share: { offered: null, confirmed: isNew ? nothing : null },
       isLapsed: false,
       usedLately: 0,
     });
   };
   // Leases are not stored. Every branch may have renewed its own just before this start.
-  for (const [region, record] of store.records)
-    add(region, leasedUntilAtStart(startedMs, record.leaseMs), false);
+  for (const [region, record] of store.records) add(region, leasedUntilAtStart(startedMs, record.leaseMs));
 
-  /** Takes the shares back of branches whose lease has ended. */
+  const allShares = () => [...known.keys()].map(shares.get);
+
+  /** Takes the shares back of branches whose lease has ended. It is stored before others are offered more. */
   const lapse = (nowMs: number) => {
     for (const branch of known.values()) {
       if (branch.isLapsed || nowMs < branch.leasedUntilMs) continue;
-      Object.assign(branch, {
-        isLapsed: true,
-        usedLately: 0,
-        share: endShare(branch.share, store.facts.term),
-      });
+      Object.assign(branch, { isLapsed: true, usedLately: 0 });
+      shares.save(branch.region, endShare(shares.get(branch.region)));
     }
   };
 
   return {
     all: () => [...known.values()],
     get: (region: Region) => known.get(region),
-    open: (region: Region) => add(region, 0, true),
+    open: (region: Region) => add(region, 0),
     remove: (region: Region) => known.delete(region),
 
     countAtHome: usedAtHome.note,
@@ -69,36 +62,30 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
       branch.heardMs = nowMs;
       branch.applied = Math.max(branch.applied, report.applied);
       branch.reported = Math.max(branch.reported ?? 0, report.applied);
-      branch.share = confirmShare(branch.share, report.share, store.facts.term);
+      shares.note(region, confirmShare(shares.get(region), report.share));
       branch.usedLately = report.usedLately;
     },
 
-    /** Offers shares by the use in about the last interval between renewals. A branch should get at least `smallest`. */
-    offerShares: (nowMs: number, smallest: number) => {
+    /**
+     * Offers a branch a share by the use in about the last interval between renewals. It should get at least `smallest`.
+     */
+    offerShare: (region: Region, nowMs: number, smallest: number) => {
       lapse(nowMs);
       const branches = [...known.values()];
       const offers = share(
         WHOLE,
-        branches.map((branch) => ({ ...branch.share, usedLately: branch.usedLately })),
+        branches.map((branch) => ({ ...shares.get(branch.region), usedLately: branch.usedLately })),
         { usedAtHome: usedAtHome.count(nowMs), smallest },
       );
-      for (const [i, branch] of branches.entries()) {
-        const perSecond = offers[i] ?? null;
-        if (perSecond === null) continue;
-        const { offered, confirmed } = branch.share;
-        const number = Math.max(offered?.number ?? 0, confirmed?.number ?? 0) + 1;
-        branch.share = { ...branch.share, offered: { term: store.facts.term, number, perSecond } };
-      }
+      const perSecond = offers[branches.findIndex((branch) => branch.region === region)] ?? null;
+      if (perSecond !== null) shares.save(region, offerShare(shares.get(region), perSecond));
     },
 
     /** The part of each rate limit that home may allow. */
     homeShare: (nowMs: number): number => {
       if (known.size === 0) return WHOLE;
       lapse(nowMs);
-      return homeShare(
-        WHOLE,
-        [...known.values()].map((branch) => branch.share),
-      );
+      return homeShare(WHOLE, allShares());
     },
   };
 };

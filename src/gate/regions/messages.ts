@@ -27,7 +27,7 @@ export interface Report {
   opening: number;
   applied: number;
   escrows: Escrow[];
-  share: ShareOffer | null;
+  share: ShareOffer;
   /** Calls within about one interval between renewals. */
   usedLately: number;
   /** Counters that have changed, by their names in the ledger. Only renewals and the last report have them. */
@@ -43,16 +43,14 @@ export interface Grant {
   others: number;
 }
 
-/** What home tells a branch. Everything in it is on home's disk, but for the share. */
+/** What home tells a branch. Everything in it is on home's disk. */
 export interface Update<Row> {
   opening: number;
-  /** Counts the starts of home. */
-  term: number;
   /** Null if home doesn't know what the branch has applied. */
   feed: Feed<Row> | null;
   /** One for each period in which the branch has been granted something: its clock may be behind home's. */
   grants: Grant[];
-  share: ShareOffer | null;
+  share: ShareOffer;
   /** Whether the branch gives back what it has not spent. */
   isRecall: boolean;
   /** Whether the branch stops to answer, gives everything back and closes. */

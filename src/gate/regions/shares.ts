@@ -4,25 +4,21 @@ import { effectivePlan, PLANS, type PlanTerms } from '../../shared/rules/plans.t
 // takes a share for in force until the branch has confirmed a smaller one or its lease has ended, and raises shares only by
 // what is free.
 
-/** A share as home offers it. Offers of an earlier start of home (`term`) or with a smaller number are outdated. */
+/** A share as home offers it. Home stores it before the branch learns of it. An offer with a smaller number is outdated. */
 export interface ShareOffer {
-  term: number;
   number: number;
   /** In the unit of the limit that is shared. Home shares out parts of 1, which apply to each rate limit of the account. */
   perSecond: number;
 }
 
-/** What home knows of a branch's share. It is kept in memory only. */
+/** What home knows of a branch's share. What is in force is never more than what home has stored of it. */
 export interface KnownShare {
-  /** The last offer, or null if home has not offered anything since its start. */
-  offered: ShareOffer | null;
-  /**
-   * What the branch has confirmed, null if home can't know what is in force: after its start, until the branch has reported in
-   * this term or its lease has ended.
-   */
-  confirmed: { number: number; perSecond: number } | null;
+  offered: ShareOffer;
+  confirmed: ShareOffer;
 }
 
+/** Home and branches share all rate limits of an account alike, as parts of a whole. */
+export const WHOLE = 1;
 /** The part of the limit that home always keeps for calls that it answers itself. */
 const HOME_PART = 1 / 8;
 /** The part of the branches' pool that is shared equally at least, so that a branch without calls can start. */
@@ -36,76 +32,56 @@ const SMALLEST_STEP = 1 / 32;
 export const smallestShare = (account: PlanTerms | null, nowMs: number): number =>
   account ? SMALLEST_PER_SECOND / PLANS[effectivePlan(account, nowMs)].callsPerSecond : 0;
 
-const isOutdated = (offer: ShareOffer, known: ShareOffer) =>
-  offer.term < known.term || (offer.term === known.term && offer.number < known.number);
+/** The share of a branch that has been offered none yet, or that was restarted. */
+export const NO_SHARE: ShareOffer = { number: 0, perSecond: 0 };
+
+export const newShare = (): KnownShare => ({ offered: NO_SHARE, confirmed: NO_SHARE });
+
+/** A branch of the release before, which stored no shares, may have any until it reports its own. */
+export const unknownShare = (limit: number): KnownShare => ({
+  offered: NO_SHARE,
+  confirmed: { number: 0, perSecond: limit * (1 - HOME_PART) },
+});
+
+/** Returns a branch's share after a message from home. */
+export const receiveShare = (known: ShareOffer, offer: ShareOffer): ShareOffer =>
+  offer.number < known.number ? known : offer;
+
+/** What home knows after a branch's report. */
+export const confirmShare = ({ offered, confirmed }: KnownShare, reported: ShareOffer): KnownShare => ({
+  offered,
+  confirmed: reported.number > confirmed.number ? reported : confirmed,
+});
 
 /**
- * Returns a branch's share after a message from home. It confirms home's present term even without an offer, so that home
- * learns what is in force. A branch that was restarted has none.
+ * What home knows after a branch's lease has ended. The branch takes its share for in force again with a new lease, whose
+ * answer therefore has an offer with a higher number.
  */
-export const receiveShare = (
-  known: ShareOffer | null,
-  term: number,
-  offer: ShareOffer | null,
-): ShareOffer | null => {
-  const latest = offer && (known === null || !isOutdated(offer, known)) ? offer : known;
-  return latest === null || term > latest.term
-    ? { term, number: 0, perSecond: latest?.perSecond ?? 0 }
-    : latest;
+export const endShare = ({ offered, confirmed }: KnownShare): KnownShare => {
+  const ended = { number: Math.max(offered.number, confirmed.number) + 1, perSecond: 0 };
+  return { offered: ended, confirmed: ended };
 };
 
-/**
- * Returns a branch's share when its lease has ended. Home may have given the share away since, and a home that was restarted
- * doesn't know about it, so the next lease starts with nothing but what its answer offers.
- */
-export const expireShare = (known: ShareOffer | null): ShareOffer | null =>
-  known && { ...known, perSecond: 0 };
+/** Returns what home knows after it has made the next offer. */
+export const offerShare = ({ offered, confirmed }: KnownShare, perSecond: number): KnownShare => ({
+  offered: { number: Math.max(offered.number, confirmed.number) + 1, perSecond },
+  confirmed,
+});
 
-/**
- * What home knows after a branch's report. A report from an earlier term may be followed by offers of that term. A branch
- * without a lease reports no share, but takes the offer up again with its next lease.
- */
-export const confirmShare = (known: KnownShare, reported: ShareOffer | null, term: number): KnownShare => {
-  if (reported?.term !== term) return known;
+const isConfirmed = ({ offered, confirmed }: KnownShare) => offered.number <= confirmed.number;
+
+/** The most that the branch may allow at present. */
+export const inForce = (known: KnownShare): number => {
   const { offered, confirmed } = known;
-  const { number } = reported;
-  if (confirmed && confirmed.number >= number) return known;
-  const perSecond = offered?.number === number ? offered.perSecond : reported.perSecond;
-  return { offered, confirmed: { number, perSecond } };
+  return isConfirmed(known) ? confirmed.perSecond : Math.max(offered.perSecond, confirmed.perSecond);
 };
 
-/**
- * What home knows after a branch's lease has ended. A new lease comes with a new offer, so nothing is in force until then,
- * but an offer that is under way must never be mistaken for the next one.
- */
-export const endShare = (known: KnownShare, term: number): KnownShare => {
-  const number = (known.offered?.number ?? 0) + 1;
-  return { offered: { term, number, perSecond: 0 }, confirmed: { number, perSecond: 0 } };
-};
+const sumInForce = (branches: KnownShare[]): number =>
+  branches.reduce((sum, known) => sum + inForce(known), 0);
 
-/** The most that the branch may allow at present, or null if home can't know. */
-export const inForce = ({ offered, confirmed }: KnownShare): number | null => {
-  if (!confirmed) return null;
-  return offered && offered.number > confirmed.number
-    ? Math.max(offered.perSecond, confirmed.perSecond)
-    : confirmed.perSecond;
-};
-
-const sumInForce = (branches: KnownShare[]): number | null => {
-  let sum = 0;
-  for (const known of branches) {
-    const perSecond = inForce(known);
-    if (perSecond === null) return null;
-    sum += perSecond;
-  }
-  return sum;
-};
-
-/** Home's own share: what no branch may allow. While home can't know, it is the part that is never given away. */
-export const homeShare = (limit: number, branches: KnownShare[]): number => {
-  const sum = sumInForce(branches);
-  return sum === null ? limit * HOME_PART : limit - sum;
-};
+/** Home's own share: what no branch may allow. */
+export const homeShare = (limit: number, branches: KnownShare[]): number =>
+  Math.max(limit * HOME_PART, limit - sumInForce(branches));
 
 export interface Demand extends KnownShare {
   /** Calls with the key that the branch has received lately, also those that it refused. */
@@ -129,12 +105,10 @@ export const share = (
   const shared = pool - least * branches.length;
   const targetOf = ({ usedLately }: Demand) =>
     allUsed === 0 ? equal : least + shared * (usedLately / allUsed);
-  const sum = sumInForce(branches);
-  let free = sum === null ? 0 : Math.max(0, pool - sum);
+  let free = Math.max(0, pool - sumInForce(branches));
   return branches.map((branch) => {
     const current = inForce(branch);
-    if (current === null) return null;
-    if (branch.offered && branch.offered.number > (branch.confirmed?.number ?? 0)) return null;
+    if (!isConfirmed(branch)) return null;
     const target = targetOf(branch);
     if (target <= current) return current - target >= limit * SMALLEST_STEP ? target : null;
     const raise = Math.min(target - current, free);

@@ -1,4 +1,5 @@
 import type { Report } from '../../../src/gate/regions/messages.ts';
+import { NO_SHARE } from '../../../src/gate/regions/shares.ts';
 import type { Process } from './model-process.ts';
 import type { BranchDisk, BranchMemory } from './model-types.ts';
 
@@ -16,7 +17,7 @@ export const newBranchDisk = (): BranchDisk => ({
 
 export const newBranchMemory = (nowMs: number): BranchMemory => ({
   lease: null,
-  share: null,
+  share: NO_SHARE,
   sentMs: [],
   forwarded: new Map(),
   forwardedIds: new Set(),

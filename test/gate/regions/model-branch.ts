@@ -103,7 +103,7 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
   const forget = (branch: Branch, turn: Turn, opening: number, state: BranchDisk['state']) => {
     const { memory, disk } = branch;
     memory.lease = null;
-    memory.share = null;
+    memory.share = rules.NO_SHARE;
     memory.others = {};
     for (let license = 0; license < LICENSES; license++) noteChange(branch, license, Infinity);
     const { calls, events } = disk;
@@ -123,7 +123,7 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
     if (isNew) forget(branch, turn, update.opening, 'open');
     if (update.opening < branch.disk.opening || branch.disk.state === 'closed') return false;
     const { memory, disk } = branch;
-    memory.share = rules.receiveShare(memory.share, update.term, update.share);
+    memory.share = rules.receiveShare(memory.share, update.share);
     let { rows, applied, escrows } = disk;
     const { feed } = update;
     const step = rules.feedStep(applied, feed);
@@ -160,7 +160,6 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
   ) => {
     const { memory } = branch;
     const sentMs = memory.sentMs[body.id];
-    if (!rules.mayAnswer(memory.lease, turn.nowMs)) memory.share = rules.expireShare(memory.share);
     const isHeard = hear(branch, turn, body.update);
     if (branch.disk.state === 'closing') return close(branch, turn);
     if (!isHeard || sentMs === undefined || !isOpen(branch)) return;

@@ -1,6 +1,6 @@
 import { unspent } from '../../../src/gate/regions/escrow.ts';
 import { leaseMarginMs } from '../../../src/gate/regions/lease.ts';
-import { inForce } from '../../../src/gate/regions/shares.ts';
+import { newShare } from '../../../src/gate/regions/shares.ts';
 import { SHORT_MS } from './model-steps.ts';
 import { RULES, type Rules } from './model-rules.ts';
 
@@ -51,30 +51,20 @@ export const BROKEN: Record<string, Partial<Rules>> = {
   'shares are raised before others are lowered': {
     share: (limit, branches) => {
       const used = branches.reduce((sum, branch) => sum + branch.usedLately, 0);
-      return branches.map((branch) =>
-        inForce(branch) === null ? null : (limit * 0.8 * (branch.usedLately + 1)) / (used + branches.length),
-      );
+      return branches.map((branch) => (limit * 0.8 * (branch.usedLately + 1)) / (used + branches.length));
     },
   },
   'an offer is taken for in force only once it is confirmed': {
     homeShare: (limit, branches) =>
-      limit - branches.reduce((sum, { confirmed }) => sum + (confirmed?.perSecond ?? 0), 0),
+      limit - branches.reduce((sum, { confirmed }) => sum + confirmed.perSecond, 0),
   },
-  'home trusts a share that was reported before its restart': {
-    confirmShare: (known, reported) =>
-      reported ? { ...known, confirmed: { number: reported.number, perSecond: reported.perSecond } } : known,
+  'home forgets shares when it restarts': { shareAtStart: newShare },
+  'home takes an offer for confirmed when it restarts': {
+    shareAtStart: ({ offered }) => ({ offered, confirmed: offered }),
   },
-  'home takes for confirmed what a branch reports without a lease': {
-    confirmShare: (known, reported, term) => {
-      const confirmed = RULES.confirmShare(known, reported, term);
-      return reported && confirmed !== known
-        ? { ...known, confirmed: { number: reported.number, perSecond: reported.perSecond } }
-        : known;
-    },
-  },
-  'a share outlives its lease': { expireShare: (known) => known },
+  'a share outlives its lease': { endShare: newShare },
   'an outdated offer of a share replaces a newer one': {
-    receiveShare: (known, term, offer) => offer ?? RULES.receiveShare(known, term, null),
+    receiveShare: (_known, offer) => offer,
   },
   'events are deleted before the outbox has accepted them': { keepsEventsUntilAccepted: false },
   'home counts a call that its branch has counted': { tellsCounted: false },

@@ -27,9 +27,10 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
     const calls = memory.calls[name];
     if (!rules.shouldOpen({ region, home: 'enam', opened, calls }, OPEN_AFTER_CALLS)) return;
     memory.calls[name] = 0;
-    memory.known[name] = newKnownBranch(0, true);
+    const share = rules.newShare();
+    memory.known[name] = newKnownBranch(0, share);
     const openings = disk.openings + 1;
-    const branches = { ...disk.branches, [name]: { opening: openings, escrows: [], leaseMs: 0 } };
+    const branches = { ...disk.branches, [name]: { opening: openings, escrows: [], leaseMs: 0, share } };
     turn.write({ ...disk, openings, branches } satisfies HomeDisk);
     tell(rules, home, turn, name, false);
   };
@@ -42,7 +43,7 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
     const known = knownBranch(home, name);
     known.applied = Math.max(known.applied, report.applied);
     known.reported = Math.max(known.reported ?? 0, report.applied);
-    known.share = rules.confirmShare(known.share, report.share, disk.term);
+    known.share = rules.confirmShare(known.share, report.share);
     known.usedLately = report.usedLately;
     let escrows = record.escrows;
     for (const reported of report.escrows) {
@@ -63,20 +64,29 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
     return true;
   };
 
-  const offerShares = (home: Home) => {
-    const branches = openedBranches(home.disk).map((name) => knownBranch(home, name));
+  /** Offers shares, which are on disk before they leave. What branches have confirmed is written with them. */
+  const offerShares = (home: Home, turn: Turn, isAnyEnded = false) => {
+    const names = openedBranches(home.disk);
     const offers = rules.share(
       callsPerSecond,
-      branches.map(({ share, usedLately }) => ({ ...share, usedLately })),
+      names.map((name) => {
+        const { share, usedLately } = knownBranch(home, name);
+        return { ...share, usedLately };
+      }),
       { smallest: SMALLEST_SHARE },
     );
-    for (const [i, known] of branches.entries()) {
+    for (const [i, name] of names.entries()) {
       const perSecond = offers[i] ?? null;
-      const { offered, confirmed } = known.share;
-      const number = Math.max(offered?.number ?? 0, confirmed?.number ?? 0) + 1;
-      if (perSecond !== null)
-        known.share = { ...known.share, offered: { term: home.disk.term, number, perSecond } };
+      const known = knownBranch(home, name);
+      if (perSecond !== null) known.share = rules.offerShare(known.share, perSecond);
     }
+    if (!isAnyEnded && offers.every((perSecond) => perSecond === null)) return;
+    const branches = { ...home.disk.branches };
+    for (const name of names) {
+      const record = branches[name];
+      if (record) branches[name] = { ...record, share: knownBranch(home, name).share };
+    }
+    turn.write({ ...home.disk, branches } satisfies HomeDisk);
   };
 
   const renewBranch = (home: Home, turn: Turn, name: BranchName, report: Report) => {
@@ -84,7 +94,8 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
     known.leasedUntilMs = rules.leasedUntil(known.leasedUntilMs, turn.nowMs, home.memory.settings.leaseMs);
     known.isLapsed = false;
     const { disk } = home;
-    const record = disk.branches[name] ?? { opening: 0, escrows: [], leaseMs: 0 };
+    const record = disk.branches[name];
+    if (!record) return;
     const periodStartMs = periodAt(turn.nowMs);
     const quota = quotaAt(rules, home, limit, periodStartMs);
     const escrow = quota.escrows[openedBranches(disk).indexOf(name)] ?? rules.newEscrow(periodStartMs);
@@ -98,7 +109,7 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
       const branches = { ...disk.branches, [name]: { ...record, escrows, leaseMs } };
       turn.write({ ...disk, renewals: disk.renewals + 1, branches } satisfies HomeDisk);
     }
-    offerShares(home);
+    offerShares(home, turn);
   };
 
   const onClose = (home: Home, turn: Turn, name: BranchName, report: Report) => {

@@ -1,4 +1,5 @@
 import type { Update } from '../../../src/gate/regions/messages.ts';
+import type { KnownShare } from '../../../src/gate/regions/shares.ts';
 import type { Process, Turn } from './model-process.ts';
 import type { Rules } from './model-rules.ts';
 import type { Settings } from './model-steps.ts';
@@ -17,8 +18,8 @@ export interface HomeSettings {
   /** The rate limit of the one key. */
   callsPerSecond: number;
   periodAt: (nowMs: number) => number;
-  /** The operator's settings when home starts with this term. */
-  settingsOf: (term: number) => Settings;
+  /** The operator's settings at a start of home, by its number. */
+  settingsOf: (start: number) => Settings;
   /** The versions in D1. */
   versions: () => readonly number[];
 }
@@ -26,7 +27,7 @@ export interface HomeSettings {
 export type Home = Process<HomeDisk, HomeMemory>;
 
 export const newHomeDisk = (): HomeDisk => ({
-  term: 0,
+  starts: 0,
   revision: 0,
   versions: Array.from({ length: LICENSES }, () => 0),
   log: [],
@@ -48,11 +49,11 @@ export const knownBranch = ({ memory }: Home, name: BranchName): KnownBranch => 
 };
 
 /** What home knows of a branch that it opens, or found opened when it started. */
-export const newKnownBranch = (leasedUntilMs: number, isNew: boolean): KnownBranch => ({
+export const newKnownBranch = (leasedUntilMs: number, share: KnownShare): KnownBranch => ({
   leasedUntilMs,
   applied: 0,
   reported: null,
-  share: { offered: null, confirmed: isNew ? { number: 0, perSecond: 0 } : null },
+  share,
   isLapsed: false,
   usedLately: 0,
   toldMs: -Infinity,
@@ -74,7 +75,7 @@ export const updateFor = (
   name: BranchName,
   { after, isRecall }: { after: number | null; isRecall: boolean },
 ): Update<Row> => {
-  const { term, revision, log, versions, branches } = home.disk;
+  const { revision, log, versions, branches } = home.disk;
   const { opening = 0, escrows = [] } = branches[name] ?? {};
   const isReset = after !== null && after < revision - log.length;
   const changed = isReset || after === null ? [] : log.filter((entry) => entry.revision > after);
@@ -85,7 +86,6 @@ export const updateFor = (
   }));
   return {
     opening,
-    term,
     feed: after === null ? null : { after, through: revision, isReset, rows },
     grants: escrows.map((escrow) => ({
       periodStartMs: escrow.periodStartMs,

@@ -168,35 +168,34 @@ export const openHome = (rules: Rules, settings: HomeSettings) => {
       const known = Object.fromEntries(
         openedBranches(disk).map((name) => [
           name,
-          newKnownBranch(rules.leasedUntilAtStart(turn.nowMs, disk.branches[name]?.leaseMs ?? 0), false),
+          newKnownBranch(
+            rules.leasedUntilAtStart(turn.nowMs, disk.branches[name]?.leaseMs ?? 0),
+            rules.shareAtStart(disk.branches[name]?.share ?? rules.newShare()),
+          ),
         ]),
       );
       const barrier = rules.barrierAtStart(disk.revision);
       home.memory = {
-        settings: settingsOf(disk.term),
+        settings: settingsOf(disk.starts),
         barrier,
         known,
         changes: [],
         parked: [],
         calls: { A: 0, B: 0 },
       };
-      turn.write({ ...disk, term: disk.term + 1 } satisfies HomeDisk);
+      turn.write({ ...disk, starts: disk.starts + 1 } satisfies HomeDisk);
     },
 
     receive,
 
     /** What home's alarm does. */
     tick: (home: Home, turn: Turn) => {
-      for (const name of BRANCHES) {
-        const known = home.memory.known[name];
-        if (!known) continue;
-        if (turn.nowMs >= known.leasedUntilMs && !known.isLapsed) {
-          known.isLapsed = true;
-          known.usedLately = 0;
-          known.share = rules.endShare(known.share, home.disk.term);
-        }
-      }
-      offerShares(home);
+      const ended = Object.values(home.memory.known).filter(
+        ({ leasedUntilMs, isLapsed }) => turn.nowMs >= leasedUntilMs && !isLapsed,
+      );
+      for (const known of ended)
+        Object.assign(known, { isLapsed: true, usedLately: 0, share: rules.endShare(known.share) });
+      offerShares(home, turn, ended.length > 0);
       for (const name of openedBranches(home.disk)) {
         const { applied, reported, toldMs, share } = knownBranch(home, name);
         const isDue = turn.nowMs >= toldMs + TELL_INTERVAL_MS;

@@ -17,6 +17,8 @@ const STEPS = {
   answersNotFound: false,
   /** The revision that a change waits for after a restart of home. */
   barrierAtStart: (revision: number) => revision,
+  /** The share of a branch that home knows after a restart. */
+  shareAtStart: (stored: shares.KnownShare) => stored,
   /** Events are deleted once the outbox has accepted them. */
   keepsEventsUntilAccepted: true,
   /** A repeated call goes where it went first. */

@@ -17,7 +17,6 @@ const time = (ms: number): Step => ({ do: 'time', ms });
 const cut = (link: string): Step => ({ do: 'cut', link });
 const crash = (node: 'home' | BranchName): Step => ({ do: 'crash', node, link: '' });
 const release: Step = { do: 'release' };
-const deliverFirst: Step = { do: 'deliver', pick: 0 };
 const lapse: Step = { do: 'lapse', ms: 0 };
 
 /** Opens a branch that has license 0 in its copy. */
@@ -138,7 +137,7 @@ export const SCENARIOS: Record<string, Schedule> = {
     ]),
     ...Array.from({ length: 20 }, () => [verify('A'), flow()]).flat(),
   ]),
-  'home trusts a share that was reported before its restart': schedule([
+  'home forgets shares when it restarts': schedule([
     ...open('B'),
     verify('A'),
     flow(),
@@ -177,38 +176,6 @@ export const SCENARIOS: Record<string, Schedule> = {
     { do: 'heal' },
     flow(),
   ]),
-  'home takes for confirmed what a branch reports without a lease': schedule(
-    [
-      verify('B'),
-      verify('A'),
-      verify('A'),
-      { do: 'flow', rounds: 6, hold: null },
-      { do: 'flow', rounds: 2, hold: 'renewed' },
-      time(1_000),
-      { do: 'flow', rounds: 1, hold: 'tell' },
-      verify('B'),
-      time(50),
-      deliverFirst,
-      time(3_000),
-      time(50),
-      deliverFirst,
-      { do: 'flow', rounds: 1, hold: null },
-      deliverFirst,
-      { do: 'deliver', pick: 156 },
-      verify('A'),
-      time(50),
-      time(20_000),
-      { do: 'flow', rounds: 2, hold: null },
-      verify('A'),
-      time(50),
-      { do: 'deliver', pick: 212 },
-      deliverFirst,
-      time(8_000),
-      verify('B', 0, 6),
-      time(20_000),
-    ],
-    0.01,
-  ),
   'home counts a call that its branch has counted': schedule([
     ...open('A'),
     verify('A'),

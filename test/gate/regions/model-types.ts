@@ -55,8 +55,16 @@ export type Body =
   | { kind: 'accept'; events: string[] }
   | { kind: 'accepted'; events: string[] };
 
+export interface BranchRecord {
+  opening: number;
+  escrows: Escrow[];
+  leaseMs: number;
+  share: KnownShare;
+}
+
 export interface HomeDisk {
-  term: number;
+  /** Counts the starts. */
+  starts: number;
   revision: number;
   versions: number[];
   log: { revision: number; license: number }[];
@@ -64,7 +72,7 @@ export interface HomeDisk {
   counted: Record<number, number>;
   calls: string[];
   events: string[];
-  branches: Partial<Record<BranchName, { opening: number; escrows: Escrow[]; leaseMs: number }>>;
+  branches: Partial<Record<BranchName, BranchRecord>>;
   openings: number;
   /** Written with each renewal, so that an object that was replaced can't answer one. */
   renewals: number;
@@ -118,7 +126,7 @@ export interface Forwarded {
 
 export interface BranchMemory {
   lease: Lease | null;
-  share: ShareOffer | null;
+  share: ShareOffer;
   sentMs: number[];
   forwarded: Map<string, Forwarded>;
   forwardedIds: Set<string>;

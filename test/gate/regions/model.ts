@@ -56,7 +56,7 @@ export const openModel = (
     limit: LIMIT,
     callsPerSecond: CALLS_PER_SECOND,
     periodAt,
-    settingsOf: (term: number) => operatorSettings[Math.min(term, operatorSettings.length - 1)] as Settings,
+    settingsOf: (start: number) => operatorSettings[Math.min(start, operatorSettings.length - 1)] as Settings,
     versions: () => callers.versions,
   };
   const nodes = openNodes({ rules, clocks, settings, audit, add: network.add });
@@ -73,7 +73,7 @@ export const openModel = (
       const nowMs = nodes.nowAt(name);
       for (let license = 0; license < LICENSES; license++)
         audit.checkShown(license, branch.shows(process, nowMs, license));
-      if (branch.mayAnswer(process, nowMs)) shares += process.memory.share?.perSecond ?? 0;
+      if (branch.mayAnswer(process, nowMs)) shares += process.memory.share.perSecond;
     }
     audit.check(shares <= CALLS_PER_SECOND + 1e-6, () => `the shares add up to ${shares}`);
     const disk = running?.disk ?? nodes.homeDisk();

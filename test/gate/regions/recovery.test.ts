@@ -7,7 +7,7 @@ import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
 import { CLOSE_AFTER_MS, OPEN_AFTER_CALLS } from '../../../src/gate/regions/opening.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, gate, kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
+import { evict, gate, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
 import { branch, killBranch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 
 // What home and a branch do after one of them has missed something.
@@ -112,12 +112,26 @@ test('a change that can’t be told to a branch is answered after the branch’s
   expect(await Promise.race([suspended, tooLate])).toMatchObject({ status: 200 });
 });
 
-test('when home and branch were restarted, the branch answers again after its next call', async () => {
-  await Promise.all([kill(ada.accountId), killBranch(ada.accountId, 'oc')]);
-  await vi.waitFor(async () => {
+test.for(['home', 'branch', 'home and branch'])(
+  'after an eviction of %s, the branch answers its second call, while another branch is cut off',
+  async (evicted) => {
+    await openBranch('weur', ada, licenseKey);
+    vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The network is cut.'));
+    if (evicted.includes('home')) await evict(ada.accountId);
+    if (evicted.includes('branch')) await evictDurableObject(branch(ada.accountId, 'oc'));
+    const renew = vi.spyOn(AccountGate.prototype, 'renew');
+    const isForwarded = evicted.includes('branch');
+    expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: isForwarded ? 'enam' : 'oc' });
+    if (isForwarded)
+      await vi.waitFor(() => {
+        expect(renew).toHaveResolved();
+      });
+    // The share is empty at first.
+    vi.advanceTimersByTime(100);
     expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
-  });
-});
+    expect(renew).toHaveBeenCalledTimes(isForwarded ? 1 : 0);
+  },
+);
 
 test('a restarted home soon allows its whole share of the rate limits', async () => {
   const left = async () => {

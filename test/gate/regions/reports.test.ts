@@ -4,6 +4,7 @@ import { type Escrow, unspent } from '../../../src/gate/regions/escrow.ts';
 import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
 import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import type { Report } from '../../../src/gate/regions/messages.ts';
+import { NO_SHARE } from '../../../src/gate/regions/shares.ts';
 import { addMonths, DAY_MS, isoDate } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
@@ -43,7 +44,7 @@ const renew = async (counters: Record<string, number>, calls = 0, opening = 1) =
     opening,
     applied: 0,
     escrows: [],
-    share: null,
+    share: NO_SHARE,
     usedLately: 0,
     counters: Object.fromEntries(
       Object.entries(counters).map(([name, value]) => [name, { value, atMs: Date.now() }]),

@@ -4,20 +4,22 @@ import {
   confirmShare,
   type Demand,
   endShare,
-  expireShare,
   homeShare,
   inForce,
   type KnownShare,
+  newShare,
+  NO_SHARE,
+  offerShare,
   receiveShare,
   share,
+  unknownShare,
 } from '../../../src/gate/regions/shares.ts';
 
 const known = (perSecond: number, number = 1): KnownShare => ({
-  offered: { term: 1, number, perSecond },
+  offered: { number, perSecond },
   confirmed: { number, perSecond },
 });
 const demand = (perSecond: number, usedLately: number): Demand => ({ ...known(perSecond), usedLately });
-const UNKNOWN: Demand = { offered: null, confirmed: null, usedLately: 0 };
 
 test('the first branch gets everything but what home keeps', () => {
   expect(share(80, [demand(0, 10)])).toEqual([70]);
@@ -42,65 +44,46 @@ test('each of many branches gets a useful part of a small limit, or waits for it
 test('a decrease comes before the increase that needs it', () => {
   const [first, second] = [demand(70, 10), demand(0, 10)];
   expect(share(80, [first, second])).toEqual([35, null]);
-  const lowered = confirmShare(
-    { ...first, offered: { term: 1, number: 2, perSecond: 35 } },
-    { term: 1, number: 2, perSecond: 35 },
-    1,
-  );
+  const lowered = confirmShare(offerShare(first, 35), { number: 2, perSecond: 35 });
   expect(share(80, [{ ...lowered, usedLately: 10 }, second])).toEqual([null, 35]);
 });
 
 test('a branch that has not confirmed an offer gets no other', () => {
-  const offered = { term: 1, number: 2, perSecond: 30 };
-  expect(share(80, [{ ...demand(70, 10), offered }])).toEqual([null]);
-});
-
-test('nothing is raised while home does not know what is in force', () => {
-  expect(share(80, [UNKNOWN, demand(0, 10)])).toEqual([null, null]);
-  expect(homeShare(80, [UNKNOWN, known(20)])).toBe(10);
+  expect(share(80, [{ ...offerShare(known(70), 30), usedLately: 10 }])).toEqual([null]);
 });
 
 test('home counts the larger of an offer and what was confirmed before', () => {
-  const raised: KnownShare = {
-    offered: { term: 1, number: 2, perSecond: 30 },
-    confirmed: { number: 1, perSecond: 20 },
-  };
-  const lowered: KnownShare = {
-    offered: { term: 1, number: 2, perSecond: 10 },
-    confirmed: { number: 1, perSecond: 20 },
-  };
+  const raised = offerShare(known(20), 30);
+  const lowered = offerShare(known(20), 10);
   expect([inForce(raised), inForce(lowered)]).toEqual([30, 20]);
   expect(homeShare(80, [raised, lowered])).toBe(30);
 });
 
-test('a report from an earlier term tells nothing', () => {
-  expect(confirmShare(UNKNOWN, { term: 1, number: 4, perSecond: 20 }, 2)).toBe(UNKNOWN);
-  const confirmed = confirmShare(UNKNOWN, { term: 2, number: 0, perSecond: 20 }, 2);
-  expect(inForce(confirmed)).toBe(20);
+test('a branch whose share was not stored has any share until it reports its own', () => {
+  const unknown = unknownShare(80);
+  expect(homeShare(80, [unknown, known(20)])).toBe(10);
+  expect(share(80, [{ ...unknown, usedLately: 10 }, demand(0, 10)])).toEqual([35, null]);
+  expect(inForce(confirmShare(unknown, { number: 3, perSecond: 20 }))).toBe(20);
 });
 
-test('a branch without a lease keeps its offer, and so does home', () => {
-  const offered = { term: 1, number: 2, perSecond: 30 };
-  const reported = expireShare(offered);
-  expect(reported).toEqual({ ...offered, perSecond: 0 });
-  expect(inForce(confirmShare({ ...known(10), offered }, reported, 1))).toBe(30);
-  expect(receiveShare(reported, 1, offered)).toEqual(offered);
+test('an outdated report tells nothing', () => {
+  const lowered = confirmShare(offerShare(known(30), 10), { number: 2, perSecond: 10 });
+  expect(confirmShare(lowered, { number: 1, perSecond: 30 })).toEqual(lowered);
+  expect(confirmShare(lowered, NO_SHARE)).toEqual(lowered);
 });
 
 test('after a lease has ended, only the next offer counts', () => {
-  const ended = endShare(known(30), 1);
+  const ended = endShare(known(30));
   expect(inForce(ended)).toBe(0);
-  expect(ended.offered).toEqual({ term: 1, number: 2, perSecond: 0 });
+  expect(ended.offered).toEqual({ number: 2, perSecond: 0 });
+  expect(offerShare(ended, 5).offered).toEqual({ number: 3, perSecond: 5 });
 });
 
-test('a branch takes the latest offer, and confirms a new term without one', () => {
-  const mine = { term: 1, number: 3, perSecond: 30 };
-  expect(receiveShare(null, 1, null)).toEqual({ term: 1, number: 0, perSecond: 0 });
-  expect(receiveShare(mine, 1, { ...mine, number: 2, perSecond: 50 })).toBe(mine);
-  expect(receiveShare(mine, 2, null)).toEqual({ term: 2, number: 0, perSecond: 30 });
-  const next = { term: 2, number: 1, perSecond: 5 };
-  expect(receiveShare(mine, 2, next)).toBe(next);
-  expect(receiveShare(next, 1, mine)).toBe(next);
+test('a branch takes the latest offer', () => {
+  const mine = { number: 3, perSecond: 30 };
+  expect(receiveShare(NO_SHARE, mine)).toBe(mine);
+  expect(receiveShare(mine, { number: 2, perSecond: 50 })).toBe(mine);
+  expect(receiveShare(mine, { number: 4, perSecond: 5 })).toEqual({ number: 4, perSecond: 5 });
 });
 
 test('the shares never add up to more than the limit, whatever is confirmed when', () => {
@@ -112,23 +95,18 @@ test('the shares never add up to more than the limit, whatever is confirmed when
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), fc.constantFrom(0, 12), (steps, smallest) => {
-      let branches: Demand[] = [0, 1, 2].map(() => ({
-        offered: null,
-        confirmed: { number: 0, perSecond: 0 },
-        usedLately: 1,
-      }));
+      let branches: Demand[] = [0, 1, 2].map(() => ({ ...newShare(), usedLately: 1 }));
       for (const { branch, used, confirms, ends } of steps) {
         branches = branches.map((one, i) => {
           if (i !== branch) return one;
-          const confirmed = confirms ? confirmShare(one, one.offered, 1) : one;
-          return { ...(ends ? endShare(confirmed, 1) : confirmed), usedLately: used };
+          const confirmed = confirms ? confirmShare(one, one.offered) : one;
+          return { ...(ends ? endShare(confirmed) : confirmed), usedLately: used };
         });
         for (const [i, perSecond] of share(80, branches, { smallest }).entries()) {
           const one = branches[i];
-          const number = Math.max(one?.offered?.number ?? 0, one?.confirmed?.number ?? 0) + 1;
-          if (one && perSecond !== null) one.offered = { term: 1, number, perSecond };
+          if (one && perSecond !== null) Object.assign(one, offerShare(one, perSecond));
         }
-        const sum = branches.reduce((total, one) => total + (inForce(one) ?? 0), 0);
+        const sum = branches.reduce((total, one) => total + inForce(one), 0);
         expect(sum).toBeLessThanOrEqual(70 + 1e-9);
         expect(homeShare(80, branches)).toBeGreaterThanOrEqual(10 - 1e-9);
       }
