@@ -18,18 +18,25 @@ interface Parts {
   home: Pick<BranchHome, 'noteCall' | 'noteOthers' | 'report'>;
   ledger: Pick<Ledger, 'hasCounted'>;
   forward: (call: Call, report: Report) => Promise<Forwarded>;
+  onFailure: (error: unknown) => void;
 }
 
 /** Lets home answer calls, and keeps the rows that come with the answers. */
-export const openForwarding = ({ copy, home, ledger, forward }: Parts) => {
+export const openForwarding = ({ copy, home, ledger, forward, onFailure }: Parts) => {
   /** Calls that were forwarded. A repeat goes where the call went first. */
   const forwarded = createLru<true>(FORWARDED_IN_MEMORY);
   /** The seats of machines that home is being told of. */
   const noting = new Set<string>();
 
-  const askHome = async (call: Call, wasCounted: boolean): Promise<Forwarded> => {
+  /** Returns home's answer, or null if home can't be reached. */
+  const askHome = async (call: Call, wasCounted: boolean): Promise<Forwarded | null> => {
     const report = home.report();
-    const answer = await within(FORWARD_MS, forward({ ...call, wasCounted }, report));
+    const asked = within(FORWARD_MS, forward({ ...call, wasCounted }, report));
+    const answer = await asked.catch((error: unknown) => {
+      onFailure(error);
+      return null;
+    });
+    if (!answer) return null;
     const { row, others } = answer;
     if (others) home.noteOthers(others.periodStartMs, others.calls);
     if (row) copy.keep(row, report.opening);
@@ -39,12 +46,12 @@ export const openForwarding = ({ copy, home, ledger, forward }: Parts) => {
   return {
     wasForwarded: (callId: string) => forwarded.get(callId) === true,
 
-    /** Lets home answer a call that the branch can't answer. */
-    forward: async (call: Call, nowMs: number): Promise<ReplyText> => {
+    /** Lets home answer a call that the branch can't answer. Returns null if home can't be reached. */
+    forward: async (call: Call, nowMs: number): Promise<ReplyText | null> => {
       forwarded.set(call.callId, true);
-      const { reply, row } = await askHome(call, ledger.hasCounted(call.callId));
-      if (row?.license || row?.application) home.noteCall(nowMs);
-      return reply;
+      const answer = await askHome(call, ledger.hasCounted(call.callId));
+      if (answer?.row?.license || answer?.row?.application) home.noteCall(nowMs);
+      return answer && answer.reply;
     },
 
     /**

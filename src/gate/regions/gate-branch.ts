@@ -81,6 +81,7 @@ export class GateBranch extends DurableObject<Env> {
       home,
       ledger,
       forward: async (call, report) => this.#fromHome(await this.#gate().forward(this.#region, call, report)),
+      onFailure: (error) => this.#logError(error),
     });
     const admission = openAdmission(copy, home.shareOfRate);
     const usageAt: UsageAt = openUsage(copy, (startMs) => ({
@@ -158,7 +159,7 @@ export class GateBranch extends DurableObject<Env> {
       // Home counts the calls that it answers.
       const forwarded = this.#forwarding.forward(call, nowMs);
       if (this.#home.isRenewalDue(nowMs)) this.#renewSoon();
-      return forwarded;
+      return (await forwarded) ?? this.#withoutHome();
     }
     if (reply.refused === null) traffic.count(this.#region, this.#region, nowMs);
     this.#home.noteCall(nowMs);
@@ -179,6 +180,12 @@ export class GateBranch extends DurableObject<Env> {
     if (reply.refused !== null) return reply.refused === 'api_key_invalid' ? reply : null;
     if (step === 'answer_and_note') this.#soon(this.#forwarding.noteSeen(call));
     return reply;
+  }
+
+  /** Lets the Worker ask home itself. While the branch has a lease, it still answers other calls. */
+  #withoutHome(): ReplyText {
+    const branch = this.#home.mayAnswer(Date.now()) ? this.#region : undefined;
+    return writeReply({ refused: 'unavailable' }, { region: this.#region, branch });
   }
 
   #gate() {

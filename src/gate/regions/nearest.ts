@@ -9,7 +9,7 @@ import { type AnsweredIn, readReply, type ReplyText, type VerifyReply } from '..
 const BRANCHES_IN_MEMORY = 10_000;
 /** A branch that hasn't answered by then is passed over. It gives home less time than this. */
 const BRANCH_MS = 3_000;
-/** How long a branch that has failed isn't called. */
+/** How long a branch isn't called that has failed, or that has no lease and can't reach home. */
 const AVOID_MS = 10_000;
 
 /** From when on a branch is called, by account and region. */
@@ -35,10 +35,12 @@ export const askNearest = async (
       const reply = readReply(await within(BRANCH_MS, branch(region)));
       if (reply.branch !== region) openFromMs.delete(name);
       if (reply.refused !== 'unavailable') return reply;
+      // A branch that can't reach home still answers other calls while it has a lease.
+      if (reply.branch !== region) openFromMs.set(name, Date.now() + AVOID_MS);
     } catch (error) {
       logError('branch_unavailable', error, { account_id: accountId, region });
+      openFromMs.set(name, Date.now() + AVOID_MS);
     }
-    openFromMs.set(name, Date.now() + AVOID_MS);
   }
   const reply = readReply(await home());
   if (reply.branch === region && !openFromMs.get(name)) openFromMs.set(name, 0);

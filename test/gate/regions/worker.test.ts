@@ -91,6 +91,13 @@ test('a region that is cut off from home answers until its lease ends', async ()
   expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject(UNAVAILABLE);
 });
 
+test('a region that is cut off answers from its branch, also after a call that needs home', async () => {
+  await useBranch('oc');
+  cutOff(AccountGate.prototype, ['forward', 'renew']);
+  expect(await verifyFrom('oc', ada, 'UNKNOWN-KEY')).toMatchObject({ status: 200, region: 'enam' });
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ status: 200, region: 'oc' });
+});
+
 test('a branch that fails is passed over for ten seconds', async () => {
   await useBranch('oc');
   const failing = vi.spyOn(GateBranch.prototype, 'verify').mockRejectedValue(new Error('The branch fails.'));
