@@ -5,7 +5,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
 import { MAIL_PREVIEW, printMails } from './local-mail.ts';
-import { readConfig, readSigningKeys } from '../src/shared/config.ts';
+import { readConfig, readOperatorToken, readSigningKeys } from '../src/shared/config.ts';
 import { type DatabaseEntry, parseDatabases } from '../src/shared/databases.ts';
 
 const SECRETS = '.dev.vars';
@@ -25,6 +25,7 @@ const writeFreshSecrets = () =>
   );
 
 const STRIPE_SECRETS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
+const OPTIONAL_SECRETS = [...STRIPE_SECRETS, 'OPERATOR_TOKEN'];
 
 /**
  * The configuration of a local run. Wrangler reads only the secrets in .dev.vars that its configuration requires, so the
@@ -91,6 +92,7 @@ const secrets = parseEnv(readFileSync(SECRETS, 'utf8'));
 try {
   readConfig(secrets);
   readSigningKeys(secrets);
+  readOperatorToken(secrets);
 } catch (error) {
   fail(`${SECRETS}: ${error instanceof Error ? error.message : String(error)}`);
 }
@@ -103,7 +105,7 @@ if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspec
 const isStripe = STRIPE_SECRETS.every((name) => secrets[name]);
 args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true', '--var', `PAYMENTS:${isStripe ? 'stripe' : 'sandbox'}`);
 args.push('--var', 'MAIL_FROM:latchkey@example.com', '--var', `MAIL_PREVIEW:${MAIL_PREVIEW}`);
-args.push('--config', writeLocalConfig(isStripe ? STRIPE_SECRETS : []));
+args.push('--config', writeLocalConfig(OPTIONAL_SECRETS.filter((name) => secrets[name])));
 
 const wrangler = spawn('wrangler', ['dev', ...args], {
   env,

@@ -14,9 +14,9 @@ import type { createApiKeyInput } from './schemas.ts';
 export const newApiKey = async ({ env, accountId }: Ctx) => {
   const config = readConfig(env);
   const id = newId('key');
-  const { apiKey, fingerprint } = mintApiKey(config.apiKeySecret, accountId, id);
+  const { apiKey, fingerprint, secretId } = mintApiKey(config.apiKeySecrets, accountId, id);
   const sealed = await seal(config.sealing, apiKey, [accountId, id]);
-  const columns = { id, fingerprint, sealed, maskedKey: maskApiKey(apiKey), createdAt: Date.now() };
+  const columns = { id, fingerprint, secretId, sealed, maskedKey: maskApiKey(apiKey), createdAt: Date.now() };
   return { apiKey, columns };
 };
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { ParsedKey } from '../shared/presented-key.ts';
-import { equalInConstantTime } from '../shared/hash.ts';
+import type { ApiKeySecrets } from '../shared/config.ts';
+import { equalInConstantTime, sha256 } from '../shared/hash.ts';
 import { ID_BODY_LENGTH } from '../shared/ids.ts';
 import { randomBase62, toBase62 } from '../shared/random.ts';
 import { createLru } from '../shared/lru.ts';
@@ -28,35 +29,54 @@ const computeTagAndFingerprint = (apiKeySecret: string, body: string) => {
 
 const withoutPrefix = (id: string) => id.slice(id.indexOf('_') + 1);
 
-export const mintApiKey = (apiKeySecret: string, accountId: string, keyId: string) => {
+const SECRET_ID_LENGTH = 6;
+
+/** A short name of a secret, which tells which API keys need it. It is too short to test guesses of the secret with. */
+export const secretIdOf = (apiKeySecret: string) =>
+  sha256(`latchkey API_KEY_SECRET ${apiKeySecret}`).slice(0, SECRET_ID_LENGTH);
+
+export const mintApiKey = ([apiKeySecret]: ApiKeySecrets, accountId: string, keyId: string) => {
   const body = PREFIX + withoutPrefix(keyId) + withoutPrefix(accountId) + randomBase62(SECRET_LENGTH);
   const { tag, fingerprint } = computeTagAndFingerprint(apiKeySecret, body);
-  return { apiKey: body + tag, fingerprint };
+  return { apiKey: body + tag, fingerprint, secretId: secretIdOf(apiKeySecret) };
 };
 
-const parseUncached = (apiKeySecret: string, apiKey: string): ParsedKey | null => {
+interface KeyOfSecret {
+  apiKeySecret: string;
+  key: ParsedKey;
+}
+
+const parseUncached = (apiKeySecrets: ApiKeySecrets, apiKey: string): KeyOfSecret | null => {
   if (!FORMAT.test(apiKey)) return null;
   const body = apiKey.slice(0, BODY_LENGTH);
-  const { tag, fingerprint } = computeTagAndFingerprint(apiKeySecret, body);
-  if (!equalInConstantTime(tag, apiKey.slice(BODY_LENGTH))) return null;
   const ids = body.slice(PREFIX.length);
-  return {
-    keyId: `key_${ids.slice(0, ID_BODY_LENGTH)}`,
-    accountId: `acct_${ids.slice(ID_BODY_LENGTH, 2 * ID_BODY_LENGTH)}`,
-    fingerprint,
-  };
+  for (const apiKeySecret of apiKeySecrets) {
+    const { tag, fingerprint } = computeTagAndFingerprint(apiKeySecret, body);
+    if (!equalInConstantTime(tag, apiKey.slice(BODY_LENGTH))) continue;
+    const keyId = `key_${ids.slice(0, ID_BODY_LENGTH)}`;
+    const accountId = `acct_${ids.slice(ID_BODY_LENGTH, 2 * ID_BODY_LENGTH)}`;
+    return { apiKeySecret, key: { keyId, accountId, fingerprint } };
+  }
+  return null;
 };
 
 /** Caches keys whose tag is valid, because the HMAC would be a tenth of the cost of a verify. */
-const parsedKeys = createLru<{ apiKeySecret: string; key: ParsedKey }>(2_000);
+const parsedKeys = createLru<KeyOfSecret>(2_000);
 
 /** Returns the ids and the fingerprint of an API key, or null if its format or tag is invalid. */
-export const parseApiKey = (apiKeySecret: string, apiKey: string): ParsedKey | null => {
+export const parseApiKey = (apiKeySecrets: ApiKeySecrets, apiKey: string): ParsedKey | null => {
   const cached = parsedKeys.get(apiKey);
-  if (cached?.apiKeySecret === apiKeySecret) return cached.key;
-  const key = parseUncached(apiKeySecret, apiKey);
-  if (key) parsedKeys.set(apiKey, { apiKeySecret, key });
-  return key;
+  if (cached && apiKeySecrets.includes(cached.apiKeySecret)) return cached.key;
+  const parsed = parseUncached(apiKeySecrets, apiKey);
+  if (!parsed) return null;
+  parsedKeys.set(apiKey, parsed);
+  return parsed.key;
+};
+
+/** Returns the name of the secret that an API key needs, or null if it isn't in the ring. */
+export const secretIdFor = (apiKeySecrets: ApiKeySecrets, apiKey: string): string | null => {
+  const parsed = parseUncached(apiKeySecrets, apiKey);
+  return parsed && secretIdOf(parsed.apiKeySecret);
 };
 
 export const maskApiKey = (apiKey: string) => `${apiKey.slice(0, 12)}********${apiKey.slice(-4)}`;

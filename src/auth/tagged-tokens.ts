@@ -16,17 +16,18 @@ const TAG_LENGTH = 11;
 const PREFIX_LENGTH = 4;
 const BODY_LENGTH = PREFIX_LENGTH + SECRET_LENGTH;
 
-const computeTag = ({ env }: Pick<PublicCtx, 'env'>, body: string) =>
-  toBase62(createHmac('sha256', readConfig(env).apiKeySecret).update(body).digest().subarray(0, TAG_LENGTH));
+const computeTag = (apiKeySecret: string, body: string) =>
+  toBase62(createHmac('sha256', apiKeySecret).update(body).digest().subarray(0, TAG_LENGTH));
 
-export const mintToken = (ctx: Pick<PublicCtx, 'env'>, prefix: TokenPrefix): string => {
+export const mintToken = ({ env }: Pick<PublicCtx, 'env'>, prefix: TokenPrefix): string => {
   const body = prefix + randomBase62(SECRET_LENGTH);
-  return body + computeTag(ctx, body);
+  return body + computeTag(readConfig(env).apiKeySecrets[0], body);
 };
 
 /** Whether the token's format and tag are valid. */
-export const isMinted = (ctx: Pick<PublicCtx, 'env'>, prefix: TokenPrefix, token: string): boolean => {
+export const isMinted = ({ env }: Pick<PublicCtx, 'env'>, prefix: TokenPrefix, token: string): boolean => {
   if (!token.startsWith(prefix) || token.length !== BODY_LENGTH + TAG_LENGTH) return false;
   if (!/^[0-9A-Za-z]+$/.test(token.slice(PREFIX_LENGTH))) return false;
-  return equalInConstantTime(computeTag(ctx, token.slice(0, BODY_LENGTH)), token.slice(BODY_LENGTH));
+  const [body, tag] = [token.slice(0, BODY_LENGTH), token.slice(BODY_LENGTH)];
+  return readConfig(env).apiKeySecrets.some((secret) => equalInConstantTime(computeTag(secret, body), tag));
 };

@@ -20,7 +20,7 @@ const notificationBody = z.object({
 });
 
 const sign = (env: Env, body: string) =>
-  createHmac('sha256', `sandbox ${readConfig(env).apiKeySecret}`)
+  createHmac('sha256', `sandbox ${readConfig(env).apiKeySecrets[0]}`)
     .update(body)
     .digest('base64url');
 

@@ -1,13 +1,22 @@
 import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
-import { clientIp } from '../http/client-ip.ts';
+import { auditFirst } from '../audit/audit.ts';
+import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { AppError } from '../shared/app-error.ts';
-import { OPERATOR } from '../shared/rules/audit.ts';
+import { type AuditAction, type AuditDetails, OPERATOR } from '../shared/rules/audit.ts';
 import { checkOperatorToken } from './access.ts';
 import { grantPlan, searchAccounts, setSuspended } from './accounts.ts';
-import { accountParam, accountsQuery, grantInput, toAccountPage, toOperatorAccount } from './schemas.ts';
+import { reseal } from './reseal.ts';
+import {
+  accountParam,
+  accountsQuery,
+  grantInput,
+  resealInput,
+  toAccountPage,
+  toOperatorAccount,
+} from './schemas.ts';
 
 // The operator's paths. They are not in the OpenAPI document, which is for the service's users: see docs/running.md.
 
@@ -15,6 +24,12 @@ import { accountParam, accountsQuery, grantInput, toAccountPage, toOperatorAccou
 const account = zValidator('param', accountParam, ({ success }) => {
   if (!success) throw new AppError('not_found', { message: 'Account Not Found' });
 });
+
+/** Records what concerns no single account. The entries are in the first database, under an id that no account has. */
+const record = async (c: Context<AppEnv>, action: AuditAction, details: AuditDetails): Promise<void> => {
+  const ctx = { env: c.env, accountId: 'operator', actor: OPERATOR, ip: clientAddress(c) };
+  await auditFirst(ctx, action, null, details);
+};
 
 const operatorCtx = (c: Context<AppEnv>, accountId: string) => accountCtx(c, accountId, OPERATOR);
 
@@ -26,6 +41,7 @@ export const operatorRoutes = new Hono<AppEnv>()
   })
   .get('/accounts', query(accountsQuery), async (c) => {
     const input = c.req.valid('query');
+    await record(c, 'accounts.search', { by_query: !!input.q });
     return c.json(toAccountPage(await searchAccounts(c.env, input), input.limit), 200);
   })
   .post('/accounts/:id/suspend', account, async (c) => {
@@ -41,4 +57,9 @@ export const operatorRoutes = new Hono<AppEnv>()
     const untilMs = until ? Date.parse(until) : null;
     const found = await grantPlan(operatorCtx(c, c.req.valid('param').id), plan, untilMs);
     return c.json(toOperatorAccount(found), 200);
+  })
+  .post('/reseal', body(resealInput), async (c) => {
+    const answer = await reseal(c.env, c.req.valid('json').restart);
+    await record(c, 'secrets.reseal', answer);
+    return c.json(answer, 200);
   });

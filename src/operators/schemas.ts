@@ -28,6 +28,11 @@ export const grantInput = z
     message: 'must be absent for the plan free, which ends the grant',
   });
 
+export const resealInput = z.strictObject({
+  /** Looks at every account's webhook secrets again, also if an earlier run has ended. */
+  restart: z.boolean().default(false),
+});
+
 export const toOperatorAccount = ({ account, licenses }: FoundAccount) => ({
   id: account.id,
   email: account.email,

@@ -1,7 +1,10 @@
 import type { SealingRing } from './sealing.ts';
 
+export type ApiKeySecrets = readonly [string, ...string[]];
+
 export interface Config {
-  apiKeySecret: string;
+  /** The ring of secrets for the tags of API keys and session tokens. The first one makes new tags. */
+  apiKeySecrets: ApiKeySecrets;
   sealing: SealingRing;
 }
 
@@ -18,14 +21,17 @@ const required = (secrets: Partial<Secrets>, name: keyof Secrets): string => {
   return value;
 };
 
-const readApiKeySecret = (secrets: Partial<Secrets>): string => {
-  const secret = required(secrets, 'API_KEY_SECRET');
-  if (secret.length < MIN_SECRET_LENGTH) {
+const readApiKeySecrets = (secrets: Partial<Secrets>): ApiKeySecrets => {
+  const ring = required(secrets, 'API_KEY_SECRET')
+    .split(',')
+    .map((entry) => entry.trim());
+  const short = ring.find(({ length }) => length < MIN_SECRET_LENGTH);
+  if (short !== undefined)
     throw new ConfigError(
-      `API_KEY_SECRET is too short: it needs at least ${MIN_SECRET_LENGTH} random characters and has ${secret.length}.`,
+      `API_KEY_SECRET is too short: each entry needs at least ${MIN_SECRET_LENGTH} random characters, and one has ${short.length}.`,
     );
-  }
-  return secret;
+  if (new Set(ring).size < ring.length) throw new ConfigError('API_KEY_SECRET has the same entry twice.');
+  return ring as [string, ...string[]];
 };
 
 const readSealingKeys = (secrets: Partial<Secrets>): SealingRing => {
@@ -76,7 +82,7 @@ const configByEnv = new WeakMap<object, Config>();
 export const readConfig = (env: Partial<Secrets>): Config => {
   let config = configByEnv.get(env);
   if (!config) {
-    config = { apiKeySecret: readApiKeySecret(env), sealing: readSealingKeys(env) };
+    config = { apiKeySecrets: readApiKeySecrets(env), sealing: readSealingKeys(env) };
     configByEnv.set(env, config);
   }
   return config;

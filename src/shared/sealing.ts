@@ -44,10 +44,12 @@ export const seal = async (ring: SealingRing, secret: string, owner: string[]): 
   return `${ring.current}.${Buffer.concat([iv, new Uint8Array(sealed)]).toString('base64url')}`;
 };
 
+/** Returns the name of the key that a secret is sealed with. */
+export const sealingKeyOf = (sealed: string): string => sealed.slice(0, sealed.indexOf('.'));
+
 export const unseal = async (ring: SealingRing, sealed: string, owner: string[]): Promise<string> => {
-  const dot = sealed.indexOf('.');
-  const keyName = sealed.slice(0, dot);
-  const bytes = new Uint8Array(Buffer.from(sealed.slice(dot + 1), 'base64url'));
+  const keyName = sealingKeyOf(sealed);
+  const bytes = new Uint8Array(Buffer.from(sealed.slice(keyName.length + 1), 'base64url'));
   const key = await aesKey(ring, keyName);
   const secret = await crypto.subtle.decrypt(
     algorithm(bytes.slice(0, IV_BYTES), owner, keyName),

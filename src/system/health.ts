@@ -4,7 +4,7 @@ import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { checkRegionSettings } from '../gate/regions/settings.ts';
 import { hasMail } from '../mail/send.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { ConfigError, readConfig, readSigningKeys } from '../shared/config.ts';
+import { ConfigError, readConfig, readOperatorToken, readSigningKeys } from '../shared/config.ts';
 import { logError } from '../shared/log.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
@@ -75,6 +75,7 @@ const checkConfiguration = (env: Env): string =>
   findConfigError(() => {
     readConfig(env);
     readSigningKeys(env);
+    readOperatorToken(env);
     accountDatabases(env);
     checkRegionSettings(env);
   }) ?? 'ok';

@@ -9,7 +9,9 @@ import type { LicenseLine } from './schemas.ts';
  * a file that is sent again creates no license twice. Of equal lines, each gets a key of its own.
  */
 export const openKeys = ({ env, accountId }: Ctx) => {
-  const { apiKeySecret } = readConfig(env);
+  const { apiKeySecrets } = readConfig(env);
+  // The oldest entry, so that a file that is sent again gets the same keys while the secret rotates.
+  const apiKeySecret = apiKeySecrets.at(-1) ?? apiKeySecrets[0];
   const copies = new Map<string, number>();
 
   return (value: LicenseLine): string => {

@@ -28,6 +28,21 @@ export const withSecret = (endpoint: Endpoint, sealedSecret: string, nowMs: numb
   };
 };
 
+/** Returns the endpoint with its secrets sealed again, or null if none of them was. */
+export const withResealed = (endpoint: Endpoint, resealed: ReadonlyMap<string, string>): Endpoint | null => {
+  const reseal = (sealed: string) => resealed.get(sealed) ?? sealed;
+  const secrets = [endpoint, ...endpoint.earlierSecrets].map(({ sealedSecret }) => sealedSecret);
+  if (!secrets.some((sealed) => resealed.has(sealed))) return null;
+  return {
+    ...endpoint,
+    sealedSecret: reseal(endpoint.sealedSecret),
+    earlierSecrets: endpoint.earlierSecrets.map((earlier) => ({
+      ...earlier,
+      sealedSecret: reseal(earlier.sealedSecret),
+    })),
+  };
+};
+
 /** Returns the sealed secrets that sign now, the current secret first. */
 export const signingSecrets = (endpoint: Endpoint, nowMs: number): string[] => [
   endpoint.sealedSecret,

@@ -7,7 +7,7 @@ import { migrateObject } from '../shared/object-migrations.ts';
 import { allowRetries } from '../shared/retries.ts';
 import { storedName } from '../shared/stored-account-id.ts';
 import { openDispatcher } from './dispatcher.ts';
-import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
+import { openEndpoints, withChanges, withResealed, withSecret } from './endpoint-store.ts';
 import { openEvents } from './event-store.ts';
 import { openGateSubscription } from './gate-subscription.ts';
 import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
@@ -35,6 +35,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       'addEndpoint',
       'updateEndpoint',
       'rotateSecret',
+      'replaceSealed',
       'listDeliveries',
       'listen',
       'summary',
@@ -154,6 +155,15 @@ export class WebhookOutbox extends DurableObject<Env> {
     const endpoint = withSecret(current, sealedSecret, Date.now());
     this.#endpoints.save(endpoint);
     return endpoint;
+  }
+
+  /** Replaces sealed secrets by the same secrets under another sealing key, wherever an endpoint still has them. */
+  replaceSealed(replacements: [sealed: string, resealed: string][]): void {
+    const resealed = new Map(replacements);
+    for (const endpoint of this.#endpoints.listNewestFirst()) {
+      const changed = withResealed(endpoint, resealed);
+      if (changed) this.#endpoints.save(changed);
+    }
   }
 
   async deleteEndpoint(id: string): Promise<boolean> {

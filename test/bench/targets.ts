@@ -59,7 +59,10 @@ const FORGED_KEYS = 1_000;
 
 /** API keys in the correct format, with a tag from another secret. */
 const wellFormed = () =>
-  Array.from({ length: FORGED_KEYS }, () => mintApiKey(randomBase62(32), newId('acct'), newId('key')).apiKey);
+  Array.from(
+    { length: FORGED_KEYS },
+    () => mintApiKey([randomBase62(32)], newId('acct'), newId('key')).apiKey,
+  );
 
 /** Random strings with the length of an API key. */
 const nonsense = () => Array.from({ length: FORGED_KEYS }, () => randomBase62(81));

@@ -49,7 +49,7 @@ const countGateCalls = () => {
 /** A key that was never stored, with a good tag. */
 const unknownKey = () => {
   const id = newId('key');
-  return { id, ...mintApiKey(env.API_KEY_SECRET, ada.accountId, id) };
+  return { id, ...mintApiKey([env.API_KEY_SECRET], ada.accountId, id) };
 };
 
 test('a call that is refused for its scope spends the rate limit', async () => {
@@ -86,7 +86,7 @@ describe('a key over its rate limit', () => {
   test('has the rate of a new plan once its last refusal is over, in every isolate', async () => {
     await tally(21, () => verify(ada.apiKey));
     await setPlan(ada.accountId, 'pro');
-    const key = parseApiKey(env.API_KEY_SECRET, ada.apiKey);
+    const key = parseApiKey([env.API_KEY_SECRET], ada.apiKey);
     if (!key) throw new Error('The key has no good tag.');
     vi.advanceTimersByTime(99);
     expect(await gate(ada.accountId).admit(key, 'verify')).toMatchObject({ refused: 'rate_limit_exceeded' });
@@ -165,7 +165,7 @@ describe('an invalid key', () => {
     const { id, api_key } = await createKey({});
     await ada.asSession('DELETE', `/api/api-keys/${id}`);
     for (const apiKey of [api_key, unknownKey().apiKey]) {
-      const key = parseApiKey(env.API_KEY_SECRET, apiKey);
+      const key = parseApiKey([env.API_KEY_SECRET], apiKey);
       if (!key) throw new Error('The key has no good tag.');
       const admit = async () => (await gate(ada.accountId).admit(key, 'full')).refused ?? 'admitted';
       expect(await tally(30, admit)).toEqual({ api_key_invalid: 20, rate_limit_exceeded: 10 });

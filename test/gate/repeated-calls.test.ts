@@ -18,7 +18,7 @@ beforeEach(async () => {
   licenseKey = (await ada.createLicense()).license_key;
 });
 
-const presentedKey = () => parseApiKey(env.API_KEY_SECRET, ada.apiKey) as PresentedKey;
+const presentedKey = () => parseApiKey([env.API_KEY_SECRET], ada.apiKey) as PresentedKey;
 
 const verify = async (callId: string) => {
   const reply = readReply(await gate(ada.accountId).verify(presentedKey(), licenseKey, callId));

@@ -7,7 +7,7 @@ import { signUp } from '../support/client.ts';
 
 /** Returns a verify through a separate stub of the gate, as another isolate would call it. */
 const verifierElsewhere = (apiKey: string) => {
-  const key = parseApiKey(env.API_KEY_SECRET, apiKey) as PresentedKey;
+  const key = parseApiKey([env.API_KEY_SECRET], apiKey) as PresentedKey;
   const stub = env.GATE.get(env.GATE.idFromName(key.accountId));
   return async (licenseKey: string) => {
     const reply = readReply(await stub.verify(key, licenseKey, ''));

@@ -64,6 +64,7 @@ test('the outbox has the methods that a Worker of the other release calls', () =
     addEndpoint: 2,
     updateEndpoint: 2,
     rotateSecret: 2,
+    replaceSealed: 1,
     deleteEndpoint: 1,
     sendTest: 2,
     listDeliveries: 3,

@@ -62,8 +62,8 @@ describe('an invalid API key', () => {
 
   beforeAll(async () => {
     ada = await signUp();
-    const mint = (secret: string) => mintApiKey(secret, ada.accountId, ada.apiKeyId).apiKey;
-    const unknownAccount = mintApiKey(env.API_KEY_SECRET, UNKNOWN_ACCOUNT, UNKNOWN_KEY).apiKey;
+    const mint = (secret: string) => mintApiKey([secret], ada.accountId, ada.apiKeyId).apiKey;
+    const unknownAccount = mintApiKey([env.API_KEY_SECRET], UNKNOWN_ACCOUNT, UNKNOWN_KEY).apiKey;
     const expiring = await ada.asSession('POST', '/api/create-api-key', {
       expires_at: new Date(Date.now() + 600_000).toISOString(),
     });
@@ -123,7 +123,7 @@ test('1,000 forged API keys create no Durable Object', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, j) => {
         const accountId = `acct_${String(i + j).padStart(20, '0')}`;
-        const { apiKey } = mintApiKey('not-the-secret-of-this-service-0123', accountId, UNKNOWN_KEY);
+        const { apiKey } = mintApiKey(['not-the-secret-of-this-service-0123'], accountId, UNKNOWN_KEY);
         return call('POST', '/api/v1/licenses/verify', {
           body: { license_key: 'AAAAAAAA' },
           headers: { 'x-api-key': apiKey },

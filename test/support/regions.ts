@@ -39,7 +39,7 @@ export const killBranch = (accountId: string, region: Region) =>
 let callCount = 0;
 
 export const presentedKey = ({ apiKey }: Pick<Customer, 'apiKey'>) =>
-  parseApiKey(env.API_KEY_SECRET, apiKey) as PresentedKey;
+  parseApiKey([env.API_KEY_SECRET], apiKey) as PresentedKey;
 
 /** Verifies a license by a call to the branch, as a Worker in the region does. */
 export const verifyIn = async (

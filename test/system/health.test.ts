@@ -17,7 +17,11 @@ const HEALTHY = {
   checks: { database: 'ok', configuration: 'ok', mail: 'ok' },
 };
 
-const UNKNOWN_KEY = mintApiKey(env.API_KEY_SECRET, `acct_${'0'.repeat(20)}`, `key_${'0'.repeat(20)}`).apiKey;
+const UNKNOWN_KEY = mintApiKey(
+  [env.API_KEY_SECRET],
+  `acct_${'0'.repeat(20)}`,
+  `key_${'0'.repeat(20)}`,
+).apiKey;
 
 test.for([
   { name: 'no credential', headers: {} },

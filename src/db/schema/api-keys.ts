@@ -15,6 +15,8 @@ export const apiKeys = sqliteTable(
     scope: text({ enum: KEY_SCOPES }).notNull(),
     fingerprint: text().notNull(),
     sealed: text().notNull(),
+    /** The entry of API_KEY_SECRET that the key needs. Null for a key that is older than the column, until it is sealed again. */
+    secretId: text('secret_id'),
     maskedKey: text('masked_key').notNull(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at'),
@@ -30,6 +32,13 @@ export const apiKeys = sqliteTable(
     index('api_keys_deleted')
       .on(table.accountId, table.deletedAt)
       .where(sql`${table.deletedAt} IS NOT NULL`),
+    // Sealed keys begin with the name of their sealing key.
+    index('api_keys_by_sealing_key')
+      .on(table.sealed)
+      .where(sql`${table.deletedAt} IS NULL`),
+    index('api_keys_by_secret')
+      .on(table.secretId)
+      .where(sql`${table.deletedAt} IS NULL`),
   ],
 );
 

@@ -65,6 +65,8 @@ export const AUDIT_ACTIONS = [
   'subscription.end',
   'plan.change',
   'plan.grant',
+  'accounts.search',
+  'secrets.reseal',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -1,0 +1,85 @@
+import { and, count, eq, gt, gte, isNull, lt, ne, or } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
+import { secretIdFor, secretIdOf } from '../auth/api-key.ts';
+import type { AccountDatabase } from '../db/client.ts';
+import { apiKeys } from '../db/schema.ts';
+import type { Config } from '../shared/config.ts';
+import { logError } from '../shared/log.ts';
+import { seal, sealingKeyOf, type SealingRing, unseal } from '../shared/sealing.ts';
+
+/** Every key is a statement of one batch, and a request may make 1,000 queries. */
+const KEYS_PER_CALL = 400;
+
+/** The secret id of a key whose tag no entry of the ring has made. */
+const UNKNOWN_SECRET = '?';
+
+const isLive = isNull(apiKeys.deletedAt);
+
+/** The names of sealing keys have no dot, so the sealed secrets of each of them are a range, up to the next character. */
+const rangeOf = (name: string) => [`${name}.`, `${name}/`] as const;
+
+const isSealedOtherwise = ({ current }: SealingRing) => {
+  const [from, to] = rangeOf(current);
+  return or(lt(apiKeys.sealed, from), gte(apiKeys.sealed, to));
+};
+
+/** Keys that have to be sealed again, or whose secret id isn't known yet. */
+const isLeft = ({ sealing }: Config) => and(isLive, or(isSealedOtherwise(sealing), isNull(apiKeys.secretId)));
+
+/** Keys that can be unsealed. Others would be at the front of every page. */
+const isReadable = ({ keys }: SealingRing) =>
+  or(
+    ...[...keys.keys()].map((name) => {
+      const [from, to] = rangeOf(name);
+      return and(gte(apiKeys.sealed, from), lt(apiKeys.sealed, to));
+    }),
+  );
+
+type Row = Pick<typeof apiKeys.$inferSelect, 'accountId' | 'id' | 'sealed'>;
+
+const resealedFields = async ({ sealing, apiKeySecrets }: Config, { accountId, id, sealed }: Row) => {
+  const owner = [accountId, id];
+  const apiKey = await unseal(sealing, sealed, owner);
+  return {
+    secretId: secretIdFor(apiKeySecrets, apiKey) ?? UNKNOWN_SECRET,
+    ...(sealingKeyOf(sealed) !== sealing.current && { sealed: await seal(sealing, apiKey, owner) }),
+  };
+};
+
+/** A key that was deleted meanwhile stays as it is. */
+const isUnchanged = ({ accountId, id, sealed }: Row) =>
+  and(eq(apiKeys.accountId, accountId), eq(apiKeys.id, id), eq(apiKeys.sealed, sealed));
+
+/** Seals the next API keys of a database again. */
+export const resealKeys = async (db: AccountDatabase, config: Config): Promise<void> => {
+  const rows = await db
+    .select({ accountId: apiKeys.accountId, id: apiKeys.id, sealed: apiKeys.sealed })
+    .from(apiKeys)
+    .where(and(isLeft(config), isReadable(config.sealing)))
+    .limit(KEYS_PER_CALL);
+  const updates: BatchItem<'sqlite'>[] = [];
+  for (const row of rows) {
+    try {
+      const fields = await resealedFields(config, row);
+      updates.push(db.update(apiKeys).set(fields).where(isUnchanged(row)));
+    } catch (error) {
+      logError('reseal_failed', error, { account_id: row.accountId, api_key_id: row.id });
+    }
+  }
+  const [first, ...others] = updates;
+  if (first) await db.batch([first, ...others]);
+};
+
+/** Counts the API keys that have to be sealed again, and those that need an old entry of API_KEY_SECRET. */
+export const countKeys = async (db: AccountDatabase, config: Config) => {
+  const needsOldSecret = and(
+    isLive,
+    ne(apiKeys.secretId, secretIdOf(config.apiKeySecrets[0])),
+    or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, Date.now())),
+  );
+  const [[left], [old]] = await db.batch([
+    db.select({ n: count() }).from(apiKeys).where(isLeft(config)),
+    db.select({ n: count() }).from(apiKeys).where(needsOldSecret),
+  ]);
+  return { left: left?.n ?? 0, oldSecretKeys: old?.n ?? 0 };
+};

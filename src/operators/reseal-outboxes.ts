@@ -1,0 +1,101 @@
+import { and, asc, count, eq, gt, lt } from 'drizzle-orm';
+import { accountDatabases, firstDatabase } from '../db/client.ts';
+import { accounts, scheduledPositions } from '../db/schema.ts';
+import { firstIdAt } from '../shared/ids.ts';
+import { logError } from '../shared/log.ts';
+import { outboxOf } from '../shared/objects.ts';
+import { seal, sealingKeyOf, type SealingRing, unseal } from '../shared/sealing.ts';
+
+// Nothing but the outboxes themselves knows which of them have webhook secrets, so a run visits the outbox of every account
+// that was created before it began. Later secrets are sealed with the current key anyway.
+
+const OUTBOXES_PER_CALL = 200;
+const OUTBOXES_AT_ONCE = 20;
+
+const WORK = 'reseal';
+
+interface Run {
+  /** The sealing key that was current when the run began. */
+  key: string;
+  /** The accounts from `through`, excluding it, to `until` are still to be visited. */
+  through: string;
+  until: string;
+  /** Secrets that can't be unsealed. */
+  unreadable: number;
+}
+
+const readRun = async (env: Env, { current }: SealingRing, restarts: boolean): Promise<Run> => {
+  const [row] = await firstDatabase(env)
+    .select()
+    .from(scheduledPositions)
+    .where(eq(scheduledPositions.work, WORK));
+  const run = row && (JSON.parse(row.position) as Run);
+  if (run?.key === current && !restarts) return run;
+  return { key: current, through: '', until: firstIdAt('acct', Date.now()), unreadable: 0 };
+};
+
+const saveRun = async (env: Env, run: Run): Promise<void> => {
+  const position = JSON.stringify(run);
+  await firstDatabase(env)
+    .insert(scheduledPositions)
+    .values({ work: WORK, position })
+    .onConflictDoUpdate({ target: scheduledPositions.work, set: { position } });
+};
+
+/** Seals the webhook secrets of an account again. Returns how many can't be unsealed. */
+const resealOutbox = async (env: Env, ring: SealingRing, accountId: string): Promise<number> => {
+  const outbox = outboxOf(env, accountId);
+  const replacements: [string, string][] = [];
+  let unreadable = 0;
+  for (const endpoint of await outbox.listEndpoints()) {
+    for (const { sealedSecret } of [endpoint, ...endpoint.earlierSecrets]) {
+      if (sealingKeyOf(sealedSecret) === ring.current) continue;
+      const owner = [accountId, endpoint.id];
+      try {
+        const secret = await unseal(ring, sealedSecret, owner);
+        replacements.push([sealedSecret, await seal(ring, secret, owner)]);
+      } catch (error) {
+        logError('reseal_failed', error, { account_id: accountId, webhook_id: endpoint.id });
+        unreadable++;
+      }
+    }
+  }
+  if (replacements.length > 0) await outbox.replaceSealed(replacements);
+  return unreadable;
+};
+
+const isToVisit = ({ through, until }: Run) => and(gt(accounts.id, through), lt(accounts.id, until));
+
+const nextAccounts = async (env: Env, run: Run): Promise<string[]> => {
+  const ids: string[] = [];
+  for (const { db } of accountDatabases(env)) {
+    const limit = OUTBOXES_PER_CALL - ids.length;
+    if (limit === 0) break;
+    const rows = await db
+      .select({ id: accounts.id })
+      .from(accounts)
+      .where(isToVisit(run))
+      .orderBy(asc(accounts.id))
+      .limit(limit);
+    ids.push(...rows.map(({ id }) => id));
+  }
+  return ids;
+};
+
+/** Visits the next outboxes. An outbox that can't be reached is visited again by the next call. */
+export const resealOutboxes = async (env: Env, ring: SealingRing, restarts: boolean): Promise<number> => {
+  const run = await readRun(env, ring, restarts);
+  const ids = await nextAccounts(env, run);
+  for (let i = 0; i < ids.length; i += OUTBOXES_AT_ONCE) {
+    const group = ids.slice(i, i + OUTBOXES_AT_ONCE);
+    const unreadable = await Promise.all(group.map((id) => resealOutbox(env, ring, id)));
+    run.through = group.at(-1) ?? run.through;
+    run.unreadable += unreadable.reduce((sum, n) => sum + n, 0);
+    await saveRun(env, run);
+  }
+  if (ids.length === 0) await saveRun(env, run);
+  const counts = await Promise.all(
+    accountDatabases(env).map(({ db }) => db.select({ n: count() }).from(accounts).where(isToVisit(run))),
+  );
+  return counts.reduce((sum, [row]) => sum + (row?.n ?? 0), run.unreadable);
+};
