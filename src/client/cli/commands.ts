@@ -1,5 +1,7 @@
 import { activationCommands } from './commands/activations.ts';
 import { doctor } from './commands/doctor.ts';
+import { exportLicenses } from './commands/export.ts';
+import { importLicenses } from './commands/import.ts';
 import { pullKeys } from './commands/keys.ts';
 import { licenseCommands } from './commands/licenses.ts';
 import { login } from './commands/login.ts';
@@ -15,6 +17,8 @@ export const COMMANDS = [
   verify,
   inspectToken,
   ...licenseCommands,
+  importLicenses,
+  exportLicenses,
   ...activationCommands,
   ...productCommands,
   listenForWebhooks,

@@ -8,10 +8,10 @@ const MAX_WAIT_SECONDS = 5;
 const MAX_ATTEMPTS = 4;
 
 /** Waits for a key that is too fast. A refused call has done nothing, so it can be repeated. */
-const send = async (request: Request): Promise<Response> => {
+const sendWithin = async (request: Request, timeoutMs: number): Promise<Response> => {
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(request.clone(), {
-      signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]),
     });
     const waitSeconds = Number(response.headers.get('retry-after') ?? Infinity);
     if (response.status !== 429 || attempt === MAX_ATTEMPTS || !(waitSeconds <= MAX_WAIT_SECONDS))
@@ -20,8 +20,8 @@ const send = async (request: Request): Promise<Response> => {
   }
 };
 
-export const connect = (url: string, apiKey: string): ApiClient =>
-  createClient({ baseUrl: url, apiKey, fetch: send });
+export const connect = (url: string, apiKey: string, timeoutMs = TIMEOUT_MS): ApiClient =>
+  createClient({ baseUrl: url, apiKey, fetch: (request) => sendWithin(request, timeoutMs) });
 
 const isErrorBody = (body: unknown): body is components['schemas']['Error'] =>
   typeof (body as components['schemas']['Error'] | undefined)?.error?.message === 'string';

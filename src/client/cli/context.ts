@@ -35,7 +35,8 @@ export const createContext = (out: Output) => {
     throw new CliError('There is no API key.', { advice: 'Run latchkey login, or set LATCHKEY_API_KEY.' });
   };
 
-  const api = async (): Promise<ApiClient> => connect(await requireUrl(), await requireKey());
+  const api = async (timeoutMs?: number): Promise<ApiClient> =>
+    connect(await requireUrl(), await requireKey(), timeoutMs);
 
   return {
     out,

@@ -1,0 +1,197 @@
+import { appendFile, rm } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiClient } from '../../api/client.ts';
+import type { components } from '../../api/schema.ts';
+import { command, given } from '../command.ts';
+import { answer } from '../connection.ts';
+import { CliError } from '../failure.ts';
+import { readValues } from '../transfer/lines.ts';
+import { PRESETS, type Preset } from '../transfer/presets.ts';
+import { openPosition, RESULTS, type Totals } from '../transfer/progress.ts';
+import { type FileRecord, isCsv, readHeader, readRecords } from '../transfer/records.ts';
+
+type Result = Extract<components['schemas']['ImportResult'], { line: number }>;
+
+/** Part sizes. The service accepts 5 MiB, but smaller parts show progress and repeat less after a cut. */
+const MAX_PART_BYTES = 1024 * 1024;
+const MAX_PART_LINES = 2_000;
+const PART_TIMEOUT_MS = 300_000;
+const ATTEMPTS = 5;
+const MAX_SHOWN = 20;
+const CONFLICTS = ['fail', 'skip', 'update'] as const;
+
+interface Sent {
+  record: FileRecord;
+  json: string;
+}
+
+interface Query {
+  on_conflict?: (typeof CONFLICTS)[number];
+  dry_run?: 'true';
+  events?: 'true';
+}
+
+/** Sends a part, and returns a result for each of its lines. */
+const sendPart = async (api: ApiClient, part: Sent[], query: Query): Promise<Result[]> => {
+  const stream = await answer(
+    api.POST('/api/v1/licenses/import', {
+      params: { query },
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: part.map(({ json }) => `${json}\n`).join(''),
+      bodySerializer: (text: string) => text,
+      parseAs: 'stream',
+    }),
+  );
+  const results: Result[] = [];
+  let isWhole = false;
+  for await (const value of readValues(stream)) {
+    if ('totals' in (value as object)) isWhole = true;
+    else results.push(value as Result);
+  }
+  if (!isWhole) throw new CliError('The answer was cut off.', { code: 'cut_off' });
+  return results;
+};
+
+/** A refused part has changed nothing, and any other part ends in the same state when it is sent again. */
+const sendUntilAnswered = async (api: ApiClient, part: Sent[], query: Query): Promise<Result[]> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await sendPart(api, part, query);
+    } catch (error) {
+      const { status = null } = error instanceof CliError ? error : {};
+      const isFinal = status !== null && status < 500 && status !== 429;
+      if (isFinal || attempt === ATTEMPTS) throw error;
+      await delay(500 * 2 ** attempt);
+    }
+  }
+};
+
+/** Numbers equal lines without a license key over all parts. The service can only number those of one part. */
+const openCopies = () => {
+  const copies = new Map<string, number>();
+  return (fields: Record<string, unknown>): Record<string, unknown> => {
+    const isKeyless = fields['license_key'] === undefined && (fields['type'] ?? 'license') === 'license';
+    if (!isKeyless || fields['copy'] !== undefined) return fields;
+    const content = JSON.stringify(fields);
+    const copy = (copies.get(content) ?? 0) + 1;
+    copies.set(content, copy);
+    return { ...fields, copy };
+  };
+};
+
+interface Part {
+  lines: Sent[];
+  /** The records up to and with this part, also those that the preset leaves out. */
+  records: number;
+}
+
+async function* readParts(
+  file: string,
+  preset: Preset,
+  isForeign: boolean,
+  after: number,
+): AsyncGenerator<Part> {
+  const withCopy = openCopies();
+  let lines: Sent[] = [];
+  let bytes = 0;
+  let records = 0;
+  for await (const record of readRecords(file, isForeign)) {
+    const mapped = record.fields && preset(record.fields);
+    // A record that can't be read is sent all the same, so that it is among the failed lines.
+    const json = record.fields && mapped ? JSON.stringify(withCopy(mapped)) : '"unreadable"';
+    const size = Buffer.byteLength(json) + 1;
+    if (lines.length === MAX_PART_LINES || (lines.length > 0 && bytes + size > MAX_PART_BYTES)) {
+      yield { lines, records };
+      [lines, bytes] = [[], 0];
+    }
+    records++;
+    if (records <= after || (record.fields && !mapped)) continue;
+    lines.push({ record, json });
+    bytes += size;
+  }
+  if (lines.length > 0) yield { lines, records };
+}
+
+const failureOf = ({ error }: Result): string => {
+  const details = error?.details?.map(({ path, message }) => `${path}: ${message}`).join(', ');
+  return details || error?.message || 'failed';
+};
+
+const choose = <T extends string>(name: string, value: string, choices: readonly T[]): T => {
+  const chosen = choices.find((choice) => choice === value);
+  if (chosen) return chosen;
+  throw new CliError(`--${name} must be one of ${choices.join(', ')}.`);
+};
+
+export const importLicenses = command({
+  name: 'licenses import',
+  args: ['FILE'],
+  summary: 'Import licenses from a file',
+  details: [
+    'FILE is a CSV file (.csv), lines of JSON, or a JSON list (.json). It is sent in parts. After an interruption,',
+    'the same command continues. Failed lines are written to FILE.failed with the file’s extension.',
+    'Exits with 0 if no line failed, 1 if some did, and 2 if the import could not be finished.',
+  ],
+  options: {
+    from: { value: 'SERVICE', help: `What exported the file: ${Object.keys(PRESETS).join(', ')}` },
+    product: { value: 'CODE', help: 'The product of all licenses' },
+    'on-conflict': { value: 'ACTION', help: `What to do with existing licenses: ${CONFLICTS.join(', ')}` },
+    'dry-run': { help: 'Change nothing, and show what would happen' },
+    events: { help: 'Send license.created to webhooks' },
+  },
+  run: async ({ out, api }, [file = ''], options) => {
+    const { from, product, 'on-conflict': action = 'fail', 'dry-run': isDryRun, events } = options;
+    const preset = from === undefined ? null : PRESETS[choose('from', from, Object.keys(PRESETS))];
+    const toLine: Preset = (row) => {
+      const line = preset ? preset(row) : row;
+      return line && product !== undefined ? { ...line, product } : line;
+    };
+    const query = given({
+      on_conflict: choose('on-conflict', action, CONFLICTS),
+      dry_run: isDryRun ? ('true' as const) : undefined,
+      events: events ? ('true' as const) : undefined,
+    });
+    const client = await api(PART_TIMEOUT_MS);
+    const position = await openPosition(file, { ...query, from, product });
+    const extension = extname(file);
+    const failedFile = `${file.slice(0, file.length - extension.length)}.failed${extension === '.json' ? '.ndjson' : extension}`;
+    const totals: Totals = { ...position.start.totals };
+    const failures: { line: number; error: string }[] = [];
+    if (position.start.records > 0) out.note(`Continues after ${position.start.records} records.`);
+    else if (!isDryRun) await rm(failedFile, { force: true });
+
+    for await (const { lines, records } of readParts(
+      file,
+      toLine,
+      from !== undefined,
+      position.start.records,
+    )) {
+      const results = await sendUntilAnswered(client, lines, query);
+      const failed: string[] = [];
+      for (const result of results) {
+        totals[result.result]++;
+        const record = lines[result.line - 1]?.record;
+        if (result.result !== 'failed' || !record) continue;
+        failed.push(record.raw);
+        if (failures.length < MAX_SHOWN) failures.push({ line: record.line, error: failureOf(result) });
+      }
+      if (!isDryRun) {
+        if (failed.length > 0) {
+          const isFirst = totals.failed === failed.length;
+          const header = isFirst && isCsv(file) ? [await readHeader(file)] : [];
+          await appendFile(failedFile, `${[...header, ...failed].join('\n')}\n`);
+        }
+        await position.save(records, totals);
+      }
+      out.progress(`${records} records: ${RESULTS.map((name) => `${totals[name]} ${name}`).join(', ')}`);
+    }
+    await position.remove();
+
+    for (const { line, error } of failures) out.warn(`Line ${line}: ${error}`);
+    if (totals.failed > failures.length) out.warn(`${totals.failed - failures.length} more lines failed.`);
+    if (totals.failed > 0 && !isDryRun) out.note(`The failed lines are in ${failedFile}.`);
+    out.fields({ totals, failures }, totals);
+    return totals.failed > 0 ? 1 : 0;
+  },
+});
