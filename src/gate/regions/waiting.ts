@@ -5,6 +5,8 @@ import { type LeasedBranch, whoMustAck } from './acks.ts';
 /** A branch that hasn't answered by then is told again. */
 const TELL_MS = 2_000;
 const RETRY_MS = 500;
+/** Longer than any round trip, and well below what a branch waits for home, because the call may come through a branch. */
+const RECALL_MS = 1_000;
 
 interface Parts {
   branches: () => (LeasedBranch & { region: Region })[];
@@ -88,7 +90,7 @@ export const openWaiting = ({ branches, revision, tell }: Parts) => {
       for (const region of regions) recalls.add(region);
       const told = regions.map((region) => ({ region, answer: tellSoon(region) }));
       const awaited = told.filter(({ region }) => leased.has(region));
-      await atMost(TELL_MS, Promise.all(awaited.map(({ answer }) => answer)));
+      await atMost(RECALL_MS, Promise.all(awaited.map(({ answer }) => answer)));
     },
   };
 };
