@@ -18,6 +18,7 @@ import { regionRoutes } from './regions/routes.ts';
 import { exportRoutes, importRoutes } from './transfer/routes.ts';
 import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
+import { twoFactorRoutes } from './two-factor/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
 import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
 
@@ -30,6 +31,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/api', auditRoutes)
   .route('/api', accessRoutes)
   .route('/api/sessions', sessionRoutes)
+  .route('/api', twoFactorRoutes)
   .route('/api', regionRoutes)
   .route('/api', apiKeyRoutes)
   .route('/api', dashboardRoutes)

@@ -22,6 +22,7 @@ import { users, userTokens } from '../db/schema.ts';
 import { hasMail, sendMail } from '../mail/send.ts';
 import { passwordChanged, resetPassword as resetPasswordMail, tokenUrl } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
+import { startChallenge } from '../two-factor/challenge.ts';
 import { logError } from '../shared/log.ts';
 import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
 
@@ -66,7 +67,7 @@ export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: C
   }
 };
 
-/** Sets a new password, ends every session, and signs in. */
+/** Sets a new password, ends every session, and signs in as a login does. Also returns an email to send after the response. */
 export const resetPassword = async (
   ctx: PublicCtx,
   input: z.infer<typeof resetPasswordInput>,
@@ -79,7 +80,7 @@ export const resetPassword = async (
   const emailVerifiedAt = user.emailVerifiedAt ?? Date.now();
   const changed = { ...user, passwordHash, passwordChangedAt: Date.now(), emailVerifiedAt };
   try {
-    const signedIn = await signIn(ctx, changed, client, 'password.reset', [
+    const statements = [
       setPassword(ctx, changed, isUnused(tokenHash)),
       // The link has proven that the email address is the user's.
       ctx.firstDb
@@ -88,8 +89,13 @@ export const resetPassword = async (
         .where(and(eq(users.accountId, accountId), eq(users.email, email))),
       endOtherSessions(ctx, accountId, null),
       deleteTokens(ctx, accountId, ENDED_WITH_PASSWORD),
-    ]);
-    return { ...signedIn, mail: { to: user.email, mail: passwordChanged(client.origin) } };
+    ];
+    const entry = { ...ctx, accountId, actor: { kind: 'session', id: null } } as const;
+    const answer =
+      user.twoFactorEnabledAt === null
+        ? await signIn(ctx, changed, client, 'password.reset', statements)
+        : await startChallenge(ctx, changed, [...statements, auditFirst(entry, 'password.reset', null)]);
+    return { answer, to: user.email, mail: passwordChanged(client.origin) };
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? new AppError('invalid_token') : error;
   }

@@ -7,6 +7,7 @@ import { setSignInCookies } from '../auth/session-cookie.ts';
 import { type AppEnv, publicCtx, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
+import { twoFactorRequired } from '../two-factor/challenge.ts';
 import { changeEmail } from './change-email.ts';
 import { changePassword, resetPassword, sendReset } from './passwords.ts';
 import {
@@ -71,17 +72,18 @@ export const accessRoutes = new Hono<AppEnv>()
       id: 'resetPassword',
       tag: 'Account',
       summary: 'Set a new password with the token of an email',
-      description: 'Every session ends, and a new one starts.',
+      description: 'Every session ends, and a new one starts, as with `POST /api/login`.',
       access: 'public',
       answers: [{ status: 200, description: 'The account and a new session.', schema: signedInBody }],
-      errors: ['invalid_token', 'rate_limit_exceeded'],
+      errors: ['invalid_token', 'two_factor_required', 'rate_limit_exceeded'],
     }),
     body(resetPasswordInput),
     async (c) => {
-      const signedIn = await resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c));
-      c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
-      setSignInCookies(c, signedIn);
-      return c.json(toSignedIn(signedIn), 200);
+      const { answer, to, mail } = await resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c));
+      c.executionCtx.waitUntil(sendMail(c.env, to, mail));
+      if ('challenge' in answer) throw twoFactorRequired(answer);
+      setSignInCookies(c, answer);
+      return c.json(toSignedIn(answer), 200);
     },
   )
   .post(

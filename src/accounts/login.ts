@@ -1,35 +1,43 @@
 import { and, eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import type { Client } from '../auth/client.ts';
-import { users } from '../db/schema.ts';
+import { type UserRow, users } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { checkPassword, hashPassword, UNKNOWN_ACCOUNT_HASH } from './passwords.ts';
 import type { loginInput } from './schemas.ts';
 import { signIn } from './sign-in.ts';
+import { startChallenge } from '../two-factor/challenge.ts';
 import { isSamePassword } from './user.ts';
 import { consumeAttempts, loginLimits, type Reservation, settleAttempt, settlements } from './throttle.ts';
 
 type Login = z.infer<typeof loginInput>;
 
+const rehash = async ({ firstDb }: PublicCtx, user: UserRow, password: string) => {
+  const update = firstDb
+    .update(users)
+    .set({ passwordHash: await hashPassword(password) })
+    .where(and(eq(users.accountId, user.accountId), isSamePassword(user)));
+  return [update];
+};
+
 const tryLogin = async (ctx: PublicCtx, input: Login, client: Client, reservations: Reservation[]) => {
-  const { firstDb } = ctx;
-  const [user] = await firstDb.select().from(users).where(eq(users.email, input.email));
+  const [user] = await ctx.firstDb.select().from(users).where(eq(users.email, input.email));
   const { matches, isOutdated } = await checkPassword(
     input.password,
     user?.passwordHash ?? UNKNOWN_ACCOUNT_HASH,
   );
   if (!user || !matches) throw new AppError('invalid_credentials');
-  const settled = settlements(ctx, reservations, 'success');
-  if (!isOutdated) return signIn(ctx, user, client, 'login', settled);
-
-  const rehash = firstDb
-    .update(users)
-    .set({ passwordHash: await hashPassword(input.password) })
-    .where(and(eq(users.accountId, user.accountId), isSamePassword(user)));
-  return signIn(ctx, user, client, 'login', [rehash, ...settled]);
+  const statements = [
+    ...(isOutdated ? await rehash(ctx, user, input.password) : []),
+    ...settlements(ctx, reservations, 'success'),
+  ];
+  return user.twoFactorEnabledAt === null
+    ? signIn(ctx, user, client, 'login', statements)
+    : startChallenge(ctx, user, statements);
 };
 
+/** Starts a session, or a challenge if the user has turned on two-factor authentication. */
 export const login = async (ctx: PublicCtx, input: Login, client: Client) => {
   const reservations = await consumeAttempts(ctx, loginLimits(client.ip, input.email));
   try {

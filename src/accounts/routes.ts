@@ -23,6 +23,7 @@ import {
   toAccountDetails,
   toSignedIn,
 } from './schemas.ts';
+import { twoFactorRequired } from '../two-factor/challenge.ts';
 import { clearSessionCookie, setSignInCookies } from '../auth/session-cookie.ts';
 
 export const accountRoutes = new Hono<AppEnv>()
@@ -53,10 +54,11 @@ export const accountRoutes = new Hono<AppEnv>()
       id: 'login',
       tag: 'Account',
       summary: 'Sign in',
-      description: 'Starts a new session. If the request carries a session, that session ends.',
+      description:
+        'Starts a new session. If the request carries a session, that session ends. With two-factor authentication, the answer is the error `two_factor_required`, whose details have the challenge for `POST /api/login/two-factor`.',
       access: 'public',
       answers: [{ status: 200, description: 'The account and a new session.', schema: signedInBody }],
-      errors: ['invalid_credentials', 'rate_limit_exceeded'],
+      errors: ['invalid_credentials', 'two_factor_required', 'rate_limit_exceeded'],
     }),
     body(loginInput),
     async (c) => {
@@ -64,6 +66,7 @@ export const accountRoutes = new Hono<AppEnv>()
       // A client that disconnects must not leave its attempt pending.
       c.executionCtx.waitUntil(attempt.catch(() => {}));
       const signedIn = await attempt;
+      if ('challenge' in signedIn) throw twoFactorRequired(signedIn);
       if (signedIn.mail) c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
       setSignInCookies(c, signedIn);
       return c.json(toSignedIn(signedIn), 200);

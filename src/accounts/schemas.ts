@@ -72,6 +72,7 @@ export const accountDetailsBody = accountBody
     pending_email: z.string().nullable().meta({
       description: 'The email address that becomes the account’s once it is confirmed.',
     }),
+    two_factor: z.boolean().meta({ description: 'Whether a login also requires a code.' }),
     moving_to: movingTo,
     branches: z.array(branchBody).meta({
       description:
@@ -114,6 +115,7 @@ export const toAccountDetails = (
 ): z.infer<typeof accountDetailsBody> => ({
   ...toAccount(row),
   pending_email: row.pendingEmail,
+  two_factor: row.twoFactor,
   moving_to: moveTo,
   branches: branches.map(toBranch),
 });

@@ -1,4 +1,3 @@
-import { and, eq, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { auditFirst } from '../audit/audit.ts';
 import type { Client } from '../auth/client.ts';
@@ -12,10 +11,11 @@ import {
 import { databaseOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
-import { type AccountRow, sessions, type UserRow, users } from '../db/schema.ts';
+import { type AccountRow, sessions, type UserRow } from '../db/schema.ts';
 import type { Mail } from '../mail/send.ts';
 import { newSignIn } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
+import type { AuditDetails } from '../shared/rules/audit.ts';
 import { getAccount } from './account.ts';
 import {
   browserTokenOf,
@@ -25,7 +25,7 @@ import {
   rememberBrowser,
 } from './known-browsers.ts';
 import { deleteExpiredThrottles } from './throttle.ts';
-import { isSamePassword } from './user.ts';
+import { idIfSamePassword } from './user.ts';
 import { deleteExpiredTokens } from './user-tokens.ts';
 
 export interface SignedIn {
@@ -46,6 +46,7 @@ export const signIn = async (
   client: Client,
   action: 'login' | 'password.reset',
   statements: BatchItem<'sqlite'>[],
+  details: AuditDetails | null = null,
 ): Promise<SignedIn> => {
   const { firstDb } = ctx;
   const { accountId } = user;
@@ -56,17 +57,13 @@ export const signIn = async (
   ]);
   const nowMs = Date.now();
   const { session, row } = newSession(ctx, accountId, nowMs, client.userAgent);
-  const withSamePassword = firstDb
-    .select({ accountId: users.accountId })
-    .from(users)
-    .where(and(eq(users.accountId, accountId), isSamePassword(user)));
   try {
     await firstDb.batch([
       endSessionOf(ctx, client.previousToken),
       ...statements,
       endOldestSessions(ctx, accountId),
-      firstDb.insert(sessions).values({ ...row, accountId: sql`(${withSamePassword})` }),
-      auditFirst({ ...ctx, accountId, actor: { kind: 'session', id: row.id } }, action, null),
+      firstDb.insert(sessions).values({ ...row, accountId: idIfSamePassword(ctx, user) }),
+      auditFirst({ ...ctx, accountId, actor: { kind: 'session', id: row.id } }, action, null, details),
       rememberBrowser(ctx, accountId, browserToken),
       ...forgetBrowsers(ctx, browsers),
       deleteExpiredSessions(ctx, nowMs),

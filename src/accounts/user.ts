@@ -27,6 +27,7 @@ export interface Profile extends AccountRow {
   emailVerifiedAt: number | null;
   /** An email address that takes the place of the present one when it is confirmed. */
   pendingEmail: string | null;
+  twoFactor: boolean;
 }
 
 /**
@@ -58,12 +59,19 @@ export const getProfile = async (ctx: Ctx): Promise<Profile> => {
     email: user.email,
     emailVerifiedAt: user.emailVerifiedAt,
     pendingEmail: pending?.email ?? null,
+    twoFactor: user.twoFactorEnabledAt !== null,
   };
 };
 
 /** Whether the password is still the one that was checked, as a condition for a batch. */
 export const isSamePassword = ({ passwordChangedAt }: Pick<UserRow, 'passwordChangedAt'>): SQL =>
   sql`${users.passwordChangedAt} IS ${passwordChangedAt}`;
+
+/** The account's id for a row that requires one, or null, which fails the batch, if the password has changed. */
+export const idIfSamePassword = ({ firstDb }: Pick<PublicCtx, 'firstDb'>, user: UserRow): SQL<string> => {
+  const isUser = and(eq(users.accountId, user.accountId), isSamePassword(user));
+  return sql`(${firstDb.select({ accountId: users.accountId }).from(users).where(isUser)})`;
+};
 
 /** Statement that sets the password. Unless the condition holds, `password_hash` is null, which fails the batch. */
 export const setPassword = (

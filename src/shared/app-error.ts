@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'activation_not_found'
   | 'not_found'
   | 'method_not_allowed'
+  | 'two_factor_required'
   | 'email_taken'
   | 'license_key_taken'
   | 'invalid_transition'

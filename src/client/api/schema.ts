@@ -52,7 +52,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Starts a new session. If the request carries a session, that session ends.
+         * @description Starts a new session. If the request carries a session, that session ends. With two-factor authentication, the answer is the error `two_factor_required`, whose details have the challenge for `POST /api/login/two-factor`.
          */
         post: operations["login"];
         delete?: never;
@@ -170,7 +170,7 @@ export interface paths {
         put?: never;
         /**
          * Set a new password with the token of an email
-         * @description Every session ends, and a new one starts.
+         * @description Every session ends, and a new one starts, as with `POST /api/login`.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -272,6 +272,67 @@ export interface paths {
         post?: never;
         /** End a session */
         delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/login/two-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with a code
+         * @description Completes a login that has answered `two_factor_required`. A challenge takes five codes within ten minutes. A code works once.
+         */
+        post: operations["loginTwoFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/two-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set up two-factor authentication
+         * @description Returns a secret for an authenticator app. Nothing changes until a code confirms it.
+         */
+        post: operations["startTwoFactor"];
+        /** Turn two-factor authentication off */
+        delete: operations["disableTwoFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/two-factor/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Turn two-factor authentication on
+         * @description From then on, a login also requires a code.
+         */
+        post: operations["confirmTwoFactor"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1164,6 +1225,8 @@ export interface components {
             created_at: string;
             /** @description The email address that becomes the account’s once it is confirmed. */
             pending_email: string | null;
+            /** @description Whether a login also requires a code. */
+            two_factor: boolean;
             /** @description The region to which the account is moving, or null. */
             moving_to: ("wnam" | "enam" | "weur" | "eeur" | "apac-ne" | "apac-se" | "oc") | null;
             /** @description The other regions that answer verifies now, near the callers there. They open and close by themselves. */
@@ -1279,7 +1342,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "register" | "login" | "logout" | "password.change" | "password.reset" | "email.verify" | "email.change" | "session.end" | "two_factor.enable" | "two_factor.disable" | "recovery_code.use" | "account.update" | "account.move" | "account.export" | "account.erase" | "account.restore" | "account.suspend" | "account.reinstate" | "account.backup" | "account.recover" | "api_key.create" | "api_key.reveal" | "api_key.rotate" | "api_key.delete" | "license.create" | "license.update" | "license.suspend" | "license.reinstate" | "license.revoke" | "license.renew" | "license.rotate_key" | "license.import" | "license.delete" | "activation.release" | "offline_file.issue" | "customer.erase" | "product.put" | "product.delete" | "webhook.create" | "webhook.reveal" | "webhook.update" | "webhook.rotate_secret" | "webhook.test" | "webhook.resend" | "webhook.delete" | "checkout.start" | "payment.receive" | "payment.fail" | "subscription.renew" | "subscription.cancel" | "subscription.end" | "plan.change" | "plan.grant";
+            action: "register" | "login" | "logout" | "password.change" | "password.reset" | "email.verify" | "email.change" | "session.end" | "two_factor.enable" | "two_factor.disable" | "recovery_code.use" | "account.update" | "account.move" | "account.export" | "account.erase" | "account.restore" | "account.suspend" | "account.reinstate" | "account.backup" | "account.recover" | "api_key.create" | "api_key.reveal" | "api_key.rotate" | "api_key.delete" | "license.create" | "license.update" | "license.suspend" | "license.reinstate" | "license.revoke" | "license.renew" | "license.rotate_key" | "license.import" | "license.delete" | "activation.release" | "offline_file.issue" | "customer.erase" | "product.put" | "product.delete" | "webhook.create" | "webhook.reveal" | "webhook.update" | "webhook.rotate_secret" | "webhook.test" | "webhook.resend" | "webhook.delete" | "checkout.start" | "payment.receive" | "payment.fail" | "subscription.renew" | "subscription.cancel" | "subscription.end" | "plan.change" | "plan.grant" | "accounts.search" | "secrets.reseal";
             /** @description Who did it, with the id of the session or API key. `system` is the service. */
             actor: {
                 /** @enum {string} */
@@ -1385,6 +1448,10 @@ export interface components {
         ChangePassword: {
             current_password: string;
             password: string;
+        };
+        ConfirmTwoFactor: {
+            /** @description A code of the authenticator app. */
+            code: string;
         };
         CreateApiKey: {
             name?: string | null;
@@ -1543,6 +1610,14 @@ export interface components {
             completed: number;
             total: number;
         };
+        DisableTwoFactor: {
+            current_password: string;
+            /**
+             * @description A code of the authenticator app, or a recovery code.
+             * @example 492039
+             */
+            code: string;
+        };
         EmailVerified: {
             email: string;
             /** @constant */
@@ -1560,7 +1635,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "invalid_json" | "invalid_request" | "invalid_token" | "api_key_required" | "invalid_session" | "invalid_credentials" | "api_key_invalid" | "insufficient_scope" | "origin_not_allowed" | "ip_not_allowed" | "https_required" | "account_suspended" | "license_limit_reached" | "api_key_not_found" | "license_not_found" | "webhook_not_found" | "product_not_found" | "activation_not_found" | "not_found" | "method_not_allowed" | "email_taken" | "license_key_taken" | "invalid_transition" | "idempotency_conflict" | "no_active_subscription" | "product_in_use" | "no_seat" | "body_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "usage_limit_exceeded" | "internal_error" | "unavailable";
+                code: "invalid_json" | "invalid_request" | "invalid_token" | "api_key_required" | "invalid_session" | "two_factor_required" | "invalid_credentials" | "api_key_invalid" | "insufficient_scope" | "origin_not_allowed" | "ip_not_allowed" | "https_required" | "account_suspended" | "license_limit_reached" | "api_key_not_found" | "license_not_found" | "webhook_not_found" | "product_not_found" | "activation_not_found" | "not_found" | "method_not_allowed" | "email_taken" | "license_key_taken" | "invalid_transition" | "idempotency_conflict" | "no_active_subscription" | "product_in_use" | "no_seat" | "body_too_large" | "unsupported_media_type" | "rate_limit_exceeded" | "usage_limit_exceeded" | "internal_error" | "unavailable";
                 message: string;
                 request_id: string;
                 /** @description The invalid fields. Only present if the input was invalid. */
@@ -1894,6 +1969,10 @@ export interface components {
             /** @constant */
             received: true;
         };
+        RecoveryCodes: {
+            /** @description Each of them replaces a code of the authenticator app once. They are not shown again. */
+            recovery_codes: string[];
+        };
         Regions: {
             /** @description Whether this service answers verifies in more than one region, and counts calls by region. */
             enabled: boolean;
@@ -2052,6 +2131,25 @@ export interface components {
             /** @constant */
             status: "pending";
             checkout_url: string;
+        };
+        TwoFactorLogin: {
+            /** @description The challenge in the details of the login’s error. */
+            challenge: string;
+            /**
+             * @description A code of the authenticator app, or a recovery code.
+             * @example 492039
+             */
+            code: string;
+        };
+        TwoFactorOff: {
+            /** @constant */
+            two_factor: false;
+        };
+        TwoFactorSecret: {
+            /** @description The secret in base32, to type into an authenticator app. */
+            secret: string;
+            /** @description The same as a URL, to show as a QR code. */
+            otpauth_url: string;
         };
         Verdict: {
             valid: boolean;
@@ -2313,7 +2411,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 cursor?: string;
-                action?: "register" | "login" | "logout" | "password.change" | "password.reset" | "email.verify" | "email.change" | "session.end" | "two_factor.enable" | "two_factor.disable" | "recovery_code.use" | "account.update" | "account.move" | "account.export" | "account.erase" | "account.restore" | "account.suspend" | "account.reinstate" | "account.backup" | "account.recover" | "api_key.create" | "api_key.reveal" | "api_key.rotate" | "api_key.delete" | "license.create" | "license.update" | "license.suspend" | "license.reinstate" | "license.revoke" | "license.renew" | "license.rotate_key" | "license.import" | "license.delete" | "activation.release" | "offline_file.issue" | "customer.erase" | "product.put" | "product.delete" | "webhook.create" | "webhook.reveal" | "webhook.update" | "webhook.rotate_secret" | "webhook.test" | "webhook.resend" | "webhook.delete" | "checkout.start" | "payment.receive" | "payment.fail" | "subscription.renew" | "subscription.cancel" | "subscription.end" | "plan.change" | "plan.grant";
+                action?: "register" | "login" | "logout" | "password.change" | "password.reset" | "email.verify" | "email.change" | "session.end" | "two_factor.enable" | "two_factor.disable" | "recovery_code.use" | "account.update" | "account.move" | "account.export" | "account.erase" | "account.restore" | "account.suspend" | "account.reinstate" | "account.backup" | "account.recover" | "api_key.create" | "api_key.reveal" | "api_key.rotate" | "api_key.delete" | "license.create" | "license.update" | "license.suspend" | "license.reinstate" | "license.revoke" | "license.renew" | "license.rotate_key" | "license.import" | "license.delete" | "activation.release" | "offline_file.issue" | "customer.erase" | "product.put" | "product.delete" | "webhook.create" | "webhook.reveal" | "webhook.update" | "webhook.rotate_secret" | "webhook.test" | "webhook.resend" | "webhook.delete" | "checkout.start" | "payment.receive" | "payment.fail" | "subscription.renew" | "subscription.cancel" | "subscription.end" | "plan.change" | "plan.grant" | "accounts.search" | "secrets.reseal";
                 /** @description The earliest time, or the first day in UTC. */
                 from?: string;
                 /** @description The latest time, or the last day in UTC. */
@@ -2615,6 +2713,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EndedSession"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    loginTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TwoFactorLogin"];
+            };
+        };
+        responses: {
+            /** @description The account and a new session. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    startTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwoFactorSecret"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    disableTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DisableTwoFactor"];
+            };
+        };
+        responses: {
+            /** @description Two-factor authentication is off. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwoFactorOff"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    confirmTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmTwoFactor"];
+            };
+        };
+        responses: {
+            /** @description Ten recovery codes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
             /** @description The call failed. */

@@ -42,6 +42,11 @@ export const users = sqliteTable('users', {
   emailVerifiedAt: integer('email_verified_at'),
   /** Null for the password that the user has registered with. */
   passwordChangedAt: integer('password_changed_at'),
+  /** The secret of the user's authenticator app, sealed. It is pending until it is enabled. */
+  twoFactorSecret: text('two_factor_secret'),
+  twoFactorEnabledAt: integer('two_factor_enabled_at'),
+  /** The time step of the last code. Codes of it, and of earlier steps, don't work anymore. */
+  twoFactorLastStep: integer('two_factor_last_step'),
 });
 
 export const sessions = sqliteTable(
@@ -94,6 +99,16 @@ export const knownBrowsers = sqliteTable(
     seenAt: integer('seen_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.browserHash] })],
+);
+
+/** Unused codes for users who have lost their authenticator app. A table without rowids, as audit_log is. */
+export const recoveryCodes = sqliteTable(
+  'recovery_codes',
+  {
+    accountId: text('account_id').notNull(),
+    codeHash: text('code_hash').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.codeHash] })],
 );
 
 /** Attempts per fixed window. `bucket` is a hash of the limit's name and its subject, for example an email address. */

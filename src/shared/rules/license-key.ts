@@ -3,7 +3,7 @@ import { MAX_LICENSE_KEY_LENGTH } from './licenses.ts';
 // Customers type license keys, so a generated key is five groups of five characters in Crockford's base32. The last
 // character is a checksum in GF(32), which detects every single wrong character and every swap of two neighbors.
 
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+export const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const RANDOM_LENGTH = 24;
 const GROUP_LENGTH = 5;
 
@@ -24,7 +24,7 @@ const inGroups = (characters: string) =>
 export const licenseKeyOf = (bytes: Uint8Array): string => {
   const values = [...bytes.subarray(0, RANDOM_LENGTH)].map((byte) => byte & 31);
   const checkValue = timesX(checksum(values));
-  return inGroups([...values, checkValue].map((value) => ALPHABET[value]).join(''));
+  return inGroups([...values, checkValue].map((value) => CROCKFORD[value]).join(''));
 };
 
 export const generateLicenseKey = (): string =>
@@ -35,7 +35,7 @@ export const normalizeTypedKey = (typed: string): string | null => {
   // Crockford's base32 ignores case and hyphens, and reads O as 0, and I and L as 1. Spaces are ignored as well.
   const characters = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
   if (characters.length !== RANDOM_LENGTH + 1) return null;
-  const values = Array.from(characters, (character) => ALPHABET.indexOf(character));
+  const values = Array.from(characters, (character) => CROCKFORD.indexOf(character));
   return values.includes(-1) || checksum(values) !== 0 ? null : inGroups(characters);
 };
 

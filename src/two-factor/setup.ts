@@ -1,0 +1,94 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { confirmPassword } from '../accounts/confirm-password.ts';
+import { getUser } from '../accounts/user.ts';
+import { deleteTokens } from '../accounts/user-tokens.ts';
+import { auditFirst } from '../audit/audit.ts';
+import type { Client } from '../auth/client.ts';
+import type { UserCtx } from '../db/ctx.ts';
+import { violatesNotNull } from '../db/errors.ts';
+import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
+import { twoFactorChanged } from '../mail/templates.ts';
+import { AppError } from '../shared/app-error.ts';
+import { changeUserIf, hasSameSecret, sealSecret, unsealSecret, withCode, wrongCode } from './code.ts';
+import { hashRecoveryCode, newRecoveryCodes } from './recovery-codes.ts';
+import { findStep, newSecret, otpauthUrl } from './totp.ts';
+
+const notNow = (message: string) => new AppError('invalid_transition', { message });
+
+/** An API key belongs to a program, which has no authenticator app. */
+const requireSession = ({ key }: UserCtx) => {
+  if (key) throw new AppError('insufficient_scope', { message: 'Only a session can change two-factor.' });
+};
+
+const ALREADY_ON = 'Two-factor authentication is on already. Turn it off first.';
+
+/** Stores a new secret, which is pending until a code confirms it. */
+export const startTwoFactor = async (ctx: UserCtx) => {
+  requireSession(ctx);
+  const { accountId } = ctx;
+  const secret = newSecret();
+  const [user] = await ctx.firstDb
+    .update(users)
+    .set({ twoFactorSecret: await sealSecret(ctx, accountId, secret), twoFactorLastStep: null })
+    .where(and(eq(users.accountId, accountId), isNull(users.twoFactorEnabledAt)))
+    .returning({ email: users.email });
+  if (!user) throw notNow(ALREADY_ON);
+  return { secret, otpauth_url: otpauthUrl(secret, user.email) };
+};
+
+const enable = async (ctx: UserCtx, user: UserRow, step: number, codes: string[]) => {
+  const { accountId } = user;
+  await ctx.firstDb.batch([
+    changeUserIf(ctx, user, hasSameSecret(user), {
+      twoFactorEnabledAt: Date.now(),
+      twoFactorLastStep: step,
+    }),
+    ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
+    ctx.firstDb
+      .insert(recoveryCodes)
+      .values(codes.map((code) => ({ accountId, codeHash: hashRecoveryCode(code) }))),
+    auditFirst(ctx, 'two_factor.enable', null),
+  ]);
+};
+
+/** Turns two-factor authentication on. Returns the recovery codes and an email to send after the response. */
+export const confirmTwoFactor = async (ctx: UserCtx, code: string, { origin }: Client) => {
+  requireSession(ctx);
+  const user = await getUser(ctx, ctx.accountId);
+  if (user.twoFactorEnabledAt !== null) throw notNow(ALREADY_ON);
+  if (user.twoFactorSecret === null) throw notNow('Set up two-factor authentication first.');
+  const step = findStep(await unsealSecret(ctx, user), code.replace(/\s/g, ''), Date.now());
+  if (step === null) throw wrongCode();
+  const codes = newRecoveryCodes();
+  try {
+    await enable(ctx, user, step, codes);
+  } catch (error) {
+    throw violatesNotNull(error, 'users.password_hash') ? notNow('The secret has changed.') : error;
+  }
+  return { codes, to: user.email, mail: twoFactorChanged(origin, true) };
+};
+
+/** Turns two-factor authentication off. Returns an email to send after the response. */
+export const disableTwoFactor = async (
+  ctx: UserCtx,
+  { current_password, code }: { current_password: string; code: string },
+  { ip, origin }: Client,
+) => {
+  requireSession(ctx);
+  const user = await confirmPassword(ctx, current_password, ip);
+  if (user.twoFactorEnabledAt === null) throw notNow('Two-factor authentication is off.');
+  const { accountId } = user;
+  const off = { twoFactorSecret: null, twoFactorEnabledAt: null, twoFactorLastStep: null };
+  return withCode(ctx, user, code, ip, {
+    use: async ({ statements }) => {
+      await ctx.firstDb.batch([
+        ...statements,
+        ctx.firstDb.update(users).set(off).where(eq(users.accountId, accountId)),
+        ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
+        deleteTokens(ctx, accountId, ['two_factor']),
+        auditFirst(ctx, 'two_factor.disable', null),
+      ]);
+      return { to: user.email, mail: twoFactorChanged(origin, false) };
+    },
+  });
+};
