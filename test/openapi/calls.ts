@@ -4,6 +4,7 @@ import { APPLICATION_CALLS } from './application-calls.ts';
 import { BILLING_CALLS } from './billing-calls.ts';
 import { derivedCalls } from './derived-calls.ts';
 import type { Call } from './fixtures.ts';
+import { TWO_FACTOR_CALLS } from './two-factor-calls.ts';
 import { WEBHOOK_CALLS } from './webhook-calls.ts';
 
 // Calls to every operation. The calls listed here succeed, or fail with an error that is specific to the operation.
@@ -248,6 +249,7 @@ export const CALLS: Call[] = [
   ...derivedCalls(),
   ...LISTED_CALLS,
   ...APPLICATION_CALLS,
+  ...TWO_FACTOR_CALLS,
   ...WEBHOOK_CALLS,
   ...BILLING_CALLS,
 ];

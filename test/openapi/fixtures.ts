@@ -2,6 +2,8 @@ import { env } from 'cloudflare:workers';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import type { ErrorCode } from '../../src/shared/app-error.ts';
 import { type Answer, call, freshAddress, signUp } from '../support/client.ts';
+import { codeAt } from '../../src/two-factor/totp.ts';
+import { registerTwoFactor } from '../support/two-factor.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 // The callers and the data for the calls to every operation.
@@ -56,7 +58,18 @@ export const createFixtures = async () => {
     { id: payment.body.payment_id, accountId: ada.accountId },
     'paid',
   );
+  const { secret } = (await ada.asSession('POST', '/api/two-factor')).body;
+  const bob = await registerTwoFactor();
   const values: Record<string, string> = {
+    get code() {
+      return codeAt(secret, Date.now());
+    },
+    get 'next code'() {
+      return codeAt(secret, Date.now() + 30_000);
+    },
+    'two-factor email': bob.email,
+    challenge: await bob.challenge(),
+    'recovery code': bob.recoveryCodes[0] ?? '',
     notification: notification.body,
     signature: notification.headers.get('sandbox-signature') ?? '',
     email: ada.email,
@@ -91,7 +104,7 @@ export const createFixtures = async () => {
 export type Fixtures = Awaited<ReturnType<typeof createFixtures>>;
 
 const fillIn = ({ values }: Fixtures, text: string) =>
-  text.replace(/\{([a-z ]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
+  text.replace(/\{([a-z -]+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 
 /** Sends a call and returns its path and body as sent, and the answer. */
 const send = async (fixtures: Fixtures, { method, path, as, body, headers }: Call) => {

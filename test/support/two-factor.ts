@@ -1,0 +1,28 @@
+import { newUserToken } from '../../src/accounts/user-tokens.ts';
+import { userTokens } from '../../src/db/schema.ts';
+import { codeAt } from '../../src/two-factor/totp.ts';
+import { register } from './client.ts';
+import { publicCtx } from './databases.ts';
+
+const STEP_MS = 30_000;
+
+/** A new account with two-factor authentication on. `code` returns the current code, or one of other steps. */
+export const registerTwoFactor = async () => {
+  const account = await register();
+  const { secret, otpauth_url: url } = (await account.asSession('POST', '/api/two-factor')).body;
+  const code = (steps = 0) => codeAt(secret, Date.now() + steps * STEP_MS);
+  const confirmed = await account.asSession('POST', '/api/two-factor/confirm', { code: code() });
+  return {
+    ...account,
+    secret: secret as string,
+    url: url as string,
+    code,
+    recoveryCodes: confirmed.body.recovery_codes as string[],
+    /** Starts a challenge as a login does, without checking the password. */
+    challenge: async () => {
+      const { token, row } = newUserToken(publicCtx, account.accountId, 'two_factor');
+      await publicCtx.firstDb.insert(userTokens).values(row);
+      return token;
+    },
+  };
+};
