@@ -7,6 +7,13 @@ import type { LicenseTerms, ProductTerms } from '../shared/rules/terms.ts';
 // The tables of the gate's copy. During a reload there are two sets: verifies are answered from the current one, and
 // the next one is filled in the background until it takes the current one's place.
 
+/** All tables of the copy, which is read from D1 again if they are missing. */
+export const COPY_TABLES = [
+  'facts',
+  'erased_keys',
+  ...['keys', 'licenses', 'products'].flatMap((name) => [name, `${name}_next`]),
+];
+
 export interface CopiedAccount extends PlanTerms {
   email: string;
   /** Absent in a copy from before it was copied. The next change brings it. */

@@ -22,6 +22,7 @@ export const REPEATABLE = [
   'regionStatistics',
   'keysLastUsedMs',
   'startMove',
+  'backup',
   'movingTo',
   'receive',
   'redirect',

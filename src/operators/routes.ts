@@ -1,19 +1,22 @@
 import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
-import { auditFirst } from '../audit/audit.ts';
+import { audit, auditFirst } from '../audit/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { AppError } from '../shared/app-error.ts';
 import { type AuditAction, type AuditDetails, OPERATOR } from '../shared/rules/audit.ts';
 import { checkOperatorToken } from './access.ts';
-import { grantPlan, searchAccounts, setSuspended } from './accounts.ts';
+import { getAccount, grantPlan, searchAccounts, setSuspended } from './accounts.ts';
+import { streamBackup } from './backup.ts';
+import { restoreBackup } from './restore.ts';
 import { reseal } from './reseal.ts';
 import {
   accountParam,
   accountsQuery,
   grantInput,
   resealInput,
+  restoreQuery,
   toAccountPage,
   toOperatorAccount,
 } from './schemas.ts';
@@ -57,6 +60,21 @@ export const operatorRoutes = new Hono<AppEnv>()
     const untilMs = until ? Date.parse(until) : null;
     const found = await grantPlan(operatorCtx(c, c.req.valid('param').id), plan, untilMs);
     return c.json(toOperatorAccount(found), 200);
+  })
+  .get('/backup/:id', account, async (c) => {
+    const ctx = operatorCtx(c, c.req.valid('param').id);
+    await getAccount(ctx);
+    // Before the answer, so that nothing leaves the service without an entry.
+    await audit(ctx, 'account.backup', null);
+    return c.body(streamBackup(ctx), 200, { 'Content-Type': 'application/x-ndjson' });
+  })
+  .post('/backup/:id', account, query(restoreQuery), async (c) => {
+    const ctx = operatorCtx(c, c.req.valid('param').id);
+    await getAccount(ctx);
+    const isReplacing = c.req.valid('query').replace === 'true';
+    const restored = await restoreBackup(ctx, c.req.raw.body, isReplacing);
+    await audit(ctx, 'account.recover', null, restored);
+    return c.json(restored, 200);
   })
   .post('/reseal', body(resealInput), async (c) => {
     const answer = await reseal(c.env, c.req.valid('json').restart);

@@ -28,6 +28,8 @@ export const grantInput = z
     message: 'must be absent for the plan free, which ends the grant',
   });
 
+export const restoreQuery = z.object({ replace: z.enum(['true', 'false']).optional() });
+
 export const resealInput = z.strictObject({
   /** Looks at every account's webhook secrets again, also if an earlier run has ended. */
   restart: z.boolean().default(false),

@@ -3,6 +3,7 @@ import { DAY_MS } from '../shared/rules/dates.ts';
 import { newEvent, type WebhookEvent } from '../shared/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { logError } from '../shared/log.ts';
+import { type Backup, type BackupCall, type BackupReply, openBackup } from '../shared/object-backup.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
 import { allowRetries } from '../shared/retries.ts';
 import { storedName } from '../shared/stored-account-id.ts';
@@ -39,6 +40,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       'listDeliveries',
       'listen',
       'summary',
+      'backup',
     ]);
   }
 
@@ -51,11 +53,13 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #hints;
   readonly #retention;
   readonly #gate;
+  readonly #backup: Backup;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     migrateObject(ctx.storage, OUTBOX_STEPS);
     this.#accountId = storedName(ctx);
+    this.#backup = openBackup({ ctx, steps: OUTBOX_STEPS });
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#events = openEvents(ctx.storage.sql);
     this.#listening = openListening(ctx.storage);
@@ -207,6 +211,11 @@ export class WebhookOutbox extends DurableObject<Env> {
     await this.#gate.update();
     if (cursor === null || waitMs === 0) return this.#listening.read(after);
     return this.#listening.readOrWait(after, waitMs);
+  }
+
+  /** Reads and restores backups of what the outbox owns. */
+  backup(call: BackupCall): Promise<BackupReply> {
+    return this.#backup(call);
   }
 
   summary(): Summary {

@@ -43,6 +43,7 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     regionStatistics: 1,
     keysLastUsedMs: 1,
     startMove: 1,
+    backup: 1,
     movingTo: 0,
     receive: 1,
     redirect: 1,
@@ -70,5 +71,6 @@ test('the outbox has the methods that a Worker of the other release calls', () =
     listDeliveries: 3,
     resend: 2,
     summary: 0,
+    backup: 1,
   });
 });

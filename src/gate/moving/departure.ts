@@ -3,7 +3,7 @@ import type { Region } from '../../shared/rules/regions.ts';
 import { within } from '../../shared/within.ts';
 import { writeOrRestart } from '../../shared/write-or-restart.ts';
 import type { Part } from './arrival.ts';
-import type { Disk } from './disk.ts';
+import type { Disk } from '../../shared/object-disk.ts';
 import type { Moving, StoredPlace } from './place.ts';
 import type { Routing } from './routing.ts';
 

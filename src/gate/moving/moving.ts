@@ -6,7 +6,7 @@ import type { Region } from '../../shared/rules/regions.ts';
 import { backoffMs } from '../alarm-time.ts';
 import { openArrival } from './arrival.ts';
 import { openDeparture } from './departure.ts';
-import { openDisk } from './disk.ts';
+import { openDisk } from '../../shared/object-disk.ts';
 import { openPlace } from './place.ts';
 import { openRouting } from './routing.ts';
 

@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/account-gate.ts';
 import type { Part } from '../../../src/gate/moving/arrival.ts';
-import { openDisk } from '../../../src/gate/moving/disk.ts';
+import { openDisk } from '../../../src/shared/object-disk.ts';
 import { readReply } from '../../../src/gate/replies.ts';
 import { newId } from '../../../src/shared/ids.ts';
 import { DAY_MS } from '../../../src/shared/rules/dates.ts';

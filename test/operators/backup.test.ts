@@ -1,0 +1,119 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { exports } from 'cloudflare:workers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Customer, freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { evict, gate, statistics } from '../support/gate.ts';
+import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
+import { addEndpoint, evictOutbox, loseHints, outbox, waitUntil } from '../support/outbox.ts';
+
+let stop: () => void;
+let hints: ReturnType<typeof loseHints>;
+beforeAll(() => {
+  stop = withOperatorToken();
+  hints = loseHints();
+});
+afterAll(() => {
+  stop();
+  hints.stop();
+});
+
+const send = (method: string, path: string, body?: string) =>
+  exports.default.fetch(
+    new Request(`${ORIGIN}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'cf-connecting-ip': freshAddress() },
+      ...(body !== undefined && { body }),
+    }),
+  );
+const backUp = async ({ accountId }: Customer) => {
+  const response = await send('GET', `/operator/backup/${accountId}`);
+  expect(response.headers.get('content-type')).toBe('application/x-ndjson');
+  return response.text();
+};
+const restore = async ({ accountId }: Customer, backup: string, query = '') => {
+  const response = await send('POST', `/operator/backup/${accountId}${query}`, backup);
+  return { status: response.status, body: (await response.json()) as Json };
+};
+
+/** Deletes everything that both objects have stored. */
+const wipe = async ({ accountId }: Customer) => {
+  for (const object of [gate(accountId), outbox(accountId)])
+    await runInDurableObject(object as DurableObjectStub, async (_instance, { storage }) => {
+      await storage.deleteAll();
+    });
+  await evict(accountId);
+  await evictOutbox(accountId);
+};
+
+const openAccount = async () => {
+  const ada = await signUp();
+  await ada.asSession('PUT', '/api/v1/products/orrery', { terms: { max_activations: 2 } });
+  const license = await ada.createLicense({ product: 'orrery' });
+  const activate = (fingerprint: string) =>
+    ada.asKey('POST', '/api/v1/licenses/activate', { license_key: license.license_key, fingerprint });
+  const endpoint = await addEndpoint(ada, 'http://127.0.0.1:9/nobody');
+  for (const fingerprint of ['machine-0001', 'machine-0002'])
+    expect((await activate(fingerprint)).body.valid).toBe(true);
+  const state = async () => {
+    const { body } = await ada.asSession('GET', `/api/v1/licenses/${license.id}/activations`);
+    const { apiUsage, days } = await statistics(ada.accountId);
+    return {
+      activations: body.data,
+      usage: { apiUsage, days },
+      secret: (await endpoint.read()).secret,
+      deliveries: (await endpoint.deliveries()).map(({ id, event, status }) => [id, event, status]),
+    };
+  };
+  await waitUntil(endpoint.deliveries, ({ length }) => length >= 2);
+  return { ada, activate, state };
+};
+
+test('a backup brings back activations, counts, endpoints and pending deliveries of objects that were wiped', async () => {
+  const { ada, activate, state } = await openAccount();
+  const before = await state();
+  expect(before).toMatchObject({ activations: [{}, {}], usage: { apiUsage: 2 } });
+  const backup = await backUp(ada);
+  expect(JSON.parse(backup.trim().split('\n').at(-1) ?? '')).toMatchObject({ type: 'end' });
+
+  await wipe(ada);
+  expect((await ada.asSession('GET', '/api/webhooks')).body.data).toEqual([]);
+  expect((await restore(ada, backup)).status).toBe(200);
+  expect(await state()).toEqual(before);
+  // The same backup again changes nothing.
+  expect((await restore(ada, backup)).status).toBe(200);
+  expect(await state()).toEqual(before);
+  expect((await activate('machine-0003')).body).toMatchObject({ code: 'no_seat', api_usage: 3 });
+
+  const { results } = await accountsD1
+    .prepare(`SELECT action FROM audit_log WHERE account_id = ? AND actor_kind = 'operator' ORDER BY id`)
+    .bind(ada.accountId)
+    .all();
+  expect(results.map(({ action }) => action)).toEqual([
+    'account.backup',
+    'account.recover',
+    'account.recover',
+  ]);
+});
+
+test('a backup replaces data only if it is asked to, and changes nothing if it is cut off', async () => {
+  const { ada, state } = await openAccount();
+  const backup = await backUp(ada);
+  await ada.verify('UNKNOWN-KEY');
+  const before = await state();
+
+  expect(await restore(ada, backup)).toMatchObject({
+    status: 409,
+    body: { error: { code: 'invalid_transition' } },
+  });
+  const lines = backup.trim().split('\n');
+  for (const damaged of [lines.slice(0, -1), lines.toSpliced(2, 1), lines.slice(1), ['not a backup']])
+    expect((await restore(ada, damaged.join('\n'), '?replace=true')).status).toBe(400);
+  const other = await signUp();
+  expect((await restore(other, backup)).status).toBe(400);
+  expect(await state()).toEqual(before);
+
+  expect((await restore(ada, backup, '?replace=true')).status).toBe(200);
+  expect((await state()).usage.apiUsage).toBe(before.usage.apiUsage - 1);
+  expect((await asOperator('GET', '/operator/backup/acct_00000000000000000000')).status).toBe(404);
+});
