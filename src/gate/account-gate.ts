@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { allowRetries } from '../shared/retries.ts';
-import { type Backup, type BackupCall, type BackupReply, openBackup } from '../shared/object-backup.ts';
+import type { Backup, BackupCall, BackupReply } from '../shared/object-backup.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
 import { parseGateName } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
@@ -9,9 +9,9 @@ import type { KeyScope } from '../shared/rules/api-keys.ts';
 import type { Region } from '../shared/rules/regions.ts';
 import type { Admission } from './admission.ts';
 import { runAlarm } from './alarm.ts';
-import { COPY_TABLES } from './copy-tables.ts';
 import type { Call } from './answers.ts';
 import type { ApplicationRequest } from './application-verdict.ts';
+import { openGateBackup } from './gate-backup.ts';
 import type { Part } from './moving/arrival.ts';
 import type { MoveReply } from './moving/departure.ts';
 import { type Moving, openMoving } from './moving/moving.ts';
@@ -31,7 +31,7 @@ import type {
 import type { ActivationPosition, FileRequest, ImportedSeat } from './seller-types.ts';
 import type { SeatCall } from './seats.ts';
 import type { FeedRead } from './source.ts';
-import { GATE_STEPS, SKIP_OPENINGS } from './tables.ts';
+import { GATE_STEPS } from './tables.ts';
 
 /**
  * One object per account, and another one after each move to another region. It answers every verify from its own storage:
@@ -58,14 +58,7 @@ export class AccountGate extends DurableObject<Env> {
     const served = () => this.#parts.served;
     const moving = openMoving({ ctx, env, accountId, epoch, open, served });
     this.#moving = moving;
-    this.#backup = openBackup({
-      ctx,
-      steps: GATE_STEPS,
-      copies: COPY_TABLES,
-      own: ['place'],
-      beforeRead: () => this.#parts.served.flush(),
-      onRestored: () => ctx.storage.sql.exec(SKIP_OPENINGS),
-    });
+    this.#backup = openGateBackup(ctx, moving, () => served().flush());
     if (moving.isHome()) open();
     // No call waits for a reload or a move, so the alarm has to go on with it.
     if (moving.isUnfinished()) void ctx.blockConcurrencyWhile(() => moving.arm(1));
@@ -246,7 +239,6 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Reads and restores backups of what the gate owns. */
   backup(call: BackupCall): Promise<BackupReply> {
-    if (this.#moving.movingTo() !== null) throw new Error('The account is moving to another region.');
     return this.#backup(call);
   }
 

@@ -1,8 +1,5 @@
 // Tables that the gate owns. Unlike its copy of D1, they can't be rebuilt.
 
-/** After a restore. Branches ignore openings with a lower number than their last one, which may be later than the backup. */
-export const SKIP_OPENINGS = 'UPDATE branch_facts SET openings = openings + 1000000';
-
 /** Released steps never change: append a step instead (see `migrateObject`). */
 export const GATE_STEPS: readonly string[] = [
   // IF NOT EXISTS, because gates created before these steps already have the tables.

@@ -29,7 +29,7 @@ export const withSecret = (endpoint: Endpoint, sealedSecret: string, nowMs: numb
 };
 
 /** Returns the endpoint with its secrets sealed again, or null if none of them was. */
-export const withResealed = (endpoint: Endpoint, resealed: ReadonlyMap<string, string>): Endpoint | null => {
+const withResealed = (endpoint: Endpoint, resealed: ReadonlyMap<string, string>): Endpoint | null => {
   const reseal = (sealed: string) => resealed.get(sealed) ?? sealed;
   const secrets = [endpoint, ...endpoint.earlierSecrets].map(({ sealedSecret }) => sealedSecret);
   if (!secrets.some((sealed) => resealed.has(sealed))) return null;
@@ -62,6 +62,14 @@ export const openEndpoints = (sql: SqlStorage) => {
     const endpoint = fromStored(JSON.parse(value) as StoredEndpoint);
     endpoints.set(endpoint.id, endpoint);
   }
+  const save = (endpoint: Endpoint) => {
+    endpoints.set(endpoint.id, endpoint);
+    sql.exec(
+      'INSERT INTO endpoints (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+      endpoint.id,
+      JSON.stringify(endpoint),
+    );
+  };
   const listEnabled = () => [...endpoints.values()].filter(({ disabledReason }) => disabledReason === null);
 
   return {
@@ -73,13 +81,14 @@ export const openEndpoints = (sql: SqlStorage) => {
     listSubscribedTo: (name: EventName): Endpoint[] =>
       listEnabled().filter((endpoint) => isSubscribedTo(endpoint, name)),
 
-    save: (endpoint: Endpoint) => {
-      endpoints.set(endpoint.id, endpoint);
-      sql.exec(
-        'INSERT INTO endpoints (id, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-        endpoint.id,
-        JSON.stringify(endpoint),
-      );
+    save,
+
+    /** Replaces sealed secrets by the same secrets under another sealing key. */
+    reseal: (resealed: ReadonlyMap<string, string>) => {
+      for (const endpoint of endpoints.values()) {
+        const changed = withResealed(endpoint, resealed);
+        if (changed) save(changed);
+      }
     },
 
     remove: (id: string) => {

@@ -1,5 +1,4 @@
 import { DurableObject } from 'cloudflare:workers';
-import { DAY_MS } from '../shared/rules/dates.ts';
 import { newEvent, type WebhookEvent } from '../shared/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { logError } from '../shared/log.ts';
@@ -8,7 +7,7 @@ import { migrateObject } from '../shared/object-migrations.ts';
 import { allowRetries } from '../shared/retries.ts';
 import { storedName } from '../shared/stored-account-id.ts';
 import { openDispatcher } from './dispatcher.ts';
-import { openEndpoints, withChanges, withResealed, withSecret } from './endpoint-store.ts';
+import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
 import { openEvents } from './event-store.ts';
 import { openGateSubscription } from './gate-subscription.ts';
 import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
@@ -19,6 +18,7 @@ import type { Outcome } from './outcome.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import { OUTBOX_STEPS } from './outbox-steps.ts';
 import { openRetention } from './retention.ts';
+import { openWork } from './work.ts';
 
 const FIRST_ENDPOINT_AT = 'first_endpoint_at';
 
@@ -52,6 +52,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #hourlyCounts;
   readonly #hints;
   readonly #retention;
+  readonly #work;
   readonly #gate;
   readonly #backup: Backup;
 
@@ -73,13 +74,21 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#hourlyCounts = openHourlyCounts(ctx.storage.sql);
     this.#hints = openHints(env.WEBHOOKS, this.#accountId);
     this.#retention = openRetention(ctx.storage.sql);
+    this.#work = openWork({
+      storage: ctx.storage,
+      events: this.#events,
+      endpoints: this.#endpoints,
+      listening: this.#listening,
+      dispatcher: this.#dispatcher,
+      hints: this.#hints,
+    });
     this.#gate = openGateSubscription({
       env,
       accountId: this.#accountId,
       storage: ctx.storage,
       endpoints: this.#endpoints,
       listening: this.#listening,
-      setAlarmBy: (ms) => this.#setAlarmBy(ms),
+      setAlarmBy: (ms) => this.#work.setAlarmBy(ms),
     });
   }
 
@@ -89,7 +98,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     const endpointIdsOf = ({ name }: WebhookEvent) =>
       name === TEST_EVENT ? [] : this.#endpoints.listSubscribedTo(name).map(({ id }) => id);
     this.#dispatcher.accept(events, endpointIdsOf, nowMs);
-    await this.#scheduleWork(nowMs);
+    await this.#work.schedule(nowMs);
     return { wantsVerified: this.#gate.wantsVerified() };
   }
 
@@ -114,7 +123,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!endpoint) return null;
     const { job, isDisabled } = this.#dispatcher.settle(endpoint, settled, outcome, wantsMore, nowMs);
     if (isDisabled) await this.#gate.updateAfterChange();
-    await this.#scheduleWork(nowMs);
+    await this.#work.schedule(nowMs);
     return job;
   }
 
@@ -148,7 +157,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       this.#dispatcher.saveEndpoint(current, endpoint, Date.now());
       return endpoint;
     });
-    await this.#scheduleWork(Date.now());
+    await this.#work.schedule(Date.now());
     return saved;
   }
 
@@ -163,11 +172,7 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   /** Replaces sealed secrets by the same secrets under another sealing key, wherever an endpoint still has them. */
   replaceSealed(replacements: [sealed: string, resealed: string][]): void {
-    const resealed = new Map(replacements);
-    for (const endpoint of this.#endpoints.listNewestFirst()) {
-      const changed = withResealed(endpoint, resealed);
-      if (changed) this.#endpoints.save(changed);
-    }
+    this.#endpoints.reseal(new Map(replacements));
   }
 
   async deleteEndpoint(id: string): Promise<boolean> {
@@ -184,7 +189,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     const nowMs = Date.now();
     const event = newEvent(TEST_EVENT, nowMs, { customer_email: customerEmail });
     const [id = ''] = this.#dispatcher.accept(JSON.stringify([event]), () => [endpointId], nowMs);
-    await this.#scheduleWork(nowMs);
+    await this.#work.schedule(nowMs);
     return this.#dispatcher.getRecord(endpointId, id);
   }
 
@@ -196,7 +201,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   async resend(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
     const nowMs = Date.now();
     if (!this.#dispatcher.resend(endpointId, deliveryId, nowMs)) return null;
-    await this.#scheduleWork(nowMs);
+    await this.#work.schedule(nowMs);
     return this.#dispatcher.getRecord(endpointId, deliveryId);
   }
 
@@ -207,7 +212,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   async listen(cursor: number | null, waitMs: number): Promise<Arrivals | null> {
     const after = this.#listening.renew(cursor, Date.now());
     if (after === null) return null;
-    await this.#setAlarmBy(this.#listening.endsAtMs(Date.now()));
+    await this.#work.setAlarmBy(this.#listening.endsAtMs(Date.now()));
     await this.#gate.update();
     if (cursor === null || waitMs === 0) return this.#listening.read(after);
     return this.#listening.readOrWait(after, waitMs);
@@ -235,30 +240,11 @@ export class WebhookOutbox extends DurableObject<Env> {
     try {
       this.#listening.endIfIdle(nowMs);
       await this.#gate.update();
-      if (this.#retention.sweep(nowMs)) await this.#setAlarmBy(nowMs + 1);
-      await this.#scheduleWork(nowMs);
+      if (this.#retention.sweep(nowMs)) await this.#work.setAlarmBy(nowMs + 1);
+      await this.#work.schedule(nowMs);
     } catch (error) {
       logError('outbox_alarm_failed', error, { account_id: this.#accountId });
       await this.ctx.storage.setAlarm(nowMs + HINT_TIMEOUT_MS);
     }
-  }
-
-  /** Sends a hint for each endpoint that has deliveries due, and sets the alarm for the next check. */
-  async #scheduleWork(nowMs: number): Promise<void> {
-    let nextCheckMs = this.#events.isEmpty() ? Infinity : nowMs + DAY_MS;
-    nextCheckMs = Math.min(nextCheckMs, this.#listening.endsAtMs(nowMs));
-    for (const endpoint of this.#endpoints.listEnabled()) {
-      const { dueMs, hasFreeLane } = this.#dispatcher.nextDue(endpoint, nowMs);
-      // If every lane is busy, each lane takes the next due delivery when its attempt ends.
-      if (dueMs <= nowMs && hasFreeLane) await this.#hints.send(endpoint.id, nowMs);
-      nextCheckMs = Math.min(nextCheckMs, dueMs <= nowMs ? nowMs + HINT_TIMEOUT_MS : dueMs);
-    }
-    await this.#setAlarmBy(nextCheckMs);
-  }
-
-  /** Sets the alarm, unless an earlier alarm is set. */
-  async #setAlarmBy(ms: number): Promise<void> {
-    const currentMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
-    if (ms < currentMs) await this.ctx.storage.setAlarm(ms);
   }
 }

@@ -5,6 +5,7 @@ import { importLicenses } from './commands/import.ts';
 import { pullKeys } from './commands/keys.ts';
 import { licenseCommands } from './commands/licenses.ts';
 import { login } from './commands/login.ts';
+import { operatorCommands } from './commands/operator.ts';
 import { productCommands } from './commands/products.ts';
 import { inspectToken } from './commands/token.ts';
 import { verify } from './commands/verify.ts';
@@ -23,4 +24,5 @@ export const COMMANDS = [
   ...productCommands,
   listenForWebhooks,
   doctor,
+  ...operatorCommands,
 ];

@@ -41,6 +41,7 @@ export const createContext = (out: Output) => {
   return {
     out,
     settings,
+    requireUrl,
     requireKey,
     api,
 

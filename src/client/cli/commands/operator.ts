@@ -1,0 +1,184 @@
+import { openAsBlob } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { command, given } from '../command.ts';
+import { CliError } from '../failure.ts';
+import { openOperator } from '../operator.ts';
+import { allPages } from '../pages.ts';
+import type { Cell } from '../table.ts';
+
+interface Account {
+  id: string;
+  email: string;
+  name: string | null;
+  plan: string;
+  granted_plan: string | null;
+  granted_until: string | null;
+  suspended_at: string | null;
+  licenses: number;
+  created_at: string;
+}
+
+const fieldsOf = (account: Account): Record<string, Cell> => ({
+  id: account.id,
+  email: account.email,
+  plan: account.plan,
+  'granted plan': account.granted_plan,
+  'granted until': account.granted_until,
+  suspended: account.suspended_at,
+});
+
+const metrics = command({
+  name: 'operator metrics',
+  args: [],
+  summary: 'Print the service’s metrics, in the text format of Prometheus',
+  options: {},
+  run: async (context) => {
+    const response = await (await openOperator(context)).download('/metrics');
+    context.out.text((await response.text()).trimEnd());
+    return 0;
+  },
+});
+
+const accounts = command({
+  name: 'operator accounts',
+  args: ['[QUERY]'],
+  summary: 'Find accounts by id, or by a part of the email address or name',
+  options: {},
+  run: async (context, [q = '']) => {
+    const operator = await openOperator(context);
+    const pages = await allPages(context.out, Infinity, ({ limit, cursor }) => {
+      const query = new URLSearchParams({ q, limit: String(limit), ...given({ cursor }) });
+      return operator.get<{ data: Account[]; next_cursor: string | null }>(`/accounts?${query.toString()}`);
+    });
+    context.out.table(pages, pages.data, {
+      id: ({ id }) => id,
+      email: ({ email }) => email,
+      name: ({ name }) => name,
+      plan: ({ plan }) => plan,
+      licenses: ({ licenses }) => licenses,
+      suspended: ({ suspended_at }) => suspended_at,
+      created: ({ created_at }) => created_at,
+    });
+    return 0;
+  },
+});
+
+const change = (action: 'suspend' | 'reinstate', summary: string) =>
+  command({
+    name: `operator ${action}`,
+    args: ['ACCOUNT_ID'],
+    summary,
+    options: {},
+    run: async (context, [id = '']) => {
+      const account = await (await openOperator(context)).post<Account>(`/accounts/${id}/${action}`);
+      context.out.fields(account, fieldsOf(account));
+      return 0;
+    },
+  });
+
+const plan = command({
+  name: 'operator plan',
+  args: ['ACCOUNT_ID', 'PLAN'],
+  summary: 'Grant an account a plan without payment',
+  details: ['The better one of the granted and the paid plan applies. The plan free ends the grant.'],
+  options: { until: { value: 'TIME', help: 'When the grant ends, such as 2027-03-01T00:00:00Z' } },
+  run: async (context, [id = '', name = ''], { until }) => {
+    const operator = await openOperator(context);
+    const account = await operator.post<Account>(`/accounts/${id}/plan`, { plan: name, ...given({ until }) });
+    context.out.fields(account, fieldsOf(account));
+    return 0;
+  },
+});
+
+/** Calls without progress before the command gives up. */
+const MAX_IDLE_CALLS = 3;
+
+const reseal = command({
+  name: 'operator reseal',
+  args: [],
+  summary: 'Seal all secrets with the first key of SEALING_KEYS',
+  details: ['Can be interrupted and started again. Exits with 0 once nothing is left.'],
+  options: { restart: { help: 'Look at all webhook secrets again, also if an earlier run has ended' } },
+  run: async (context, _args, { restart }) => {
+    const operator = await openOperator(context);
+    let best = Infinity;
+    for (let idle = 0, isFirst = true; idle < MAX_IDLE_CALLS; isFirst = false) {
+      const result = await operator.post<{ left: number; old_secret_keys: number }>('/reseal', {
+        restart: isFirst && restart === true,
+      });
+      if (result.left === 0) {
+        context.out.fields(result, { left: 0, 'API keys of an old API_KEY_SECRET': result.old_secret_keys });
+        return 0;
+      }
+      context.out.progress(`${result.left} left…`);
+      idle = result.left < best ? 0 : idle + 1;
+      best = Math.min(best, result.left);
+    }
+    throw new CliError(`${best} secrets can’t be sealed again.`, {
+      advice: 'The logs name them as reseal_failed. Keep the old entries of SEALING_KEYS, and run it again.',
+    });
+  },
+});
+
+/** Copies a backup to a file. Returns whether it has arrived completely. */
+const download = async (response: Response, file: string, onBytes: (bytes: number) => void) => {
+  const handle = await open(file, 'w', 0o600);
+  let end = '';
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      await handle.write(chunk);
+      bytes += chunk.byteLength;
+      end = (end + new TextDecoder().decode(chunk)).slice(-200);
+      onBytes(bytes);
+    }
+  } finally {
+    await handle.close();
+  }
+  return /\n\{"type":"end"[^\n]*\}\n$/.test(end);
+};
+
+const backup = command({
+  name: 'operator backup',
+  args: ['ACCOUNT_ID', 'FILE'],
+  summary: 'Write what an account’s Durable Objects own to a file',
+  details: ['Seats, usage counts, webhook endpoints, events, and deliveries. Everything else is in D1.'],
+  options: {},
+  run: async (context, [id = '', file = '']) => {
+    const response = await (await openOperator(context)).download(`/backup/${id}`);
+    const isComplete = await download(response, file, (bytes) =>
+      context.out.progress(`${Math.ceil(bytes / 1_000)} kB…`),
+    );
+    if (!isComplete) throw new CliError('The backup was cut off.', { advice: 'Run the command again.' });
+    context.out.fields({ account: id, file }, { account: id, file });
+    return 0;
+  },
+});
+
+const restore = command({
+  name: 'operator restore',
+  args: ['ACCOUNT_ID', 'FILE'],
+  summary: 'Bring back what an account’s Durable Objects owned',
+  options: { replace: { help: 'Replace what the account has now' } },
+  run: async (context, [id = '', file = ''], { replace }) => {
+    const operator = await openOperator(context);
+    const blob = await openAsBlob(file).catch((cause: unknown) => {
+      throw new CliError(`${file} can’t be read.`, { cause });
+    });
+    const path = `/backup/${id}${replace ? '?replace=true' : ''}`;
+    const restored = await operator.upload<{ lines: number }>(path, blob);
+    context.out.fields(restored, { account: id, lines: restored.lines });
+    return 0;
+  },
+});
+
+export const operatorCommands = [
+  metrics,
+  accounts,
+  change('suspend', 'Refuse an account’s API keys, and let its sessions only read'),
+  change('reinstate', 'Lift an account’s suspension'),
+  plan,
+  reseal,
+  backup,
+  restore,
+];

@@ -1,0 +1,23 @@
+import { type Backup, openBackup } from '../shared/object-backup.ts';
+import { COPY_TABLES } from './copy-tables.ts';
+import type { Moving } from './moving/moving.ts';
+import { GATE_STEPS } from './tables.ts';
+
+/** Branches ignore openings with a lower number than their last one, which may be later than the backup. */
+const SKIP_OPENINGS = 'UPDATE branch_facts SET openings = openings + 1000000';
+
+/** Backs up and restores what a gate owns. `flush` writes what the gate still has in memory. */
+export const openGateBackup = (ctx: DurableObjectState, moving: Moving, flush: () => void): Backup => {
+  const backup = openBackup({
+    ctx,
+    steps: GATE_STEPS,
+    copies: COPY_TABLES,
+    own: ['place'],
+    beforeRead: flush,
+    onRestored: () => ctx.storage.sql.exec(SKIP_OPENINGS),
+  });
+  return (call) => {
+    if (moving.movingTo() !== null) throw new Error('The account is moving to another region.');
+    return backup(call);
+  };
+};
