@@ -10,6 +10,7 @@ import { queryClient } from './data/query-client.ts';
 import { accountQuery } from './data/queries.ts';
 import { signedInAccountId } from './data/session.ts';
 import {
+  auditSearch,
   billingSearch,
   createSearch,
   licensesSearch,
@@ -42,6 +43,24 @@ const register = createRoute({
   validateSearch: signInSearch,
   beforeLoad: redirectSignedIn,
   component: lazyRouteComponent(() => import('./pages/sign-in/register.tsx'), 'Register'),
+});
+
+const forgotPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  component: lazyRouteComponent(() => import('./pages/sign-in/forgot-password.tsx'), 'ForgotPassword'),
+});
+
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/reset-password',
+  component: lazyRouteComponent(() => import('./pages/sign-in/reset-password.tsx'), 'ResetPassword'),
+});
+
+const verifyEmail = createRoute({
+  getParentRoute: () => root,
+  path: '/verify-email',
+  component: lazyRouteComponent(() => import('./pages/sign-in/verify-email.tsx'), 'VerifyEmail'),
 });
 
 const shell = createRoute({
@@ -122,12 +141,40 @@ const billing = createRoute({
   component: lazyRouteComponent(() => import('./pages/billing/billing.tsx'), 'BillingPage'),
 });
 
+const profile = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings/profile.tsx'), 'ProfileSettings'),
+});
+
+const password = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings/password',
+  component: lazyRouteComponent(() => import('./pages/settings/password.tsx'), 'PasswordSettings'),
+});
+
+const sessions = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings/sessions',
+  component: lazyRouteComponent(() => import('./pages/settings/sessions.tsx'), 'SessionSettings'),
+});
+
+const auditLog = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings/audit-log',
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import('./pages/settings/audit-log.tsx'), 'AuditLogSettings'),
+});
+
 const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound });
 
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
     register,
+    forgotPassword,
+    resetPassword,
+    verifyEmail,
     shell.addChildren([
       home,
       licenses,
@@ -139,6 +186,10 @@ export const router = createRouter({
       webhook,
       regions,
       billing,
+      profile,
+      password,
+      sessions,
+      auditLog,
       notFound,
     ]),
   ]),

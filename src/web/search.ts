@@ -11,6 +11,9 @@ const oneOf = <T extends string>(values: readonly T[], value: unknown): T | unde
   values.find((known) => known === value);
 const flag = (value: unknown): true | undefined => (value === true ? true : undefined);
 
+const time = (value: unknown): string | undefined =>
+  Number.isNaN(Date.parse(text(value) ?? '')) ? undefined : text(value);
+
 /** Accepts only paths of this dashboard, so that a sign-in link can't redirect to another site. */
 const localPath = (value: unknown): string | undefined => {
   const url = URL.parse(text(value) ?? '', location.origin);
@@ -22,10 +25,13 @@ const localPath = (value: unknown): string | undefined => {
 export interface SignInSearch {
   next?: string | undefined;
   lost?: true | undefined;
+  /** When the account that was just deleted is erased. */
+  erased_by?: string | undefined;
 }
 export const signInSearch = (search: Search): SignInSearch => ({
   next: localPath(search['next']),
   lost: flag(search['lost']),
+  erased_by: time(search['erased_by']),
 });
 
 interface CreateSearch {
@@ -55,4 +61,15 @@ export const webhookSearch = (search: Search): WebhookSearch => ({
 
 export const billingSearch = (search: Search): { checkout?: 'done' | 'cancelled' | undefined } => ({
   checkout: oneOf(['done', 'cancelled'] as const, search['checkout']),
+});
+
+export interface AuditSearch {
+  action?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+export const auditSearch = (search: Search): AuditSearch => ({
+  action: text(search['action']),
+  from: time(search['from']),
+  to: time(search['to']),
 });

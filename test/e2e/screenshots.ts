@@ -18,7 +18,7 @@ const THEMES: Theme[] = ['light', 'dark'];
 /** Time for animations to end. */
 const ANIMATION_MS = 700;
 
-const SIGNED_OUT = { login: '/login', register: '/register' };
+const SIGNED_OUT = { login: '/login', register: '/register', 'forgot-password': '/forgot-password' };
 
 /** Fills in a month of API calls, because the demo account is only minutes old. */
 const withMonthOfCalls = (days: { verify: number; create: number }[]) =>

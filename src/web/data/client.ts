@@ -4,7 +4,8 @@ import { plural } from '../lib/format.ts';
 import { ApiError, type ErrorBody, unreachable } from './error.ts';
 
 /** A client with the types of the Worker's routes. */
-export const api = hc<App>('/').api;
+export const service = hc<App>('/');
+export const { api } = service;
 
 /** The JSON body of an endpoint's requests. */
 export type JsonOf<Endpoint> = InferRequestType<Endpoint> extends { json: infer Json } ? Json : never;
@@ -24,7 +25,7 @@ interface ApiResponse<T> {
   json: () => Promise<T>;
 }
 
-const send = async <T>(request: Promise<ApiResponse<T>>): Promise<ApiResponse<T>> => {
+const send = async <R>(request: Promise<R>): Promise<R> => {
   try {
     return await request;
   } catch (error) {
@@ -55,10 +56,10 @@ const readError = async (response: ApiResponse<unknown>): Promise<ErrorBody> => 
   }
 };
 
-/** Returns the body of a successful response, and throws an `ApiError` otherwise. */
-export const call = async <T>(request: Promise<ApiResponse<T>>): Promise<T> => {
+/** Returns a successful response, and throws an `ApiError` otherwise. */
+export const checked = async <R extends ApiResponse<unknown>>(request: Promise<R>): Promise<R> => {
   const response = await send(request);
-  if (response.ok) return response.json();
+  if (response.ok) return response;
   const body = await readError(response);
   const seconds = readRetryAfter(response);
   if (body.code === 'rate_limit_exceeded' && seconds !== null) body.message = tooManyRequests(seconds);
@@ -68,3 +69,7 @@ export const call = async <T>(request: Promise<ApiResponse<T>>): Promise<T> => {
   if (SESSION_CODES.includes(error.code)) onSessionLost();
   throw error;
 };
+
+/** Returns the body of a successful response, and throws an `ApiError` otherwise. */
+export const call = async <T>(request: Promise<ApiResponse<T>>): Promise<T> =>
+  (await checked(request)).json();

@@ -1,27 +1,13 @@
 import { mutationOptions, type QueryClient } from '@tanstack/react-query';
 import { api, call, type JsonOf } from './client.ts';
-import { reword } from './error.ts';
 import { type Delivery, deliveriesQuery, deliveryQuery } from './queries.ts';
 
-// The dashboard's mutations, except those of licenses and products. `meta.invalidates` names the queries that are fetched
+// The dashboard's mutations of API keys, webhooks, regions and billing. `meta.invalidates` names the queries that are fetched
 // again afterwards.
 
 const webhookApi = api.webhooks[':id'];
 
 // Session
-
-export const logIn = mutationOptions({
-  mutationFn: (json: JsonOf<typeof api.login.$post>) => call(api.login.$post({ json })),
-});
-
-export const register = mutationOptions({
-  mutationFn: (json: JsonOf<typeof api.register.$post>) =>
-    call(api.register.$post({ json })).catch(
-      reword('email_taken', {
-        details: [{ path: 'email', message: 'An account with this email address already exists.' }],
-      }),
-    ),
-});
 
 export const logOut = mutationOptions({ mutationFn: () => call(api.logout.$post()) });
 

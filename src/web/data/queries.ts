@@ -10,14 +10,17 @@ import { api, call } from './client.ts';
 export type QueryRoot =
   | 'account'
   | 'api-keys'
+  | 'audit-log'
   | 'billing'
   | 'dashboard'
+  | 'health'
   | 'key-set'
   | 'licenses'
   | 'onboarding'
   | 'products'
   | 'progress'
   | 'regions'
+  | 'sessions'
   | 'webhooks';
 
 export type Account = InferResponseType<typeof api.account.$get>;
@@ -42,14 +45,14 @@ export type Delivery = InferResponseType<(typeof api.webhooks)[':id']['deliverie
 export type Regions = InferResponseType<typeof api.regions.$get>;
 export type Billing = InferResponseType<typeof api.billing.$get>;
 
-const PAGE = '50';
+export const PAGE = '50';
 
 /** Options of paged lists: the first page has no cursor. */
-const paged = {
+export const paged = {
   initialPageParam: null as string | null,
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor,
 };
-const cursorOf = (cursor: string | null) => (cursor === null ? {} : { cursor });
+export const cursorOf = (cursor: string | null) => (cursor === null ? {} : { cursor });
 
 export const accountQuery = queryOptions({
   queryKey: ['account'],

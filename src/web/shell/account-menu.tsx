@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { ChevronsUpDown, LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import { ChevronsUpDown, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
 import { accountQuery } from '../data/queries.ts';
 import { chooseTheme, useTheme } from '../lib/theme.ts';
 import { Menu, MenuChoices, MenuItem, MenuSeparator } from '../ui/menu.tsx';
@@ -12,10 +13,15 @@ const THEMES = [
   { value: 'dark', label: 'Dark', icon: <Moon aria-hidden /> },
 ] as const;
 
-export const AccountMenu = () => {
+export const AccountMenu = ({ onGo }: { onGo?: (() => void) | undefined }) => {
+  const navigate = useNavigate();
   const { data: account } = useQuery(accountQuery);
   const theme = useTheme();
   const signOut = useSignOut();
+  const openSettings = () => {
+    onGo?.();
+    void navigate({ to: '/settings' });
+  };
   const trigger = (
     <button
       type="button"
@@ -45,6 +51,10 @@ export const AccountMenu = () => {
   );
   return (
     <Menu trigger={trigger} align="start">
+      <MenuItem icon={<Settings aria-hidden />} onSelect={openSettings}>
+        Settings
+      </MenuItem>
+      <MenuSeparator />
       <MenuChoices label="Theme" value={theme} choices={[...THEMES]} onChoose={chooseTheme} />
       <MenuSeparator />
       <MenuItem icon={<LogOut aria-hidden />} onSelect={signOut}>

@@ -50,7 +50,7 @@ const Navigation = ({ onSearch, onGo }: { onSearch: () => void; onGo?: () => voi
         <BookText aria-hidden />
         API reference
       </a>
-      <AccountMenu />
+      <AccountMenu onGo={onGo} />
     </div>
   </>
 );

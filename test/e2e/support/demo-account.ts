@@ -213,6 +213,10 @@ const pathsWith = (licenseId: string, webhookId: string) =>
     'webhook-settings': `/webhooks/${webhookId}?tab=settings`,
     regions: '/regions',
     billing: '/billing',
+    settings: '/settings',
+    'settings-password': '/settings/password',
+    'settings-sessions': '/settings/sessions',
+    'settings-audit-log': '/settings/audit-log',
     'not-found': '/no/such/page',
   }) as const;
 

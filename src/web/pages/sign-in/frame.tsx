@@ -21,8 +21,8 @@ export const SignInFrame = ({
 }: {
   title: string;
   hint: ReactNode;
-  below: ReactNode;
-  children: ReactNode;
+  below?: ReactNode;
+  children?: ReactNode;
 }) => {
   useTitle(title);
   return (
@@ -32,13 +32,14 @@ export const SignInFrame = ({
         <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
         <p className="mt-1 mb-6 text-muted">{hint}</p>
         {children}
-        <p className="mt-6 text-sm text-muted">{below}</p>
+        {below && <p className="mt-6 text-sm text-muted">{below}</p>}
       </div>
     </main>
   );
 };
 
-const LINK = 'font-medium text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink';
+export const LINK =
+  'font-medium text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink';
 
 /** Links sign-in and registration to each other, and passes on the page to open afterwards. */
 export const AlternateLink = ({

@@ -1,14 +1,17 @@
 import { useMutation } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
-import { logIn } from '../../data/mutations.ts';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { logIn } from '../../data/access-mutations.ts';
 import { Button } from '../../ui/button.tsx';
+import { cx } from '../../ui/cx.ts';
 import { Form, TextField } from '../../ui/form.tsx';
-import { AlternateLink, SignInFrame, useCompleteSignIn } from './frame.tsx';
+import { AlternateLink, LINK, SignInFrame, useCompleteSignIn } from './frame.tsx';
+import { useHasMail } from './mail-preview.tsx';
 
 const route = getRouteApi('/login');
 
 export const Login = () => {
   const search = route.useSearch();
+  const hasMail = useHasMail();
   const login = useMutation({ ...logIn, onSuccess: useCompleteSignIn(search.next) });
   return (
     <SignInFrame
@@ -32,6 +35,12 @@ export const Login = () => {
         <Button type="submit" variant="solid" isBusy={login.isPending}>
           Sign in
         </Button>
+        {/* It keeps its place until it is known whether the service can send the email. */}
+        <p className={cx('text-sm', !hasMail && 'invisible')}>
+          <Link to="/forgot-password" className={LINK}>
+            Forgot your password?
+          </Link>
+        </p>
       </Form>
     </SignInFrame>
   );

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { MAX_NAME_LENGTH, MIN_PASSWORD_LENGTH } from '../../../shared/rules/accounts.ts';
 import { PLANS } from '../../../shared/rules/plans.ts';
 import { REGION_NAMES, REGIONS } from '../../../shared/rules/regions.ts';
-import { register } from '../../data/mutations.ts';
+import { register } from '../../data/access-mutations.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';

@@ -8,6 +8,7 @@ import {
   Moon,
   Package,
   ScrollText,
+  Settings,
   Sun,
   Webhook,
 } from 'lucide-react';
@@ -50,8 +51,16 @@ export const useCommands = (): Group[] => {
     opensPage: true,
     run: () => void navigate({ to }),
   }));
+  const settings = {
+    id: 'page-/settings',
+    name: 'Settings',
+    keywords: 'account profile password email sessions audit log',
+    icon: <Settings aria-hidden />,
+    opensPage: true,
+    run: () => void navigate({ to: '/settings' }),
+  };
   return [
-    { name: 'Go to', items: pages },
+    { name: 'Go to', items: [...pages, settings] },
     {
       name: 'Actions',
       items: [

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { axeViolations, openPage } from '../support/browser.ts';
+import { type Customer, createAccount, PASSWORD } from '../support/customer.ts';
+import { service, visit, visitAs } from '../support/dashboard.ts';
+import { waitForLink } from '../support/mails.ts';
+
+// How the user of one account gets back in, and who else is signed in. Each test continues where the previous test ended.
+
+const NEW_PASSWORD = 'another horse battery';
+
+let ada: Customer;
+let page: Page;
+
+beforeAll(async () => {
+  ada = await createAccount(service, 'ada');
+  ({ page } = await visit());
+});
+
+const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+describe('a forgotten password', () => {
+  test('the sign-in page sends a link, and says where a local run shows the email', async () => {
+    await openPage(page, '/login');
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('Email').fill(ada.email);
+    await page.getByRole('button', { name: 'Send link' }).click();
+    await heading('Check your email');
+    const preview = page.getByRole('link', { name: 'Read the email here' });
+    expect(await preview.getAttribute('href')).toBe('/cdn-cgi/local/explorer/email/sending');
+    expect(await axeViolations(page)).toEqual([]);
+  });
+
+  test('the link sets a new password and signs in', async () => {
+    await page.goto(await waitForLink(service.origin, ada.email, 'Reset your password'));
+    await heading('Choose a new password');
+    await page.getByLabel('New password').fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await heading('Home');
+    const old = await service.post('/api/login', { email: ada.email, password: PASSWORD });
+    expect(old.status).toBe(401);
+  });
+
+  test('the link works once', async () => {
+    const { context, page: other } = await visit();
+    await other.goto(await waitForLink(service.origin, ada.email, 'Reset your password'));
+    await other.getByLabel('New password').fill(PASSWORD);
+    await other.getByRole('button', { name: 'Set password' }).click();
+    await other.getByRole('heading', { name: 'This link doesn’t work' }).waitFor();
+    expect(await axeViolations(other)).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('the settings', () => {
+  test('the account menu leads to the settings, and the name can be changed', async () => {
+    await page.getByRole('button', { name: 'Account menu' }).click();
+    await page.getByRole('menuitem', { name: 'Settings' }).click();
+    await heading('Settings');
+    await page.getByLabel('Name').fill('Ada Lovelace');
+    await page.getByRole('button', { name: 'Save name' }).click();
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Account menu' }).textContent())
+      .toContain('Ada Lovelace');
+  });
+
+  test('the link of the email verifies the email address', async () => {
+    await page.getByText('Not verified').waitFor();
+    await page.goto(await waitForLink(service.origin, ada.email, 'Verify your email address'));
+    await page.getByRole('button', { name: 'Verify email address' }).click();
+    await heading('Email address verified');
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.getByText('Verified', { exact: true }).waitFor();
+    expect(await page.getByText('Not verified').count()).toBe(0);
+  });
+
+  test('a new email address takes effect when its email is confirmed', async () => {
+    const changed = `new-${ada.email}`;
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByLabel('New email address').fill(changed);
+    await page.getByLabel('Your password').fill('not the password');
+    await page.getByRole('button', { name: 'Change email address' }).click();
+    await page.getByText('The password is wrong.').waitFor();
+    await page.getByLabel('Your password').fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Change email address' }).click();
+    await page.getByText(`Changes to ${changed}`).waitFor();
+    await page.goto(await waitForLink(service.origin, changed, 'Confirm your new email address'));
+    await page.getByRole('button', { name: 'Verify email address' }).click();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await expect.poll(() => page.getByRole('main').textContent()).toContain(changed);
+    ada = { ...ada, email: changed };
+  });
+
+  test('changing the password ends other sessions, and the form is empty afterwards', async () => {
+    const login = { email: ada.email, password: NEW_PASSWORD };
+    expect((await service.post('/api/login', login)).status).toBe(200);
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await expect.poll(() => page.getByRole('row').count()).toBe(3);
+    await page.getByRole('link', { name: 'Password' }).click();
+    await page.getByLabel('Current password').fill(NEW_PASSWORD);
+    await page.getByLabel('New password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Password changed').waitFor();
+    expect(await page.getByLabel('New password').inputValue()).toBe('');
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await page.getByText('Chrome on Linux').waitFor();
+  });
+
+  test('one session, or all others, can be ended', async () => {
+    const login = { email: ada.email, password: PASSWORD };
+    for (let i = 0; i < 3; i++) expect((await service.post('/api/login', login)).status).toBe(200);
+    await openPage(page, '/settings/sessions');
+    await page
+      .getByRole('button', { name: /^End the session of / })
+      .first()
+      .click();
+    await expect.poll(() => page.getByRole('row').count()).toBe(4);
+    await page.getByRole('button', { name: 'End all others' }).click();
+    await page.getByRole('button', { name: 'End sessions' }).click();
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await page.getByText('This session').waitFor();
+  });
+
+  test('the audit log says what happened, and can be filtered', async () => {
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('cell', { name: 'Password changed' }).waitFor();
+    await page.getByLabel('Action').selectOption({ label: 'Email address verified' });
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    expect(new URL(page.url()).search).toBe('?action=email.verify');
+    await page.getByLabel('From').fill('2099-01-01');
+    await page.getByText('No entry matches').waitFor();
+    await page.getByRole('button', { name: 'Show all entries' }).click();
+    await page.getByRole('cell', { name: 'Account created' }).waitFor();
+  });
+});
+
+test('a session of another browser is asked to sign in again', async () => {
+  const other = await visitAs(ada);
+  await other.page.goto('/settings/password');
+  await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(new URL(other.page.url()).pathname).toBe('/login');
+  await other.context.close();
+});

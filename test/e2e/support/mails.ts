@@ -1,0 +1,33 @@
+// The emails of a local run, which `wrangler dev` keeps instead of sending them.
+import { setTimeout as delay } from 'node:timers/promises';
+
+const MAIL_API = '/cdn-cgi/local/explorer/api/local/email/sending';
+const TIMEOUT_MS = 30_000;
+
+interface SentMail {
+  to: string[];
+  subject: string;
+  messageId: string;
+  text: string;
+}
+
+const get = async <T>(origin: string, query: Record<string, string>): Promise<T> => {
+  const response = await fetch(`${origin}${MAIL_API}?${new URLSearchParams(query).toString()}`);
+  const { result }: { result: T } = await response.json();
+  return result;
+};
+
+/** Waits for an email, and returns the link in it. */
+export const waitForLink = async (origin: string, to: string, subject: string): Promise<string> => {
+  const deadlineMs = Date.now() + TIMEOUT_MS;
+  for (;;) {
+    const mails = await get<SentMail[]>(origin, { limit: '100' });
+    const mail = mails.find((sent) => sent.to.includes(to) && sent.subject === subject);
+    if (mail) {
+      const { text } = await get<SentMail>(origin, { email_id: mail.messageId });
+      return /https?:\/\/\S+/.exec(text)?.[0] ?? '';
+    }
+    if (Date.now() > deadlineMs) throw new Error(`No email “${subject}” to ${to}.`);
+    await delay(100);
+  }
+};
