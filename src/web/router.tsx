@@ -94,6 +94,12 @@ const license = createRoute({
   component: lazyRouteComponent(() => import('./pages/licenses/license.tsx'), 'LicensePage'),
 });
 
+const importLicenses = createRoute({
+  getParentRoute: () => shell,
+  path: '/licenses/import',
+  component: lazyRouteComponent(() => import('./pages/import/import.tsx'), 'ImportPage'),
+});
+
 const products = createRoute({
   getParentRoute: () => shell,
   path: '/products',
@@ -166,6 +172,12 @@ const auditLog = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings/audit-log.tsx'), 'AuditLogSettings'),
 });
 
+const exportAccount = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings/export',
+  component: lazyRouteComponent(() => import('./pages/settings/export.tsx'), 'ExportSettings'),
+});
+
 const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound });
 
 export const router = createRouter({
@@ -179,6 +191,7 @@ export const router = createRouter({
       home,
       licenses,
       license,
+      importLicenses,
       products,
       product,
       keys,
@@ -190,6 +203,7 @@ export const router = createRouter({
       password,
       sessions,
       auditLog,
+      exportAccount,
       notFound,
     ]),
   ]),

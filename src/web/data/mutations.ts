@@ -27,6 +27,13 @@ export const createApiKey = mutationOptions({
   meta: { invalidates: ['api-keys', 'dashboard', 'progress', 'onboarding'] },
 });
 
+export const rotateApiKey = (id: string) =>
+  mutationOptions({
+    mutationFn: (json: JsonOf<(typeof api)['api-keys'][':id']['rotate']['$post']>) =>
+      call(api['api-keys'][':id'].rotate.$post({ param: { id }, json })),
+    meta: { invalidates: ['api-keys', 'dashboard', 'onboarding'] },
+  });
+
 export const deleteApiKey = (id: string) =>
   mutationOptions({
     mutationFn: () => call(api['api-keys'][':id'].$delete({ param: { id } })),

@@ -14,6 +14,7 @@ export type QueryRoot =
   | 'billing'
   | 'dashboard'
   | 'health'
+  | 'import'
   | 'key-set'
   | 'licenses'
   | 'onboarding'

@@ -76,6 +76,38 @@ test('a verify-only API key is rejected by other endpoints and shows when it exp
   await expect.poll(() => row('In the app').textContent()).toMatch(/Expires in \d+ years.*Verify only/);
 });
 
+test('rotating an API key shows a new one, and the old one works during the overlap', async () => {
+  await row('Production').getByRole('button', { name: 'More for Production' }).click();
+  await page.getByRole('menuitem', { name: 'Rotate' }).click();
+  await page.getByLabel('The old key goes on working for').selectOption({ label: '3 days' });
+  await page.getByRole('button', { name: 'Rotate key' }).click();
+  const rotated = (await revealedKey().textContent()) ?? '';
+  expect(rotated).not.toBe(production);
+  expect((await verify(rotated)).status).toBe(200);
+  expect((await verify(production)).status).toBe(200);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await expect
+    .poll(() => row('Production').allTextContents())
+    .toEqual([expect.not.stringContaining('Expires'), expect.stringContaining('Expires in 2 days')]);
+  production = rotated;
+});
+
+test('an API key can be limited to addresses, which the list shows', async () => {
+  await page.getByRole('button', { name: 'Create API key' }).click();
+  await page.getByLabel('Name').fill('Office');
+  await page.getByLabel('Allowed IP addresses').fill('192.0.2.0/24, nowhere');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('Must be an IP address or a CIDR block').waitFor();
+  await page.getByLabel('Allowed IP addresses').fill('192.0.2.0/24\n2001:db8::1\n198.51.100.7');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const key = (await revealedKey().textContent()) ?? '';
+  await page.getByRole('button', { name: 'Done' }).click();
+  await expect
+    .poll(() => row('Office').textContent())
+    .toContain('Only from 192.0.2.0/24, 2001:db8::1 and 1 more');
+  expect((await verify(key)).body).toMatchObject({ error: { code: 'ip_not_allowed' } });
+});
+
 test('a last day in the past shows an error at its field', async () => {
   await page.getByRole('button', { name: 'Create API key' }).click();
   await page.getByLabel('Last day').fill('2020-01-01');
@@ -86,7 +118,7 @@ test('a last day in the past shows an error at its field', async () => {
 });
 
 test('deleting an API key requires typing its name, and the API then rejects the key', async () => {
-  await row('Production').getByRole('button', { name: 'More for Production' }).click();
+  await row('Production').first().getByRole('button', { name: 'More for Production' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const confirm = page.getByRole('button', { name: 'Delete key' });
   expect(await confirm.isDisabled()).toBe(true);
@@ -96,7 +128,7 @@ test('deleting an API key requires typing its name, and the API then rejects the
   await confirm.click();
   await page.getByText('API key deleted').waitFor();
   await expect.poll(() => page.getByRole('alertdialog').count()).toBe(0);
-  expect(await row('Production').count()).toBe(0);
+  expect(await row('Production').count()).toBe(1);
   const rejected = await verify(production);
   expect([rejected.status, rejected.body]).toMatchObject([403, { error: { code: 'api_key_invalid' } }]);
 });

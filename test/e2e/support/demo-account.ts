@@ -202,6 +202,7 @@ const pathsWith = (licenseId: string, webhookId: string) =>
     licenses: '/licenses',
     'license-new': '/licenses?create=true',
     license: `/licenses/${licenseId}`,
+    'license-import': '/licenses/import',
     products: '/products',
     'product-new': '/products?create=true',
     product: `/products/${FLOATING}`,
@@ -217,6 +218,7 @@ const pathsWith = (licenseId: string, webhookId: string) =>
     'settings-password': '/settings/password',
     'settings-sessions': '/settings/sessions',
     'settings-audit-log': '/settings/audit-log',
+    'settings-export': '/settings/export',
     'not-found': '/no/such/page',
   }) as const;
 

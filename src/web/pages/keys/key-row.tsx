@@ -1,4 +1,4 @@
-import { Ellipsis, Eye, Trash2 } from 'lucide-react';
+import { Ellipsis, Eye, RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { type ApiKey, fetchFullApiKey, isActiveKey } from '../../data/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -10,6 +10,7 @@ import { Td, Tr } from '../../ui/table.tsx';
 import { Time, useNow } from '../../ui/time.tsx';
 import { DeleteKey } from './delete-key.tsx';
 import { RevealKey } from './reveal-key.tsx';
+import { RotateKey } from './rotate-key.tsx';
 
 const Expiry = ({ apiKey, at }: { apiKey: ApiKey; at: string }) => {
   const nowMs = useNow();
@@ -22,11 +23,31 @@ const Expiry = ({ apiKey, at }: { apiKey: ApiKey; at: string }) => {
   );
 };
 
+const MAX_SHOWN_IPS = 2;
+
+/** The addresses from which the key can be used, if they are limited. */
+const AllowedIps = ({ ips }: { ips: string[] }) => {
+  const shown = ips.slice(0, MAX_SHOWN_IPS).join(', ');
+  const others = ips.length - MAX_SHOWN_IPS;
+  return (
+    <span className="text-xs break-all text-muted">
+      Only from {shown}
+      {others > 0 && ` and ${others} more`}
+    </span>
+  );
+};
+
 export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
-  const [open, setOpen] = useState<'reveal' | 'delete' | null>(null);
+  const [open, setOpen] = useState<'reveal' | 'rotate' | 'delete' | null>(null);
+  const nowMs = useNow();
   const close = () => setOpen(null);
   const lastUsed = apiKey.last_used_at ? <Time at={apiKey.last_used_at} /> : 'Never';
-  const scope = <Badge>{apiKey.scope === 'verify' ? 'Verify only' : 'Full'}</Badge>;
+  const scope = (
+    <>
+      <Badge>{apiKey.scope === 'verify' ? 'Verify only' : 'Full'}</Badge>
+      {apiKey.allowed_ips && <AllowedIps ips={apiKey.allowed_ips} />}
+    </>
+  );
   return (
     <Tr>
       <Td className="max-w-56">
@@ -53,7 +74,9 @@ export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
           </IconButton>
         </span>
       </Td>
-      <Td className="max-md:hidden">{scope}</Td>
+      <Td className="max-w-44 max-md:hidden">
+        <span className="grid justify-items-start gap-1">{scope}</span>
+      </Td>
       <Td className="max-lg:hidden">
         <Time at={apiKey.created_at} />
       </Td>
@@ -69,11 +92,19 @@ export const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
           <MenuItem icon={<Eye aria-hidden />} onSelect={() => setOpen('reveal')}>
             Reveal
           </MenuItem>
+          <MenuItem
+            icon={<RefreshCw aria-hidden />}
+            disabled={!isActiveKey(apiKey, nowMs)}
+            onSelect={() => setOpen('rotate')}
+          >
+            Rotate…
+          </MenuItem>
           <MenuItem icon={<Trash2 aria-hidden />} isDangerous onSelect={() => setOpen('delete')}>
             Delete…
           </MenuItem>
         </Menu>
         <RevealKey apiKey={apiKey} isOpen={open === 'reveal'} onClose={close} />
+        <RotateKey apiKey={apiKey} isOpen={open === 'rotate'} onClose={close} />
         <DeleteKey apiKey={apiKey} isOpen={open === 'delete'} onClose={close} />
       </Td>
     </Tr>

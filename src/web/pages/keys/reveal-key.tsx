@@ -14,7 +14,15 @@ const Revealed = ({ id }: { id: string }) => {
     staleTime: 0,
   });
   if (error) return <LoadError error={error} onRetry={() => void refetch()} />;
-  return data ? <Secret value={data.api_key} what="key" /> : <Skeleton className="h-11.5" />;
+  if (!data) return <Skeleton className="h-11.5" />;
+  return (
+    <div className="grid gap-3">
+      <Secret value={data.api_key} what="key" />
+      {data.allowed_ips && (
+        <p className="text-sm break-all text-muted">It works only from {data.allowed_ips.join(', ')}.</p>
+      )}
+    </div>
+  );
 };
 
 export const RevealKey = ({

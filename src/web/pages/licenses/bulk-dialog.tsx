@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { License } from '../../data/queries.ts';
 import { errorMessage } from '../../data/error.ts';
-import { plural } from '../../lib/format.ts';
+import { formatCount, plural } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -143,7 +143,11 @@ const Body = ({
     return <Results action={action} count={applicable.length} results={results} onClose={onClose} />;
   return (
     <div className="grid gap-4">
-      <Progress label="Licenses" done={results.length} total={applicable.length} />
+      <Progress
+        label="Licenses"
+        share={results.length / applicable.length}
+        text={`${formatCount(results.length)} of ${formatCount(applicable.length)}`}
+      />
       <DialogActions>
         <Button autoFocus onClick={stop}>
           Stop

@@ -1,9 +1,9 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Plus } from 'lucide-react';
+import { FileUp, Plus } from 'lucide-react';
 import { LICENSE_STATES, type LicenseState } from '../../../shared/rules/licenses.ts';
 import { dashboardQuery, licensesQuery } from '../../data/queries.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
 import { MoreRows } from '../../ui/more.tsx';
@@ -85,7 +85,19 @@ export const Licenses = () => {
   );
 
   return (
-    <Page title="Licenses" hint="Who can use your software, and until when." actions={createButton}>
+    <Page
+      title="Licenses"
+      hint="Who can use your software, and until when."
+      actions={
+        <>
+          <ButtonLink to="/licenses/import">
+            <FileUp aria-hidden />
+            Import
+          </ButtonLink>
+          {createButton}
+        </>
+      }
+    >
       <div className="flex flex-wrap items-center gap-3">
         <SearchField text={search.text} isBusy={isStale} onType={search.type} onClear={search.clear} />
         <StateFilter status={status} onChoose={chooseState} />

@@ -8,6 +8,7 @@ const SECTIONS: { to: NonNullable<LinkProps['to']>; name: string }[] = [
   { to: '/settings/password', name: 'Password' },
   { to: '/settings/sessions', name: 'Sessions' },
   { to: '/settings/audit-log', name: 'Audit log' },
+  { to: '/settings/export', name: 'Export' },
 ];
 
 /** A section of the settings, with links to the others. */

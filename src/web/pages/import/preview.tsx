@@ -1,0 +1,131 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { importFile, type ImportRequest, type ImportSummary } from '../../data/import.ts';
+import { plural } from '../../lib/format.ts';
+import type { ImportFormat } from '../../lib/import-parts.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Card, CardHeader } from '../../ui/card.tsx';
+import { LoadError } from '../../ui/notice.tsx';
+import { Progress } from '../../ui/progress.tsx';
+import { FailedLines } from './failed-lines.tsx';
+import { Counts } from './counts.tsx';
+
+export interface ChosenFile {
+  id: number;
+  file: File;
+  format: ImportFormat;
+}
+
+const changesOf = ({ counts }: ImportSummary) => counts.created + counts.updated;
+
+/** Checks the file without importing it. */
+const useCheck = ({ id, file, format }: ChosenFile, onConflict: ImportRequest['onConflict']) => {
+  const [progress, setProgress] = useState(0);
+  const query = useQuery({
+    queryKey: ['import', id, onConflict],
+    queryFn: ({ signal }) =>
+      importFile({ file, format, onConflict, isDryRun: true, hasEvents: false }, setProgress, signal),
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+  });
+  return { query, progress };
+};
+
+const useImport = (request: Omit<ImportRequest, 'isDryRun'>) => {
+  const [progress, setProgress] = useState(0);
+  const [stop] = useState(() => new AbortController());
+  const mutation = useMutation({
+    mutationFn: () => importFile({ ...request, isDryRun: false }, setProgress, stop.signal),
+    meta: { invalidates: ['licenses', 'products', 'dashboard'] },
+    retry: false,
+  });
+  return { mutation, progress, stop };
+};
+
+const Done = ({ summary, chosen }: { summary: ImportSummary; chosen: ChosenFile }) => (
+  <Card aria-label="Import">
+    <CardHeader
+      title="Import finished"
+      hint={`${plural(changesOf(summary), 'line')} imported.`}
+      actions={
+        <ButtonLink to="/licenses" size="sm">
+          View licenses
+        </ButtonLink>
+      }
+    />
+    <Counts counts={summary.counts} />
+    <FailedLines summary={summary} chosen={chosen} />
+  </Card>
+);
+
+const Running = ({ title, progress, onStop }: { title: string; progress: number; onStop?: () => void }) => (
+  <Card aria-label="Import">
+    <CardHeader
+      title={title}
+      actions={
+        onStop && (
+          <Button size="sm" onClick={onStop}>
+            Stop
+          </Button>
+        )
+      }
+    />
+    <div className="px-5 pb-5">
+      <Progress label="Progress" share={progress} />
+    </div>
+  </Card>
+);
+
+/** Shows what an import of the file would do, then does it. */
+export const Preview = ({
+  chosen,
+  onConflict,
+  hasEvents,
+}: {
+  chosen: ChosenFile;
+  onConflict: ImportRequest['onConflict'];
+  hasEvents: boolean;
+}) => {
+  const check = useCheck(chosen, onConflict);
+  const { mutation, progress, stop } = useImport({ ...chosen, onConflict, hasEvents });
+  const summary = check.query.data;
+  if (mutation.isSuccess) return <Done summary={mutation.data} chosen={chosen} />;
+  if (mutation.isPending)
+    return <Running title="Importing…" progress={progress} onStop={() => stop.abort()} />;
+  if (mutation.isError) {
+    return (
+      <Card aria-label="Import">
+        <p className="px-5 pt-5 text-muted">
+          A part of the file is imported. Import the file again to continue: what is there already stays as it
+          is.
+        </p>
+        <LoadError error={mutation.error} onRetry={() => location.reload()} />
+      </Card>
+    );
+  }
+  if (check.query.isError) {
+    return (
+      <Card aria-label="Import">
+        <LoadError error={check.query.error} onRetry={() => void check.query.refetch()} />
+      </Card>
+    );
+  }
+  if (!summary) return <Running title="Checking the file…" progress={check.progress} />;
+  const changes = changesOf(summary);
+  return (
+    <Card aria-label="Import">
+      <CardHeader
+        title="What would happen"
+        hint={changes === 0 ? 'The import would change nothing.' : 'Nothing has changed yet.'}
+        actions={
+          <Button variant="solid" size="sm" disabled={changes === 0} onClick={() => mutation.mutate()}>
+            Import {plural(changes, 'line')}
+          </Button>
+        }
+      />
+      <Counts counts={summary.counts} />
+      <FailedLines summary={summary} chosen={chosen} />
+    </Card>
+  );
+};

@@ -1,0 +1,106 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { axeViolations, openPage } from '../support/browser.ts';
+import { type Customer, createAccount } from '../support/customer.ts';
+import { downloadBy, service, visitAs } from '../support/dashboard.ts';
+
+// Imports into one account. Each test continues where the previous test ended.
+
+let ada: Customer;
+let page: Page;
+let consoleErrors: string[];
+
+beforeAll(async () => {
+  ada = await createAccount(service, 'ada');
+  await ada.addLicense({ license_key: 'IMPORT-0', customer_name: 'Before' });
+  ({ page, consoleErrors } = await visitAs(ada));
+  await openPage(page, '/licenses');
+});
+
+const HEADER = 'license_key,customer_name,expires_at,metadata.seats';
+const ROWS = 9_000;
+const rowOf = (i: number) =>
+  `IMPORT-${i},"Name ""${i}"",\r\nof two lines, ${'x'.repeat(120)}",2099-01-01,${i}`;
+/** Larger than a part. Lines 11 and 20 fail. */
+const csv = () => {
+  const rows = Array.from({ length: ROWS }, (_, i) => rowOf(i));
+  rows[9] = 'IMPORT-bad-date,Nobody,tomorrow,1';
+  rows[10] = 'no,Short,2099-01-01,1';
+  return `\uFEFF${[HEADER, ...rows].join('\r\n')}\r\n`;
+};
+
+const choose = (name: string, text: string) =>
+  page.getByLabel(/Choose/).setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+const figure = (name: string) =>
+  page.locator('dl > div').filter({ hasText: name }).locator('dd').textContent();
+const figures = async () =>
+  Object.fromEntries(
+    await Promise.all(
+      ['Created', 'Updated', 'Unchanged', 'Failed'].map(async (name) => [name, await figure(name)]),
+    ),
+  );
+
+test('a file of another kind is refused', async () => {
+  await page.getByRole('link', { name: 'Import' }).click();
+  await choose('licenses.xlsx', 'PK');
+  await page.getByText('The name of the file has to end with').waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+});
+
+test('a dry run of every part shows what would happen, and changes nothing', async () => {
+  await choose('licenses.csv', csv());
+  await page.getByText('What would happen').waitFor();
+  expect(await figures()).toEqual({ Created: '8,997', Updated: '0', Unchanged: '0', Failed: '3' });
+  await page
+    .getByLabel('If a license with the same key exists')
+    .selectOption({ label: 'Update the license' });
+  await expect.poll(figures).toEqual({ Created: '8,997', Updated: '1', Unchanged: '0', Failed: '2' });
+  expect(await axeViolations(page)).toEqual([]);
+  const failed = page.getByRole('table', { name: 'Failed lines' }).locator('tbody tr');
+  expect(await failed.allInnerTexts()).toEqual([
+    expect.stringMatching(/^20\s.*expires_at/s),
+    expect.stringMatching(/^21\s.*license_key/s),
+  ]);
+  expect((await service.get('/api/dashboard', { authorization: `Bearer ${ada.token}` })).body).toMatchObject({
+    licenses: { total: 1 },
+  });
+});
+
+test('the failed lines come back as a file, and can be imported when they are corrected', async () => {
+  const { name, text } = await downloadBy(page, page.getByRole('button', { name: 'Download failed lines' }));
+  expect([name, text]).toEqual([
+    'failed-licenses.csv',
+    `${HEADER}\nIMPORT-bad-date,Nobody,tomorrow,1\nno,Short,2099-01-01,1\n`,
+  ]);
+});
+
+test('the import shows its progress, survives a lost answer, and its licenses are there', async () => {
+  let parts = 0;
+  await page.route('**/import?**', async (route) => {
+    if (parts++ !== 1) return route.continue();
+    await route.fetch();
+    return route.abort();
+  });
+  await page.getByRole('button', { name: 'Import 8,998 lines' }).click();
+  await page.getByRole('progressbar', { name: 'Progress' }).waitFor();
+  await page.getByText('Import finished').waitFor();
+  expect(parts).toBeGreaterThan(2);
+  expect(await figure('Failed')).toBe('2');
+  await page.getByRole('link', { name: 'View licenses' }).click();
+  await page.getByRole('searchbox').fill('IMPORT-8999');
+  await expect.poll(() => page.getByRole('table').textContent()).toContain('IMPORT-8999');
+  expect(consoleErrors.filter((line) => !line.startsWith('Failed to load resource'))).toEqual([]);
+});
+
+test('the export of an account can be imported as it is', async () => {
+  await page.getByRole('button', { name: 'Account menu' }).click();
+  await page.getByRole('menuitem', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Export' }).click();
+  const { name, text } = await downloadBy(page, page.getByRole('link', { name: 'Download export' }));
+  expect(name).toMatch(/^latchkey-\d{4}-\d\d-\d\d\.ndjson$/);
+  expect(text.trimEnd().split('\n').at(-1)).toMatch(/^\{"type":"end"/);
+  await openPage(page, '/licenses/import');
+  await choose(name, text);
+  await page.getByText('The import would change nothing.').waitFor();
+  expect(await figures()).toMatchObject({ Created: '0', Failed: '0', Unchanged: '8,998' });
+});
