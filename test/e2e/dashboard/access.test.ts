@@ -23,6 +23,7 @@ describe('a forgotten password', () => {
   test('the sign-in page sends a link, and says where a local run shows the email', async () => {
     await openPage(page, '/login');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await heading('Reset your password');
     await page.getByLabel('Email').fill(ada.email);
     await page.getByRole('button', { name: 'Send link' }).click();
     await heading('Check your email');

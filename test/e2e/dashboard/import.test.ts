@@ -41,7 +41,7 @@ const figures = async () =>
   );
 
 test('a file of another kind is refused', async () => {
-  await page.getByRole('link', { name: 'Import' }).click();
+  await page.getByRole('link', { name: 'Import', exact: true }).click();
   await choose('licenses.xlsx', 'PK');
   await page.getByText('The name of the file has to end with').waitFor();
   expect(await axeViolations(page)).toEqual([]);
