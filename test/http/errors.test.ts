@@ -232,14 +232,16 @@ test('an unknown token of an email gets 400', async () => {
 
 test('every error code has been tested', () => {
   const testedElsewhere: ErrorCode[] = [
-    // plain-http.test.ts and limit.test.ts
+    // plain-http, limit, activations, allowed-ips, two-factor.test.ts, and accounts.test.ts of the operators
     'https_required',
     'license_limit_reached',
     'body_too_large',
     'unsupported_media_type',
     'internal_error',
     'unavailable',
-    // activations.test.ts
+    'account_suspended',
+    'ip_not_allowed',
+    'two_factor_required',
     'activation_not_found',
     'no_seat',
     'product_in_use',
