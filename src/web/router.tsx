@@ -159,6 +159,12 @@ const password = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings/password.tsx'), 'PasswordSettings'),
 });
 
+const twoFactor = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings/two-factor',
+  component: lazyRouteComponent(() => import('./pages/settings/two-factor.tsx'), 'TwoFactorSettings'),
+});
+
 const sessions = createRoute({
   getParentRoute: () => shell,
   path: '/settings/sessions',
@@ -201,6 +207,7 @@ export const router = createRouter({
       billing,
       profile,
       password,
+      twoFactor,
       sessions,
       auditLog,
       exportAccount,

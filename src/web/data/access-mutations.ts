@@ -1,6 +1,6 @@
-import { mutationOptions } from '@tanstack/react-query';
+import { mutationOptions, queryOptions } from '@tanstack/react-query';
 import { api, call, type JsonOf } from './client.ts';
-import { reword } from './error.ts';
+import { ApiError, reword } from './error.ts';
 
 // The mutations that sign in, and those that change how to sign in.
 
@@ -20,13 +20,36 @@ export const register = mutationOptions({
     call(api.register.$post({ json })).catch(EMAIL_TAKEN),
 });
 
+/** A user with two-factor authentication has to answer this challenge with a code. */
+export interface Challenge {
+  challenge: string;
+}
+
+const readChallenge = (error: unknown): Challenge => {
+  if (!(error instanceof ApiError) || error.code !== 'two_factor_required') throw error;
+  return { challenge: error.details.find(({ path }) => path === 'challenge')?.message ?? '' };
+};
+
+const WRONG_CODE = reword('invalid_credentials', {
+  details: [{ path: 'code', message: 'The code is wrong, or it was used before.' }],
+});
+
 export const logIn = mutationOptions({
-  mutationFn: (json: JsonOf<typeof api.login.$post>) => call(api.login.$post({ json })),
+  mutationFn: (json: JsonOf<typeof api.login.$post>) => call(api.login.$post({ json })).catch(readChallenge),
+});
+
+export const logInWithCode = mutationOptions({
+  mutationFn: (json: JsonOf<(typeof api.login)['two-factor']['$post']>) =>
+    call(api.login['two-factor'].$post({ json }))
+      .catch(WRONG_CODE)
+      .catch(
+        reword('invalid_token', { message: 'Too many codes, or too much time. Sign in again to try again.' }),
+      ),
 });
 
 export const resetPassword = mutationOptions({
   mutationFn: (json: JsonOf<(typeof api)['reset-password']['$post']>) =>
-    call(api['reset-password'].$post({ json })),
+    call(api['reset-password'].$post({ json })).catch(readChallenge),
 });
 
 export const forgotPassword = mutationOptions({
@@ -70,4 +93,27 @@ export const endSession = mutationOptions({
 export const endOtherSessions = mutationOptions({
   mutationFn: () => call(api.sessions.$delete()),
   meta: { invalidates: ['sessions'] },
+});
+
+// Two-factor authentication
+
+/** A query, so that the dialog that shows the secret asks for one only. */
+export const startTwoFactor = queryOptions({
+  queryKey: ['two-factor'],
+  queryFn: () => call(api['two-factor'].$post()),
+  staleTime: Infinity,
+  gcTime: 0,
+});
+
+export const confirmTwoFactor = mutationOptions({
+  mutationFn: (code: string) => call(api['two-factor'].confirm.$post({ json: { code } })).catch(WRONG_CODE),
+  meta: { invalidates: ['account'] },
+});
+
+export const disableTwoFactor = mutationOptions({
+  mutationFn: (json: JsonOf<(typeof api)['two-factor']['$delete']>) =>
+    call(api['two-factor'].$delete({ json })).catch(
+      reword('invalid_credentials', { message: 'The password or the code is wrong.' }),
+    ),
+  meta: { invalidates: ['account'] },
 });

@@ -22,6 +22,7 @@ export type QueryRoot =
   | 'progress'
   | 'regions'
   | 'sessions'
+  | 'two-factor'
   | 'webhooks';
 
 export type Account = InferResponseType<typeof api.account.$get>;

@@ -216,6 +216,7 @@ const pathsWith = (licenseId: string, webhookId: string) =>
     billing: '/billing',
     settings: '/settings',
     'settings-password': '/settings/password',
+    'settings-two-factor': '/settings/two-factor',
     'settings-sessions': '/settings/sessions',
     'settings-audit-log': '/settings/audit-log',
     'settings-export': '/settings/export',

@@ -6,6 +6,7 @@ import { Page } from '../../ui/page.tsx';
 const SECTIONS: { to: NonNullable<LinkProps['to']>; name: string }[] = [
   { to: '/settings', name: 'Profile' },
   { to: '/settings/password', name: 'Password' },
+  { to: '/settings/two-factor', name: 'Two-factor' },
   { to: '/settings/sessions', name: 'Sessions' },
   { to: '/settings/audit-log', name: 'Audit log' },
   { to: '/settings/export', name: 'Export' },

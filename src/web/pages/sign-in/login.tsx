@@ -1,18 +1,26 @@
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { logIn } from '../../data/access-mutations.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Form, TextField } from '../../ui/form.tsx';
 import { AlternateLink, LINK, SignInFrame, useCompleteSignIn } from './frame.tsx';
 import { useHasMail } from './mail-preview.tsx';
+import { TwoFactorStep } from './two-factor-step.tsx';
 
 const route = getRouteApi('/login');
 
 export const Login = () => {
   const search = route.useSearch();
   const hasMail = useHasMail();
-  const login = useMutation({ ...logIn, onSuccess: useCompleteSignIn(search.next) });
+  const [challenge, setChallenge] = useState<string | null>(null);
+  const complete = useCompleteSignIn(search.next);
+  const login = useMutation({
+    ...logIn,
+    onSuccess: (result) => ('challenge' in result ? setChallenge(result.challenge) : complete(result)),
+  });
+  if (challenge !== null) return <TwoFactorStep challenge={challenge} next={search.next} />;
   return (
     <SignInFrame
       title="Sign in"

@@ -1,9 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 import { MIN_PASSWORD_LENGTH } from '../../../shared/rules/accounts.ts';
 import { resetPassword } from '../../data/access-mutations.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { AlternateLink, SignInFrame, useCompleteSignIn } from './frame.tsx';
+import { TwoFactorStep } from './two-factor-step.tsx';
 import { isBadToken, useToken } from './use-token.ts';
 
 const BACK = (
@@ -26,7 +28,13 @@ const BadLink = () => (
 
 export const ResetPassword = () => {
   const token = useToken();
-  const reset = useMutation({ ...resetPassword, onSuccess: useCompleteSignIn(undefined) });
+  const [challenge, setChallenge] = useState<string | null>(null);
+  const complete = useCompleteSignIn(undefined);
+  const reset = useMutation({
+    ...resetPassword,
+    onSuccess: (result) => ('challenge' in result ? setChallenge(result.challenge) : complete(result)),
+  });
+  if (challenge !== null) return <TwoFactorStep challenge={challenge} next={undefined} />;
   if (token === null || isBadToken(reset.error)) return <BadLink />;
   return (
     <SignInFrame

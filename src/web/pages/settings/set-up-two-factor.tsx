@@ -1,0 +1,74 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { confirmTwoFactor, startTwoFactor } from '../../data/access-mutations.ts';
+import { Secret } from '../../ui/copy.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
+import { LoadError } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { QrCode } from './qr-code.tsx';
+import { RecoveryCodes } from './recovery-codes.tsx';
+
+const SetUp = ({ onConfirmed, onClose }: { onConfirmed: (codes: string[]) => void; onClose: () => void }) => {
+  const setUp = useQuery(startTwoFactor);
+  const confirm = useMutation({
+    ...confirmTwoFactor,
+    onSuccess: ({ recovery_codes }) => onConfirmed(recovery_codes),
+  });
+  if (setUp.isError) return <LoadError error={setUp.error} onRetry={() => void setUp.refetch()} />;
+  return (
+    <Form write={confirm} onSend={({ code = '' }) => confirm.mutate(code.replaceAll(/\s/g, ''))}>
+      <div className="flex flex-wrap items-start gap-4">
+        {setUp.data ? (
+          <QrCode text={setUp.data.otpauth_url} label="QR code for the authenticator app" />
+        ) : (
+          <Skeleton className="size-44" />
+        )}
+        <div className="grid min-w-48 flex-1 gap-3 text-sm">
+          <p>Scan the code with an authenticator app. If you can’t, type this secret into the app:</p>
+          {setUp.data ? <Secret value={setUp.data.secret} what="secret" /> : <Skeleton className="h-16" />}
+        </div>
+      </div>
+      <TextField
+        label="Code that the app shows"
+        name="code"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        maxLength={10}
+        required
+        className="nums"
+      />
+      <FormActions onCancel={onClose} isBusy={confirm.isPending}>
+        Turn on
+      </FormActions>
+    </Form>
+  );
+};
+
+/** Turns two-factor authentication on, and then shows the recovery codes. */
+export const SetUpTwoFactor = ({
+  isOpen,
+  onClose,
+  focusAfter,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  focusAfter: () => HTMLElement | null;
+}) => {
+  const [codes, setCodes] = useState<string[] | null>(null);
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      onClosed={() => setCodes(null)}
+      focusAfter={focusAfter}
+      title={codes ? 'Save your recovery codes' : 'Set up two-factor authentication'}
+    >
+      {codes ? (
+        <RecoveryCodes codes={codes} onDone={onClose} />
+      ) : (
+        <SetUp onConfirmed={setCodes} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+};
