@@ -34,7 +34,7 @@ export const FilePicker = ({
     <div className="grid gap-1.5">
       <label
         className={cx(
-          'relative grid cursor-pointer place-items-center gap-1 rounded-lg border border-dashed px-4 py-8 text-center transition-colors',
+          'relative grid cursor-pointer grid-cols-[minmax(0,1fr)] place-items-center gap-1 rounded-lg border border-dashed px-4 py-8 text-center transition-colors',
           'has-focus-visible:outline-2 has-focus-visible:outline-brass-line',
           isOver ? 'border-brass-line bg-brass-soft' : 'border-line-strong hover:bg-hover',
         )}

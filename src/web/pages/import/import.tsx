@@ -16,9 +16,9 @@ const CONFLICTS: { value: OnConflict; label: string }[] = [
 const Columns = () => (
   <p className="text-sm text-muted">
     A CSV file has a header with the names of the fields, such as{' '}
-    <code className="text-ink">license_key,product,customer_email,expires_at,metadata.seats</code>. An NDJSON
-    file has a license as JSON in each line. The export of an account can be imported as it is, and also
-    brings its products and activations.
+    <code className="break-all text-ink">license_key,product,customer_email,expires_at,metadata.seats</code>.
+    An NDJSON file has a license as JSON in each line. The export of an account can be imported as it is, and
+    also brings its products and activations.
   </p>
 );
 
@@ -32,7 +32,7 @@ export const ImportPage = () => {
       hint="Bring licenses from another system. You see what would happen before anything changes."
       above={<UpLink to="/licenses" name="Licenses" />}
     >
-      <Card className="grid gap-5 p-5">
+      <Card className="grid grid-cols-[minmax(0,1fr)] gap-5 p-5">
         <FilePicker file={file?.file ?? null} onChoose={setFile} />
         <Columns />
         <div className="grid gap-4 sm:grid-cols-2">
