@@ -2,7 +2,15 @@ import { logError } from '../shared/log.ts';
 import type { GateParts } from './parts.ts';
 
 /** The platform retries a failing alarm only six times, so this catches errors and arms the alarm again. */
-export const runAlarm = async ({ accountId, upkeep, catchUp, relay, changes, pull }: GateParts) => {
+export const runAlarm = async ({
+  accountId,
+  upkeep,
+  catchUp,
+  relay,
+  changes,
+  pull,
+  reportState,
+}: GateParts) => {
   upkeep.alarmStarted();
   const startedMs = Date.now();
   // Run independently, because either D1 or the outbox may be unavailable.
@@ -15,4 +23,5 @@ export const runAlarm = async ({ accountId, upkeep, catchUp, relay, changes, pul
   for (const { reason } of failed) logError('gate_alarm_failed', reason, { account_id: accountId });
   if (failed.length === 0) changes.refundUncommitted(startedMs);
   await upkeep.alarmFinished(failed.length > 0);
+  await reportState();
 };

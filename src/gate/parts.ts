@@ -1,4 +1,5 @@
 import { databaseOf } from '../db/client.ts';
+import { openStateReport, USUAL } from '../db/object-state.ts';
 import { coalesce } from '../shared/coalesce.ts';
 import { branchOf, FIRST_EPOCH } from '../shared/objects.ts';
 import { openActivations } from './activations.ts';
@@ -108,6 +109,7 @@ export const openParts = (
   });
   const answerNow = openAnswers({ copy, ledger, admission, usageAt, noteUsage, applications, relay });
 
+  const reportState = openStateReport({ kv: storage.kv, db, accountId, object: 'gate' });
   const movedTo = epoch > FIRST_EPOCH ? { epoch } : {};
 
   return {
@@ -135,6 +137,7 @@ export const openParts = (
     statistics: openStatistics(ledger, usageAt, branches, traffic),
     admitSession: openSessionAdmission({ copy, ensureKnown: () => ensureKnown(null, null), movedTo }),
     pull,
+    reportState: () => reportState({ ...USUAL, loading: copy.loadPosition() === null ? 0 : 1 }),
     served: {
       homeRegion: async () => {
         if (!copy.account()) await pull();

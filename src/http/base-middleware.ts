@@ -7,6 +7,7 @@ import { logLine } from '../shared/log.ts';
 import type { AppEnv } from './context.ts';
 import { errorResponse } from './errors.ts';
 import { createLogSampler } from './log-sampler.ts';
+import { countRequest } from './request-counts.ts';
 
 // Sets the request id and the response headers of every request, refuses plain http, and logs the request. This is one
 // middleware because each middleware adds to the cost of a verify.
@@ -48,7 +49,9 @@ const logRequest = (c: Context<AppEnv>, startMs: number) => {
   const nowMs = Date.now();
   const route = routePath(c, -1);
   const code = c.get('errorCode');
-  const times = status < 500 ? sampleLog(`${method} ${route} ${status} ${code}`, nowMs) : 1;
+  const kind = `${method} ${route} ${status} ${code}`;
+  countRequest(kind, { method, route, status, code: code ?? '' }, nowMs - startMs);
+  const times = status < 500 ? sampleLog(kind, nowMs) : 1;
   if (times === 0) return;
   const key = c.get('key');
   logLine(status < 500 ? 'info' : 'error', {

@@ -1,11 +1,12 @@
-import { and, count, eq, gt, gte, isNull, lt, ne, or } from 'drizzle-orm';
+import { and, count, eq, gt, isNull, ne, or } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { secretIdFor, secretIdOf } from '../auth/api-key.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { apiKeys } from '../db/schema.ts';
 import type { Config } from '../shared/config.ts';
+import { isReadable, isSealedOtherwise } from './sealed-with.ts';
 import { logError } from '../shared/log.ts';
-import { seal, sealingKeyOf, type SealingRing, unseal } from '../shared/sealing.ts';
+import { seal, sealingKeyOf, unseal } from '../shared/sealing.ts';
 
 /** Every key is a statement of one batch, and a request may make 1,000 queries. */
 const KEYS_PER_CALL = 400;
@@ -15,25 +16,9 @@ const UNKNOWN_SECRET = '?';
 
 const isLive = isNull(apiKeys.deletedAt);
 
-/** The names of sealing keys have no dot, so the sealed secrets of each of them are a range, up to the next character. */
-const rangeOf = (name: string) => [`${name}.`, `${name}/`] as const;
-
-const isSealedOtherwise = ({ current }: SealingRing) => {
-  const [from, to] = rangeOf(current);
-  return or(lt(apiKeys.sealed, from), gte(apiKeys.sealed, to));
-};
-
 /** Keys that have to be sealed again, or whose secret id isn't known yet. */
-const isLeft = ({ sealing }: Config) => and(isLive, or(isSealedOtherwise(sealing), isNull(apiKeys.secretId)));
-
-/** Keys that can be unsealed. Others would be at the front of every page. */
-const isReadable = ({ keys }: SealingRing) =>
-  or(
-    ...[...keys.keys()].map((name) => {
-      const [from, to] = rangeOf(name);
-      return and(gte(apiKeys.sealed, from), lt(apiKeys.sealed, to));
-    }),
-  );
+const isLeft = ({ sealing }: Config) =>
+  and(isLive, or(isSealedOtherwise(apiKeys.sealed, sealing), isNull(apiKeys.secretId)));
 
 type Row = Pick<typeof apiKeys.$inferSelect, 'accountId' | 'id' | 'sealed'>;
 
@@ -55,7 +40,7 @@ export const resealKeys = async (db: AccountDatabase, config: Config): Promise<v
   const rows = await db
     .select({ accountId: apiKeys.accountId, id: apiKeys.id, sealed: apiKeys.sealed })
     .from(apiKeys)
-    .where(and(isLeft(config), isReadable(config.sealing)))
+    .where(and(isLeft(config), isReadable(apiKeys.sealed, config.sealing)))
     .limit(KEYS_PER_CALL);
   const updates: BatchItem<'sqlite'>[] = [];
   for (const row of rows) {

@@ -1,6 +1,7 @@
 import { accountDatabases } from '../db/client.ts';
 import { readConfig } from '../shared/config.ts';
 import { countKeys, resealKeys } from './reseal-keys.ts';
+import { resealTwoFactor } from './reseal-two-factor.ts';
 import { resealOutboxes } from './reseal-outboxes.ts';
 
 /**
@@ -11,7 +12,8 @@ export const reseal = async (env: Env, restarts: boolean) => {
   const config = readConfig(env);
   const databases = accountDatabases(env);
   for (const { db } of databases) await resealKeys(db, config);
-  let left = await resealOutboxes(env, config.sealing, restarts);
+  let left = await resealTwoFactor(env, config.sealing);
+  left += await resealOutboxes(env, config.sealing, restarts);
   let oldSecretKeys = 0;
   for (const { db } of databases) {
     const counts = await countKeys(db, config);

@@ -3,11 +3,13 @@ import { type Context, Hono } from 'hono';
 import { audit, auditFirst } from '../audit/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
+import { readRequestCounts } from '../http/request-counts.ts';
 import { body, query } from '../http/input.ts';
 import { AppError } from '../shared/app-error.ts';
 import { type AuditAction, type AuditDetails, OPERATOR } from '../shared/rules/audit.ts';
 import { checkOperatorToken } from './access.ts';
 import { getAccount, grantPlan, searchAccounts, setSuspended } from './accounts.ts';
+import { renderMetrics } from './metrics.ts';
 import { streamBackup } from './backup.ts';
 import { restoreBackup } from './restore.ts';
 import { reseal } from './reseal.ts';
@@ -42,6 +44,7 @@ export const operatorRoutes = new Hono<AppEnv>()
     c.header('Cache-Control', 'no-store');
     await next();
   })
+  .get('/metrics', async (c) => c.text(await renderMetrics(c.env, readRequestCounts()), 200))
   .get('/accounts', query(accountsQuery), async (c) => {
     const input = c.req.valid('query');
     await record(c, 'accounts.search', { by_query: !!input.q });

@@ -70,7 +70,7 @@ export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRe
   const { sql, kv } = storage;
   const disk = openDisk(sql);
   const isOther = new Set([VERSION, ...copies]);
-  const isOwn = new Set([RESTORED_ID, 'name', ...own]);
+  const isOwn = new Set([RESTORED_ID, 'name', 'reported_state', ...own]);
 
   const tables = () => disk.tables().filter((name) => !isOther.has(name) && !name.startsWith(STAGED));
   const values = () => [...kv.list()].filter(([name]) => !isOwn.has(name));

@@ -14,7 +14,7 @@ export const migrateObject = (storage: DurableObjectStorage, steps: readonly str
   const [row] = sql.exec<{ version: number }>('SELECT version FROM storage_version');
   const version = row?.version ?? 0;
   // After a rollback, the tables may be newer than this list. A step that the previous release can't work with has to be
-  // announced in docs/operations.md.
+  // announced in docs/running.md.
   if (version >= steps.length) return;
   storage.transactionSync(() => {
     for (const step of steps.slice(version)) sql.exec(step);

@@ -14,7 +14,7 @@ import { findStep } from './totp.ts';
 
 export const wrongCode = () => new AppError('invalid_credentials', { message: 'Wrong Code' });
 
-const ownerOf = (accountId: string) => [accountId, 'two_factor'];
+export const ownerOf = (accountId: string) => [accountId, 'two_factor'];
 
 export const sealSecret = ({ env }: PublicCtx, accountId: string, secret: string): Promise<string> =>
   seal(readConfig(env).sealing, secret, ownerOf(accountId));

@@ -75,7 +75,8 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#hints = openHints(env.WEBHOOKS, this.#accountId);
     this.#retention = openRetention(ctx.storage.sql);
     this.#work = openWork({
-      storage: ctx.storage,
+      env,
+      ctx,
       events: this.#events,
       endpoints: this.#endpoints,
       listening: this.#listening,
@@ -218,7 +219,6 @@ export class WebhookOutbox extends DurableObject<Env> {
     return this.#listening.readOrWait(after, waitMs);
   }
 
-  /** Reads and restores backups of what the outbox owns. */
   backup(call: BackupCall): Promise<BackupReply> {
     return this.#backup(call);
   }
@@ -241,7 +241,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       this.#listening.endIfIdle(nowMs);
       await this.#gate.update();
       if (this.#retention.sweep(nowMs)) await this.#work.setAlarmBy(nowMs + 1);
-      await this.#work.schedule(nowMs);
+      await this.#work.finishAlarm(nowMs);
     } catch (error) {
       logError('outbox_alarm_failed', error, { account_id: this.#accountId });
       await this.ctx.storage.setAlarm(nowMs + HINT_TIMEOUT_MS);

@@ -1,12 +1,16 @@
 import { DAY_MS } from '../shared/rules/dates.ts';
+import { databaseOf } from '../db/client.ts';
+import { openStateReport } from '../db/object-state.ts';
 import type { openDispatcher } from './dispatcher.ts';
 import type { Endpoints } from './endpoint-store.ts';
 import type { Events } from './event-store.ts';
 import { HINT_TIMEOUT_MS, type openHints } from './hints.ts';
+import { storedName } from '../shared/stored-account-id.ts';
 import type { Listening } from './listening.ts';
 
 interface Parts {
-  storage: DurableObjectStorage;
+  env: Env;
+  ctx: DurableObjectState;
   events: Pick<Events, 'isEmpty'>;
   endpoints: Pick<Endpoints, 'listEnabled'>;
   listening: Pick<Listening, 'endsAtMs'>;
@@ -15,27 +19,53 @@ interface Parts {
 }
 
 /** Decides when the outbox has work, and lets it be done. */
-export const openWork = ({ storage, events, endpoints, listening, dispatcher, hints }: Parts) => {
+export const openWork = (parts: Parts) => {
+  const { env, ctx, events, endpoints, listening, dispatcher, hints } = parts;
+  const { storage } = ctx;
+  const accountId = storedName(ctx);
+  const reportState = openStateReport({
+    kv: storage.kv,
+    db: () => databaseOf(env, accountId),
+    accountId,
+    object: 'outbox',
+  });
+
   /** Sets the alarm, unless an earlier alarm is set. */
   const setAlarmBy = async (ms: number): Promise<void> => {
     const currentMs = (await storage.getAlarm()) ?? Infinity;
     if (ms < currentMs) await storage.setAlarm(ms);
   };
 
+  /** Sends a hint for each endpoint that has deliveries due, and sets the alarm for the next check. */
+  const schedule = async (nowMs: number): Promise<void> => {
+    let nextCheckMs = events.isEmpty() ? Infinity : nowMs + DAY_MS;
+    nextCheckMs = Math.min(nextCheckMs, listening.endsAtMs(nowMs));
+    for (const endpoint of endpoints.listEnabled()) {
+      const { dueMs, hasFreeLane } = dispatcher.nextDue(endpoint, nowMs);
+      // If every lane is busy, each lane takes the next due delivery when its attempt ends.
+      if (dueMs <= nowMs && hasFreeLane) await hints.send(endpoint.id, nowMs);
+      nextCheckMs = Math.min(nextCheckMs, dueMs <= nowMs ? nowMs + HINT_TIMEOUT_MS : dueMs);
+    }
+    await setAlarmBy(nextCheckMs);
+  };
+
+  /** For the operator's metrics. */
+  const report = () =>
+    reportState({
+      loading: 0,
+      retries: storage.sql.exec<{ n: number }>('SELECT count(*) AS n FROM retries').one().n,
+      failingEndpoints: endpoints.listEnabled().filter(({ failingSinceMs }) => failingSinceMs !== null)
+        .length,
+    });
+
   return {
     setAlarmBy,
 
-    /** Sends a hint for each endpoint that has deliveries due, and sets the alarm for the next check. */
-    schedule: async (nowMs: number): Promise<void> => {
-      let nextCheckMs = events.isEmpty() ? Infinity : nowMs + DAY_MS;
-      nextCheckMs = Math.min(nextCheckMs, listening.endsAtMs(nowMs));
-      for (const endpoint of endpoints.listEnabled()) {
-        const { dueMs, hasFreeLane } = dispatcher.nextDue(endpoint, nowMs);
-        // If every lane is busy, each lane takes the next due delivery when its attempt ends.
-        if (dueMs <= nowMs && hasFreeLane) await hints.send(endpoint.id, nowMs);
-        nextCheckMs = Math.min(nextCheckMs, dueMs <= nowMs ? nowMs + HINT_TIMEOUT_MS : dueMs);
-      }
-      await setAlarmBy(nextCheckMs);
+    schedule,
+
+    finishAlarm: async (nowMs: number): Promise<void> => {
+      await schedule(nowMs);
+      await report();
     },
   };
 };

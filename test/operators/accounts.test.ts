@@ -1,5 +1,14 @@
+import { exports } from 'cloudflare:workers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, call, type Customer, freshAddress, register, signUp } from '../support/client.ts';
+import {
+  type Answer,
+  call,
+  type Customer,
+  freshAddress,
+  ORIGIN,
+  register,
+  signUp,
+} from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
@@ -30,6 +39,31 @@ describe('the operator’s token', () => {
     expect(outcome(await search(`Bearer ${OPERATOR_TOKEN}`))).toBe('200 ok');
     stop();
   });
+});
+
+test('metrics count requests and refusals by route, and tell the size of each database', async () => {
+  const stop = withOperatorToken();
+  const ada = await signUp();
+  await ada.verify('UNKNOWN-KEY');
+  await ada.verify('UNKNOWN-KEY', 'no-key');
+  await accountsD1
+    .prepare(`INSERT INTO object_states VALUES (?, 'gate', 1, 0, 0), (?, 'outbox', 0, 7, 2)`)
+    .bind(ada.accountId, ada.accountId)
+    .run();
+  const response = await exports.default.fetch(
+    new Request(`${ORIGIN}/operator/metrics`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } }),
+  );
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
+  const text = await response.text();
+  const route = 'method="POST",route="/api/v1/licenses/verify"';
+  expect(text).toMatch(new RegExp(`^latchkey_requests_total\\{${route},status="200",code=""\\} \\d+$`, 'm'));
+  expect(text).toContain(`latchkey_requests_total{${route},status="403",code="api_key_invalid"} `);
+  expect(text).toMatch(/^latchkey_verify_duration_seconds_bucket\{le="\+Inf"\} [1-9]/m);
+  expect(text).toMatch(/^latchkey_d1_size_bytes\{database="DB"\} [1-9]/m);
+  expect(text).toContain('latchkey_gates_loading{database="DB2"} 1\n');
+  expect(text).toContain('latchkey_outbox_retries_waiting{database="DB2"} 7\n');
+  expect(text).toContain('latchkey_endpoints_failing{database="DB2"} 2\n');
+  stop();
 });
 
 describe('accounts', () => {

@@ -1,10 +1,14 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, expect, test } from 'vitest';
+import { users } from '../../src/db/schema.ts';
 import worker from '../../src/index.ts';
+import { sealSecret, unsealSecret } from '../../src/two-factor/code.ts';
 import { freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
+import { publicCtx } from '../support/databases.ts';
 import { addEndpoint, loseHints, readOutbox, consume } from '../support/outbox.ts';
 import { OPERATOR_TOKEN } from '../support/operator.ts';
 import { newReceiver } from '../support/receiver.ts';
@@ -63,6 +67,10 @@ test('while the sealing keys rotate, API keys are revealed and webhooks signed, 
   const endpoint = await addEndpoint(ada, receiver.url);
   const { body: rotated } = await ada.asSession('POST', `${endpoint.path}/rotate-secret`);
   const secrets = [endpoint.secret, rotated.secret as string];
+  const twoFactor = await sealSecret(publicCtx, ada.accountId, 'JBSWY3DPEHPK3PXP');
+  await env.DB.prepare('UPDATE users SET two_factor_secret = ? WHERE account_id = ?')
+    .bind(twoFactor, ada.accountId)
+    .run();
   let webhooks = 0;
   const expectToWork = async (service: ReturnType<typeof serviceWith>) => {
     const revealed = await service.withKey(ada.apiKey, 'GET', `/api/api-keys/${ada.apiKeyId}`);
@@ -80,6 +88,9 @@ test('while the sealing keys rotate, API keys are revealed and webhooks signed, 
   expect(await resealAll(both)).toEqual({ left: 0, old_secret_keys: 0 });
   await expectToWork(both);
   await expectToWork(serviceWith({ SEALING_KEYS: NEW }));
+  const [user] = await publicCtx.firstDb.select().from(users).where(eq(users.accountId, ada.accountId));
+  const withoutOld = { ...publicCtx, env: { ...env, SEALING_KEYS: NEW } };
+  expect(await unsealSecret(withoutOld, user!)).toBe('JBSWY3DPEHPK3PXP');
   const stored = await readOutbox<{ value: string }>(ada.accountId, 'SELECT value FROM endpoints');
   expect(JSON.stringify(stored)).not.toMatch(/k1\./);
   hints.stop();

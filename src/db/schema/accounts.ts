@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { PAID_PLANS, PLAN_NAMES } from '../../shared/rules/plans.ts';
 import { REGIONS } from '../../shared/rules/regions.ts';
@@ -35,19 +36,28 @@ export const accounts = sqliteTable(
 );
 
 /** Who can sign in. Users are in the first database, wherever their account is. */
-export const users = sqliteTable('users', {
-  accountId: text('account_id').primaryKey(),
-  email: text().notNull().unique(),
-  passwordHash: text('password_hash').notNull(),
-  emailVerifiedAt: integer('email_verified_at'),
-  /** Null for the password that the user has registered with. */
-  passwordChangedAt: integer('password_changed_at'),
-  /** The secret of the user's authenticator app, sealed. It is pending until it is enabled. */
-  twoFactorSecret: text('two_factor_secret'),
-  twoFactorEnabledAt: integer('two_factor_enabled_at'),
-  /** The time step of the last code. Codes of it, and of earlier steps, don't work anymore. */
-  twoFactorLastStep: integer('two_factor_last_step'),
-});
+export const users = sqliteTable(
+  'users',
+  {
+    accountId: text('account_id').primaryKey(),
+    email: text().notNull().unique(),
+    passwordHash: text('password_hash').notNull(),
+    emailVerifiedAt: integer('email_verified_at'),
+    /** Null for the password that the user has registered with. */
+    passwordChangedAt: integer('password_changed_at'),
+    /** The secret of the user's authenticator app, sealed. It is pending until it is enabled. */
+    twoFactorSecret: text('two_factor_secret'),
+    twoFactorEnabledAt: integer('two_factor_enabled_at'),
+    /** The time step of the last code. Codes of it, and of earlier steps, don't work anymore. */
+    twoFactorLastStep: integer('two_factor_last_step'),
+  },
+  (table) => [
+    // Sealed secrets begin with the name of their sealing key.
+    index('users_by_sealing_key')
+      .on(table.twoFactorSecret)
+      .where(sql`${table.twoFactorSecret} IS NOT NULL`),
+  ],
+);
 
 export const sessions = sqliteTable(
   'sessions',

@@ -1,4 +1,4 @@
-import { primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { ACTOR_KINDS, AUDIT_ACTIONS, type AuditDetails } from '../../shared/rules/audit.ts';
 
 /**
@@ -26,5 +26,23 @@ export const scheduledPositions = sqliteTable('scheduled_positions', {
   work: text().primaryKey(),
   position: text().notNull(),
 });
+
+/**
+ * Durable Objects that are not in their usual state, for the operator's metrics. An object writes its row at most once a
+ * minute, and deletes it when it is well again.
+ */
+export const objectStates = sqliteTable(
+  'object_states',
+  {
+    accountId: text('account_id').notNull(),
+    object: text({ enum: ['gate', 'outbox'] }).notNull(),
+    /** 1 while a gate loads its copy of the account. */
+    loading: integer().notNull(),
+    /** Deliveries that wait for a retry. */
+    retries: integer().notNull(),
+    failingEndpoints: integer('failing_endpoints').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.object] })],
+);
 
 export type AuditRow = typeof auditLog.$inferSelect;

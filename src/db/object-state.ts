@@ -1,0 +1,50 @@
+import { and, eq } from 'drizzle-orm';
+import { logError } from '../shared/log.ts';
+import type { AccountDatabase } from './client.ts';
+import { objectStates } from './schema.ts';
+
+export interface ObjectState {
+  loading: number;
+  retries: number;
+  failingEndpoints: number;
+}
+
+export const USUAL: ObjectState = { loading: 0, retries: 0, failingEndpoints: 0 };
+const INTERVAL_MS = 60_000;
+const REPORTED = 'reported_state';
+
+interface Parts {
+  kv: SyncKvStorage;
+  db: () => AccountDatabase;
+  accountId: string;
+  object: 'gate' | 'outbox';
+}
+
+/** Lets a Durable Object report its state to D1 when it has changed. Never fails: the metrics are worth no error. */
+export const openStateReport = ({ kv, db, accountId, object }: Parts) => {
+  let reported = kv.get<ObjectState>(REPORTED) ?? USUAL;
+  let nextMs = 0;
+
+  const write = async (state: ObjectState) => {
+    const key = and(eq(objectStates.accountId, accountId), eq(objectStates.object, object));
+    await (JSON.stringify(state) === JSON.stringify(USUAL)
+      ? db().delete(objectStates).where(key)
+      : db()
+          .insert(objectStates)
+          .values({ accountId, object, ...state })
+          .onConflictDoUpdate({ target: [objectStates.accountId, objectStates.object], set: state }));
+  };
+
+  return async (state: ObjectState): Promise<void> => {
+    const nowMs = Date.now();
+    if (nowMs < nextMs || JSON.stringify(state) === JSON.stringify(reported)) return;
+    nextMs = nowMs + INTERVAL_MS;
+    try {
+      await write(state);
+      reported = state;
+      kv.put(REPORTED, state);
+    } catch (error) {
+      logError('state_not_reported', error, { account_id: accountId });
+    }
+  };
+};

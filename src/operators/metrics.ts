@@ -1,0 +1,119 @@
+import { sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { accountDatabases, type NamedDatabase } from '../db/client.ts';
+import { objectStates } from '../db/schema.ts';
+import { logError } from '../shared/log.ts';
+
+type Labels = Record<string, string | number>;
+interface Sample {
+  suffix?: string;
+  labels: Labels;
+  value: number;
+}
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
+const escape = (text: string) => text.replace(/[\\"\n]/g, (character) => ESCAPES[character] ?? character);
+
+const renderLabels = (labels: Labels) => {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escape(String(value))}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+};
+
+const render = (name: string, type: 'counter' | 'gauge' | 'histogram', help: string, samples: Sample[]) => [
+  `# HELP latchkey_${name} ${help}`,
+  `# TYPE latchkey_${name} ${type}`,
+  ...samples.map(
+    ({ suffix = '', labels, value }) => `latchkey_${name}${suffix}${renderLabels(labels)} ${value}`,
+  ),
+];
+
+export interface RequestCounts {
+  requests: { method: string; route: string; status: number; code: string; count: number }[];
+  verifies: { bounds: number[]; buckets: number[]; count: number; sumMs: number };
+}
+
+const renderRequests = ({ requests, verifies }: RequestCounts) => {
+  let below = 0;
+  const buckets = verifies.bounds.map((bound, i) => {
+    below += verifies.buckets[i] ?? 0;
+    return { suffix: '_bucket', labels: { le: bound / 1_000 }, value: below };
+  });
+  return [
+    ...render(
+      'requests_total',
+      'counter',
+      'Requests by route and outcome. Counts the isolate that answered this scrape, since it started.',
+      requests.map(({ count, ...labels }) => ({ labels, value: count })),
+    ),
+    ...render(
+      'verify_duration_seconds',
+      'histogram',
+      'Time in the Worker of answered verifies. Counts the isolate that answered this scrape, since it started.',
+      [
+        ...buckets,
+        { suffix: '_bucket', labels: { le: '+Inf' }, value: verifies.count },
+        { suffix: '_sum', labels: {}, value: verifies.sumMs / 1_000 },
+        { suffix: '_count', labels: {}, value: verifies.count },
+      ],
+    ),
+  ];
+};
+
+const sumOf = (column: SQLiteColumn) => sql<number>`coalesce(sum(${column}), 0)`;
+
+/** Returns what a database tells about the whole service, or null if it can't be reached. */
+const readDatabase = async ({ binding, db }: NamedDatabase) => {
+  try {
+    const { results, meta } = await db.run(
+      sql`SELECT ${sumOf(objectStates.loading)} AS loading, ${sumOf(objectStates.retries)} AS retries,
+        ${sumOf(objectStates.failingEndpoints)} AS failing FROM object_states`,
+    );
+    const [row] = results as { loading: number; retries: number; failing: number }[];
+    return { binding, size: meta.size_after, ...(row ?? { loading: 0, retries: 0, failing: 0 }) };
+  } catch (error) {
+    logError('metrics_database_failed', error, { database: binding });
+    return { binding, size: null, loading: 0, retries: 0, failing: 0 };
+  }
+};
+
+/** Returns the metrics in the text format of Prometheus. */
+export const renderMetrics = async (env: Env, requests: RequestCounts): Promise<string> => {
+  const databases = await Promise.all(accountDatabases(env).map(readDatabase));
+  const reached = databases.filter(({ size }) => size !== null);
+  const byDatabase = (value: (database: (typeof databases)[number]) => number) =>
+    reached.map((database) => ({ labels: { database: database.binding }, value: value(database) }));
+  const lines = [
+    ...renderRequests(requests),
+    ...render(
+      'd1_up',
+      'gauge',
+      'Whether the D1 database has answered this scrape.',
+      databases.map(({ binding, size }) => ({ labels: { database: binding }, value: size === null ? 0 : 1 })),
+    ),
+    ...render(
+      'd1_size_bytes',
+      'gauge',
+      'Size of the D1 database.',
+      byDatabase(({ size }) => size ?? 0),
+    ),
+    ...render(
+      'gates_loading',
+      'gauge',
+      'Gates of all accounts that load their copy in the background, as of their last alarm.',
+      byDatabase(({ loading }) => loading),
+    ),
+    ...render(
+      'outbox_retries_waiting',
+      'gauge',
+      'Webhook deliveries of all accounts that wait for a retry, as of each outbox’s last alarm, a day ago at most.',
+      byDatabase(({ retries }) => retries),
+    ),
+    ...render(
+      'endpoints_failing',
+      'gauge',
+      'Webhook endpoints of all accounts whose last attempts failed, as of each outbox’s last alarm, a day ago at most.',
+      byDatabase(({ failing }) => failing),
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+};
