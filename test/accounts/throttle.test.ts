@@ -133,7 +133,9 @@ test('throttled email and IP addresses are stored as hashes and deleted after th
   await login('throttled-by-name@example.com', 'wrong horse battery', '203.0.113.77');
   const stored = await dumpDatabase();
   expectAbsent(stored, ['throttled-by-name@example.com', '203.0.113.77']);
-  const count = await firstD1.prepare('SELECT count(*) AS n FROM throttles').first<number>('n');
+  // Not the attempts of a test that set the clock further ahead.
+  const query = firstD1.prepare('SELECT count(*) AS n FROM throttles WHERE expires_at <= ?');
+  const count = await query.bind(Date.now() + 60 * MINUTE_MS).first<number>('n');
   // Failures by email and by address, and successes by email.
   expect(count).toBe(3);
 });
