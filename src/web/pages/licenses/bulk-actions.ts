@@ -42,7 +42,7 @@ export const ACTION_TEXTS: Record<BulkAction, ActionText> = {
     verb: 'Extend',
     done: 'extended',
     consequence: '',
-    skipped: 'revoked or never expire',
+    skipped: 'revoked, or without an expiry date',
   },
 };
 

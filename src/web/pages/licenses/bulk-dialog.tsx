@@ -40,9 +40,7 @@ const Confirmation = ({
         {text.consequence && count > 0 && <p>{text.consequence}</p>}
         {skipped > 0 && (
           <p>
-            {skipped === 1
-              ? '1 license stays as it is, because it is '
-              : `${skipped} licenses stay as they are: `}
+            {skipped === 1 ? '1 license stays as it is: ' : `${skipped} licenses stay as they are: `}
             {text.skipped}.
           </p>
         )}

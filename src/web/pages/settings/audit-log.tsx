@@ -22,7 +22,7 @@ const HEAD = (
   <>
     <Th>What</Th>
     <Th className="max-sm:hidden">Who</Th>
-    <Th className="max-md:hidden">To</Th>
+    <Th className="max-md:hidden">Target</Th>
     <Th className="max-md:hidden">IP address</Th>
     <Th>When</Th>
   </>

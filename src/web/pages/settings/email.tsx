@@ -81,7 +81,7 @@ export const EmailCard = ({ account }: { account: Account }) => {
             email that this address got.
           </p>
         )}
-        <div role="status">
+        <div role="status" className="empty:-mt-3">
           {isSent && <p>The email is on its way. Open the link in it to verify the address.</p>}
         </div>
         {(isSent || pending !== null) && <MailPreview />}
