@@ -1,9 +1,10 @@
-import { env } from 'cloudflare:workers';
+import { env, exports } from 'cloudflare:workers';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import type { AuditAction } from '../../src/shared/rules/audit.ts';
-import { type Answer, call, type Customer, type Json } from '../support/client.ts';
+import { codeAt } from '../../src/two-factor/totp.ts';
+import { type Answer, call, type Customer, freshAddress, type Json, ORIGIN } from '../support/client.ts';
 import { lastMailTo } from '../support/mails.ts';
-import { asOperator } from '../support/operator.ts';
+import { asOperator, OPERATOR_TOKEN } from '../support/operator.ts';
 
 // A call to each endpoint that changes an account or reveals a secret, in an order in which each of them succeeds.
 
@@ -36,6 +37,8 @@ export const EXCEPTIONS = [
   'POST /api/forgot-password',
   'POST /api/resend-verification',
   'POST /api/change-email',
+  // Nothing changes until the setup is confirmed.
+  'POST /api/two-factor',
 ];
 
 /** What must not be in an entry, besides what the service has answered. */
@@ -105,6 +108,30 @@ const endOtherSession: Send = async ({ ada }) => {
   return ada.asSession('DELETE', `/api/sessions/${other.id}`);
 };
 
+/** The code of the authenticator app, some steps from now. Each works once. */
+const twoFactorCode = ({ answers }: World, steps: number) =>
+  codeAt(answers.twoFactor.secret, Date.now() + steps * 30_000);
+
+const confirmTwoFactor: Send = async (world) => {
+  world.answers.twoFactor = (await world.ada.asSession('POST', '/api/two-factor')).body;
+  world.secrets.push(world.answers.twoFactor.secret);
+  return world.ada.asSession('POST', '/api/two-factor/confirm', { code: twoFactorCode(world, -1) });
+};
+
+const loginWithTwoFactor: Send = async (world) => {
+  const credentials = { email: world.ada.email, password: PRIVATE.newPassword };
+  const { body } = await call('POST', '/api/login', { body: credentials });
+  const challenge: string = body.error.details[0].message;
+  world.secrets.push(challenge);
+  return call('POST', '/api/login/two-factor', { body: { challenge, code: twoFactorCode(world, 0) } });
+};
+
+const disableTwoFactor: Send = (world) =>
+  world.ada.asSession('DELETE', '/api/two-factor', {
+    current_password: PRIVATE.newPassword,
+    code: twoFactorCode(world, 1),
+  });
+
 const ACCOUNT: Step[] = [
   [
     'POST /api/register',
@@ -125,8 +152,10 @@ const ACCOUNT: Step[] = [
         password: PRIVATE.newPassword,
       }),
   ],
+  ['POST /api/two-factor/confirm', 'two_factor.enable', confirmTwoFactor],
+  ['POST /api/login/two-factor', 'login', loginWithTwoFactor],
+  ['DELETE /api/two-factor', 'two_factor.disable', disableTwoFactor],
   ['PATCH /api/account', 'account.update', session('PATCH', '/api/account', { name: 'Ada Lovelace' })],
-  ['POST /api/home-region', 'account.move', session('POST', '/api/home-region', { region: 'weur' })],
   ['POST /api/create-api-key', 'api_key.create', session('POST', '/api/create-api-key', { name: 'Shop' })],
   ['GET /api/api-keys/:id', 'api_key.reveal', session('GET', apiKey)],
   [
@@ -216,7 +245,33 @@ const BILLING: Step[] = [
   ],
 ];
 
+/** Lines, and not JSON as `asOperator` expects them. */
+const sendBackup = async (method: string, { ada }: World, body?: string): Promise<Response> =>
+  exports.default.fetch(`${ORIGIN}/operator/backup/${ada.accountId}?replace=true`, {
+    method,
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'cf-connecting-ip': freshAddress() },
+    ...(body !== undefined && { body }),
+  });
+
+const backUp: Send = async (world) => {
+  const { status, headers, ...response } = await sendBackup('GET', world).then(async (answer) => ({
+    status: answer.status,
+    headers: answer.headers,
+    lines: await answer.text(),
+  }));
+  return { status, headers, body: response };
+};
+
+const restore: Send = async (world) => {
+  const { lines } = world.answers['GET /operator/backup/:id'] as { lines: string };
+  const { status, headers } = await sendBackup('POST', world, lines);
+  return { status, headers, body: {} };
+};
+
 const OPERATORS: Step[] = [
+  ['POST /operator/reseal', 'secrets.reseal', () => asOperator('POST', '/operator/reseal', {})],
+  ['GET /operator/backup/:id', 'account.backup', backUp],
+  ['POST /operator/backup/:id', 'account.recover', restore],
   ['POST /operator/accounts/:id/plan', 'plan.grant', operator('plan', { plan: 'scale' })],
   ['POST /operator/accounts/:id/suspend', 'account.suspend', operator('suspend')],
   ['POST /operator/accounts/:id/reinstate', 'account.reinstate', operator('reinstate')],
@@ -228,5 +283,6 @@ export const STEPS: Step[] = [
   ...WEBHOOKS,
   ...BILLING,
   ...OPERATORS,
+  ['POST /api/home-region', 'account.move', session('POST', '/api/home-region', { region: 'weur' })],
   ['POST /api/logout', 'logout', session('POST', '/api/logout')],
 ];

@@ -4,6 +4,7 @@ import { APPLICATION_CALLS } from './application-calls.ts';
 import { BILLING_CALLS } from './billing-calls.ts';
 import { derivedCalls } from './derived-calls.ts';
 import type { Call } from './fixtures.ts';
+import { PEOPLE_CALLS } from './people-calls.ts';
 import { TWO_FACTOR_CALLS } from './two-factor-calls.ts';
 import { WEBHOOK_CALLS } from './webhook-calls.ts';
 
@@ -252,4 +253,5 @@ export const CALLS: Call[] = [
   ...TWO_FACTOR_CALLS,
   ...WEBHOOK_CALLS,
   ...BILLING_CALLS,
+  ...PEOPLE_CALLS,
 ];

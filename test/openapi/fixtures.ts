@@ -1,8 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import type { ErrorCode } from '../../src/shared/app-error.ts';
-import { type Answer, call, freshAddress, signUp } from '../support/client.ts';
+import { newUserToken } from '../../src/accounts/user-tokens.ts';
+import { userTokens } from '../../src/db/schema.ts';
 import { codeAt } from '../../src/two-factor/totp.ts';
+import { type Answer, call, freshAddress, type Json, signUp } from '../support/client.ts';
+import { publicCtx } from '../support/databases.ts';
 import { registerTwoFactor } from '../support/two-factor.ts';
 import { newReceiver } from '../support/receiver.ts';
 
@@ -60,6 +63,14 @@ export const createFixtures = async () => {
   );
   const { secret } = (await ada.asSession('POST', '/api/two-factor')).body;
   const bob = await registerTwoFactor();
+  const eve = await signUp();
+  const tokenFor = async (purpose: 'reset_password' | 'verify_email') => {
+    const { token, row } = newUserToken(publicCtx, eve.accountId, purpose, eve.email);
+    await publicCtx.firstDb.insert(userTokens).values(row);
+    return token;
+  };
+  await call('POST', '/api/login', { body: { email: ada.email, password: ada.password } });
+  const sessions: Json[] = (await ada.asSession('GET', '/api/sessions')).body.data;
   const values: Record<string, string> = {
     get code() {
       return codeAt(secret, Date.now());
@@ -67,6 +78,9 @@ export const createFixtures = async () => {
     get 'next code'() {
       return codeAt(secret, Date.now() + 30_000);
     },
+    'reset token': await tokenFor('reset_password'),
+    'verify token': await tokenFor('verify_email'),
+    'other session': sessions.find(({ current }) => !current).id,
     'two-factor email': bob.email,
     challenge: await bob.challenge(),
     'recovery code': bob.recoveryCodes[0] ?? '',
