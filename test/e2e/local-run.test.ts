@@ -154,6 +154,7 @@ describe('a restart', () => {
     expect((await first.get('/api/account', ada.sessionHeader)).body).toEqual({
       ...ada.account,
       pending_email: null,
+      two_factor: false,
       moving_to: null,
       branches: [],
     });
