@@ -1,33 +1,51 @@
 // What the feature costs an account without branches, with real conditions: no simulated delays.
-import type { Load } from '../load/load.ts';
-import { type Figure, measure } from '../rounds.ts';
-import { median } from '../rounds.ts';
-import type { Worlds } from './latency-stage.ts';
+import { type Load, startLoad } from '../load/load.ts';
+import { median, planOf, type Target } from '../rounds.ts';
+import { untilIdle } from '../runtime.ts';
 import { verifyTarget } from '../targets.ts';
+import type { Worlds } from './latency-stage.ts';
 
-const SLICE = { connections: 64, calls: Infinity, durationMs: 1_000 };
+const SLICE = { connections: 32, calls: 2_000, durationMs: Infinity };
 
 export interface HomeFigures {
-  off: Figure;
-  on: Figure;
-  /** The median of the rounds' ratios, because other work on the machine affects both halves of a round. */
+  /** Milliseconds of CPU time for a verify. */
+  off: number;
+  on: number;
+  /**
+   * The calls that a second of CPU time answers, against the feature off. Both services run at the same time, so that other
+   * work on the machine affects both alike. Wall time would depend on which of them the system runs first.
+   */
   ratio: number;
 }
 
 export const measureHome = async (load: Load, { off, on }: Worlds, rounds: number): Promise<HomeFigures> => {
-  const figures = await measure(
-    load,
-    [
-      verifyTarget('off', off.service.runtime, off.account),
-      verifyTarget('on', on.service.runtime, on.account),
-    ],
-    SLICE,
-    rounds,
-  );
-  if (!figures['off'] || !figures['on']) throw new Error('There are no figures.');
-  const { off: without, on: with_ } = figures as { off: Figure; on: Figure };
-  const ratios = with_.rounds.map(
-    ({ callsPerSecond }, round) => callsPerSecond / (without.rounds[round]?.callsPerSecond ?? Number.NaN),
-  );
-  return { off: without, on: with_, ratio: median(ratios) };
+  const otherLoad = startLoad();
+  const cpuMsPerCall = async (target: Target, by: Load) => {
+    const { runtime } = target;
+    const before = runtime.cpuMs();
+    const { calls } = await by.run(planOf(target, SLICE));
+    await untilIdle([runtime]);
+    return (runtime.cpuMs() - before) / calls;
+  };
+  const targets = {
+    off: verifyTarget('off', off.service.runtime, off.account),
+    on: verifyTarget('on', on.service.runtime, on.account),
+  };
+  const figures: { off: number; on: number }[] = [];
+  // The first round is a warm-up.
+  for (let round = 0; round <= rounds; round++) {
+    const [without, with_] = await Promise.all([
+      cpuMsPerCall(targets.off, load),
+      cpuMsPerCall(targets.on, otherLoad),
+    ]);
+    if (round > 0) figures.push({ off: without, on: with_ });
+  }
+  const [wrong] = otherLoad.wrong();
+  await otherLoad.stop();
+  if (wrong !== undefined) throw new Error(`Unexpected responses: ${wrong}`);
+  return {
+    off: median(figures.map((figure) => figure.off)),
+    on: median(figures.map((figure) => figure.on)),
+    ratio: median(figures.map((figure) => figure.off / figure.on)),
+  };
 };
