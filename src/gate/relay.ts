@@ -25,6 +25,7 @@ export const openRelay = ({ ctx, env, accountId, outgoing, upkeep }: Parts) => {
   let wantsVerified = kv.get<boolean>(WANTS_VERIFIED) ?? null;
 
   const setWantsVerified = (wanted: boolean) => {
+    if (wanted === wantsVerified) return;
     wantsVerified = wanted;
     kv.put(WANTS_VERIFIED, wanted);
   };

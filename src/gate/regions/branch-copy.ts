@@ -50,9 +50,15 @@ export const openBranchCopy = (sql: SqlStorage) => {
   /** The same for all rows: this process doesn't know what was changed before. */
   let allChangedAt = facts.applied;
 
+  let written = stored?.value;
+
+  /** Most renewals change nothing, and cost no row. */
   const save = (step: Partial<Facts>) => {
     Object.assign(facts, step);
-    sql.exec('INSERT OR REPLACE INTO facts (only, value) VALUES (1, ?)', JSON.stringify(facts));
+    const value = JSON.stringify(facts);
+    if (value === written) return;
+    sql.exec('INSERT OR REPLACE INTO facts (only, value) VALUES (1, ?)', value);
+    written = value;
   };
 
   const read = (kind: Kind, ref: string): unknown => {

@@ -14,6 +14,8 @@ export const openBranchEscrows = (sql: SqlStorage, ledger: Pick<Ledger, 'periodU
     stored.map((escrow) => ({ ...escrow, spent: ledger.periodUsage(escrow.periodStartMs) }));
 
   const save = ({ periodStartMs, granted, returned }: Escrow) => {
+    const known = escrowOf(all(), periodStartMs);
+    if (known?.granted === granted && known.returned === returned) return;
     const others = stored.filter((escrow) => escrow.periodStartMs !== periodStartMs);
     stored = [...others, { periodStartMs, granted, returned }];
     sql.exec(

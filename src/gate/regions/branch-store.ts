@@ -20,6 +20,8 @@ export interface BranchRecord {
   /** How long the branch may be leased after its last renewal, see `storedLeaseMs`. */
   leaseMs: number;
   renewedAtMs: number;
+  /** What the branch had applied when it renewed, so that a restarted home need not ask. */
+  applied?: number;
   /** The branch's calls by days and products, which home adds to its own when the branch closes. */
   counters?: Record<string, number>;
 }

@@ -88,8 +88,8 @@ export const openHomeBranches = (parts: Parts) => {
   const closeUnwanted = () => {
     for (const region of records.keys()) if (!isWanted(region)) ctx.waitUntil(waiting.tell(region));
   };
-  // Unwanted branches close, and the others confirm their shares, which home doesn't know after a start.
-  for (const region of records.keys()) ctx.waitUntil(waiting.tell(region));
+  // The other branches learn of the start with their next renewal, so it wakes none of them.
+  closeUnwanted();
 
   /**
    * Closes branches that may never return. What they were granted counts as spent, so the limit holds, and a branch that returns
@@ -202,7 +202,8 @@ export const openHomeBranches = (parts: Parts) => {
       const escrows = [...others, { ...escrow, granted }];
       // Written each time, so that an object that was replaced can't answer a renewal.
       const leaseMs = storedLeaseMs(branch.leasedUntilMs, nowMs);
-      store.update(region, { ...record, escrows, leaseMs, renewedAtMs: nowMs });
+      const { applied } = branch;
+      store.update(region, { ...record, escrows, leaseMs, renewedAtMs: nowMs, applied });
       write();
       return { update: updateFor(region, report.applied, false), leaseMs: settings.leaseMs };
     },

@@ -9,7 +9,7 @@ import type { Report } from './messages.ts';
 /** What home knows of a branch in memory. */
 export interface KnownBranch extends LeasedBranch {
   region: Region;
-  /** What the branch has applied, or null until it has reported to this process. */
+  /** What the branch has applied, or null until it has reported. */
   reported: number | null;
   /** When it last reported to this process. */
   heardMs: number;
@@ -23,19 +23,20 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
   const known = new Map<Region, KnownBranch>();
   const usedAtHome = openRecentCalls(startedMs, () => renewAfterMs(leaseMs));
 
-  const add = (region: Region, leasedUntilMs: number) => {
+  const add = (region: Region, leasedUntilMs: number, reported: number | null = null) => {
     known.set(region, {
       region,
       leasedUntilMs,
-      applied: 0,
-      reported: null,
+      applied: reported ?? 0,
+      reported,
       heardMs: 0,
       isLapsed: false,
       usedLately: 0,
     });
   };
   // Leases are not stored. Every branch may have renewed its own just before this start.
-  for (const [region, record] of store.records) add(region, leasedUntilAtStart(startedMs, record.leaseMs));
+  for (const [region, { leaseMs: storedMs, applied }] of store.records)
+    add(region, leasedUntilAtStart(startedMs, storedMs), applied);
 
   const allShares = () => [...known.keys()].map(shares.get);
 

@@ -148,7 +148,9 @@ export const openBranch = (rules: Rules, periodAt: (nowMs: number) => number) =>
       escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), after];
     }
     if (update.isRecall) escrows = escrows.map(rules.giveBack);
-    turn.write({ ...disk, rows, applied, escrows } satisfies BranchDisk);
+    const next = { ...disk, rows, applied, escrows } satisfies BranchDisk;
+    // Most renewals change nothing.
+    if (JSON.stringify(next) !== JSON.stringify(disk)) turn.write(next);
     if (update.isClosing) stop(branch, turn);
     return true;
   };

@@ -24,6 +24,7 @@ export const BROKEN: Record<string, Partial<Rules>> = {
   },
   'home closes a branch before its last report': { closesAfterLastReport: false },
   'a process that was replaced renews a lease': { writesRenewals: false },
+  'home takes changes for applied that its last answer told': { appliedAtRenewal: (_reported, sent) => sent },
   'a branch answers not_found': { answersNotFound: true },
   'a branch keeps a row that has changed meanwhile': { mayKeep: () => true },
   'a feed is applied over a gap or again': {

@@ -106,7 +106,8 @@ export const openBranches = (rules: Rules, { limit, callsPerSecond, periodAt }: 
     ];
     const leaseMs = rules.storedLeaseMs(known.leasedUntilMs, turn.nowMs);
     if (more > 0 || rules.writesRenewals) {
-      const branches = { ...disk.branches, [name]: { ...record, escrows, leaseMs } };
+      const applied = rules.appliedAtRenewal(known.applied, disk.revision);
+      const branches = { ...disk.branches, [name]: { ...record, escrows, leaseMs, applied } };
       turn.write({ ...disk, renewals: disk.renewals + 1, branches } satisfies HomeDisk);
     }
     offerShares(home, turn);

@@ -49,10 +49,14 @@ export const knownBranch = ({ memory }: Home, name: BranchName): KnownBranch => 
 };
 
 /** What home knows of a branch that it opens, or found opened when it started. */
-export const newKnownBranch = (leasedUntilMs: number, share: KnownShare): KnownBranch => ({
+export const newKnownBranch = (
+  leasedUntilMs: number,
+  share: KnownShare,
+  reported: number | null = null,
+): KnownBranch => ({
   leasedUntilMs,
-  applied: 0,
-  reported: null,
+  applied: reported ?? 0,
+  reported,
   share,
   isLapsed: false,
   usedLately: 0,

@@ -171,6 +171,7 @@ export const openHome = (rules: Rules, settings: HomeSettings) => {
           newKnownBranch(
             rules.leasedUntilAtStart(turn.nowMs, disk.branches[name]?.leaseMs ?? 0),
             rules.shareAtStart(disk.branches[name]?.share ?? rules.newShare()),
+            disk.branches[name]?.applied,
           ),
         ]),
       );

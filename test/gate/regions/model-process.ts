@@ -10,7 +10,7 @@ export interface CountedCall {
 export interface Message {
   from: NodeName | 'worker';
   to: NodeName | 'worker' | 'outbox';
-  /** The process that has sent a request. */
+  /** The process that has sent it. Null if it is the Worker or the outbox. */
   sender: Process | null;
   /** Answers go to the process that has asked, requests to the one that runs when they arrive. */
   receiver: Process | null;
@@ -60,7 +60,7 @@ export const openTurn = (
     send: (to: Message['to'], body: Body, link: string) =>
       send({ from: process.name, to, sender: process, receiver: null, link, body }),
     reply: ({ from, sender, link }: Message, body: Body) =>
-      send({ from: process.name, to: from, sender: null, receiver: sender, link, body }),
+      send({ from: process.name, to: from, sender: process, receiver: sender, link, body }),
   };
 };
 

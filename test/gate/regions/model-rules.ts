@@ -13,6 +13,8 @@ const STEPS = {
   sendsAfterCommit: true,
   /** A renewal is written, so that a process that was replaced can't answer it. */
   writesRenewals: true,
+  /** Home stores what a branch has applied, and not what the answer tells the branch. */
+  appliedAtRenewal: (reported: number, _sent: number) => reported,
   /** A branch asks home for licenses that it doesn't have. */
   answersNotFound: false,
   /** The revision that a change waits for after a restart of home. */

@@ -117,6 +117,18 @@ export const SCENARIOS: Record<string, Schedule> = {
     lapse,
     flow(),
   ]),
+  'home takes changes for applied that its last answer told': schedule([
+    ...open('A'),
+    change(),
+    flow('tell'),
+    time(20_000),
+    { do: 'deliver', pick: 'renew' },
+    cut('home-A'),
+    flow(),
+    crash('home'),
+    time(3_000),
+    flow(),
+  ]),
   'a branch keeps a row that has changed meanwhile': schedule([
     ...open('A'),
     change(1),

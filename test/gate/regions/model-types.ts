@@ -60,6 +60,8 @@ export interface BranchRecord {
   escrows: Escrow[];
   leaseMs: number;
   share: KnownShare;
+  /** What the branch had applied when it renewed. */
+  applied?: number;
 }
 
 export interface HomeDisk {
@@ -81,7 +83,7 @@ export interface HomeDisk {
 export interface KnownBranch {
   leasedUntilMs: number;
   applied: number;
-  /** Null until the branch has reported to this process. */
+  /** Null until the branch has reported. */
   reported: number | null;
   share: KnownShare;
   isLapsed: boolean;

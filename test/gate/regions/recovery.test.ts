@@ -68,12 +68,10 @@ test('a refused call doesn’t wait for a branch that was cut off for longer tha
   const { apiLimit } = await statistics(ada.accountId);
   await setUsage(ada.accountId, apiLimit);
   // The restarted home takes the branch for leased.
-  const tell = vi.spyOn(GateBranch.prototype, 'tell');
   await statistics(ada.accountId);
-  await vi.waitFor(() => {
-    expect(tell).toHaveResolved();
-  });
-  tell.mockImplementation(() => scheduler.wait(3_000) as never);
+  const tell = vi
+    .spyOn(GateBranch.prototype, 'tell')
+    .mockImplementation(() => scheduler.wait(3_000) as never);
   vi.advanceTimersByTime(LEASE_MS);
   const refused = verifyAtHome('enam', ada, licenseKey);
   const tooLate = scheduler.wait(1_000).then(() => 'too late');
@@ -132,6 +130,34 @@ test.for(['home', 'branch', 'home and branch'])(
     expect(renewed).toHaveLength(renewals);
   },
 );
+
+test('a restarted home tells branches nothing before the first change, which each applies with one message', async () => {
+  const tell = vi.spyOn(GateBranch.prototype, 'tell');
+  await evict(ada.accountId);
+  await verifyAtHome('enam', ada, licenseKey);
+  expect((await suspend()).status).toBe(200);
+  expect(tell).toHaveBeenCalledOnce();
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'suspended' } });
+});
+
+test('a branch’s renewal that changes nothing writes nothing but its alarm', async () => {
+  const renew = async () => {
+    vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
+    await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
+  };
+  // What the branch has answered is told with the first renewal.
+  await renew();
+  const renewed = vi.spyOn(AccountGate.prototype, 'renew');
+  const written = await runInDurableObject(branch(ada.accountId, 'oc'), (_instance, { storage }) => {
+    const queries = vi.spyOn(storage.sql, 'exec').mock.calls;
+    const puts = vi.spyOn(storage.kv, 'put').mock.calls;
+    return { queries, puts };
+  });
+  await renew();
+  expect(renewed).toHaveBeenCalled();
+  expect(written.queries.filter(([query]) => !query.startsWith('SELECT'))).toEqual([]);
+  expect(written.puts).toEqual([]);
+});
 
 test('a restarted home soon allows its whole share of the rate limits', async () => {
   const left = async () => {
