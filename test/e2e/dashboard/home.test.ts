@@ -111,8 +111,11 @@ test('hidden first steps stay hidden after a reload and can be shown again', asy
 });
 
 test('the Regions page shows calls by region, or that they are not counted', async () => {
+  const body = { enabled: false, home_region: 'enam', moving_to: null, branches: [], days: 30, regions: [] };
+  await page.route('**/api/regions', (route) => route.fulfill({ json: body }));
   await page.getByRole('link', { name: 'Regions' }).click();
   await page.getByText('Calls aren’t counted by region').waitFor();
+  await page.unroute('**/api/regions');
   await showRegions(page.context());
   await page.reload();
   await page.getByText('Opened 3 days ago').waitFor();
