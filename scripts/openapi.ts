@@ -90,11 +90,15 @@ const header = (name: keyof typeof HEADERS) => [name, { $ref: `#/components/head
 /** Other responses come from the Worker alone. */
 const FROM_A_REGION = [200, 403, 429];
 
-const headersOf = (status: number, { access, namesRegion }: EndpointDocs) =>
+/** Without a credential, there is no rate limit. A wrong password or code beside a good credential is also a 401. */
+const hasRateLimit = (status: number, { access, errors = [] }: EndpointDocs) =>
+  access !== 'public' && (status !== 401 || errors.includes('invalid_credentials'));
+
+const headersOf = (status: number, docs: EndpointDocs) =>
   Object.fromEntries([
     header('X-Request-Id'),
-    ...(access === 'public' || status === 401 ? [] : [header('RateLimit'), header('RateLimit-Policy')]),
-    ...(namesRegion && FROM_A_REGION.includes(status) ? [header('Latchkey-Region')] : []),
+    ...(hasRateLimit(status, docs) ? [header('RateLimit'), header('RateLimit-Policy')] : []),
+    ...(docs.namesRegion && FROM_A_REGION.includes(status) ? [header('Latchkey-Region')] : []),
     ...(status === 429 ? [header('Retry-After')] : []),
   ]);
 

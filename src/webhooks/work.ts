@@ -49,11 +49,13 @@ export const openWork = (parts: Parts) => {
     await setAlarmBy(nextCheckMs);
   };
 
-  /** For the operator's metrics. */
+  /** For the operator's metrics. Counts at most 10,000 retries, so that no alarm takes long. */
   const report = () =>
     reportState({
       loading: 0,
-      retries: storage.sql.exec<{ n: number }>('SELECT count(*) AS n FROM retries').one().n,
+      retries: storage.sql
+        .exec<{ n: number }>('SELECT count(*) AS n FROM (SELECT 1 FROM retries LIMIT 10000)')
+        .one().n,
       failingEndpoints: endpoints.listEnabled().filter(({ failingSinceMs }) => failingSinceMs !== null)
         .length,
     });

@@ -66,7 +66,8 @@ test.for(OPERATION_ROWS)('%s documents its headers and error codes', ([, { opera
     const names = Object.keys(responses[status]?.headers ?? {});
     expect(names).toContain('X-Request-Id');
     expect(names.includes('Retry-After')).toBe(status === 429);
-    expect(names.includes('RateLimit')).toBe(isKeyed(security) && status !== 401);
+    const isRefusedAtFirst = status === 401 && !codesAt(responses, 401).includes('invalid_credentials');
+    expect(names.includes('RateLimit')).toBe(isKeyed(security) && !isRefusedAtFirst);
     const isFromGate = [200, 403, 429].includes(status);
     expect(names.includes('Latchkey-Region')).toBe(isApplicationCall && isFromGate);
     expect(names.includes('RateLimit-Policy')).toBe(names.includes('RateLimit'));
