@@ -4,13 +4,21 @@ import type { AnsweredIn, VerifyReply } from '../replies.ts';
 import type { Wait } from './traffic.ts';
 
 const WAITS_IN_MEMORY = 10_000;
+/** One measured call a second is enough for statistics. More of them would make verify slower. */
+const MEASURE_EVERY_MS = 1_000;
 
-/** The last wait of this isolate, by account and region. */
-const lastWaits = createLru<Wait>(WAITS_IN_MEMORY);
+interface Measured {
+  /** Null until the measured call is answered. */
+  wait: Wait | null;
+  sentMs: number;
+}
+
+/** The call that this isolate measured last, by account and region. */
+const lastMeasured = createLru<Measured>(WAITS_IN_MEMORY);
 
 /**
- * Measures how long an answer takes. The next call for the same account takes the wait along, so that measuring costs no call of
- * its own. A wait that no call takes along is lost.
+ * Measures how long an answer takes. The next measured call for the same account takes the wait along, so that measuring
+ * costs no call of its own. A wait that no call takes along is lost.
  */
 export const measured = async (
   accountId: string,
@@ -19,11 +27,12 @@ export const measured = async (
 ): Promise<VerifyReply & AnsweredIn> => {
   if (region === null) return ask(null);
   const name = `${accountId}@${region}`;
-  const lastWait = lastWaits.get(name) ?? null;
-  lastWaits.delete(name);
   const sentMs = Date.now();
-  const reply = await ask(lastWait);
-  if (reply.refused === null)
-    lastWaits.set(name, { answeredIn: reply.region ?? null, ms: Date.now() - sentMs });
+  const last = lastMeasured.get(name);
+  if (last && sentMs - last.sentMs < MEASURE_EVERY_MS) return ask(null);
+  const now: Measured = { wait: null, sentMs };
+  lastMeasured.set(name, now);
+  const reply = await ask(last?.wait ?? null);
+  if (reply.refused === null) now.wait = { answeredIn: reply.region ?? null, ms: Date.now() - sentMs };
   return reply;
 };

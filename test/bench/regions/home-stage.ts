@@ -1,6 +1,6 @@
 // What the feature costs an account without branches, with real conditions: no simulated delays.
 import { type Load, startLoad } from '../load/load.ts';
-import { median, planOf, type Target } from '../rounds.ts';
+import { planOf, type Target } from '../rounds.ts';
 import { untilIdle } from '../runtime.ts';
 import { verifyTarget } from '../targets.ts';
 import type { Worlds } from './latency-stage.ts';
@@ -43,9 +43,6 @@ export const measureHome = async (load: Load, { off, on }: Worlds, rounds: numbe
   const [wrong] = otherLoad.wrong();
   await otherLoad.stop();
   if (wrong !== undefined) throw new Error(`Unexpected responses: ${wrong}`);
-  return {
-    off: median(figures.map((figure) => figure.off)),
-    on: median(figures.map((figure) => figure.on)),
-    ratio: median(figures.map((figure) => figure.off / figure.on)),
-  };
+  const mean = (of: 'off' | 'on') => figures.reduce((sum, figure) => sum + figure[of], 0) / figures.length;
+  return { off: mean('off'), on: mean('on'), ratio: mean('off') / mean('on') };
 };
