@@ -172,7 +172,7 @@ export class GateBranch extends DurableObject<Env> {
   #answerHere(call: Call, nowMs: number): VerifyReply | null {
     const { presented, callId } = call;
     if (this.#forwarding.wasForwarded(callId) || !this.#home.mayAnswer(nowMs)) return null;
-    if (!this.#copy.key(presented.keyId)) return null;
+    if (!this.#copy.account() || !this.#copy.key(presented.keyId)) return null;
     const step = this.#applications.decide(call, nowMs);
     if (step === 'forward') return null;
     const reply = this.#answerNow(call, nowMs);
