@@ -58,6 +58,8 @@ interface Parts {
 }
 
 const STAGED = 'restored_';
+/** Whether a table has rows of a restore that was not committed. */
+export const isStaged = (table: string) => table.startsWith(STAGED);
 const RESTORED_ID = 'restored_id';
 const VERSION = 'storage_version';
 /** How long after the restart the alarm goes on with the object's work. */
@@ -72,11 +74,9 @@ export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRe
   const isOther = new Set([VERSION, ...copies]);
   const isOwn = new Set([RESTORED_ID, 'name', 'reported_state', ...own]);
 
-  const tables = () => disk.tables().filter((name) => !isOther.has(name) && !name.startsWith(STAGED));
+  const tables = () => disk.tables().filter((name) => !isOther.has(name) && !isStaged(name));
   const values = () => [...kv.list()].filter(([name]) => !isOwn.has(name));
-  const dropStaged = () => {
-    for (const name of disk.tables()) if (name.startsWith(STAGED)) sql.exec(`DROP TABLE ${quote(name)}`);
-  };
+  const dropStaged = () => disk.drop(disk.tables().filter(isStaged));
   const isEmpty = () =>
     tables().every((name) => sql.exec(`SELECT 1 FROM ${quote(name)} LIMIT 1`).toArray().length === 0);
 

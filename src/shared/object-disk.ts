@@ -68,8 +68,8 @@ export const openDisk = (sql: SqlStorage) => {
     sql.exec(`DROP TABLE IF EXISTS ${LOG}`);
   };
 
-  const drop = () => {
-    for (const table of tables()) sql.exec(`DROP TABLE ${quote(table)}`);
+  const drop = (names = tables()) => {
+    for (const table of names) sql.exec(`DROP TABLE ${quote(table)}`);
   };
 
   const wherePrimaryKey = (table: string) =>

@@ -13,12 +13,20 @@ export const killGate = (accountId: string, epoch: number) =>
     () => {},
   );
 
-/** Runs the gates' alarms until the account has arrived in its new region. */
-export const arrive = (accountId: string, epoch: number) =>
+/** The names of a gate's tables. */
+export const tablesOf = (accountId: string, epoch: number) =>
+  runInDurableObject(gateIn(accountId, epoch), (_gate, { storage }) =>
+    storage.sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '_cf_*'")
+      .toArray()
+      .map(({ name }) => name),
+  );
+
+/** Runs the gates' alarms until the account has arrived in its new region, from the object of the epoch `from`. */
+export const arrive = (accountId: string, epoch: number, from = epoch - 1) =>
   waitUntil(
     async () => {
-      for (const each of [epoch - 1, epoch])
-        await runDurableObjectAlarm(gateIn(accountId, each)).catch(() => {});
+      for (const each of [from, epoch]) await runDurableObjectAlarm(gateIn(accountId, each)).catch(() => {});
       return gate(accountId).movingTo();
     },
     (movingTo) => movingTo === null,

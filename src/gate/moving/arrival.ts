@@ -4,7 +4,7 @@ import { accounts, feed } from '../../db/schema.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { writeOrRestart } from '../../shared/write-or-restart.ts';
 import type { Disk, TableRows } from '../../shared/object-disk.ts';
-import type { StoredPlace } from './place.ts';
+import { KEEP_MS, type StoredPlace } from './place.ts';
 
 /** A message from a gate to the object that takes its place. */
 export interface Part {
@@ -47,8 +47,11 @@ export const openArrival = (parts: Parts) => {
         if (schema) disk.create(schema);
         for (const rows of tables) disk.write(rows);
         if (values) place.replaceValues(values);
-        place.save({ state: 'receiving', number, region, isComplete: values !== undefined });
+        const isComplete = values !== undefined;
+        place.save({ state: 'receiving', number, region, isComplete, atMs: Date.now() });
       });
+      // Rows that nothing follows are deleted. All rows may be the account's only ones.
+      void ctx.storage.setAlarm(Date.now() + KEEP_MS);
     },
 
     /** The first call proves that the object before has stopped to answer. */
@@ -73,7 +76,8 @@ export const openArrival = (parts: Parts) => {
       ]);
       await pull();
       const earlier = Array.from({ length: Math.max(0, epoch - 2) }, (_, index) => index + 1);
-      await Promise.all(earlier.map(redirect));
+      // Without this, they forward by way of the objects between.
+      await Promise.allSettled(earlier.map(redirect));
       if (place.now().state === 'home')
         place.save({ state: 'home', arrived: { region, atMs, isAnnounced: true } });
     },

@@ -1,5 +1,6 @@
-import { DAY_MS } from '../../shared/rules/dates.ts';
+import { DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import type { Region } from '../../shared/rules/regions.ts';
+import { isStaged } from '../../shared/object-backup.ts';
 import { within } from '../../shared/within.ts';
 import { writeOrRestart } from '../../shared/write-or-restart.ts';
 import type { Part } from './arrival.ts';
@@ -15,6 +16,8 @@ const LAST_ROWS = 200;
 /** Calls wait for the calls before them at most this long, and then at most this long for the last message. */
 const DRAIN_MS = 500;
 const LAST_MESSAGE_MS = 2_000;
+/** A move that has copied nothing for this long, or has not been completed this long after, is given up. */
+const GIVE_UP_MS = HOUR_MS;
 
 interface Parts {
   ctx: DurableObjectState;
@@ -22,7 +25,8 @@ interface Parts {
   disk: Disk;
   routing: Routing;
   epoch: number;
-  receive: (region: Region, part: Part) => Promise<void>;
+  /** Sends a message to the object of a later epoch. */
+  receive: (epoch: number, part: Part) => Promise<void>;
   /** Writes what the gate still has in memory. */
   flush: () => void;
   /** Whether the gate loads its copy, in which it replaces whole tables. */
@@ -45,20 +49,24 @@ export const openDeparture = (parts: Parts) => {
   const { ctx, place, disk, routing, epoch, receive, flush, isLoading } = parts;
   let isLeaving = false;
 
+  const nextEpoch = () => epoch + 1 + (movingFrom(place).givenUp ?? 0);
+
   const send = async (part: Omit<Part, 'number' | 'region'>, ms = MESSAGE_MS): Promise<void> => {
     const moving = movingFrom(place);
     const number = moving.number + 1;
     place.save({ ...moving, number });
-    await within(ms, receive(moving.region, { ...part, number, region: moving.region }));
+    await within(ms, receive(nextEpoch(), { ...part, number, region: moving.region }));
   };
 
   const advance = (copied: Moving['copied']) => {
     const moving = movingFrom(place);
-    place.save({ ...moving, copied: { ...moving.copied, ...copied } });
+    place.save({ ...moving, copied: { ...moving.copied, ...copied }, advancedMs: Date.now() });
   };
 
   const startCopying = () =>
     writeOrRestart(ctx, () => {
+      // A backup can't be restored during a move.
+      disk.drop(disk.tables().filter(isStaged));
       disk.watch();
       place.save({ ...movingFrom(place), layout: disk.layout(), copied: null });
     });
@@ -79,8 +87,8 @@ export const openDeparture = (parts: Parts) => {
       advance({ [table]: last ?? 'end' });
       return true;
     }
-    if (disk.logLength() <= LAST_ROWS) return false;
-    const { parts: tables, through } = disk.changes();
+    const { parts: tables, through, isAll } = disk.changes();
+    if (isAll && disk.logLength() <= LAST_ROWS) return false;
     await send({ tables });
     disk.forgetChanges(through);
     return true;
@@ -104,7 +112,7 @@ export const openDeparture = (parts: Parts) => {
       writeOrRestart(ctx, () => {
         disk.unwatch();
         const atMs = Date.now();
-        place.save({ state: 'moved', epoch: epoch + 1, region, atMs, hasBegun: false, isEmptied: false });
+        place.save({ state: 'moved', epoch: nextEpoch(), region, atMs, hasBegun: false, isEmptied: false });
       });
     } finally {
       isLeaving = false;
@@ -118,15 +126,29 @@ export const openDeparture = (parts: Parts) => {
 
     start: (region: Region, home: Region | null): MoveReply => {
       const now = place.now();
-      if (now.state === 'moving')
-        return { refused: now.region === region ? null : 'moving', movingTo: now.region };
+      const movingTo = place.movingTo();
+      if (movingTo !== null) return { refused: movingTo === region ? null : 'moving', movingTo };
       if (now.state !== 'home' || region === home) return { refused: null, movingTo: null };
-      const { arrived } = now;
-      if (arrived?.isAnnounced === false) return { refused: 'moving', movingTo: arrived.region };
+      const { arrived, givenUp } = now;
       const waitMs = (arrived?.atMs ?? 0) + DAY_MS - Date.now();
       if (waitMs > 0) return { refused: 'too_soon', retryAfterSeconds: Math.ceil(waitMs / 1_000) };
-      place.save({ state: 'moving', region, arrived, number: 0, layout: '', copied: null });
+      const copied = { layout: '', copied: null, advancedMs: Date.now() };
+      place.save({ state: 'moving', region, arrived, number: 0, ...copied, givenUp });
       return { refused: null, movingTo: region };
+    },
+
+    isStuck: (): boolean => {
+      const { advancedMs } = movingFrom(place);
+      return advancedMs !== undefined && Date.now() >= advancedMs + GIVE_UP_MS;
+    },
+
+    /** The account stays here. */
+    giveUp: () => {
+      const { arrived, givenUp = 0 } = movingFrom(place);
+      writeOrRestart(ctx, () => {
+        disk.unwatch();
+        place.save({ state: 'home', arrived, givenUp: givenUp + 1 });
+      });
     },
 
     /** Goes on with the move. Returns false if it has to wait. */

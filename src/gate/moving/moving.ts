@@ -1,17 +1,14 @@
 import { databaseOf } from '../../db/client.ts';
 import { logError } from '../../shared/log.ts';
 import { gateAt } from '../../shared/objects.ts';
-import { DAY_MS } from '../../shared/rules/dates.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { backoffMs } from '../alarm-time.ts';
 import { openArrival } from './arrival.ts';
 import { openDeparture } from './departure.ts';
 import { openDisk } from '../../shared/object-disk.ts';
-import { openPlace } from './place.ts';
+import { KEEP_MS, openPlace } from './place.ts';
 import { openRouting } from './routing.ts';
 
-/** The rows of an account that has moved stay this long at its former home, where only an operator can read them. */
-const KEEP_MS = DAY_MS;
 /** While the copy of D1 is loaded, a move waits. */
 const WAIT_MS = 1_000;
 
@@ -69,41 +66,49 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
     disk,
     routing,
     epoch,
-    receive: async (region, part) => gateAt(env, accountId, epoch + 1, region).receive(part),
+    receive: async (next, part) => gateAt(env, accountId, next, part.region).receive(part),
     flush: () => served().flush(),
     isLoading: () => served().isLoading(),
   });
 
-  const empty = () => {
+  /** Deletes the rows that are not needed any more. Returns when they may be deleted, or null. */
+  const emptyIfDue = (): number | null => {
     const now = place.now();
-    if (now.state !== 'moved') return;
+    const isLeft = now.state === 'moved' || (now.state === 'receiving' && !now.isComplete);
+    if (!isLeft || now.isEmptied || now.atMs === undefined) return null;
+    const waitMs = now.atMs + KEEP_MS - Date.now();
+    if (waitMs > 0) return waitMs;
     storage.transactionSync(() => {
       disk.drop();
       place.replaceValues([]);
       place.save({ ...now, isEmptied: true });
     });
+    return null;
+  };
+
+  const goOnMoving = async (): Promise<number | null> => {
+    if (!departure.isStuck()) return (await departure.step()) ? 1 : WAIT_MS;
+    departure.giveUp();
+    logError('move_given_up', new Error('The move took too long.'), { account_id: accountId, epoch });
+    return null;
   };
 
   /** Does what is due. Returns the delay before this should be called again, or null. */
   const work = async (): Promise<number | null> => {
     const now = place.now();
-    if (now.state === 'moving') return (await departure.step()) ? 1 : WAIT_MS;
+    if (now.state === 'moving') return goOnMoving();
     if (now.state === 'home' && now.arrived?.isAnnounced === false) {
       await arrival.announce(now.arrived.region, now.arrived.atMs);
       return null;
     }
-    if (now.state !== 'moved' || now.isEmptied) return null;
-    if (!now.hasBegun) {
+    if (now.state === 'moved' && !now.hasBegun) {
       // Any call lets the next object begin.
       await next()?.pull();
       const later = place.now();
       // A later move may have changed the place meanwhile.
       if (later.state === 'moved') place.save({ ...later, hasBegun: true });
     }
-    const waitMs = now.atMs + KEEP_MS - Date.now();
-    if (waitMs > 0) return waitMs;
-    empty();
-    return null;
+    return emptyIfDue();
   };
 
   /** Sets the alarm, but never later than it is set already. */
@@ -135,11 +140,7 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
     },
 
     /** Where the account moves to, or null. */
-    movingTo: (): Region | null => {
-      const now = place.now();
-      if (now.state === 'moving') return now.region;
-      return now.state === 'home' && now.arrived?.isAnnounced === false ? now.arrived.region : null;
-    },
+    movingTo: place.movingTo,
 
     redirect: (later: number): void => {
       const now = place.now();

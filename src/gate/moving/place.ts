@@ -1,5 +1,12 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import { FIRST_EPOCH } from '../../shared/objects.ts';
+import { DAY_MS } from '../../shared/rules/dates.ts';
+
+/**
+ * The rows of an account that has moved stay this long at its former home, where only an operator can read them, and those of
+ * a move that was given up as long where they have arrived.
+ */
+export const KEEP_MS = DAY_MS;
 
 /** Answers the account's calls. `arrived` is set if it has come from another region. */
 interface Home {
@@ -10,6 +17,8 @@ interface Home {
     /** Whether D1 and the earlier objects know that the account is here. */
     isAnnounced: boolean;
   } | null;
+  /** How many moves from here were given up. Their objects may exist, in another region, so no later move uses them. */
+  givenUp?: number | undefined;
 }
 
 /** Answers the account's calls, and copies its rows to the object of the next epoch. */
@@ -24,6 +33,9 @@ export interface Moving {
   layout: string;
   /** The last copied primary key of each table, or 'end'. Null before the next object has the tables. */
   copied: Record<string, SqlStorageValue[] | 'end'> | null;
+  /** When `copied` last changed. A move from a release before doesn't have it until then. */
+  advancedMs?: number;
+  givenUp?: number | undefined;
 }
 
 /** Forwards all calls to the object of a later epoch. Storing this is the fence: nothing is counted here afterwards. */
@@ -43,6 +55,10 @@ interface Receiving {
   number: number;
   region: Region | null;
   isComplete: boolean;
+  /** When the last message has arrived. */
+  atMs?: number;
+  /** Whether the rows were deleted, because no more have come. */
+  isEmptied?: boolean;
 }
 
 export type Place = Home | Moving | Moved | Receiving;
@@ -67,6 +83,12 @@ export const openPlace = (kv: SyncKvStorage, epoch: number) => {
     save: (next: Place) => {
       kv.put(PLACE, next);
       place = next;
+    },
+
+    /** Where the account moves to, or null. */
+    movingTo: (): Region | null => {
+      if (place.state === 'moving') return place.region;
+      return place.state === 'home' && place.arrived?.isAnnounced === false ? place.arrived.region : null;
     },
 
     /** All stored values that move. */

@@ -1,0 +1,173 @@
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../../src/gate/account-gate.ts';
+import type { Part } from '../../../src/gate/moving/arrival.ts';
+import { readReply } from '../../../src/gate/replies.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
+import { type Customer, signUp } from '../../support/client.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { gate } from '../../support/gate.ts';
+import { arrive, gateIn, move, tablesOf } from '../../support/moving.ts';
+import { waitUntil } from '../../support/outbox.ts';
+import { presentedKey, setHome } from '../../support/regions.ts';
+
+// Moves that fail or take long, and what is left after one.
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+type Receive = (part: Part) => unknown;
+const spyOnReceive = () =>
+  vi.spyOn(AccountGate.prototype as unknown as Record<'receive', Receive>, 'receive');
+
+const CUT_OFF = new Error('The region is cut off.');
+
+const moveTo = async ({ asSession }: Customer, region: string) => {
+  const { status, body } = await asSession('POST', '/api/home-region', { region });
+  return [status, body.error?.code ?? body];
+};
+
+const runAlarm = (accountId: string, epoch: number) => runDurableObjectAlarm(gateIn(accountId, epoch));
+
+test('a move that doesn’t get on for an hour is given up, and the account can move elsewhere', async () => {
+  useFakeClock();
+  const ada = await signUp();
+  const { accountId } = ada;
+  await setHome(accountId, 'enam');
+  const { license_key: licenseKey } = await ada.createLicense();
+  let isCutOff = false;
+  const original = Reflect.get(AccountGate.prototype, 'receive');
+  const receive = spyOnReceive().mockImplementation(function (this: AccountGate, part) {
+    if (isCutOff) throw CUT_OFF;
+    isCutOff = true;
+    return original.call(this, part);
+  });
+  expect(await moveTo(ada, 'oc')).toEqual([202, { home_region: 'enam', moving_to: 'oc' }]);
+  const goOn = async () => {
+    await runAlarm(accountId, 1);
+    return gate(accountId).movingTo();
+  };
+  await waitUntil(goOn, () => receive.mock.calls.length > 2);
+  vi.advanceTimersByTime(HOUR_MS - 1);
+  expect(await goOn()).toBe('oc');
+  vi.advanceTimersByTime(1);
+  await waitUntil(goOn, (movingTo) => movingTo === null);
+  expect((await ada.asSession('GET', '/api/account')).body).toMatchObject({
+    home_region: 'enam',
+    moving_to: null,
+  });
+  expect((await ada.verify(licenseKey)).body).toMatchObject({ valid: true, api_usage: 1 });
+  expect(await tablesOf(accountId, 1)).not.toContain('moving_log');
+
+  // The object in the region that was cut off stays there, so this move needs another one.
+  receive.mockRestore();
+  expect(await moveTo(ada, 'weur')).toEqual([202, { home_region: 'enam', moving_to: 'weur' }]);
+  await arrive(accountId, 3, 1);
+  const reply = readReply(await gateIn(accountId, 1).verify(presentedKey(ada), licenseKey, 'a-call'));
+  expect(reply).toMatchObject({ refused: null, apiUsage: 2, epoch: 3 });
+  expect((await ada.asSession('GET', '/api/account')).body.home_region).toBe('weur');
+
+  // The rows of the move that was given up don't stay either.
+  expect(await tablesOf(accountId, 2)).toContain('activations');
+  vi.advanceTimersByTime(DAY_MS);
+  await runAlarm(accountId, 2);
+  expect(await tablesOf(accountId, 2)).toEqual([]);
+});
+
+test('the former home deletes its rows a day after the move, and goes on forwarding calls', async () => {
+  useFakeClock();
+  const ada = await signUp();
+  const { accountId } = ada;
+  const { license_key: licenseKey } = await ada.createLicense();
+  await move(accountId, 'oc');
+  const callFormer = async (callId: string) =>
+    readReply(await gateIn(accountId, 1).verify(presentedKey(ada), licenseKey, callId));
+  vi.advanceTimersByTime(DAY_MS - 1_000);
+  await runAlarm(accountId, 1);
+  expect(await tablesOf(accountId, 1)).toContain('licenses');
+  vi.advanceTimersByTime(1_000);
+  await runAlarm(accountId, 1);
+  expect(await tablesOf(accountId, 1)).toEqual([]);
+  const values = await runInDurableObject(gateIn(accountId, 1), (_gate, { storage }) =>
+    [...storage.kv.list()].map(([name]) => name),
+  );
+  expect(values.toSorted()).toEqual(['name', 'place']);
+  expect(await callFormer('a day later')).toMatchObject({ refused: null, apiUsage: 1, epoch: 2 });
+});
+
+test('a repeated request is answered like the first one until the move is over', async () => {
+  const ada = await signUp();
+  const { accountId } = ada;
+  await setHome(accountId, 'enam');
+  const started = [202, { home_region: 'enam', moving_to: 'oc' }];
+  expect(await Promise.all([moveTo(ada, 'oc'), moveTo(ada, 'oc')])).toEqual([started, started]);
+  // The new home answers, and D1 doesn't know it yet.
+  const pull = vi.spyOn(AccountGate.prototype, 'pull');
+  await waitUntil(
+    () => runAlarm(accountId, 1),
+    () => pull.mock.calls.length > 0,
+  );
+  expect(await gate(accountId).movingTo()).toBe('oc');
+  expect(await moveTo(ada, 'oc')).toEqual(started);
+  expect(await moveTo(ada, 'enam')).toEqual([409, 'invalid_transition']);
+  await arrive(accountId, 2);
+  expect(await moveTo(ada, 'oc')).toEqual([202, { home_region: 'oc', moving_to: null }]);
+});
+
+test.each(['durableObjectReset', 'retryable', 'overloaded'])(
+  'an outage of the new home (%s) is unavailable to callers who ask the former one',
+  async (property) => {
+    const ada = await signUp();
+    await move(ada.accountId, 'oc');
+    const original = Reflect.get(AccountGate.prototype, 'verify');
+    const verify = vi.spyOn(AccountGate.prototype, 'verify').mockImplementation(function (
+      this: AccountGate,
+      ...args
+    ) {
+      const { name } = (this as unknown as { ctx: DurableObjectState }).ctx.id;
+      if (name?.endsWith('~2')) throw Object.assign(new Error('The gate restarts.'), { [property]: true });
+      return original.apply(this, args);
+    });
+    const { status, body } = await ada.verify('ANY-LICENSE');
+    expect([status, body.error.code]).toEqual([503, 'unavailable']);
+    expect(verify.mock.calls.length).toBeGreaterThan(1);
+  },
+);
+
+test('a restore that was cut off before the move doesn’t stop it', async () => {
+  const ada = await signUp();
+  const restore = gate(ada.accountId) as unknown as { backup: (call: object) => Promise<object> };
+  const { page } = (await restore.backup({ kind: 'read', cursor: null })) as { page: { steps: number } };
+  expect(await restore.backup({ kind: 'begin', id: 'a', steps: page.steps, replaces: true })).toEqual({});
+  await move(ada.accountId, 'oc');
+  expect((await tablesOf(ada.accountId, 2)).filter((name) => name.startsWith('restored_'))).toEqual([]);
+});
+
+const countRefusals = (accountId: string, epoch: number) =>
+  runInDurableObject(
+    gateIn(accountId, epoch),
+    (_gate, { storage }) => storage.sql.exec('SELECT * FROM seat_refusals').toArray().length,
+  );
+
+test('the last rows move in several messages if they are too long for one', async () => {
+  const ada = await signUp();
+  const { accountId } = ada;
+  const original = Reflect.get(AccountGate.prototype, 'receive');
+  let isFilled = false;
+  const fill = () =>
+    runInDurableObject(gateIn(accountId, 1), (_gate, { storage }) => {
+      storage.sql.exec(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+         INSERT INTO seat_refusals SELECT printf('%080000d', i), i FROM n`,
+      );
+    });
+  spyOnReceive().mockImplementation(async function (this: AccountGate, part) {
+    original.call(this, part);
+    if (isFilled || !part.tables?.some(({ table }) => table === 'storage_version')) return;
+    isFilled = true;
+    await fill();
+  });
+  await move(accountId, 'oc');
+  expect(await countRefusals(accountId, 2)).toBe(20);
+});
