@@ -16,6 +16,7 @@ import { licenseRoutes } from './licenses/routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { regionRoutes } from './regions/routes.ts';
 import { exportRoutes, importRoutes } from './transfer/routes.ts';
+import { erasureRoutes } from './erasure/routes.ts';
 import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { twoFactorRoutes } from './two-factor/routes.ts';
@@ -30,6 +31,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/api', accountRoutes)
   .route('/api', auditRoutes)
   .route('/api', accessRoutes)
+  .route('/api', erasureRoutes)
   .route('/api/sessions', sessionRoutes)
   .route('/api', twoFactorRoutes)
   .route('/api', regionRoutes)

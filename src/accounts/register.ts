@@ -46,6 +46,7 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
     grantedPlan: null,
     grantedUntil: null,
     suspendedAt: null,
+    eraseAt: null,
     customerRef: null,
     allowedOrigins: [],
     createdAt: nowMs,

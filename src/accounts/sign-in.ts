@@ -12,6 +12,7 @@ import { databaseOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { type AccountRow, sessions, type UserRow } from '../db/schema.ts';
+import { restoreAccount } from '../erasure/restore.ts';
 import type { Mail } from '../mail/send.ts';
 import { newSignIn } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -72,6 +73,10 @@ export const signIn = async (
     ]);
   } catch (error) {
     throw violatesNotNull(error, 'sessions.account_id') ? new AppError('invalid_credentials') : error;
+  }
+  if (account.eraseAt !== null) {
+    const actor = { kind: 'session', id: row.id } as const;
+    await restoreAccount({ ...ctx, db: databaseOf(ctx.env, accountId), accountId, key: null, actor });
   }
   const mail = newSignIn(client.origin, row, nowMs);
   return {

@@ -17,7 +17,7 @@ import { findProvider } from './providers.ts';
 export const cancelSubscription = async (
   ctx: Ctx,
   at: 'period_end' | 'now',
-  origin: string,
+  origin: string | null,
 ): Promise<SubscriptionRow> => {
   const { db, accountId } = ctx;
   const subscription = await findLiveSubscription(ctx);

@@ -40,7 +40,7 @@ import { GATE_STEPS } from './tables.ts';
  */
 export class AccountGate extends DurableObject<Env> {
   static {
-    routeCalls(this.prototype, (gate) => gate.#moving.routing, ['alarm', 'receive', 'redirect']);
+    routeCalls(this.prototype, (gate) => gate.#moving.routing, ['alarm', 'receive', 'redirect', 'erase']);
     allowRetries(this.prototype, [...REPEATABLE]);
   }
 
@@ -240,6 +240,11 @@ export class AccountGate extends DurableObject<Env> {
   /** Reads and restores backups of what the gate owns. */
   backup(call: BackupCall): Promise<BackupReply> {
     return this.#backup(call);
+  }
+
+  /** Erases everything here and in the objects to which the account has moved. */
+  erase(): Promise<void> {
+    return this.#moving.erase();
   }
 
   override async alarm(): Promise<void> {

@@ -124,6 +124,8 @@ export const openAdmission = (
       }
       const admission = spendRate(presented, nowMs, plan);
       if (admission.refused !== null) return admission;
+      // Signing in again makes the key valid, so this refusal isn't remembered.
+      if (account.eraseAt) return { refused: 'api_key_invalid' };
       if (!isAllowedFrom(key, presented)) return { refused: 'ip_not_allowed', rate: admission.rate };
       if (account.suspendedAt) return { refused: 'account_suspended', rate: admission.rate };
       return needs === 'full' && key.scope !== 'full'

@@ -20,6 +20,8 @@ export interface CopiedAccount extends PlanTerms {
   homeRegion?: Region | null;
   /** Absent in a copy from before accounts could be suspended. */
   suspendedAt?: number | null;
+  /** Set if the account is to be erased. Absent in a copy from before accounts could be. */
+  eraseAt?: number | null;
 }
 
 export interface CopiedKey {

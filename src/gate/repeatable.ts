@@ -26,4 +26,5 @@ export const REPEATABLE = [
   'movingTo',
   'receive',
   'redirect',
+  'erase',
 ] as const;

@@ -24,6 +24,7 @@ const accountColumns = {
   grantedPlan: accounts.grantedPlan,
   grantedUntil: accounts.grantedUntil,
   suspendedAt: accounts.suspendedAt,
+  eraseAt: accounts.eraseAt,
 };
 const keyColumns = {
   id: apiKeys.id,

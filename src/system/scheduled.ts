@@ -2,11 +2,12 @@ import { pruneAuditLog } from '../audit/prune.ts';
 import { checkDue } from '../billing/check.ts';
 import { pruneBilling } from '../billing/prune.ts';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
+import { eraseDueAccounts } from '../erasure/scheduled.ts';
 import { logError } from '../shared/log.ts';
 
 /** A failure is only logged, because the next run continues. */
 const runWork = async (env: Env, { binding, db }: NamedDatabase): Promise<void> => {
-  for (const work of [pruneBilling, checkDue, pruneAuditLog]) {
+  for (const work of [eraseDueAccounts, pruneBilling, checkDue, pruneAuditLog]) {
     try {
       await work({ env, db });
     } catch (error) {

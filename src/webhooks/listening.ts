@@ -87,12 +87,10 @@ export const openListening = ({ sql, kv }: DurableObjectStorage) => {
       return cursor ?? last;
     },
 
-    read,
-
     /** Returns the blocks after the given number, and waits for the next block if there are none. */
     readOrWait: async (after: number, waitMs: number): Promise<Arrivals> => {
       const arrivals = read(after);
-      if (arrivals.events.length > 0 || wakers.size >= MAX_WAITING) return arrivals;
+      if (waitMs === 0 || arrivals.events.length > 0 || wakers.size >= MAX_WAITING) return arrivals;
       await new Promise<void>((resolve) => {
         const wake = () => {
           clearTimeout(timer);

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { newEvent, type WebhookEvent } from '../shared/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
+import { eraseObject } from '../shared/erase-object.ts';
 import { logError } from '../shared/log.ts';
 import { type Backup, type BackupCall, type BackupReply, openBackup } from '../shared/object-backup.ts';
 import { migrateObject } from '../shared/object-migrations.ts';
@@ -41,6 +42,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       'listen',
       'summary',
       'backup',
+      'erase',
     ]);
   }
 
@@ -215,8 +217,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (after === null) return null;
     await this.#work.setAlarmBy(this.#listening.endsAtMs(Date.now()));
     await this.#gate.update();
-    if (cursor === null || waitMs === 0) return this.#listening.read(after);
-    return this.#listening.readOrWait(after, waitMs);
+    return this.#listening.readOrWait(after, cursor === null ? 0 : waitMs);
   }
 
   backup(call: BackupCall): Promise<BackupReply> {
@@ -232,6 +233,10 @@ export class WebhookOutbox extends DurableObject<Env> {
       recentEvents: this.#events.recent(10),
       firstEndpointAtMs: this.ctx.storage.kv.get<number>(FIRST_ENDPOINT_AT) ?? null,
     };
+  }
+
+  erase(): Promise<void> {
+    return eraseObject(this.ctx);
   }
 
   /** Catches errors and sets the next alarm itself, because the runtime retries a failed alarm only six times. */

@@ -277,6 +277,9 @@ const OPERATORS: Step[] = [
   ['POST /operator/accounts/:id/reinstate', 'account.reinstate', operator('reinstate')],
 ];
 
+const eraseAccount: Send = ({ ada }) =>
+  ada.asKey('DELETE', '/api/account', { current_password: ada.password, confirm: ada.email });
+
 export const STEPS: Step[] = [
   ...ACCOUNT,
   ...LICENSES,
@@ -285,4 +288,5 @@ export const STEPS: Step[] = [
   ...OPERATORS,
   ['POST /api/home-region', 'account.move', session('POST', '/api/home-region', { region: 'weur' })],
   ['POST /api/logout', 'logout', session('POST', '/api/logout')],
+  ['DELETE /api/account', 'account.erase', eraseAccount],
 ];

@@ -24,6 +24,8 @@ export const accounts = sqliteTable(
     grantedUntil: integer('granted_until'),
     /** When the operator suspended the account. */
     suspendedAt: integer('suspended_at'),
+    /** When everything of the account is erased. Null unless its holder has asked for that. */
+    eraseAt: integer('erase_at'),
     /** The payment provider's id of this customer. */
     customerRef: text('customer_ref'),
     /** Origins, besides this service, that a checkout may send the browser back to. */
@@ -32,7 +34,12 @@ export const accounts = sqliteTable(
     homeRegion: text('home_region', { enum: REGIONS }),
     createdAt: integer('created_at').notNull(),
   },
-  (table) => [index('accounts_by_email').on(table.email)],
+  (table) => [
+    index('accounts_by_email').on(table.email),
+    index('accounts_to_erase')
+      .on(table.eraseAt)
+      .where(sql`${table.eraseAt} IS NOT NULL`),
+  ],
 );
 
 /** Who can sign in. Users are in the first database, wherever their account is. */

@@ -1,4 +1,5 @@
 import { databaseOf } from '../../db/client.ts';
+import { eraseObject } from '../../shared/erase-object.ts';
 import { logError } from '../../shared/log.ts';
 import { gateAt } from '../../shared/objects.ts';
 import type { Region } from '../../shared/rules/regions.ts';
@@ -145,6 +146,13 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
     redirect: (later: number): void => {
       const now = place.now();
       if (now.state === 'moved' && now.epoch < later) place.save({ ...now, epoch: later });
+    },
+
+    /** Erases this object. The next one comes first: only this one's place tells that there is one. */
+    erase: async (): Promise<void> => {
+      const { state } = place.now();
+      if (state === 'moved' || state === 'moving') await gateAt(env, accountId, epoch + 1).erase();
+      await eraseObject(ctx);
     },
 
     arm,

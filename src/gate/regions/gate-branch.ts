@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { coalesce } from '../../shared/coalesce.ts';
+import { eraseObject } from '../../shared/erase-object.ts';
 import { logError } from '../../shared/log.ts';
 import { migrateObject } from '../../shared/object-migrations.ts';
 import { gateOf, rememberEpoch } from '../../shared/objects.ts';
@@ -33,7 +34,7 @@ const EVENT_ALARM_MS = 10_000;
  */
 export class GateBranch extends DurableObject<Env> {
   static {
-    allowRetries(this.prototype, ['verify', 'application', 'tell']);
+    allowRetries(this.prototype, ['verify', 'application', 'tell', 'erase']);
   }
 
   readonly #accountId: string;
@@ -137,6 +138,10 @@ export class GateBranch extends DurableObject<Env> {
       this.#soon(this.#home.close());
     } else if (this.#home.isRenewalDue(Date.now())) this.#renewSoon();
     return this.#home.report();
+  }
+
+  async erase(): Promise<void> {
+    await eraseObject(this.ctx);
   }
 
   override async alarm(): Promise<void> {

@@ -1,0 +1,45 @@
+import { eq } from 'drizzle-orm';
+import type * as z from 'zod';
+import { confirmPassword } from '../accounts/confirm-password.ts';
+import { audit } from '../audit/audit.ts';
+import type { Client } from '../auth/client.ts';
+import { endOtherSessions } from '../auth/sessions.ts';
+import { findLiveSubscription } from '../billing/billing.ts';
+import { cancelSubscription } from '../billing/cancel-subscription.ts';
+import type { UserCtx } from '../db/ctx.ts';
+import { accounts } from '../db/schema.ts';
+import { commit } from '../gate/feed.ts';
+import { erasureRequested } from '../mail/templates.ts';
+import { invalidField } from '../shared/app-error.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
+import type { eraseAccountInput } from './schemas.ts';
+
+/** Time in which signing in keeps the account. */
+const UNDO_MS = 7 * DAY_MS;
+
+/**
+ * Schedules the erasure of the caller's account. From the return on, its API keys are refused and nobody is signed in.
+ * Returns the time, and an email to send after the response. A repeat after a failure has the same result.
+ */
+export const requestErasure = async (
+  ctx: UserCtx,
+  { current_password, confirm }: z.infer<typeof eraseAccountInput>,
+  { ip, origin }: Client,
+) => {
+  const { db, accountId } = ctx;
+  const user = await confirmPassword(ctx, current_password, ip);
+  if (confirm !== user.email) throw invalidField('confirm', 'must be the email address of this account');
+  if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now', origin);
+  const eraseAt = Date.now() + UNDO_MS;
+  await commit(
+    ctx,
+    [
+      audit(ctx, 'account.erase', null),
+      db.update(accounts).set({ eraseAt }).where(eq(accounts.id, accountId)),
+    ],
+    [{ kind: 'account', ref: accountId }],
+  );
+  // Last, so that the caller can repeat a call that failed before.
+  await endOtherSessions(ctx, accountId, null);
+  return { eraseAt, mail: { to: user.email, mail: erasureRequested(origin, eraseAt) } };
+};

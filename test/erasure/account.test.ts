@@ -1,0 +1,150 @@
+import { createScheduledController, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, test } from 'vitest';
+import { runScheduled } from '../../src/system/scheduled.ts';
+import { call, type Customer, signUp } from '../support/client.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { setPlan } from '../support/gate.ts';
+import { gateIn, move } from '../support/moving.ts';
+import { addEndpoint, outbox, withOutboxMethod } from '../support/outbox.ts';
+import { newReceiver } from '../support/receiver.ts';
+import { branch, openBranch, presentedKey, setHome } from '../support/regions.ts';
+
+const DAY_MS = 86_400_000;
+const CUSTOMER = 'erase-me@customers.example';
+
+const requestErasure = (ada: Customer, sent: object = {}) =>
+  ada.asSession('DELETE', '/api/account', { current_password: ada.password, confirm: ada.email, ...sent });
+
+const runErasure = (environment = env) => runScheduled(createScheduledController(), environment);
+
+/** Returns the tables in which any row of a database contains one of the texts. Search indexes have no text. */
+const findInD1 = async (d1: D1Database, texts: string[]) => {
+  const { results } = await d1
+    .prepare(
+      `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+       AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '\\_cf_%' ESCAPE '\\' ORDER BY name`,
+    )
+    .all<{ name: string }>();
+  const found: string[] = [];
+  for (const { name } of results) {
+    const rows = JSON.stringify((await d1.prepare(`SELECT * FROM "${name}"`).all()).results);
+    if (texts.some((text) => rows.includes(text))) found.push(name);
+  }
+  return found;
+};
+
+/** Returns the rows and values of an object, except its name. */
+const contentOf = (stub: DurableObjectStub) =>
+  runInDurableObject(stub, (_instance, { storage }) => {
+    const names = storage.sql
+      .exec<{ name: string }>(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf_%' ESCAPE '\\'",
+      )
+      .toArray();
+    const rows = names
+      .filter(({ name }) => name !== 'storage_version')
+      .flatMap(({ name }) => storage.sql.exec(`SELECT * FROM "${name}"`).toArray());
+    const values = [...storage.kv.list()].filter(([name]) => name !== 'name');
+    return JSON.stringify([...rows, ...values]);
+  });
+
+const EMPTY = '[]';
+
+test('an account is erased from every table and object after seven days, and late calls bring nothing back', async () => {
+  const ada = await signUp();
+  const bob = await signUp();
+  await setPlan(ada.accountId, 'scale');
+  await setHome(ada.accountId, 'enam');
+  await ada.asSession('PUT', '/api/v1/products/erased', { name: 'Erased', terms: { max_activations: 3 } });
+  const license = await ada.createLicense({ customer_email: CUSTOMER, product: 'erased' });
+  await ada.asSession('PATCH', `/api/v1/licenses/${license.id}`, { customer_name: 'Somebody' });
+  const kept = await bob.createLicense();
+  await ada.asSession('POST', '/api/init-payment', { plan: 'pro' });
+  await addEndpoint(ada, (await newReceiver()).url);
+  const seat = { license_key: license.license_key, fingerprint: 'machine-1', name: 'Mill' };
+  expect((await ada.asKey('POST', '/api/v1/licenses/activate', seat)).body.code).toBe('valid');
+  await openBranch('oc', ada, (await ada.createLicense()).license_key);
+  await move(ada.accountId, 'weur');
+  const number = await accountsD1
+    .prepare('SELECT number FROM search_accounts WHERE account_id = ?')
+    .bind(ada.accountId)
+    .first<number>('number');
+  const indexed = () =>
+    accountsD1
+      .prepare('SELECT count(*) AS n FROM license_trigrams WHERE rowid >> 31 = ?')
+      .bind(number)
+      .first<number>('n');
+  expect(await indexed()).toBe(2);
+
+  useFakeClock();
+  const { status, body } = await requestErasure(ada);
+  expect([status, Date.parse(body.erased_by) - Date.now()]).toEqual([202, 7 * DAY_MS]);
+  expect((await ada.verify(license.license_key)).body.error.code).toBe('api_key_invalid');
+  expect((await ada.asSession('GET', '/api/account')).body.error.code).toBe('invalid_session');
+  await runErasure();
+  const texts = [ada.accountId, ada.email, CUSTOMER, license.license_key, license.id, ada.apiKeyId];
+  expect(await findInD1(accountsD1, texts)).toEqual(
+    expect.arrayContaining(['accounts', 'api_keys', 'license_changes', 'licenses', 'payments', 'products']),
+  );
+  expect(await findInD1(firstD1, texts)).toEqual(expect.arrayContaining(['audit_log', 'users']));
+
+  useFakeClock(Date.parse(body.erased_by));
+  // A stub is of no use after a restart of its object.
+  const objects = () => [
+    gateIn(ada.accountId, 1),
+    gateIn(ada.accountId, 2),
+    branch(ada.accountId, 'oc'),
+    outbox(ada.accountId),
+  ];
+  for (const object of objects()) expect(await contentOf(object)).not.toBe(EMPTY);
+  await runErasure(withOutboxMethod('erase', () => Promise.reject(new Error('cut off'))));
+  expect(await findInD1(accountsD1, texts)).toEqual(['accounts']);
+  await runErasure();
+  expect(await findInD1(accountsD1, texts)).toEqual([]);
+  expect(await findInD1(firstD1, texts)).toEqual([]);
+  expect(await indexed()).toBe(0);
+  // The objects restart.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (const object of objects())
+    expect([object.name, await contentOf(object)]).toEqual([object.name, EMPTY]);
+
+  const late = await gateIn(ada.accountId, 1).admit(presentedKey(ada), 'verify');
+  expect(late.refused).toBe('api_key_invalid');
+  expect(await findInD1(accountsD1, texts)).toEqual([]);
+  await runDurableObjectAlarm(gateIn(ada.accountId, 1));
+  const content = (await Promise.all(objects().map(contentOf))).join();
+  expect(texts.filter((text) => content.includes(text))).toEqual([]);
+  expect((await bob.verify(kept.license_key)).body.valid).toBe(true);
+});
+
+test('signing in within seven days keeps the account', async () => {
+  const ada = await signUp();
+  const license = await ada.createLicense();
+  expect((await requestErasure(ada, { confirm: 'other@example.com' })).body.error.details).toMatchObject([
+    { path: 'confirm' },
+  ]);
+  expect((await requestErasure(ada, { current_password: 'wrong' })).status).toBe(401);
+  const { body } = await requestErasure(ada);
+  const signedIn = await call('POST', '/api/login', { body: { email: ada.email, password: ada.password } });
+  expect(signedIn.status).toBe(200);
+  expect((await ada.verify(license.license_key)).body.valid).toBe(true);
+
+  useFakeClock(Date.parse(body.erased_by));
+  await runErasure();
+  expect((await ada.verify(license.license_key)).body.valid).toBe(true);
+});
+
+test('an account with a session is not erased', async () => {
+  const ada = await signUp();
+  // As after a sign-in at the time of the request.
+  await accountsD1.prepare('UPDATE accounts SET erase_at = 1 WHERE id = ?').bind(ada.accountId).run();
+  await runErasure();
+  expect((await ada.asSession('GET', '/api/account')).status).toBe(200);
+  const row = await accountsD1
+    .prepare('SELECT erase_at FROM accounts WHERE id = ?')
+    .bind(ada.accountId)
+    .first();
+  expect(row).toEqual({ erase_at: null });
+});
