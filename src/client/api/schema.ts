@@ -92,7 +92,11 @@ export interface paths {
         get: operations["getAccount"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete the account
+         * @description Every session ends, API keys are refused, and the subscription is canceled at once. Everything of the account is erased after seven days. Signing in before then keeps the account, but its subscription stays canceled.
+         */
+        delete: operations["eraseAccount"];
         options?: never;
         head?: never;
         /** Update the account */
@@ -1632,6 +1636,22 @@ export interface components {
             /** @description How many sessions have ended. */
             ended: number;
         };
+        EraseAccount: {
+            current_password: string;
+            /**
+             * Format: email
+             * @description The email address of the account.
+             * @example ada@example.com
+             */
+            confirm: string;
+        };
+        Erasure: {
+            /**
+             * Format: date-time
+             * @description When everything of the account is erased. Signing in before then keeps the account.
+             */
+            erased_by: string;
+        };
         Error: {
             error: {
                 /** @enum {string} */
@@ -2360,6 +2380,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountDetails"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    eraseAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EraseAccount"];
+            };
+        };
+        responses: {
+            /** @description The account will be erased. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
                 };
             };
             /** @description The call failed. */
