@@ -278,7 +278,7 @@ const OPERATORS: Step[] = [
 ];
 
 const eraseAccount: Send = ({ ada }) =>
-  ada.asKey('DELETE', '/api/account', { current_password: ada.password, confirm: ada.email });
+  ada.asKey('DELETE', '/api/account', { current_password: PRIVATE.newPassword, confirm: ada.email });
 
 export const STEPS: Step[] = [
   ...ACCOUNT,
