@@ -217,22 +217,18 @@ export class AccountGate extends DurableObject<Env> {
     return this.#parts.statistics.keysLastUsedMs(keyIds);
   }
 
-  /** Starts to move the account to another region. */
   startMove(region: Region): Promise<MoveReply> {
     return this.#moving.start(region);
   }
 
-  /** Where the account moves to, or null. */
   movingTo(): Region | null {
     return this.#moving.movingTo();
   }
 
-  /** Takes rows of an account that moves here. */
   receive(part: Part): void {
     this.#moving.receive(part);
   }
 
-  /** Forwards calls to a later object than before. */
   redirect(epoch: number): void {
     this.#moving.redirect(epoch);
   }

@@ -18,6 +18,7 @@ import { type Arrivals, openListening } from './listening.ts';
 import type { Outcome } from './outcome.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import { OUTBOX_STEPS } from './outbox-steps.ts';
+import { REPEATABLE } from './repeatable.ts';
 import { openRetention } from './retention.ts';
 import { openWork } from './work.ts';
 
@@ -29,21 +30,7 @@ const FIRST_ENDPOINT_AT = 'first_endpoint_at';
  */
 export class WebhookOutbox extends DurableObject<Env> {
   static {
-    allowRetries(this.prototype, [
-      'accept',
-      'settle',
-      'getEndpoint',
-      'listEndpoints',
-      'addEndpoint',
-      'updateEndpoint',
-      'rotateSecret',
-      'replaceSealed',
-      'listDeliveries',
-      'listen',
-      'summary',
-      'backup',
-      'erase',
-    ]);
+    allowRetries(this.prototype, [...REPEATABLE]);
   }
 
   readonly #accountId: string;
