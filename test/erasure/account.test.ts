@@ -17,7 +17,7 @@ const CUSTOMER = 'erase-me@customers.example';
 const requestErasure = (ada: Customer, sent: object = {}) =>
   ada.asSession('DELETE', '/api/account', { current_password: ada.password, confirm: ada.email, ...sent });
 
-const runErasure = (environment = env) => runScheduled(createScheduledController(), environment);
+const runErasure = (environment: Env = env) => runScheduled(createScheduledController(), environment);
 
 /** Returns the tables in which any row of a database contains one of the texts. Search indexes have no text. */
 const findInD1 = async (d1: D1Database, texts: string[]) => {
