@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, notExists, sql } from 'drizzle-orm';
+import { and, eq, lte, notExists, sql } from 'drizzle-orm';
 import { findLiveSubscription } from '../billing/billing.ts';
 import { cancelSubscription } from '../billing/cancel-subscription.ts';
 import { firstDatabase } from '../db/client.ts';
@@ -44,6 +44,19 @@ const eraseObjects = async ({ env, accountId }: Ctx): Promise<void> => {
   await outboxOf(env, accountId).erase();
 };
 
+/**
+ * Sends the last email, and empties the account's row, which only marks the unfinished work from then on. An erased gate
+ * copies that row if it is called by an old API key.
+ */
+const sendLastMail = async ({ env, db, accountId }: Ctx, email: string): Promise<void> => {
+  if (email === '') return;
+  await sendMail(env, email, accountErased());
+  await db
+    .update(accounts)
+    .set({ email: '', name: null, customerRef: null, allowedOrigins: [] })
+    .where(eq(accounts.id, accountId));
+};
+
 const eraseAccount = async (ctx: Ctx, { email }: AccountRow, mayGoOn: () => boolean): Promise<void> => {
   const { env, db, accountId } = ctx;
   if (!(await deleteUser(ctx))) return restoreAccount(ctx);
@@ -53,12 +66,12 @@ const eraseAccount = async (ctx: Ctx, { email }: AccountRow, mayGoOn: () => bool
   const deleteAll = async () =>
     (await deleteRows(firstDatabase(env), accountId, mayGoOn)) && (await deleteRows(db, accountId, mayGoOn));
   if (!(await deleteAll())) return;
+  await sendLastMail(ctx, email);
   await eraseObjects(ctx);
   // A gate that was moving has added feed rows.
   if (!(await deleteAll())) return;
   await db.delete(accounts).where(eq(accounts.id, accountId));
   logLine('info', { event: 'account_erased', account_id: accountId });
-  await sendMail(env, email, accountErased());
 };
 
 export const eraseDueAccounts = async (ctx: DatabaseCtx): Promise<void> => {
@@ -66,7 +79,8 @@ export const eraseDueAccounts = async (ctx: DatabaseCtx): Promise<void> => {
     .select()
     .from(accounts)
     .where(lte(accounts.eraseAt, Date.now()))
-    .orderBy(asc(accounts.eraseAt))
+    // At random, so that accounts that can't be erased now don't keep others from it.
+    .orderBy(sql`random()`)
     .limit(MAX_ACCOUNTS);
   let steps = 0;
   for (const account of due) {

@@ -150,8 +150,14 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
 
     /** Erases this object. The next one comes first: only this one's place tells that there is one. */
     erase: async (): Promise<void> => {
-      const { state } = place.now();
-      if (state === 'moved' || state === 'moving') await gateAt(env, accountId, epoch + 1).erase();
+      const now = place.now();
+      // Ends the move, whose next message would bring rows to the next object again.
+      if (now.state === 'moving') {
+        const atMs = Date.now();
+        const { region } = now;
+        place.save({ state: 'moved', epoch: epoch + 1, region, atMs, hasBegun: true, isEmptied: true });
+      }
+      if (place.now().state === 'moved') await gateAt(env, accountId, epoch + 1).erase();
       await eraseObject(ctx);
     },
 
