@@ -212,6 +212,7 @@ const NEEDS_PROOF = new Set([
   'disableTwoFactor',
   'changePassword',
   'changeEmail',
+  'eraseAccount',
   'importLicenses',
 ]);
 

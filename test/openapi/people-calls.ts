@@ -4,7 +4,7 @@ const session = { as: 'session' } as const;
 const anonymous = { as: 'anonymous', method: 'POST' } as const;
 const CHANGE = { current_password: '{password}', password: 'another horse battery' };
 
-/** Calls about passwords, email addresses, and sessions. Those that end sessions or change the password come last. */
+/** Calls about passwords, email addresses, and sessions. Those that end sessions, change the password, or delete the account come last. */
 export const PEOPLE_CALLS: Call[] = [
   {
     ...anonymous,
@@ -52,5 +52,13 @@ export const PEOPLE_CALLS: Call[] = [
     when: 'the password is right',
     body: CHANGE,
     status: 200,
+  },
+  {
+    ...session,
+    method: 'DELETE',
+    path: '/api/account',
+    when: 'the password is right',
+    body: { current_password: CHANGE.password, confirm: '{email}' },
+    status: 202,
   },
 ];
