@@ -184,6 +184,12 @@ const exportAccount = createRoute({
   component: lazyRouteComponent(() => import('./pages/settings/export.tsx'), 'ExportSettings'),
 });
 
+const deleteAccount = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings/delete',
+  component: lazyRouteComponent(() => import('./pages/settings/delete.tsx'), 'DeleteSettings'),
+});
+
 const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound });
 
 export const router = createRouter({
@@ -211,6 +217,7 @@ export const router = createRouter({
       sessions,
       auditLog,
       exportAccount,
+      deleteAccount,
       notFound,
     ]),
   ]),

@@ -117,3 +117,8 @@ export const disableTwoFactor = mutationOptions({
     ),
   meta: { invalidates: ['account'] },
 });
+
+export const deleteAccount = mutationOptions({
+  mutationFn: (json: JsonOf<typeof api.account.$delete>) =>
+    call(api.account.$delete({ json })).catch(WRONG_PASSWORD),
+});

@@ -151,3 +151,26 @@ test('a session of another browser is asked to sign in again', async () => {
   expect(new URL(other.page.url()).pathname).toBe('/login');
   await other.context.close();
 });
+
+test('a deleted account is signed out, its keys are refused, and signing in keeps it', async () => {
+  const eve = await createAccount(service, 'eve');
+  const { api_key: apiKey } = await eve.addKey();
+  const { context, page: other } = await visitAs(eve);
+  await openPage(other, '/settings/delete');
+  const confirm = other.getByRole('button', { name: 'Delete account' });
+  expect(await confirm.isDisabled()).toBe(true);
+  await other.getByLabel('Your password').fill('not the password');
+  await other.getByLabel('Type your email address to confirm').fill(eve.email);
+  await confirm.click();
+  await other.getByText('The password is wrong.').waitFor();
+  await other.getByLabel('Your password').fill(PASSWORD);
+  await confirm.click();
+  await other.getByText('Your account will be deleted on').waitFor();
+  expect((await eve.verify(apiKey, 'no-such-license')).status).toBe(403);
+  await other.getByLabel('Email').fill(eve.email);
+  await other.getByLabel('Password').fill(PASSWORD);
+  await other.getByRole('button', { name: 'Sign in' }).click();
+  await other.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await expect.poll(async () => (await eve.verify(apiKey, 'no-such-license')).status).toBe(200);
+  await context.close();
+});

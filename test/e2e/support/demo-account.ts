@@ -220,6 +220,7 @@ const pathsWith = (licenseId: string, webhookId: string) =>
     'settings-sessions': '/settings/sessions',
     'settings-audit-log': '/settings/audit-log',
     'settings-export': '/settings/export',
+    'settings-delete': '/settings/delete',
     'not-found': '/no/such/page',
   }) as const;
 

@@ -10,6 +10,7 @@ const SECTIONS: { to: NonNullable<LinkProps['to']>; name: string }[] = [
   { to: '/settings/sessions', name: 'Sessions' },
   { to: '/settings/audit-log', name: 'Audit log' },
   { to: '/settings/export', name: 'Export' },
+  { to: '/settings/delete', name: 'Delete account' },
 ];
 
 /** A section of the settings, with links to the others. */

@@ -2,6 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { logIn } from '../../data/access-mutations.ts';
+import { formatDate } from '../../lib/format.ts';
+import type { SignInSearch } from '../../search.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Form, TextField } from '../../ui/form.tsx';
@@ -10,6 +12,12 @@ import { useHasMail } from './mail-preview.tsx';
 import { TwoFactorStep } from './two-factor-step.tsx';
 
 const route = getRouteApi('/login');
+
+const hintOf = ({ lost, erased_by: erasedBy }: SignInSearch): string => {
+  if (erasedBy)
+    return `Your account will be deleted on ${formatDate(erasedBy)}. To keep it, sign in before that day.`;
+  return lost ? 'Your session has ended. Sign in to continue where you were.' : 'Welcome back.';
+};
 
 export const Login = () => {
   const search = route.useSearch();
@@ -24,7 +32,7 @@ export const Login = () => {
   return (
     <SignInFrame
       title="Sign in"
-      hint={search.lost ? 'Your session has ended. Sign in to continue where you were.' : 'Welcome back.'}
+      hint={hintOf(search)}
       below={
         <AlternateLink question="No account yet?" to="/register" next={search.next}>
           Create one
