@@ -1,10 +1,13 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { confirmPassword } from '../accounts/confirm-password.ts';
+import { confirmPassword, wrongPassword } from '../accounts/confirm-password.ts';
 import { consumeAttempts, mailLimits } from '../accounts/throttle.ts';
+import { idIfSamePassword } from '../accounts/user.ts';
 import { deleteExpiredTokens, deleteTokens, newUserToken } from '../accounts/user-tokens.ts';
+import { auditFirst } from '../audit/audit.ts';
 import type { Client } from '../auth/client.ts';
 import type { UserCtx } from '../db/ctx.ts';
+import { violatesNotNull } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
 import { confirmEmail, emailChangeRequested, tokenUrl } from '../mail/templates.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
@@ -22,11 +25,17 @@ export const changeEmail = async (
   const taken = await ctx.firstDb.select().from(users).where(eq(users.email, email)).get();
   if (taken) throw new AppError('email_taken');
   const { token, row } = newUserToken(ctx, user.accountId, 'change_email', email);
-  await ctx.firstDb.batch([
-    deleteTokens(ctx, user.accountId, ['change_email']),
-    ctx.firstDb.insert(userTokens).values(row),
-    deleteExpiredTokens(ctx),
-  ]);
+  try {
+    await ctx.firstDb.batch([
+      deleteTokens(ctx, user.accountId, ['change_email']),
+      // A change of the password cancels this one, also if it comes first.
+      ctx.firstDb.insert(userTokens).values({ ...row, accountId: idIfSamePassword(ctx, user) }),
+      auditFirst(ctx, 'email.request_change', null),
+      deleteExpiredTokens(ctx),
+    ]);
+  } catch (error) {
+    throw violatesNotNull(error, 'user_tokens.account_id') ? wrongPassword() : error;
+  }
   return [
     { to: email, mail: confirmEmail(tokenUrl(origin, 'verify-email', token)) },
     { to: user.email, mail: emailChangeRequested(origin, email) },

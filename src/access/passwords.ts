@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { confirmPassword, wrongPassword } from '../accounts/confirm-password.ts';
 import { hashPassword } from '../accounts/passwords.ts';
@@ -79,14 +79,13 @@ export const resetPassword = async (
   const passwordHash = await hashPassword(input.password);
   const emailVerifiedAt = user.emailVerifiedAt ?? Date.now();
   const changed = { ...user, passwordHash, passwordChangedAt: Date.now(), emailVerifiedAt };
+  // A token that was sent to an earlier address while the address changed is no proof.
+  const isUsable = sql`${isUnused(tokenHash)} AND ${users.email} = ${email}`;
   try {
     const statements = [
-      setPassword(ctx, changed, isUnused(tokenHash)),
+      setPassword(ctx, changed, isUsable),
       // The link has proven that the email address is the user's.
-      ctx.firstDb
-        .update(users)
-        .set({ emailVerifiedAt })
-        .where(and(eq(users.accountId, accountId), eq(users.email, email))),
+      ctx.firstDb.update(users).set({ emailVerifiedAt }).where(eq(users.accountId, accountId)),
       endOtherSessions(ctx, accountId, null),
       deleteTokens(ctx, accountId, ENDED_WITH_PASSWORD),
     ];

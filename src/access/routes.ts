@@ -4,7 +4,7 @@ import { confirmEmail, findUnverified, sendVerification } from '../accounts/veri
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { setSignInCookies } from '../auth/session-cookie.ts';
-import { type AppEnv, publicCtx, userCtx } from '../http/context.ts';
+import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
 import { twoFactorRequired } from '../two-factor/challenge.ts';
@@ -38,7 +38,8 @@ export const accessRoutes = new Hono<AppEnv>()
     body(changePasswordInput),
     async (c) => {
       const sessionHash = c.get('sessionHash') ?? null;
-      const changed = await changePassword(userCtx(c), c.req.valid('json'), clientOf(c), sessionHash);
+      const change = changePassword(userCtx(c), c.req.valid('json'), clientOf(c), sessionHash);
+      const changed = await completed(c, change);
       c.executionCtx.waitUntil(sendMail(c.env, changed.to, changed.mail));
       return c.json({ changed: true as const }, 200);
     },
@@ -135,7 +136,7 @@ export const accessRoutes = new Hono<AppEnv>()
     }),
     body(changeEmailInput),
     async (c) => {
-      const mails = await changeEmail(userCtx(c), c.req.valid('json'), clientOf(c));
+      const mails = await completed(c, changeEmail(userCtx(c), c.req.valid('json'), clientOf(c)));
       for (const { to, mail } of mails) c.executionCtx.waitUntil(sendMail(c.env, to, mail));
       return c.json(ACCEPTED, 202);
     },

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { type AppEnv, publicCtx, userCtx } from '../http/context.ts';
+import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { clientOf } from '../auth/client.ts';
@@ -62,10 +62,7 @@ export const accountRoutes = new Hono<AppEnv>()
     }),
     body(loginInput),
     async (c) => {
-      const attempt = login(publicCtx(c), c.req.valid('json'), clientOf(c));
-      // A client that disconnects must not leave its attempt pending.
-      c.executionCtx.waitUntil(attempt.catch(() => {}));
-      const signedIn = await attempt;
+      const signedIn = await completed(c, login(publicCtx(c), c.req.valid('json'), clientOf(c)));
       if ('challenge' in signedIn) throw twoFactorRequired(signedIn);
       if (signedIn.mail) c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
       setSignInCookies(c, signedIn);

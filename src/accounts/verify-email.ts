@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { auditFirst } from '../audit/audit.ts';
 import { databaseOf } from '../db/client.ts';
 import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
@@ -39,6 +39,8 @@ export const confirmEmail = async (ctx: PublicCtx, token: string) => {
   ]);
   const isChange = purpose === 'change_email';
   const { email: oldEmail } = await getUser(ctx, accountId);
+  // A token that was sent while the address changed must not change it back.
+  const isUsable = and(isUnused(tokenHash), isChange ? undefined : eq(users.email, email));
   // Whoever has the token has got the email, but need not be signed in.
   const account: Ctx = {
     env: ctx.env,
@@ -53,7 +55,7 @@ export const confirmEmail = async (ctx: PublicCtx, token: string) => {
       // Fails the batch if the token has just been used.
       ctx.firstDb
         .update(users)
-        .set({ email: sql`CASE WHEN ${isUnused(tokenHash)} THEN ${email} END`, emailVerifiedAt: Date.now() })
+        .set({ email: sql`CASE WHEN ${isUsable} THEN ${email} END`, emailVerifiedAt: Date.now() })
         .where(eq(users.accountId, accountId)),
       auditFirst(account, isChange ? 'email.change' : 'email.verify', null),
       // Tokens that were sent to the old address end with it.

@@ -40,5 +40,14 @@ export const accountCtx = (
   ip: clientAddress(c),
 });
 
+/**
+ * Returns the result of work that goes on if the client disconnects. Otherwise, a guess of a password or code whose client
+ * hangs up would not be counted.
+ */
+export const completed = <T>(c: Context<AppEnv>, work: Promise<T>): Promise<T> => {
+  c.executionCtx.waitUntil(work.catch(() => {}));
+  return work;
+};
+
 /** For operations on the user of the account that makes the call. */
 export const userCtx = (c: Context<AppEnv>): UserCtx => ({ ...c.var.ctx, ...publicCtx(c) });

@@ -3,7 +3,7 @@ import { signedInBody, toSignedIn } from '../accounts/schemas.ts';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { setSignInCookies } from '../auth/session-cookie.ts';
-import { type AppEnv, publicCtx, userCtx } from '../http/context.ts';
+import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
 import { answerChallenge } from './challenge.ts';
@@ -32,10 +32,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
     }),
     body(twoFactorLoginInput),
     async (c) => {
-      const attempt = answerChallenge(publicCtx(c), c.req.valid('json'), clientOf(c));
-      // A client that disconnects must not leave its attempt pending.
-      c.executionCtx.waitUntil(attempt.catch(() => {}));
-      const signedIn = await attempt;
+      const signedIn = await completed(c, answerChallenge(publicCtx(c), c.req.valid('json'), clientOf(c)));
       if (signedIn.mail) c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
       setSignInCookies(c, signedIn);
       return c.json(toSignedIn(signedIn), 200);
@@ -84,7 +81,8 @@ export const twoFactorRoutes = new Hono<AppEnv>()
     }),
     body(disableTwoFactorInput),
     async (c) => {
-      const { to, mail } = await disableTwoFactor(userCtx(c), c.req.valid('json'), clientOf(c));
+      const disabled = disableTwoFactor(userCtx(c), c.req.valid('json'), clientOf(c));
+      const { to, mail } = await completed(c, disabled);
       c.executionCtx.waitUntil(sendMail(c.env, to, mail));
       return c.json({ two_factor: false as const }, 200);
     },

@@ -1,8 +1,10 @@
+import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
+import worker from '../../src/index.ts';
 import { signIn } from '../../src/accounts/sign-in.ts';
 import { getUser } from '../../src/accounts/user.ts';
 import { captureLogs, dumpDatabase, expectAbsent } from '../http/security.ts';
-import { type Answer, call, freshAddress, register } from '../support/client.ts';
+import { type Answer, call, freshAddress, ORIGIN, register } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
@@ -127,4 +129,24 @@ test('wrong current passwords count as failed logins', async () => {
   expect(outcomes([await change(), await login(ada.email, ada.password)])).toEqual({
     '429 rate_limit_exceeded': 2,
   });
+});
+
+test('a guess of the password is counted, also if its client disconnects', async () => {
+  const ada = await register();
+  const kept: Promise<unknown>[] = [];
+  const context = { waitUntil: (work: Promise<unknown>) => kept.push(work) } as unknown as ExecutionContext;
+  const guess = (method: string, path: string, fields: object) => {
+    const body = JSON.stringify({ current_password: 'wrong', ...fields });
+    const headers = { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' };
+    return worker.fetch(new Request(`${ORIGIN}/api/${path}`, { method, headers, body }), env, context);
+  };
+  for (const [method, path, fields] of [
+    ['POST', 'change-password', { password: NEW_PASSWORD }],
+    ['POST', 'change-email', { email: 'thief@example.com' }],
+    ['DELETE', 'two-factor', { code: '123456' }],
+  ] as const) {
+    const before = kept.length;
+    const { status } = await guess(method, path, fields);
+    expect([path, status, kept.length - before]).toEqual([path, 401, 1]);
+  }
 });

@@ -36,7 +36,6 @@ export const EXCEPTIONS = [
   // These send an email. The link in it makes the change.
   'POST /api/forgot-password',
   'POST /api/resend-verification',
-  'POST /api/change-email',
   // Nothing changes until the setup is confirmed.
   'POST /api/two-factor',
 ];
@@ -46,6 +45,7 @@ export const PRIVATE = {
   password: 'correct horse battery staple',
   newPassword: 'staple battery horse correct',
   bob: 'bob@example.com',
+  newEmail: 'lovelace@example.com',
   customer: 'grace@example.com',
   customerName: 'Grace Hopper',
   note: 'note about the customer',
@@ -151,6 +151,14 @@ const ACCOUNT: Step[] = [
         current_password: ada.password,
         password: PRIVATE.newPassword,
       }),
+  ],
+  [
+    'POST /api/change-email',
+    'email.request_change',
+    session('POST', '/api/change-email', {
+      email: PRIVATE.newEmail,
+      current_password: PRIVATE.newPassword,
+    }),
   ],
   ['POST /api/two-factor/confirm', 'two_factor.enable', confirmTwoFactor],
   ['POST /api/login/two-factor', 'login', loginWithTwoFactor],

@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS = [
   'password.change',
   'password.reset',
   'email.verify',
+  'email.request_change',
   'email.change',
   'session.end',
   'two_factor.enable',

@@ -8,6 +8,7 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   logout: 'Signed out',
   'password.reset': 'Password reset',
   'email.verify': 'Email address verified',
+  'email.request_change': 'Change of the email address requested',
   'email.change': 'Email address changed',
   'two_factor.enable': 'Two-factor authentication turned on',
   'two_factor.disable': 'Two-factor authentication turned off',
