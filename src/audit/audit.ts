@@ -73,7 +73,7 @@ export const auditFirst = (
  */
 export const audited = async <T>(
   ctx: Ctx,
-  [action, target, details]: [AuditAction, string, AuditDetails?],
+  [action, target, details]: [AuditAction, string | null, AuditDetails?],
   makeChange: () => Promise<T>,
 ): Promise<T> => {
   const row = toRow(ctx, action, target, details ?? null);

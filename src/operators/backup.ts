@@ -38,10 +38,10 @@ const readPage = async (ctx: Ctx, name: ObjectName, cursor: BackupCursor | null)
   return page;
 };
 
-/** Reads what an account's objects own. Each line is as of its own time: calls go on while the backup is read. */
-async function* readLines(ctx: Ctx): AsyncGenerator<Line> {
+/** Reads what an account's objects own, a line a page. Each line is as of its own time: calls go on meanwhile. */
+export async function* readBackup(ctx: Ctx): AsyncGenerator<[Line]> {
   const [gate, outbox] = await Promise.all([readPage(ctx, 'gate', null), readPage(ctx, 'outbox', null)]);
-  yield {
+  const header: Header = {
     type: 'backup',
     format: FORMAT,
     id: crypto.randomUUID(),
@@ -49,33 +49,18 @@ async function* readLines(ctx: Ctx): AsyncGenerator<Line> {
     at: isoTime(Date.now()),
     steps: { gate: gate.steps, outbox: outbox.steps },
   };
+  yield [header];
   let lines = 0;
   for (const name of OBJECTS) {
     let cursor: BackupCursor | null = null;
     do {
       const { part, next }: BackupPage = await readPage(ctx, name, cursor);
       if (part.type === 'values' || part.rows.length > 0) {
-        yield { object: name, ...part };
+        yield [{ object: name, ...part }];
         lines++;
       }
       cursor = next;
     } while (cursor);
   }
-  yield { type: 'end', lines };
+  yield [{ type: 'end', lines }];
 }
-
-/** Streams a backup as NDJSON. A line is only read once the client has taken the lines before. */
-export const streamBackup = (ctx: Ctx): ReadableStream<Uint8Array> => {
-  const lines = readLines(ctx);
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        const { value, done } = await lines.next();
-        if (done) controller.close();
-        else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
-      },
-    },
-    { highWaterMark: 0 },
-  );
-};

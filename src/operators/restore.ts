@@ -69,7 +69,8 @@ const commit = async (ctx: Ctx, name: ObjectName, id: string): Promise<void> => 
     cause = error;
   }
   const { restoredId } = await callObject(ctx, name, { kind: 'restored' });
-  if (restoredId !== id) throw new AppError('unavailable', { cause });
+  // No AppError, after which the caller would take it that nothing has changed.
+  if (restoredId !== id) throw cause ?? new Error(`The ${name} has not taken the backup.`);
 };
 
 /**

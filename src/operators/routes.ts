@@ -1,16 +1,17 @@
 import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
-import { audit, auditFirst } from '../audit/audit.ts';
+import { audit, audited, auditFirst } from '../audit/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { readRequestCounts } from '../http/request-counts.ts';
 import { body, query } from '../http/input.ts';
+import { NDJSON, streamLines } from '../http/ndjson.ts';
 import { AppError } from '../shared/app-error.ts';
 import { type AuditAction, type AuditDetails, OPERATOR } from '../shared/rules/audit.ts';
 import { checkOperatorToken } from './access.ts';
 import { getAccount, grantPlan, searchAccounts, setSuspended } from './accounts.ts';
 import { renderMetrics } from './metrics.ts';
-import { streamBackup } from './backup.ts';
+import { readBackup } from './backup.ts';
 import { restoreBackup } from './restore.ts';
 import { reseal } from './reseal.ts';
 import {
@@ -69,14 +70,16 @@ export const operatorRoutes = new Hono<AppEnv>()
     await getAccount(ctx);
     // Before the answer, so that nothing leaves the service without an entry.
     await audit(ctx, 'account.backup', null);
-    return c.body(streamBackup(ctx), 200, { 'Content-Type': 'application/x-ndjson' });
+    const log = { event: 'backup_failed', accountId: ctx.accountId };
+    return c.body(await streamLines(readBackup(ctx), log), 200, { 'Content-Type': NDJSON });
   })
   .post('/backup/:id', account, query(restoreQuery), async (c) => {
     const ctx = operatorCtx(c, c.req.valid('param').id);
     await getAccount(ctx);
     const isReplacing = c.req.valid('query').replace === 'true';
-    const restored = await restoreBackup(ctx, c.req.raw.body, isReplacing);
-    await audit(ctx, 'account.recover', null, restored);
+    const restored = await audited(ctx, ['account.recover', null], () =>
+      restoreBackup(ctx, c.req.raw.body, isReplacing),
+    );
     return c.json(restored, 200);
   })
   .post('/reseal', body(resealInput), async (c) => {
