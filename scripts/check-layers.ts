@@ -35,6 +35,7 @@ const REFUSED: [file: string, imported: string][] = [
   ['client/node/#.ts', '../../shared/ids.ts'],
   ['client/core/#.ts', 'node:crypto'],
   ['client/core/#.ts', '../node/file-store.ts'],
+  ['client/core/#.ts', '../../shared/rules/csv.ts'],
   ['web/#.ts', '../shared/ids.ts'],
   ['web/pages/#.ts', '../../gate/feed.ts'],
 ];
@@ -54,6 +55,7 @@ const ALLOWED: typeof REFUSED = [
   ['client/#.ts', './core/license.ts'],
   ['client/node/#.ts', '../core/license.ts'],
   ['client/cli/#.ts', 'node:fs'],
+  ['client/cli/#.ts', '../../shared/rules/csv.ts'],
   ['web/#.ts', '../shared/rules/dates.ts'],
 ];
 

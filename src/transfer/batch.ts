@@ -3,9 +3,9 @@ import { isRejected } from '../db/errors.ts';
 import { pull } from '../gate/feed.ts';
 import { importSeats } from './seats.ts';
 import { type Outcome, planLicense, type PlannedLicense, type PlannedProduct, planProduct } from './plan.ts';
-import type { ImportOptions, ParsedLine } from './schemas.ts';
+import { auditDetails, type ImportOptions, type ParsedLine } from './schemas.ts';
 import { commitPlan, lookUp } from './store.ts';
-import { importWebhook } from './webhooks.ts';
+import { importWebhook, type KnownWebhook } from './webhooks.ts';
 
 // Imports a batch of lines with one commit. If a change by somebody else comes first, the commit is rejected as a whole,
 // and the batch is planned again.
@@ -19,6 +19,8 @@ export interface Import {
   serviceHost: string;
   /** What a dry run would have changed so far. */
   assumed: { licenses: Map<string, PlannedLicense>; products: Map<string, PlannedProduct> };
+  /** The account's webhooks, once a line needs them. */
+  webhooks: KnownWebhook[] | null;
   /** Whether the audit log has an entry for this import. */
   isRecorded: boolean;
 }
@@ -95,7 +97,7 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(Outcome | n
       return outcomes;
     }
     for (const [key, { before, after }] of licenses) if (before === null) ids.set(key, after.id);
-    const entry = current.isRecorded ? null : { on_conflict: options.onConflict, events: options.hasEvents };
+    const entry = current.isRecorded ? null : auditDetails(options);
     try {
       const written = { licenses: [...licenses.values()], products: [...products.values()] };
       if (await commitPlan(ctx, written, { hasEvents: options.hasEvents, entry }, nowMs))

@@ -71,7 +71,7 @@ export async function* importLines(input: ImportInput): AsyncGenerator<object[]>
   const { ctx, options, serviceHost } = input;
   const keyOf = openKeys(ctx);
   const assumed = { licenses: new Map(), products: new Map() };
-  const current: Import = { ctx, options, serviceHost, assumed, isRecorded: false };
+  const current: Import = { ctx, options, serviceHost, assumed, webhooks: null, isRecorded: false };
   const totals = Object.fromEntries(RESULTS.map((result) => [result, 0])) as Record<ImportResult, number>;
   let lines = 0;
   for (const batch of inBatches(input)) {

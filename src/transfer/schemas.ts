@@ -4,11 +4,11 @@ import { text } from '../http/input.ts';
 import { toDetails } from '../http/issues.ts';
 import { createLicenseInput } from '../licenses/schemas.ts';
 import { productCode, putProductInput } from '../products/schemas.ts';
+import { isMetadataColumn } from '../shared/rules/import-lines.ts';
 import { LICENSE_STATES } from '../shared/rules/licenses.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { createWebhookInput } from '../webhooks/schemas.ts';
 import type { ErrorDetail } from '../shared/app-error.ts';
-import { isMetadataColumn } from './lines.ts';
 
 export const EXPORT_TYPES = [
   'account',
@@ -103,7 +103,7 @@ const LINES = {
   webhook: webhookLine,
 };
 type Taken = keyof typeof LINES;
-const isTaken = (type: string): type is Taken => type in LINES;
+const isTaken = (type: string): type is Taken => Object.hasOwn(LINES, type);
 /** Types of lines that an import skips. */
 const SKIPPED = new Set<string>([...EXPORT_TYPES.filter((type) => !isTaken(type)), 'end']);
 
@@ -142,7 +142,7 @@ export const parseLine = (value: unknown): ParsedLine => {
 /** Returns the columns of a CSV file that no license has. */
 export const unknownColumns = (columns: string[]): ErrorDetail[] =>
   columns
-    .filter((name) => !(name in licenseLine.shape) && !isMetadataColumn(name))
+    .filter((name) => !Object.hasOwn(licenseLine.shape, name) && !isMetadataColumn(name))
     .map((path) => ({ path, message: 'is not a known column' }));
 
 const flag = z.enum(['true', 'false']).default('false');
@@ -162,6 +162,12 @@ export type ImportOptions = {
   isDryRun: boolean;
   hasEvents: boolean;
 };
+
+/** The details of an import's entry in the audit log. */
+export const auditDetails = ({ onConflict, hasEvents }: ImportOptions) => ({
+  on_conflict: onConflict,
+  events: hasEvents,
+});
 
 export const RESULTS = ['created', 'updated', 'unchanged', 'skipped', 'failed'] as const;
 export type ImportResult = (typeof RESULTS)[number];

@@ -1,9 +1,10 @@
+import { audit } from '../audit/audit.ts';
 import type { ImportedSeat, ImportedSeatResult } from '../gate/seller-types.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects.ts';
 import type { BatchLine, Import } from './batch.ts';
 import type { Outcome } from './plan.ts';
-import type { ActivationLine } from './schemas.ts';
+import { type ActivationLine, auditDetails } from './schemas.ts';
 
 const toSeat = (value: ActivationLine): ImportedSeat => {
   const { last_seen_at = value.activated_at, last_counted_at = last_seen_at } = value;
@@ -32,24 +33,33 @@ const OUTCOMES: Record<ImportedSeatResult, Outcome> = {
   license_not_found: { error: { code: 'license_not_found', message: 'License Not Found' } },
 };
 
+/**
+ * Sends machines to the account's gate. No batch can include the gate, so an import that has changed nothing in the
+ * database has its entry in the audit log before.
+ */
+const sendSeats = async (current: Import, values: ActivationLine[]): Promise<ImportedSeatResult[]> => {
+  const { ctx, options } = current;
+  if (values.length === 0) return [];
+  if (!options.isDryRun && !current.isRecorded) {
+    await audit(ctx, 'license.import', null, auditDetails(options));
+    current.isRecorded = true;
+  }
+  const results = await gateOf(ctx.env, ctx.accountId).importSeats(values.map(toSeat), options.isDryRun);
+  if (!results) throw new AppError('unavailable');
+  return results;
+};
+
 /** Adds the machines of the activation lines to the account's gate, with one call. */
-export const importSeats = async (
-  { ctx, options, assumed }: Import,
-  lines: BatchLine[],
-): Promise<Map<BatchLine, Outcome>> => {
+export const importSeats = async (current: Import, lines: BatchLine[]): Promise<Map<BatchLine, Outcome>> => {
   const found = lines.flatMap((line) => (line.type === 'activation' ? [{ line, value: line.value }] : []));
   // A dry run has not created these licenses, so the gate doesn't know them.
   const isAssumed = ({ value }: { value: ActivationLine }) =>
-    assumed.licenses.get(value.license_key)?.before === null;
+    current.assumed.licenses.get(value.license_key)?.before === null;
   const known = found.filter((activation) => !isAssumed(activation));
-  const results =
-    known.length === 0
-      ? []
-      : await gateOf(ctx.env, ctx.accountId).importSeats(
-          known.map(({ value }) => toSeat(value)),
-          options.isDryRun,
-        );
-  if (!results) throw new AppError('unavailable');
+  const results = await sendSeats(
+    current,
+    known.map(({ value }) => value),
+  );
   return new Map([
     ...found.filter(isAssumed).map(({ line }) => [line, OUTCOMES.created] as const),
     ...known.map(({ line }, i) => [line, OUTCOMES[results[i] ?? 'skipped']] as const),

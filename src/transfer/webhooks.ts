@@ -1,27 +1,42 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AppError } from '../shared/app-error.ts';
+import { AppError, type ErrorDetail } from '../shared/app-error.ts';
+import { MAX_ENDPOINTS } from '../shared/rules/webhooks.ts';
 import { createEndpoint, listAllEndpoints } from '../webhooks/endpoints.ts';
+import type { Endpoint } from '../webhooks/outbox-tables.ts';
 import type { Import } from './batch.ts';
 import type { Outcome } from './plan.ts';
 import type { WebhookLine } from './schemas.ts';
 
+export type KnownWebhook = Pick<Endpoint, 'url' | 'events' | 'description'>;
+
+const invalid = (details: ErrorDetail[] = []): Outcome => ({
+  error: { code: 'invalid_request', message: 'Invalid Request', details },
+});
+
 /** Adds a webhook that the account doesn't have yet. It has a new secret, and is disabled until the seller enables it. */
 export const importWebhook = async (
-  { ctx, options, serviceHost }: Import,
-  value: WebhookLine,
+  current: Import,
+  { url, events = null, description = null }: WebhookLine,
 ): Promise<Outcome> => {
-  const { url, events = null, description = null } = value;
-  const isSame = (known: { url: string; events: string[] | null; description: string | null }) =>
+  const { ctx, options, serviceHost } = current;
+  // Read once for all lines, because Cloudflare limits the calls of a request.
+  current.webhooks ??= await listAllEndpoints(ctx);
+  const isSame = (known: KnownWebhook) =>
     known.url === url && known.description === description && isDeepStrictEqual(known.events, events);
-  if ((await listAllEndpoints(ctx)).some(isSame)) return { result: 'unchanged' };
-  if (options.isDryRun) return { result: 'created' };
+  if (current.webhooks.some(isSame)) return { result: 'unchanged' };
+  if (current.webhooks.length >= MAX_ENDPOINTS)
+    return invalid([{ path: 'url', message: `exceeds the limit of ${MAX_ENDPOINTS} webhooks` }]);
+  const webhook = { url, events, description };
+  if (options.isDryRun) {
+    current.webhooks.push(webhook);
+    return { result: 'created' };
+  }
   try {
-    const { endpoint } = await createEndpoint(ctx, { url, events, description }, serviceHost, 'by_you');
+    const { endpoint } = await createEndpoint(ctx, webhook, serviceHost, 'by_you');
+    current.webhooks.push(endpoint);
     return { result: 'created', id: endpoint.id };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error;
-    return {
-      error: { code: error.code, message: 'Invalid Request', details: error.options.details ?? [] },
-    };
+    return invalid(error.options.details);
   }
 };

@@ -7,6 +7,8 @@ type Columns<T> = Record<string, (item: T) => Cell>;
 const colorsFor = (stream: NodeJS.WriteStream) =>
   picocolors.createColors(stream.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb');
 
+const BAR_WIDTH = 24;
+
 /** Results go to standard output, everything else to standard error. */
 export const createOutput = (isJson: boolean) => {
   const { stdout, stderr } = process;
@@ -66,6 +68,17 @@ export const createOutput = (isJson: boolean) => {
     progress: (text: string) => {
       if (isJson || !stderr.isTTY) return;
       stderr.write(`\r\u001B[2K${text}`);
+      hasProgress = true;
+    },
+
+    /** Replaces the last progress by a bar. Without a terminal, each step is a line. */
+    bar: (share: number, text: string) => {
+      if (isJson) return;
+      const percent = Math.min(100, Math.floor(share * 100));
+      if (!stderr.isTTY) return writeError(`${percent} %: ${text}`);
+      const filled = Math.round((percent * BAR_WIDTH) / 100);
+      const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
+      stderr.write(`\r\u001B[2K${bar} ${percent} %  ${text}`);
       hasProgress = true;
     },
 

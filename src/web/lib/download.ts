@@ -1,3 +1,5 @@
+import { toCsvRecord } from '../../shared/rules/csv.ts';
+
 /** Offers a text to the user as a file. */
 export const downloadText = (name: string, type: string, text: string) => {
   const url = URL.createObjectURL(new Blob([text], { type }));
@@ -9,8 +11,5 @@ export const downloadText = (name: string, type: string, text: string) => {
   setTimeout(() => URL.revokeObjectURL(url));
 };
 
-const toCell = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-
-/** Returns a CSV file as RFC 4180 describes it. */
-export const toCsv = (rows: string[][]): string =>
-  rows.map((cells) => `${cells.map(toCell).join(',')}\r\n`).join('');
+/** Returns a CSV file. */
+export const toCsv = (rows: string[][]): string => rows.map((cells) => `${toCsvRecord(cells)}\r\n`).join('');

@@ -1,3 +1,6 @@
+import { firstRecord } from '../../shared/rules/csv.ts';
+import { type Fields, openCopies, readFields } from '../../shared/rules/import-lines.ts';
+
 // Splits a file of licenses into parts that an import accepts, without reading the whole file at once.
 
 export type ImportFormat = 'csv' | 'ndjson';
@@ -63,21 +66,79 @@ const splitLines = (text: string, format: ImportFormat, firstNumber: number) => 
   }
 };
 
-const toPart = (header: FileLine | undefined, lines: FileLine[], progress: number): Part => {
-  const numbered = new Map<number, FileLine>();
-  let number = 1;
-  for (const line of header ? [header, ...lines] : lines) {
-    if (line !== header) numbered.set(number, line);
-    number += countBreaks(line.text) + 1;
-  }
-  return { body: toFile(header?.text, lines), header: header?.text, lines: numbered, progress };
+/** Returns the text to send for a line, which has the number of the line among equal lines of the file. */
+type Numbering = (text: string) => string;
+
+/** Adds a column with the numbers, unless the file has one. A line that can't be read is sent as it is. */
+const numberCsv = (header: string): { header: string; numbered: Numbering } => {
+  const columns = (firstRecord(header)?.cells ?? []).map((name) => name.trim());
+  if (columns.includes('copy')) return { header, numbered: (text) => text };
+  const copyOf = openCopies();
+  const numbered = (text: string) => {
+    const { cells = [], isUnfinished = true } = firstRecord(text) ?? {};
+    const read = readFields(columns, cells, isUnfinished);
+    if ('problem' in read) return text;
+    return `${text}${','.repeat(columns.length - cells.length + 1)}${copyOf(read.value) ?? ''}`;
+  };
+  return { header: `${header},copy`, numbered };
 };
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const numberNdjson = (): Numbering => {
+  const copyOf = openCopies();
+  return (text) => {
+    try {
+      const value: unknown = JSON.parse(text);
+      const copy = isFields(value) ? copyOf(value) : undefined;
+      return copy === undefined ? text : JSON.stringify({ ...(value as Fields), copy });
+    } catch {
+      return text;
+    }
+  };
+};
+
+/** Makes parts of lines. The first line of a CSV file is its header. */
+const openParts = (format: ImportFormat) => {
+  let header: string | undefined;
+  let sent: { header?: string; numbered: Numbering } = { numbered: numberNdjson() };
+  return (lines: FileLine[], progress: number): Part => {
+    if (format === 'csv' && header === undefined) {
+      header = lines.shift()?.text ?? '';
+      sent = numberCsv(header);
+    }
+    const texts = lines.map(({ text }) => sent.numbered(text));
+    const numbered = new Map<number, FileLine>();
+    let number = sent.header === undefined ? 1 : countBreaks(sent.header) + 2;
+    for (const [i, line] of lines.entries()) {
+      numbered.set(number, line);
+      number += countBreaks(texts[i] ?? '') + 1;
+    }
+    return { body: toText(sent.header, texts), header, lines: numbered, progress };
+  };
+};
+
+const toText = (header: string | undefined, texts: string[]): string =>
+  [...(header === undefined ? [] : [header]), ...texts].map((text) => `${text}\n`).join('');
 
 /** Returns a file with these lines. */
 export const toFile = (header: string | undefined, lines: FileLine[]): string =>
-  [...(header === undefined ? [] : [header]), ...lines.map(({ text }) => text)]
-    .map((text) => `${text}\n`)
-    .join('');
+  toText(
+    header,
+    lines.map(({ text }) => text),
+  );
+
+const openDecoder = () => {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  return (bytes: ArrayBuffer, options: TextDecodeOptions): string => {
+    try {
+      return decoder.decode(bytes, options);
+    } catch {
+      throw new Error('The file isn’t UTF-8. Save it as UTF-8, and choose it again.');
+    }
+  };
+};
 
 /** Returns the parts of a file. Each part of a CSV file starts with the header. */
 export async function* partsOf(
@@ -85,19 +146,18 @@ export async function* partsOf(
   format: ImportFormat,
   partBytes = PART_BYTES,
 ): AsyncGenerator<Part> {
-  const decoder = new TextDecoder();
+  const decode = openDecoder();
+  const toPart = openParts(format);
   let [rest, number] = ['', 1];
-  let header: FileLine | undefined;
   for (let end = partBytes; end - partBytes < file.size; end += partBytes) {
     const bytes = await file.slice(end - partBytes, end).arrayBuffer();
     const isLast = end >= file.size;
-    const text = rest + decoder.decode(bytes, { stream: !isLast });
+    const text = rest + decode(bytes, { stream: !isLast });
     const split = splitLines(isLast ? `${text}\n` : text, format, number);
     ({ rest, number } = split);
     if (isLast && rest.trim() !== '') split.lines.push({ number, text: rest.trimEnd() });
     if (rest.length > MAX_LINE_LENGTH)
       throw new Error(`Line ${number} doesn’t end. A quote that isn’t closed may be the cause.`);
-    if (format === 'csv') header ??= split.lines.shift();
-    if (split.lines.length > 0) yield toPart(header, split.lines, Math.min(1, end / file.size));
+    if (split.lines.length > 0) yield toPart(split.lines, Math.min(1, end / file.size));
   }
 }

@@ -4,9 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PRESETS } from '../../../src/client/cli/transfer/presets.ts';
-import { readRecords } from '../../../src/client/cli/transfer/records.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createOutput } from '../../../src/client/cli/output.ts';
 
 const CLI = join(import.meta.dirname, '../../../src/client/cli.ts');
 let folder = '';
@@ -62,11 +61,12 @@ const run = async (...args: string[]) => {
   return { status, stdout, stderr };
 };
 
-const records = async (file: string, isPreset = true) => {
-  const found = [];
-  for await (const record of readRecords(file, isPreset)) found.push(record);
-  return found;
-};
+/** The lines of the first part. */
+const sentLines = () =>
+  (parts[0] ?? '')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('licenses import', () => {
   test('sends a file in parts, and writes the failed lines to a file', async () => {
@@ -110,112 +110,69 @@ describe('licenses import', () => {
     expect(JSON.parse(second.stdout).totals.created).toBe(2_001);
   });
 
+  test('keeps the rows apart whatever their cells contain, and says why a row can’t be read', async () => {
+    const rows = [
+      'KEY-000001,5" disk,never',
+      'KEY-000002,"two\r\nlines ""quoted""",',
+      ',,',
+      "KEY-000003,'=1+1,never",
+      'KEY-000004,a,b,c',
+      'KEY-000005,"no end',
+    ];
+    const file = write('rows.csv', `license_key,customer_name,product\r\n${rows.join('\r\n')}\r\n`);
+    answerPart = (lines) =>
+      answers(lines, (line) =>
+        line === '"unreadable"' ? { result: 'failed', error: { message: 'No.' } } : { result: 'created' },
+      );
+    const { stdout } = await run('licenses', 'import', file, '--json');
+    expect(JSON.parse(stdout).failures).toEqual([
+      { line: 7, error: 'The line has more fields than the header.' },
+      { line: 8, error: 'The line has a quote that isn’t closed.' },
+    ]);
+    expect(sentLines().slice(0, 3)).toEqual([
+      { license_key: 'KEY-000001', customer_name: '5" disk', product: 'never' },
+      { license_key: 'KEY-000002', customer_name: 'two\r\nlines "quoted"' },
+      { license_key: 'KEY-000003', customer_name: '=1+1', product: 'never' },
+    ]);
+  });
+
+  test('numbers lines without a key as the service compares them', async () => {
+    const rows = ['ada@example.com,Ada', 'ADA@example.com,Ada ', 'ada@example.com,Grace'];
+    const file = write('keyless.csv', `customer_email,customer_name\n${rows.join('\n')}`);
+    answerPart = (lines) => answers(lines, () => ({ result: 'created' }));
+    await run('licenses', 'import', file);
+    expect(sentLines().map(({ copy }) => copy)).toEqual([1, 2, 1]);
+  });
+
+  test('shows its progress as a bar on a terminal, and as lines elsewhere', async () => {
+    const file = write('licenses.ndjson', '{"license_key":"KEY-000001"}\n'.repeat(4_000));
+    answerPart = (lines) => answers(lines, () => ({ result: 'created' }));
+    expect((await run('licenses', 'import', file)).stderr).toBe(
+      '50 %: 2000 records, 0 failed\n100 %: 4000 records, 0 failed\n',
+    );
+    const shown = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const { isTTY } = process.stderr;
+    process.stderr.isTTY = true;
+    createOutput(false).bar(0.5, '2000 records');
+    process.stderr.isTTY = isTTY;
+    const text = shown.mock.calls[0]?.[0];
+    shown.mockRestore();
+    expect(text).toBe(`\r\u001B[2K${'█'.repeat(12)}${'░'.repeat(12)} 50 %  2000 records`);
+  });
+
+  test('refuses a file that is not UTF-8', async () => {
+    const file = join(folder, 'latin.csv');
+    writeFileSync(file, Buffer.from('license_key,customer_name\nKEY-000001,M\u00fcller\n', 'latin1'));
+    const { status, stderr } = await run('licenses', 'import', file);
+    expect([status, parts]).toEqual([2, []]);
+    expect(stderr).toContain('isn’t UTF-8');
+  });
+
   test('sends a part again whose answer was cut off', async () => {
     const file = write('licenses.ndjson', '{"license_key":"KEY-000001"}\n');
     answerPart = (lines, part) =>
       part === 1 ? null : answers(lines, () => ({ result: part === 2 ? 'created' : 'unchanged' }));
     expect((await run('licenses', 'import', file)).status).toBe(0);
     expect(parts).toHaveLength(2);
-  });
-});
-
-describe('presets', () => {
-  const csvOf = async (row: Record<string, string>) =>
-    (await records(write('sales.csv', `${Object.keys(row).join(',')}\n${Object.values(row).join(',')}\n`)))[0]
-      ?.fields ?? {};
-
-  test('reads Gumroad’s sales, and leaves out recurring charges and the totals', async () => {
-    const sale = {
-      'Purchase ID': 'p1',
-      'Item Name': 'Orrery',
-      'Buyer Name': 'Ada',
-      'Purchase Email': 'ada@example.com',
-      'Purchase Date': '2024-05-01',
-      'Fully Refunded?': '0',
-      'Recurring Charge?': '0',
-      'License Key': '11111111-22222222',
-      'License Key Enabled?': '1',
-    };
-    const { gumroad } = PRESETS;
-    expect(gumroad?.(await csvOf(sale))).toEqual({
-      license_key: '11111111-22222222',
-      customer_email: 'ada@example.com',
-      customer_name: 'Ada',
-      product: 'Orrery',
-      expires_at: null,
-      metadata: { gumroad_purchase: 'p1' },
-      created_at: '2024-05-01',
-    });
-    expect(gumroad?.({ ...sale, 'License Key Enabled?': '0' })).toMatchObject({ status: 'suspended' });
-    expect(gumroad?.({ ...sale, 'Recurring Charge?': '1' })).toBe(null);
-    expect(gumroad?.({ 'Purchase ID': 'Totals' })).toBe(null);
-  });
-
-  test('reads the licenses of the other services’ APIs', async () => {
-    const page = (item: object, list = 'data') => write('page.json', JSON.stringify({ [list]: [item] }));
-    const read = async (name: string, item: object, list?: string) =>
-      PRESETS[name]?.((await records(page(item, list)))[0]?.fields ?? {});
-    expect(
-      await read('lemonsqueezy', {
-        id: '1',
-        attributes: {
-          key: '80e15db5-c796-436b-850c-8f9c98a48abe',
-          user_email: 'ada@example.com',
-          user_name: 'Ada',
-          product_id: 7,
-          activation_limit: 5,
-          disabled: 1,
-          expires_at: '2027-05-24T14:15:07.000000Z',
-          created_at: '2024-05-24T14:15:07.000000Z',
-        },
-      }),
-    ).toEqual({
-      license_key: '80e15db5-c796-436b-850c-8f9c98a48abe',
-      customer_email: 'ada@example.com',
-      customer_name: 'Ada',
-      product: '7',
-      expires_at: '2027-05-24',
-      status: 'suspended',
-      terms: { max_activations: 5 },
-      metadata: { lemonsqueezy_id: '1' },
-      created_at: '2024-05-24T14:15:07.000Z',
-    });
-    expect(
-      await read('keygen', {
-        id: 'k1',
-        attributes: {
-          key: 'C1B6DE',
-          expiry: null,
-          status: 'ACTIVE',
-          maxMachines: 2,
-          metadata: { email: 'a@b.co', tags: [] },
-        },
-      }),
-    ).toEqual({
-      license_key: 'C1B6DE',
-      customer_email: 'a@b.co',
-      expires_at: null,
-      terms: { max_activations: 2 },
-      metadata: { email: 'a@b.co', keygen_id: 'k1' },
-    });
-    expect(
-      await read(
-        'polar',
-        {
-          id: 'p1',
-          key: 'ORRERY_1',
-          status: 'revoked',
-          limit_activations: null,
-          customer: { email: 'a@b.co' },
-        },
-        'items',
-      ),
-    ).toEqual({
-      license_key: 'ORRERY_1',
-      customer_email: 'a@b.co',
-      expires_at: null,
-      status: 'revoked',
-      metadata: { polar_id: 'p1' },
-    });
   });
 });

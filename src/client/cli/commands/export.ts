@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { once } from 'node:events';
+import { toCsvRecord } from '../../../shared/rules/csv.ts';
 import { command } from '../command.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';
@@ -23,16 +24,15 @@ const COLUMNS = [
 ];
 const NEVER = new Set(['expires_at', 'updates_until']);
 
-const toCell = (name: string, value: unknown): string => {
+const toText = (name: string, value: unknown): string => {
   if (value === null || value === undefined) return NEVER.has(name) ? 'never' : '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
 type Line = Record<string, unknown>;
 
 const toCsv = (line: Line): string | null =>
-  line['type'] === 'license' ? COLUMNS.map((name) => toCell(name, line[name])).join(',') : null;
+  line['type'] === 'license' ? toCsvRecord(COLUMNS.map((name) => toText(name, line[name]))) : null;
 
 export const exportLicenses = command({
   name: 'licenses export',

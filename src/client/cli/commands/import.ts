@@ -3,12 +3,13 @@ import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiClient } from '../../api/client.ts';
 import type { components } from '../../api/schema.ts';
+import { openCopies } from '../../../shared/rules/import-lines.ts';
 import { command, given } from '../command.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';
 import { readValues } from '../transfer/lines.ts';
 import { PRESETS, type Preset } from '../transfer/presets.ts';
-import { openPosition, RESULTS, type Totals } from '../transfer/progress.ts';
+import { openPosition, type Totals } from '../transfer/progress.ts';
 import { type FileRecord, isCsv, readHeader, readRecords } from '../transfer/records.ts';
 
 type Result = Extract<components['schemas']['ImportResult'], { line: number }>;
@@ -67,23 +68,12 @@ const sendUntilAnswered = async (api: ApiClient, part: Sent[], query: Query): Pr
   }
 };
 
-/** Numbers equal lines without a license key over all parts. The service can only number those of one part. */
-const openCopies = () => {
-  const copies = new Map<string, number>();
-  return (fields: Record<string, unknown>): Record<string, unknown> => {
-    const isKeyless = fields['license_key'] === undefined && (fields['type'] ?? 'license') === 'license';
-    if (!isKeyless || fields['copy'] !== undefined) return fields;
-    const content = JSON.stringify(fields);
-    const copy = (copies.get(content) ?? 0) + 1;
-    copies.set(content, copy);
-    return { ...fields, copy };
-  };
-};
-
 interface Part {
   lines: Sent[];
   /** The records up to and with this part, also those that the preset leaves out. */
   records: number;
+  /** The size of these records. */
+  readBytes: number;
 }
 
 async function* readParts(
@@ -92,25 +82,30 @@ async function* readParts(
   isForeign: boolean,
   after: number,
 ): AsyncGenerator<Part> {
-  const withCopy = openCopies();
+  const copyOf = openCopies();
   let lines: Sent[] = [];
   let bytes = 0;
+  let readBytes = 0;
   let records = 0;
   for await (const record of readRecords(file, isForeign)) {
     const mapped = record.fields && preset(record.fields);
     // A record that can't be read is sent all the same, so that it is among the failed lines.
-    const json = record.fields && mapped ? JSON.stringify(withCopy(mapped)) : '"unreadable"';
+    const json =
+      record.fields && mapped
+        ? JSON.stringify({ ...mapped, copy: copyOf(mapped) ?? mapped['copy'] })
+        : '"unreadable"';
     const size = Buffer.byteLength(json) + 1;
     if (lines.length === MAX_PART_LINES || (lines.length > 0 && bytes + size > MAX_PART_BYTES)) {
-      yield { lines, records };
+      yield { lines, records, readBytes };
       [lines, bytes] = [[], 0];
     }
     records++;
+    readBytes += Buffer.byteLength(record.raw) + 1;
     if (records <= after || (record.fields && !mapped)) continue;
     lines.push({ record, json });
     bytes += size;
   }
-  if (lines.length > 0) yield { lines, records };
+  if (lines.length > 0) yield { lines, records, readBytes: Infinity };
 }
 
 const failureOf = ({ error }: Result): string => {
@@ -161,7 +156,7 @@ export const importLicenses = command({
     if (position.start.records > 0) out.note(`Continues after ${position.start.records} records.`);
     else if (!isDryRun) await rm(failedFile, { force: true });
 
-    for await (const { lines, records } of readParts(
+    for await (const { lines, records, readBytes } of readParts(
       file,
       toLine,
       from !== undefined,
@@ -174,7 +169,8 @@ export const importLicenses = command({
         const record = lines[result.line - 1]?.record;
         if (result.result !== 'failed' || !record) continue;
         failed.push(record.raw);
-        if (failures.length < MAX_SHOWN) failures.push({ line: record.line, error: failureOf(result) });
+        const error = record.problem ?? failureOf(result);
+        if (failures.length < MAX_SHOWN) failures.push({ line: record.line, error });
       }
       if (!isDryRun) {
         if (failed.length > 0) {
@@ -184,7 +180,7 @@ export const importLicenses = command({
         }
         await position.save(records, totals);
       }
-      out.progress(`${records} records: ${RESULTS.map((name) => `${totals[name]} ${name}`).join(', ')}`);
+      out.bar(readBytes / position.size, `${records} records, ${totals.failed} failed`);
     }
     await position.remove();
 

@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { createInterface } from 'node:readline';
+import { type CsvRecord, firstRecord, fromCell } from '../../../shared/rules/csv.ts';
+import { type Fields, readFields } from '../../../shared/rules/import-lines.ts';
 import { CliError } from '../failure.ts';
 
 /** A record of a file: a line of JSON, an element of a JSON list, or a row of a CSV file. */
@@ -10,81 +12,80 @@ export interface FileRecord {
   /** As it is in the file. */
   raw: string;
   /** Null if the record can't be read. */
-  fields: Record<string, unknown> | null;
+  fields: Fields | null;
+  /** Why the record can't be read. */
+  problem?: string;
 }
 
-/** Returns the cells of a CSV record. Quoted cells may contain commas, doubled quotes, and line breaks. */
-export const readCells = (record: string): string[] => {
-  const cells: string[] = [];
-  for (const [, quoted, plain = '', end] of record.matchAll(/(?:"([^"]*(?:""[^"]*)*)"|([^,]*))(,|$)/gs)) {
-    cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end === '') break;
-  }
-  return cells;
-};
+const notUtf8 = (file: string, cause: unknown) =>
+  new CliError(`${file} isn’t UTF-8.`, { cause, advice: 'Save it as UTF-8, and run the command again.' });
 
-const countQuotes = (text: string) => text.split('"').length - 1;
+/** Returns the text of a file in chunks, without a byte order mark. */
+async function* readText(file: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (cause) {
+      throw notUtf8(file, cause);
+    }
+  };
+  for await (const chunk of createReadStream(file)) yield decode(chunk as Uint8Array);
+  yield decode();
+}
 
-async function* readLines(file: string): AsyncGenerator<{ line: number; text: string }> {
+/** Returns the lines of a file, and the line break after each. */
+async function* readLines(file: string): AsyncGenerator<{ line: number; text: string; end: string }> {
   let line = 0;
-  const input = createReadStream(file, 'utf8');
-  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
-    line++;
-    yield { line, text: line === 1 ? text.replace(/^\uFEFF/, '') : text };
+  let rest = '';
+  for await (const chunk of readText(file)) {
+    // The next chunk may go on with the other half of a line break.
+    const parts = (rest + chunk).split(/(\r\n|\n|\r(?!$))/);
+    rest = parts.pop() ?? '';
+    for (let i = 0; i < parts.length; i += 2) {
+      line++;
+      yield { line, text: parts[i] ?? '', end: parts[i + 1] ?? '' };
+    }
   }
+  if (rest !== '') yield { line: line + 1, text: rest.replace(/\r$/, ''), end: '' };
 }
 
 /** Joins the lines of each record. A record ends where its quotes are closed. */
-async function* readCsvRecords(file: string): AsyncGenerator<{ line: number; text: string }> {
-  let lines: string[] = [];
-  let isQuoted = false;
-  let line = 0;
-  for await (const { line: last, text } of readLines(file)) {
-    line = last;
-    lines.push(text);
-    if (countQuotes(text) % 2 === 1) isQuoted = !isQuoted;
-    if (isQuoted) continue;
-    if (lines.length > 1 || text !== '') yield { line: line - lines.length + 1, text: lines.join('\n') };
-    lines = [];
+async function* readCsvRecords(file: string): AsyncGenerator<CsvRecord & { raw: string }> {
+  let raw = '';
+  let first = 0;
+  let record: CsvRecord | undefined;
+  for await (const { line, text, end } of readLines(file)) {
+    if (raw === '') first = line;
+    raw += text;
+    // Only a quote can end the record.
+    if (!record || text.includes('"')) record = firstRecord(raw);
+    if (!record?.isUnfinished) {
+      if (record) yield { ...record, line: first, raw };
+      [raw, record] = ['', undefined];
+    } else raw += end;
   }
-  if (lines.length > 0) yield { line: line - lines.length + 1, text: lines.join('\n') };
+  if (record) yield { ...record, line: first, raw };
 }
 
-const METADATA = 'metadata.';
-
-/** Turns a row into the fields of a line, as the service reads a CSV file. An empty cell is an absent field. */
-const toLine = (row: Record<string, string>): Record<string, unknown> | null => {
-  const fields: Record<string, unknown> = {};
-  const metadata: Record<string, unknown> = {};
-  try {
-    for (const [name, cell] of Object.entries(row)) {
-      if (cell === '') continue;
-      if (name.startsWith(METADATA)) metadata[name.slice(METADATA.length)] = cell;
-      else if (name === 'metadata') Object.assign(metadata, JSON.parse(cell));
-      else if (name === 'terms') fields[name] = JSON.parse(cell);
-      else if (name === 'duration_days' || name === 'copy') fields[name] = Number(cell);
-      else fields[name] = cell === 'never' ? null : cell;
-    }
-  } catch {
-    return null;
-  }
-  return Object.keys(metadata).length === 0 ? fields : { ...fields, metadata };
-};
-
-async function* readCsv(file: string, isPreset: boolean): AsyncGenerator<FileRecord> {
+async function* readTable(file: string, isPreset: boolean): AsyncGenerator<FileRecord> {
   let columns: string[] | null = null;
-  for await (const { line, text } of readCsvRecords(file)) {
-    const cells = readCells(text).map((cell) => cell.trim());
+  for await (const { line, cells, isUnfinished, raw } of readCsvRecords(file)) {
     if (!columns) {
-      columns = cells;
+      columns = cells.map((cell) => cell.trim());
       continue;
     }
-    const row = Object.fromEntries(columns.map((name, i) => [name, cells[i] ?? '']));
-    yield { line, raw: text, fields: isPreset ? row : toLine(row) };
+    const read = readFields(isPreset ? [] : columns, isPreset ? [] : cells, isUnfinished);
+    if ('problem' in read) yield { line, raw, fields: null, problem: read.problem };
+    else if (!isPreset) yield { line, raw, fields: read.value };
+    else {
+      const row = columns.map((name, i) => [name, fromCell((cells[i] ?? '').trim())]);
+      yield { line, raw, fields: Object.fromEntries(row) as Fields };
+    }
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns undefined for text that isn't JSON. */
@@ -106,8 +107,9 @@ async function* readJsonLines(file: string): AsyncGenerator<FileRecord> {
 
 /** Reads a JSON list, or an API's page with the list in `data` or `items`. */
 async function* readJson(file: string): AsyncGenerator<FileRecord> {
-  const text = await readFile(file, 'utf8');
-  const parsed = parse(text);
+  const bytes = await readFile(file);
+  if (!isUtf8(bytes)) throw notUtf8(file, null);
+  const parsed = parse(bytes.toString().replace(/^\uFEFF/, ''));
   if (parsed === undefined) {
     // An export has a line of JSON for each thing, whatever the file's name is.
     yield* readJsonLines(file);
@@ -121,7 +123,7 @@ async function* readJson(file: string): AsyncGenerator<FileRecord> {
 
 /** Reads the records of a file. Only a JSON list has to fit into memory. */
 export const readRecords = (file: string, isPreset: boolean): AsyncGenerator<FileRecord> => {
-  if (isCsv(file)) return readCsv(file, isPreset);
+  if (isCsv(file)) return readTable(file, isPreset);
   return extname(file).toLowerCase() === '.json' ? readJson(file) : readJsonLines(file);
 };
 
@@ -129,6 +131,6 @@ export const isCsv = (file: string): boolean => extname(file).toLowerCase() === 
 
 /** Returns the header of a CSV file. */
 export const readHeader = async (file: string): Promise<string> => {
-  for await (const { text } of readCsvRecords(file)) return text;
+  for await (const { raw } of readCsvRecords(file)) return raw;
   return '';
 };

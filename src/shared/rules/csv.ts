@@ -1,4 +1,4 @@
-// Reads CSV as RFC 4180 describes it: quoted fields may contain commas, quotes that are doubled, and line breaks.
+// CSV as RFC 4180 describes it: quoted fields may contain commas, quotes that are doubled, and line breaks.
 
 export interface CsvRecord {
   /** The number of the record's first line in the file. */
@@ -13,7 +13,7 @@ const FIELD = /(?:"([^"]*(?:""[^"]*)*)("?)|([^,\r\n]*))([^,\r\n]*)(,|\r\n|\n|\r|
 
 const countLines = (text: string) => text.match(/\r\n|\n|\r/g)?.length ?? 0;
 
-/** Returns the records of a CSV text without its empty lines. */
+/** Returns the records of a CSV text without its empty lines. Spreadsheets write some of them with commas. */
 export function* readCsv(text: string): Generator<CsvRecord> {
   const field = new RegExp(FIELD);
   let line = 1;
@@ -25,7 +25,26 @@ export function* readCsv(text: string): Generator<CsvRecord> {
     line += countLines(matched);
     if (delimiter === ',' && field.lastIndex < text.length) continue;
     if (delimiter === ',') record.cells.push('');
-    if (record.cells.length > 1 || record.cells[0] !== '') yield record;
+    if (record.cells.some((cell) => cell.trim() !== '')) yield record;
     record = { line, cells: [], isUnfinished: false };
   }
 }
+
+/** Returns the first record of a CSV text. */
+export const firstRecord = (text: string): CsvRecord | undefined =>
+  readCsv(text).next().value as CsvRecord | undefined;
+
+/** Spreadsheets take such a cell for a formula, which could send the sheet's data away. A single quote makes it text. */
+const FORMULA = /^'*[=+\-@\t\r]/;
+const QUOTED_FORMULA = /^'+[=+\-@\t\r]/;
+
+const toCell = (value: string): string => {
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** Returns a record without its line break. */
+export const toCsvRecord = (values: string[]): string => values.map(toCell).join(',');
+
+/** Returns the value of a cell that `toCsvRecord` may have written. */
+export const fromCell = (cell: string): string => (QUOTED_FORMULA.test(cell) ? cell.slice(1) : cell);
