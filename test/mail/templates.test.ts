@@ -35,6 +35,7 @@ test('a sign-in email names the browser and shows no text of the User-Agent head
   expect(mozilla('Macintosh; Intel Mac OS X 10_15_7', 'Chrome/140.0.0.0 Safari/537.36')).toBe(
     'Chrome on macOS',
   );
+  expect(mozilla('X11; Linux x86_64', 'HeadlessChrome/140.0.0.0 Safari/537.36')).toBe('Chrome on Linux');
   expect(mozilla('Windows NT 10.0; Win64; x64', 'Chrome/140.0.0.0 Safari/537.36 Edg/140.0')).toBe(
     'Edge on Windows',
   );

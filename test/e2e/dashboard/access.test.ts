@@ -123,6 +123,11 @@ describe('the settings', () => {
     await page.getByText('No entry matches').waitFor();
     await page.getByRole('button', { name: 'Show all entries' }).click();
     await page.getByRole('cell', { name: 'Account created' }).waitFor();
+    const actorOf = (action: string) =>
+      page.getByRole('row').filter({ hasText: action }).first().getByRole('cell').nth(1).textContent();
+    expect(await actorOf('Session ended')).toContain('You, in this browser');
+    expect(await actorOf('Account created')).toContain('A session that has ended');
+    expect(await actorOf('Email address changed')).toBe('Not signed in');
   });
 });
 
@@ -141,6 +146,31 @@ test('the link of an email verifies the email address', async () => {
   await other.getByRole('link', { name: 'Continue' }).click();
   await expect.poll(() => other.getByText('Verified', { exact: true }).count()).toBe(1);
   expect(consoleErrors).toEqual([]);
+  await context.close();
+});
+
+test('a service that can’t send email offers nothing that needs it', async () => {
+  const carol = await createAccount(service, 'carol');
+  const { context, page: other } = await visitAs(carol);
+  const health = { status: 'ok', version: '1', time: new Date().toISOString() };
+  await other.route('**/health', (route) =>
+    route.fulfill({ json: { ...health, checks: { database: 'ok', mail: 'not_configured' } } }),
+  );
+  const answered = other.waitForResponse('**/health');
+  await openPage(other, '/settings');
+  await answered;
+  const card = other.getByRole('region', { name: 'Email address' });
+  await card.getByText(carol.email).waitFor();
+  expect(await card.getByRole('button').count()).toBe(0);
+  expect(await card.getByText(/verified/i).count()).toBe(0);
+  await context.clearCookies();
+  await other.evaluate('localStorage.clear()');
+  await other.goto('/login');
+  await other.getByRole('button', { name: 'Sign in' }).waitFor();
+  await expect.poll(() => other.getByRole('link', { name: 'Forgot your password?' }).isVisible()).toBe(false);
+  await other.goto('/forgot-password');
+  await other.getByText('This service can’t send email.').waitFor();
+  expect(await other.getByLabel('Email').count()).toBe(0);
   await context.close();
 });
 

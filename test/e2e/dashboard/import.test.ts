@@ -104,3 +104,34 @@ test('the export of an account can be imported as it is', async () => {
   await page.getByText('The import would change nothing.').waitFor();
   expect(await figures()).toMatchObject({ Created: '0', Failed: '0', Unchanged: '8,998' });
 });
+
+test('numbers equal lines without a key over all parts of a file', async () => {
+  let bodies: string[] = [];
+  const totals = { lines: 0, created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 };
+  await page.route('**/import?**', (route) => {
+    bodies.push(route.request().postData() ?? '');
+    return route.fulfill({
+      contentType: 'application/x-ndjson',
+      body: `${JSON.stringify({ totals })}\n`,
+    });
+  });
+  const keys = Array.from({ length: 1_100 }, (_, i) => `KEY-${i}${'x'.repeat(1_000)}`);
+  const sentFor = async (name: string, lines: string[]) => {
+    bodies = [];
+    await choose(name, lines.join('\n'));
+    await page.getByText('The import would change nothing.').waitFor();
+    expect(bodies.length).toBeGreaterThan(1);
+    const sent = bodies.map((body) => body.trimEnd().split('\n'));
+    return [sent[0]?.slice(0, 3).map((line) => line.slice(0, 50)), sent.at(-1)?.at(-1)];
+  };
+  const table = ['customer_email,license_key', 'ada@example.com', ...keys.map((key) => `,${key}`)];
+  expect(await sentFor('keyless.csv', [...table, 'ADA@example.com,'])).toEqual([
+    ['customer_email,license_key,copy', 'ada@example.com,,1', `,${keys[0]?.slice(0, 49)}`],
+    'ADA@example.com,,2',
+  ]);
+  const json = keys.map((license_key) => JSON.stringify({ license_key }));
+  const line = '{"customer_email":"ada@example.com"}';
+  expect((await sentFor('keyless.ndjson', [line, ...json, line]))[1]).toBe(
+    '{"customer_email":"ada@example.com","copy":2}',
+  );
+});

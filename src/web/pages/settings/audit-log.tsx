@@ -1,8 +1,13 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { AUDIT_ACTIONS } from '../../../shared/rules/audit.ts';
-import { type AuditEntry, type AuditFilter, auditLogQuery } from '../../data/settings-queries.ts';
+import {
+  type AuditEntry,
+  type AuditFilter,
+  auditLogQuery,
+  sessionsQuery,
+} from '../../data/settings-queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -46,18 +51,18 @@ const Target = ({ target }: Pick<AuditEntry, 'target'>) => {
   );
 };
 
-const EntryRow = ({ entry }: { entry: AuditEntry }) => (
+const EntryRow = ({ entry, actor }: { entry: AuditEntry; actor: string }) => (
   <Tr>
     <Td>
       <span className="block font-medium">{actionText(entry.action)}</span>
       <span className="block text-xs break-words text-muted">{detailsText(entry.details)}</span>
-      <span className="block text-xs text-muted sm:hidden">{actorText(entry.actor)}</span>
+      <span className="block text-xs text-muted sm:hidden">{actor}</span>
       <span className="block md:hidden">
         <Target target={entry.target} />
       </span>
     </Td>
     <Td className="max-sm:hidden">
-      <span className="block">{actorText(entry.actor)}</span>
+      <span className="block">{actor}</span>
       {entry.actor.id !== null && <code className="block text-xs text-muted">{entry.actor.id}</code>}
     </Td>
     <Td className="max-md:hidden">
@@ -105,6 +110,7 @@ export const AuditLogSettings = () => {
   const filter = { action: AUDIT_ACTIONS.find((action) => action === search.action), from, to };
   const navigate = route.useNavigate();
   const query = useInfiniteQuery({ ...auditLogQuery(filter), placeholderData: keepPreviousData });
+  const { data: sessions } = useQuery(sessionsQuery);
   const entries = query.data?.pages.flatMap(({ data }) => data);
   const change = (changed: AuditFilter) =>
     void navigate({ search: changed, replace: true, resetScroll: false });
@@ -132,7 +138,9 @@ export const AuditLogSettings = () => {
           >
             <Table label="Audit log" head={HEAD}>
               {entries ? (
-                entries.map((entry) => <EntryRow key={entry.id} entry={entry} />)
+                entries.map((entry) => (
+                  <EntryRow key={entry.id} entry={entry} actor={actorText(entry.actor, sessions?.data)} />
+                ))
               ) : (
                 <SkeletonRows columns={5} />
               )}

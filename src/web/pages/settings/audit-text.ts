@@ -1,5 +1,6 @@
 import type { AuditAction } from '../../../shared/rules/audit.ts';
-import type { AuditEntry } from '../../data/settings-queries.ts';
+import { describeUserAgent } from '../../../shared/rules/user-agent.ts';
+import type { AuditEntry, Session } from '../../data/settings-queries.ts';
 
 /** Actions whose names don't follow from a noun and a verb. */
 const TEXTS: Partial<Record<AuditAction, string>> = {
@@ -33,14 +34,20 @@ export const actionText = (action: AuditAction): string => {
   return TEXTS[action] ?? capitalize(`${words} ${verb}${verb.endsWith('e') ? 'd' : 'ed'}`);
 };
 
-const ACTORS: Record<AuditEntry['actor']['kind'], string> = {
-  session: 'You',
+const ACTORS: Record<Exclude<AuditEntry['actor']['kind'], 'session'>, string> = {
   api_key: 'API key',
   operator: 'Operator of the service',
   system: 'The service',
 };
 
-export const actorText = ({ kind }: AuditEntry['actor']): string => ACTORS[kind];
+/** Tells sessions apart, so that somebody else's stands out. `sessions` are those that haven't ended, once they are known. */
+export const actorText = ({ kind, id }: AuditEntry['actor'], sessions: Session[] | undefined): string => {
+  if (kind !== 'session') return ACTORS[kind];
+  if (id === null) return 'Not signed in';
+  const session = sessions?.find((one) => one.id === id);
+  if (!session) return sessions ? 'A session that has ended' : 'A session';
+  return session.current ? 'You, in this browser' : describeUserAgent(session.user_agent);
+};
 
 /** Describes an entry's details, for example as "scope: full". */
 export const detailsText = (details: AuditEntry['details']): string =>

@@ -3,7 +3,7 @@ import { forgotPassword } from '../../data/access-mutations.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { AlternateLink, SignInFrame } from './frame.tsx';
-import { MailPreview } from './mail-preview.tsx';
+import { MailPreview, useLacksMail } from './mail-preview.tsx';
 
 const BACK = (
   <AlternateLink question="Remembered it?" to="/login" next={undefined}>
@@ -13,6 +13,16 @@ const BACK = (
 
 export const ForgotPassword = () => {
   const forgot = useMutation(forgotPassword);
+  const lacksMail = useLacksMail();
+  if (lacksMail) {
+    return (
+      <SignInFrame
+        title="Reset your password"
+        hint="This service can’t send email. Ask its operator for help."
+        below={BACK}
+      />
+    );
+  }
   if (forgot.isSuccess) {
     return (
       <SignInFrame

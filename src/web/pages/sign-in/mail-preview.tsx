@@ -8,6 +8,12 @@ export const useHasMail = (): boolean => {
   return data?.checks['mail'] === 'ok';
 };
 
+/** Whether it is known that the service can't send email. */
+export const useLacksMail = (): boolean => {
+  const { data } = useQuery(healthQuery);
+  return data !== undefined && data.checks['mail'] !== 'ok';
+};
+
 /** Says where to read the emails of a local run, which sends none. */
 export const MailPreview = () => {
   const { data } = useQuery(healthQuery);
