@@ -1,7 +1,11 @@
 import { beforeEach, expect, test, vi } from 'vitest';
+import { runDurableObjectAlarm } from 'cloudflare:test';
+import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
+import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import { type Customer, signUp } from '../../support/client.ts';
-import { setPlan, statistics } from '../../support/gate.ts';
-import { move } from '../../support/moving.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { gate, setPlan, statistics } from '../../support/gate.ts';
+import { arrive, gateIn, move } from '../../support/moving.ts';
 import { openBranch, setHome, verifyIn } from '../../support/regions.ts';
 
 let ada: Customer;
@@ -53,4 +57,25 @@ test('a home that moves to the region of a branch closes the branch, and takes o
   });
   expect(await verifyIn('oc', ada, license.license_key)).toMatchObject({ region: 'oc', refused: null });
   expect(await usage()).toBe(before + 2);
+});
+
+test('a call that hangs delays a move, and no call is refused meanwhile', async () => {
+  useFakeClock();
+  const tell = vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The branch is cut off.'));
+  const { license_key: other } = await ada.createLicense();
+  const suspended = ada.asSession('POST', `/api/v1/licenses/${license.id}/suspend`);
+  await gate(ada.accountId).startMove('weur');
+  // Each attempt lets calls wait for the one that hangs.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const verified = ada.verify(other);
+    await runDurableObjectAlarm(gateIn(ada.accountId, 1));
+    expect((await verified).body).toMatchObject({ valid: true });
+    expect((await ada.verify(other)).body).toMatchObject({ valid: true });
+  }
+  expect(await gate(ada.accountId).movingTo()).toBe('weur');
+  vi.advanceTimersByTime(LEASE_MS);
+  expect((await suspended).status).toBe(200);
+  tell.mockRestore();
+  await arrive(ada.accountId, 2);
+  expect((await ada.verify(license.license_key)).body).toMatchObject({ status: 'suspended' });
 });

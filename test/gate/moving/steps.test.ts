@@ -1,0 +1,124 @@
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../../src/gate/account-gate.ts';
+import type { Part } from '../../../src/gate/moving/arrival.ts';
+import { isoTime } from '../../../src/shared/rules/dates.ts';
+import { openLicense } from '../../support/activations.ts';
+import { accountsD1 } from '../../support/databases.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { gate } from '../../support/gate.ts';
+import { arrive, gateIn, killGate } from '../../support/moving.ts';
+import { waitUntil } from '../../support/outbox.ts';
+
+// What happens at each step of a move.
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Calls `before` and `after` for each message of a move, with the name of its step. */
+const watchMessages = (before: (step: string) => Promise<void>, after = before) => {
+  const original = Reflect.get(AccountGate.prototype, 'receive');
+  const spy = vi.spyOn(
+    AccountGate.prototype as unknown as Record<'receive', (part: Part) => unknown>,
+    'receive',
+  );
+  spy.mockImplementation(async function (this: AccountGate, part) {
+    const { schema, tables = [], values } = part;
+    const names = tables.map(({ table }) => table).join();
+    const step = schema ? 'schema' : values ? 'last' : names;
+    await before(`before ${step}`);
+    original.call(this, part);
+    await after(`after ${step}`);
+  });
+};
+
+const exec = (accountId: string, query: string) =>
+  runInDurableObject(gateIn(accountId, 1), (_gate, { storage }) => {
+    storage.sql.exec(query);
+  });
+
+const rowsIn = (accountId: string, epoch: number) =>
+  runInDurableObject(gateIn(accountId, epoch), (_gate, { storage }) =>
+    storage.sql.exec('SELECT * FROM seat_refusals ORDER BY license_id').toArray(),
+  );
+
+test.each([1, 2])(
+  'killing object %s of a move at each of its steps loses no row and no call',
+  async (epoch) => {
+    const { customer, license, on } = await openLicense({ max_activations: 1 });
+    const { accountId } = customer;
+    await on('activate', 1);
+    await exec(
+      accountId,
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+     INSERT INTO seat_refusals SELECT 'lic_' || i, i FROM n`,
+    );
+    const killed = new Set<string>();
+    watchMessages(async (step) => {
+      if (killed.has(step)) return;
+      killed.add(step);
+      // More rows change while the last tables are copied, so that they need a message before the last one.
+      if (step === 'before storage_version')
+        await exec(accountId, 'UPDATE seat_refusals SET at_ms = -at_ms WHERE at_ms > 100');
+      await killGate(accountId, epoch);
+    });
+    await gate(accountId).startMove('oc');
+    await killGate(accountId, epoch);
+    const pull = vi.spyOn(AccountGate.prototype, 'pull');
+    // Alarms of killed objects fail.
+    await waitUntil(
+      () => runDurableObjectAlarm(gateIn(accountId, 1)).catch(() => {}),
+      () => pull.mock.calls.length > 0,
+    );
+    await killGate(accountId, epoch);
+    const announced = runDurableObjectAlarm(gateIn(accountId, 2)).catch(() => {});
+    const regionOf = () =>
+      accountsD1
+        .prepare('SELECT home_region FROM accounts WHERE id = ?')
+        .bind(accountId)
+        .first('home_region');
+    await waitUntil(regionOf, (region) => region === 'oc');
+    await killGate(accountId, epoch);
+    await announced;
+    await arrive(accountId, 2);
+    const steps = ['schema', 'activations', 'keys', 'seat_refusals', 'storage_version', 'last'];
+    expect([...killed]).toEqual(
+      expect.arrayContaining(steps.flatMap((step) => [`before ${step}`, `after ${step}`])),
+    );
+    const rows = await rowsIn(accountId, 2);
+    expect(rows).toHaveLength(600);
+    expect(rows).toEqual(await rowsIn(accountId, 1));
+    expect(await on('activate', 2)).toMatchObject({ code: 'no_seat', api_usage: 2 });
+    const { status, body } = await customer.verify(license.license_key);
+    expect([status, body.api_usage]).toEqual([200, 3]);
+  },
+);
+
+test('heartbeats renew a floating lease during a move, and no other machine gets the seat before it ends', async () => {
+  useFakeClock();
+  const { customer, on } = await openLicense({ max_activations: 1, lease_seconds: 60 });
+  const { accountId } = customer;
+  const { activation } = await on('activate', 1);
+  const beat = async () => {
+    vi.advanceTimersByTime(30_000);
+    expect(await on('heartbeat', 1)).toMatchObject({
+      code: 'valid',
+      activation: { id: activation.id, lease_until: isoTime(Date.now() + 60_000) },
+    });
+  };
+  const steps: string[] = [];
+  watchMessages(async (step) => {
+    steps.push(step);
+    // During the last message, calls wait.
+    if (!step.endsWith('last')) await beat();
+  });
+  await gate(accountId).startMove('oc');
+  await arrive(accountId, 2);
+  expect(steps.at(-1)).toBe('after last');
+  vi.advanceTimersByTime(59_999);
+  expect(await on('activate', 2)).toMatchObject({ code: 'no_seat' });
+  expect(await on('heartbeat', 1)).toMatchObject({ code: 'valid', activation: { id: activation.id } });
+  vi.advanceTimersByTime(60_000);
+  expect(await on('activate', 2)).toMatchObject({ code: 'valid' });
+});
