@@ -49,7 +49,7 @@ export const openDeparture = (parts: Parts) => {
   const { ctx, place, disk, routing, epoch, receive, flush, isLoading } = parts;
   let isLeaving = false;
 
-  const nextEpoch = () => epoch + 1 + (movingFrom(place).givenUp ?? 0);
+  const nextEpoch = () => place.nextEpochs().at(-1) ?? epoch + 1;
 
   const send = async (part: Omit<Part, 'number' | 'region'>, ms = MESSAGE_MS): Promise<void> => {
     const moving = movingFrom(place);
@@ -103,16 +103,17 @@ export const openDeparture = (parts: Parts) => {
     try {
       await routing.idle(DRAIN_MS);
       flush();
-      const { layout, region } = movingFrom(place);
+      const { layout } = movingFrom(place);
       const { parts: tables, isAll } = disk.changes();
       if (disk.layout() !== layout || !isAll) return;
       isLeaving = true;
       await send({ tables, values: place.values() }, LAST_MESSAGE_MS);
+      const { region, givenUp } = movingFrom(place);
       // Calls are forwarded only once this is on disk, because the platform holds messages back until then.
       writeOrRestart(ctx, () => {
         disk.unwatch();
-        const atMs = Date.now();
-        place.save({ state: 'moved', epoch: nextEpoch(), region, atMs, hasBegun: false, isEmptied: false });
+        const moved = { state: 'moved', epoch: nextEpoch(), region, atMs: Date.now(), givenUp } as const;
+        place.save({ ...moved, hasBegun: false, isEmptied: false });
       });
     } finally {
       isLeaving = false;

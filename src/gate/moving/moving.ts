@@ -148,16 +148,11 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
       if (now.state === 'moved' && now.epoch < later) place.save({ ...now, epoch: later });
     },
 
-    /** Erases this object. The next one comes first: only this one's place tells that there is one. */
+    /** Erases this object. The next ones come first: only this one's place tells that there are any. */
     erase: async (): Promise<void> => {
-      const now = place.now();
-      // Ends the move, whose next message would bring rows to the next object again.
-      if (now.state === 'moving') {
-        const atMs = Date.now();
-        const { region } = now;
-        place.save({ state: 'moved', epoch: epoch + 1, region, atMs, hasBegun: true, isEmptied: true });
-      }
-      if (place.now().state === 'moved') await gateAt(env, accountId, epoch + 1).erase();
+      // The move's next message would bring rows to the next object again.
+      if (place.now().state === 'moving') departure.giveUp();
+      for (const later of place.nextEpochs()) await gateAt(env, accountId, later).erase();
       await eraseObject(ctx);
     },
 

@@ -8,8 +8,13 @@ import { DAY_MS } from '../../shared/rules/dates.ts';
  */
 export const KEEP_MS = DAY_MS;
 
+interface Departing {
+  /** How many moves from here were given up. Their objects may exist, in another region, so no later move uses them. */
+  givenUp?: number | undefined;
+}
+
 /** Answers the account's calls. `arrived` is set if it has come from another region. */
-interface Home {
+interface Home extends Departing {
   state: 'home';
   arrived: {
     region: Region;
@@ -17,12 +22,10 @@ interface Home {
     /** Whether D1 and the earlier objects know that the account is here. */
     isAnnounced: boolean;
   } | null;
-  /** How many moves from here were given up. Their objects may exist, in another region, so no later move uses them. */
-  givenUp?: number | undefined;
 }
 
 /** Answers the account's calls, and copies its rows to the object of the next epoch. */
-export interface Moving {
+export interface Moving extends Departing {
   state: 'moving';
   region: Region;
   /** When the gate came here, as far as it has moved before. */
@@ -35,11 +38,10 @@ export interface Moving {
   copied: Record<string, SqlStorageValue[] | 'end'> | null;
   /** When `copied` last changed. A move from a release before doesn't have it until then. */
   advancedMs?: number;
-  givenUp?: number | undefined;
 }
 
 /** Forwards all calls to the object of a later epoch. Storing this is the fence: nothing is counted here afterwards. */
-export interface Moved {
+export interface Moved extends Departing {
   state: 'moved';
   epoch: number;
   region: Region;
@@ -89,6 +91,13 @@ export const openPlace = (kv: SyncKvStorage, epoch: number) => {
     movingTo: (): Region | null => {
       if (place.state === 'moving') return place.region;
       return place.state === 'home' && place.arrived?.isAnnounced === false ? place.arrived.region : null;
+    },
+
+    /** The epochs of the objects to which the account was or is moved from here, also of moves that were given up. */
+    nextEpochs: (): number[] => {
+      if (place.state === 'receiving') return [];
+      const moves = (place.givenUp ?? 0) + (place.state === 'home' ? 0 : 1);
+      return Array.from({ length: moves }, (_, index) => epoch + 1 + index);
     },
 
     /** All stored values that move. */

@@ -30,12 +30,8 @@ const moveTo = async ({ asSession }: Customer, region: string) => {
 
 const runAlarm = (accountId: string, epoch: number) => runDurableObjectAlarm(gateIn(accountId, epoch));
 
-test('a move that doesn’t get on for an hour is given up, and the account can move elsewhere', async () => {
-  useFakeClock();
-  const ada = await signUp();
-  const { accountId } = ada;
-  await setHome(accountId, 'enam');
-  const { license_key: licenseKey } = await ada.createLicense();
+/** Starts a move to a region that is cut off after the first message. `goOn` runs the next alarm. */
+const startCutOffMove = async ({ accountId }: Customer) => {
   let isCutOff = false;
   const original = Reflect.get(AccountGate.prototype, 'receive');
   const receive = spyOnReceive().mockImplementation(function (this: AccountGate, part) {
@@ -43,12 +39,22 @@ test('a move that doesn’t get on for an hour is given up, and the account can 
     isCutOff = true;
     return original.call(this, part);
   });
-  expect(await moveTo(ada, 'oc')).toEqual([202, { home_region: 'enam', moving_to: 'oc' }]);
+  await gate(accountId).startMove('oc');
   const goOn = async () => {
     await runAlarm(accountId, 1);
     return gate(accountId).movingTo();
   };
   await waitUntil(goOn, () => receive.mock.calls.length > 2);
+  return { goOn, reconnect: () => receive.mockRestore() };
+};
+
+test('a move that doesn’t get on for an hour is given up, and the account can move elsewhere', async () => {
+  useFakeClock();
+  const ada = await signUp();
+  const { accountId } = ada;
+  await setHome(accountId, 'enam');
+  const { license_key: licenseKey } = await ada.createLicense();
+  const { goOn, reconnect } = await startCutOffMove(ada);
   vi.advanceTimersByTime(HOUR_MS - 1);
   expect(await goOn()).toBe('oc');
   vi.advanceTimersByTime(1);
@@ -61,7 +67,7 @@ test('a move that doesn’t get on for an hour is given up, and the account can 
   expect(await tablesOf(accountId, 1)).not.toContain('moving_log');
 
   // The object in the region that was cut off stays there, so this move needs another one.
-  receive.mockRestore();
+  reconnect();
   expect(await moveTo(ada, 'weur')).toEqual([202, { home_region: 'enam', moving_to: 'weur' }]);
   await arrive(accountId, 3, 1);
   const reply = readReply(await gateIn(accountId, 1).verify(presentedKey(ada), licenseKey, 'a-call'));
@@ -73,6 +79,19 @@ test('a move that doesn’t get on for an hour is given up, and the account can 
   vi.advanceTimersByTime(DAY_MS);
   await runAlarm(accountId, 2);
   expect(await tablesOf(accountId, 2)).toEqual([]);
+});
+
+test('an account is also erased where a move that was given up has brought it', async () => {
+  useFakeClock();
+  const ada = await signUp();
+  const { goOn } = await startCutOffMove(ada);
+  vi.advanceTimersByTime(HOUR_MS);
+  await waitUntil(goOn, (movingTo) => movingTo === null);
+  expect(await tablesOf(ada.accountId, 2)).toContain('activations');
+  await gateIn(ada.accountId, 1).erase();
+  // The objects restart.
+  await scheduler.wait(50);
+  expect(await tablesOf(ada.accountId, 2)).toEqual([]);
 });
 
 test('the former home deletes its rows a day after the move, and goes on forwarding calls', async () => {
