@@ -40,7 +40,13 @@ import { GATE_STEPS } from './tables.ts';
  */
 export class AccountGate extends DurableObject<Env> {
   static {
-    routeCalls(this.prototype, (gate) => gate.#moving.routing, ['alarm', 'receive', 'redirect', 'erase']);
+    routeCalls(this.prototype, (gate) => gate.#moving.routing, [
+      'alarm',
+      'receive',
+      'redirect',
+      'backup',
+      'erase',
+    ]);
     allowRetries(this.prototype, [...REPEATABLE]);
   }
 

@@ -6,7 +6,7 @@ import { GATE_STEPS } from './tables.ts';
 /** Branches ignore openings with a lower number than their last one, which may be later than the backup. */
 const SKIP_OPENINGS = 'UPDATE branch_facts SET openings = openings + 1000000';
 
-/** Backs up and restores what a gate owns. `flush` writes what the gate still has in memory. */
+/** Backs up and restores what a gate owns, unless it is moving. `flush` writes what the gate still has in memory. */
 export const openGateBackup = (ctx: DurableObjectState, moving: Moving, flush: () => void): Backup => {
   const backup = openBackup({
     ctx,
@@ -16,8 +16,10 @@ export const openGateBackup = (ctx: DurableObjectState, moving: Moving, flush: (
     beforeRead: flush,
     onRestored: () => ctx.storage.sql.exec(SKIP_OPENINGS),
   });
-  return (call) => {
-    if (moving.movingTo() !== null) throw new Error('The account is moving to another region.');
-    return backup(call);
+  return async (call) => {
+    const later = moving.next();
+    if (later) return later.backup(call);
+    if (call.kind === 'begin') moving.reopen();
+    return moving.isSettled() ? backup(call) : { refused: 'moving' };
   };
 };

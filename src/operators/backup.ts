@@ -1,4 +1,5 @@
 import type { Ctx } from '../db/ctx.ts';
+import { AppError } from '../shared/app-error.ts';
 import { gateOf, outboxOf } from '../shared/objects.ts';
 import type {
   BackupCall,
@@ -26,10 +27,20 @@ export interface Header {
 
 export type Line = Header | ({ object: ObjectName } & BackupPart) | { type: 'end'; lines: number };
 
+const REFUSALS: Record<NonNullable<BackupReply['refused']>, string> = {
+  not_empty: 'The account has data. Pass ?replace=true to replace it by the backup.',
+  other_release: 'The backup is from a release with other tables. Restore it with that release.',
+  moving: 'The account is moving to another region. Try again once it has arrived.',
+};
+
 /** Calls one of the account's objects. The types of RPC don't allow stored values of any type. */
-export const callObject = ({ env, accountId }: Ctx, name: ObjectName, call: BackupCall) => {
+export const callObject = async ({ env, accountId }: Ctx, name: ObjectName, call: BackupCall) => {
   const object = name === 'gate' ? gateOf(env, accountId) : outboxOf(env, accountId);
-  return (object as unknown as { backup: (call: BackupCall) => Promise<BackupReply> }).backup(call);
+  const reply = await (object as unknown as { backup: (call: BackupCall) => Promise<BackupReply> }).backup(
+    call,
+  );
+  if (reply.refused) throw new AppError('invalid_transition', { message: REFUSALS[reply.refused] });
+  return reply;
 };
 
 const readPage = async (ctx: Ctx, name: ObjectName, cursor: BackupCursor | null): Promise<BackupPage> => {

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import type { BackupReply } from '../shared/object-backup.ts';
 import { FORMAT, type ObjectName, callObject, OBJECTS } from './backup.ts';
 
 /** The longest line has a page of rows, see `openDisk`. */
@@ -50,16 +49,6 @@ async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<z.in
   if (rest.trim() !== '') yield parse(rest);
 }
 
-const REFUSALS: Record<NonNullable<BackupReply['refused']>, string> = {
-  not_empty: 'The account has data. Pass ?replace=true to replace it by the backup.',
-  other_release: 'The backup is from a release with other tables. Restore it with that release.',
-};
-
-const begin = async (ctx: Ctx, name: ObjectName, id: string, steps: number, replaces: boolean) => {
-  const { refused } = await callObject(ctx, name, { kind: 'begin', id, steps, replaces });
-  if (refused) throw new AppError('invalid_transition', { message: REFUSALS[refused] });
-};
-
 /** The object restarts, which fails the call. */
 const commit = async (ctx: Ctx, name: ObjectName, id: string): Promise<void> => {
   let cause: unknown;
@@ -88,8 +77,9 @@ export const restoreBackup = async (
   for await (const next of readLines(body)) {
     if (next.type === 'backup') {
       if (next.account_id !== ctx.accountId) throw invalid('The backup is of another account.');
-      for (const name of OBJECTS) await begin(ctx, name, next.id, next.steps[name], replaces);
       ({ id } = next);
+      for (const name of OBJECTS)
+        await callObject(ctx, name, { kind: 'begin', id, steps: next.steps[name], replaces });
       continue;
     }
     if (id === null) throw invalid('The backup has no first line.');

@@ -1,6 +1,6 @@
 import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
-import { audit, audited, auditFirst } from '../audit/audit.ts';
+import { audited, auditFirst } from '../audit/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { readRequestCounts } from '../http/request-counts.ts';
@@ -68,10 +68,9 @@ export const operatorRoutes = new Hono<AppEnv>()
   .get('/backup/:id', account, async (c) => {
     const ctx = operatorCtx(c, c.req.valid('param').id);
     await getAccount(ctx);
-    // Before the answer, so that nothing leaves the service without an entry.
-    await audit(ctx, 'account.backup', null);
     const log = { event: 'backup_failed', accountId: ctx.accountId };
-    return c.body(await streamLines(readBackup(ctx), log), 200, { 'Content-Type': NDJSON });
+    const lines = await audited(ctx, ['account.backup', null], () => streamLines(readBackup(ctx), log));
+    return c.body(lines, 200, { 'Content-Type': NDJSON });
   })
   .post('/backup/:id', account, query(restoreQuery), async (c) => {
     const ctx = operatorCtx(c, c.req.valid('param').id);

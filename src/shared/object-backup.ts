@@ -39,7 +39,7 @@ export type BackupCall =
 
 export interface BackupReply {
   page?: BackupPage;
-  refused?: 'not_empty' | 'other_release';
+  refused?: 'not_empty' | 'other_release' | 'moving';
   restoredId?: string | null;
 }
 

@@ -1,9 +1,11 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../src/gate/account-gate.ts';
 import { type Customer, freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { evict, gate, statistics } from '../support/gate.ts';
+import { arrive, move } from '../support/moving.ts';
 import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
 import { addEndpoint, evictOutbox, loseHints, outbox, waitUntil } from '../support/outbox.ts';
 
@@ -34,6 +36,14 @@ const backUp = async ({ accountId }: Customer) => {
 const restore = async ({ accountId }: Customer, backup: string, query = '') => {
   const response = await send('POST', `/operator/backup/${accountId}${query}`, backup);
   return { status: response.status, body: (await response.json()) as Json };
+};
+
+const auditedActions = async ({ accountId }: Customer) => {
+  const { results } = await accountsD1
+    .prepare(`SELECT action FROM audit_log WHERE account_id = ? AND actor_kind = 'operator' ORDER BY id`)
+    .bind(accountId)
+    .all();
+  return results.map(({ action }) => action);
 };
 
 /** Deletes everything that both objects have stored. */
@@ -85,15 +95,43 @@ test('a backup brings back activations, counts, endpoints and pending deliveries
   expect(await state()).toEqual(before);
   expect((await activate('machine-0003')).body).toMatchObject({ code: 'no_seat', api_usage: 3 });
 
-  const { results } = await accountsD1
-    .prepare(`SELECT action FROM audit_log WHERE account_id = ? AND actor_kind = 'operator' ORDER BY id`)
-    .bind(ada.accountId)
-    .all();
-  expect(results.map(({ action }) => action)).toEqual([
-    'account.backup',
-    'account.recover',
-    'account.recover',
-  ]);
+  expect(await auditedActions(ada)).toEqual(['account.backup', 'account.recover', 'account.recover']);
+});
+
+test('a backup brings back a gate that was wiped after its account had moved', async () => {
+  const { ada, activate, state } = await openAccount();
+  await move(ada.accountId, 'oc');
+  const before = await state();
+  const backup = await backUp(ada);
+
+  await wipe(ada);
+  expect((await restore(ada, backup)).status).toBe(200);
+  expect(await state()).toEqual(before);
+  expect((await activate('machine-0003')).body).toMatchObject({ code: 'no_seat', api_usage: 3 });
+});
+
+test('an account that is moving to another region can’t be backed up or restored before it has arrived', async () => {
+  const { ada, state } = await openAccount();
+  const before = await state();
+  const backup = await backUp(ada);
+  const receive = vi.spyOn(AccountGate.prototype, 'receive').mockRejectedValue(new Error('cut off'));
+  await gate(ada.accountId).startMove('oc');
+  const path = `/operator/backup/${ada.accountId}`;
+  for (const response of [await send('GET', path), await send('POST', `${path}?replace=true`, backup)]) {
+    const { error } = (await response.json()) as Json;
+    expect([response.status, error.code, error.message]).toEqual([
+      409,
+      'invalid_transition',
+      'The account is moving to another region. Try again once it has arrived.',
+    ]);
+  }
+  receive.mockRestore();
+
+  await arrive(ada.accountId, 2);
+  await backUp(ada);
+  expect((await restore(ada, backup, '?replace=true')).status).toBe(200);
+  expect(await state()).toEqual(before);
+  expect(await auditedActions(ada)).toEqual(['account.backup', 'account.backup', 'account.recover']);
 });
 
 test('a backup replaces data only if it is asked to, and changes nothing if it is cut off', async () => {

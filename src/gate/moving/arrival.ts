@@ -67,6 +67,14 @@ export const openArrival = (parts: Parts) => {
       void ctx.storage.setAlarm(Date.now() + 1);
     },
 
+    /** An object that calls are forwarded to, but that has no rows, has lost them. Makes it an empty home. */
+    reopen: (): void => {
+      const now = place.now();
+      if (now.state !== 'receiving' || now.number > 0) return;
+      open();
+      place.save({ state: 'home', arrived: null });
+    },
+
     /** Tells D1 and the earlier objects where the account is. The object just before this one knows. */
     announce: async (region: Region, atMs: number): Promise<void> => {
       const feedRow = { accountId, createdAt: Date.now(), kind: 'account', ref: accountId } as const;

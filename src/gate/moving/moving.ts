@@ -121,11 +121,16 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
 
   return {
     routing,
+    next,
     receive: arrival.receive,
+    reopen: arrival.reopen,
     isLeaving: departure.isLeaving,
 
     /** Whether this object answers calls itself. */
     isHome: () => place.now().state === 'home' || place.now().state === 'moving',
+
+    /** Whether this object is the home, and no move is in progress. */
+    isSettled: () => place.now().state === 'home' && place.movingTo() === null,
 
     /** Whether a move has to go on after a restart. */
     isUnfinished: () => {
