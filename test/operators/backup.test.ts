@@ -149,6 +149,8 @@ test('a backup replaces data only if it is asked to, and changes nothing if it i
     expect((await restore(ada, damaged.join('\n'), '?replace=true')).status).toBe(400);
   const other = await signUp();
   expect((await restore(other, backup)).status).toBe(400);
+  const recorded = `SELECT count(*) AS n FROM audit_log WHERE action = 'account.recover' AND account_id = ?`;
+  expect(await accountsD1.prepare(recorded).bind(ada.accountId).first('n')).toBe(0);
   expect(await state()).toEqual(before);
 
   expect((await restore(ada, backup, '?replace=true')).status).toBe(200);

@@ -47,6 +47,8 @@ describe('presets', () => {
       metadata: { gumroad_purchase: 'p1' },
       created_at: '2024-05-01',
     });
+    const gift = gumroad?.({ ...sale, 'Giftee Email': 'grace@example.com' });
+    expect([gift?.['customer_email'], gift?.['customer_name']]).toEqual(['grace@example.com', undefined]);
     expect(gumroad?.({ ...sale, 'License Key Enabled?': '0' })).toMatchObject({ status: 'suspended' });
     expect(gumroad?.({ ...sale, 'Recurring Charge?': '1' })).toBe(null);
     expect(gumroad?.({ 'Purchase ID': 'Totals' })).toBe(null);
@@ -86,6 +88,7 @@ describe('presets', () => {
         id: 'k1',
         attributes: {
           key: 'C1B6DE',
+          name: 'Orrery for Ada',
           expiry: null,
           status: 'ACTIVE',
           maxMachines: 2,
@@ -97,7 +100,7 @@ describe('presets', () => {
       customer_email: 'a@b.co',
       expires_at: null,
       terms: { max_activations: 2 },
-      metadata: { email: 'a@b.co', keygen_id: 'k1' },
+      metadata: { email: 'a@b.co', keygen_id: 'k1', keygen_name: 'Orrery for Ada' },
     });
     expect(
       await read(

@@ -1,4 +1,4 @@
-// Maps the licenses that other services export to the lines of an import.
+// Maps the licenses that other services export to the lines of an import. Each preset names the source of its fields.
 
 type Row = Record<string, unknown>;
 
@@ -44,6 +44,7 @@ const line = (fields: Row): Row =>
 /** An API puts the fields into `attributes`. A table has them as columns. */
 const attributesOf = (row: Row): Row => (isObject(row['attributes']) ? row['attributes'] : row);
 
+/** https://keygen.sh/docs/api/licenses. The name is the license's, and its user is another resource. */
 const keygen: Preset = (row) => {
   const { key, name, expiry, status, suspended, maxMachines, metadata, created } = attributesOf(row);
   const own = isObject(metadata) ? metadata : {};
@@ -51,15 +52,16 @@ const keygen: Preset = (row) => {
   return line({
     license_key: text(key),
     customer_email: text(own['email'] ?? own['customerEmail']),
-    customer_name: text(name),
+    customer_name: text(own['name'] ?? own['customerName']),
     expires_at: day(expiry) ?? null,
     status: isStopped ? 'suspended' : undefined,
     terms: seats(maxMachines),
-    metadata: flat({ ...own, keygen_id: row['id'] }),
+    metadata: flat({ ...own, keygen_id: row['id'], keygen_name: text(name) }),
     created_at: time(created),
   });
 };
 
+/** https://docs.lemonsqueezy.com/api/license-keys */
 const lemonSqueezy: Preset = (row) => {
   const fields = attributesOf(row);
   return line({
@@ -75,16 +77,19 @@ const lemonSqueezy: Preset = (row) => {
   });
 };
 
+/** The sales export: https://github.com/antiwork/gumroad/blob/main/app/services/exports/purchase_export_service.rb */
 const gumroad: Preset = (row) => {
   // A recurring charge repeats the key of its first purchase, and the last row has the totals.
   if (text(row['License Key']) === undefined || isYes(row['Recurring Charge?'])) return null;
   const isLost = isYes(row['Disputed?']) && !isYes(row['Dispute Won?']);
   const isEnabled = row['License Key Enabled?'] === undefined || isYes(row['License Key Enabled?']);
   const isStopped = !isEnabled || isYes(row['Fully Refunded?']) || isYes(row['Access Revoked?']) || isLost;
+  const giftee = text(row['Giftee Email']);
   return line({
     license_key: text(row['License Key']),
-    customer_email: text(row['Giftee Email']) ?? text(row['Purchase Email']) ?? text(row['Buyer Email']),
-    customer_name: text(row['Buyer Name']),
+    customer_email: giftee ?? text(row['Purchase Email']) ?? text(row['Buyer Email']),
+    // A gift's buyer isn't its customer.
+    customer_name: giftee === undefined ? text(row['Buyer Name']) : undefined,
     product: text(row['Item Name']),
     expires_at: day(row['Subscription End Date']) ?? null,
     status: isStopped ? 'suspended' : undefined,
@@ -93,6 +98,7 @@ const gumroad: Preset = (row) => {
   });
 };
 
+/** https://github.com/polarsource/polar/blob/main/server/polar/license_key/schemas.py */
 const polar: Preset = (row) => {
   const { key, status, expires_at, limit_activations, created_at, customer, benefit_id, id } = row;
   const { email, name } = isObject(customer) ? customer : {};
