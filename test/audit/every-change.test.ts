@@ -13,7 +13,8 @@ import { type Answer, type Json, signUp } from '../support/client.ts';
 import { keepMails } from '../support/mails.ts';
 import { OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
 import { newReceiver } from '../support/receiver.ts';
-import { EXCEPTIONS, PRIVATE, STEPS, type World } from './steps.ts';
+import { EXCEPTIONS, STEPS } from './steps.ts';
+import { PRIVATE, type World } from './world.ts';
 
 const CHANGING_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
