@@ -18,6 +18,8 @@ import { deleteRows } from './rows.ts';
 
 /** The most accounts and batches of deletions in a run. The next run continues. */
 const MAX_ACCOUNTS = 20;
+/** The accounts from which a run chooses. */
+const MAX_DUE = 500;
 const MAX_STEPS = 400;
 
 /**
@@ -79,11 +81,14 @@ export const eraseDueAccounts = async (ctx: DatabaseCtx): Promise<void> => {
     .select()
     .from(accounts)
     .where(lte(accounts.eraseAt, Date.now()))
-    // At random, so that accounts that can't be erased now don't keep others from it.
-    .orderBy(sql`random()`)
-    .limit(MAX_ACCOUNTS);
+    .orderBy(accounts.eraseAt)
+    .limit(MAX_DUE);
+  // At random, so that accounts that can't be erased now don't keep others from it.
+  const chosen = Array.from({ length: MAX_ACCOUNTS }, () =>
+    due.splice(Math.floor(Math.random() * due.length), 1),
+  ).flat();
   let steps = 0;
-  for (const account of due) {
+  for (const account of chosen) {
     const accountCtx = { ...ctx, accountId: account.id, key: null, actor: SYSTEM, ip: null };
     try {
       await eraseAccount(accountCtx, account, () => steps++ < MAX_STEPS);

@@ -120,7 +120,7 @@ describe('404 and 405', () => {
   test.for([
     ['DELETE /health', 'GET'],
     ['GET /api/register', 'POST'],
-    ['PUT /api/account', 'GET, PATCH'],
+    ['PUT /api/account', 'DELETE, GET, PATCH'],
     ['GET /api/init-payment', 'POST'],
     ['POST /api/billing', 'GET'],
     ['POST /api/api-keys/key_none', 'DELETE, GET'],
