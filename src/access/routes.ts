@@ -80,7 +80,8 @@ export const accessRoutes = new Hono<AppEnv>()
     }),
     body(resetPasswordInput),
     async (c) => {
-      const { answer, to, mail } = await resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c));
+      const reset = resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c));
+      const { answer, to, mail } = await completed(c, reset);
       c.executionCtx.waitUntil(sendMail(c.env, to, mail));
       if ('challenge' in answer) throw twoFactorRequired(answer);
       setSignInCookies(c, answer);
@@ -100,7 +101,8 @@ export const accessRoutes = new Hono<AppEnv>()
     }),
     body(verifyEmailInput),
     async (c) => {
-      const { email, mail } = await confirmEmail(publicCtx(c), c.req.valid('json').token);
+      const confirmed = confirmEmail(publicCtx(c), c.req.valid('json').token);
+      const { email, mail } = await completed(c, confirmed);
       if (mail) c.executionCtx.waitUntil(sendMail(c.env, mail.to, mail.mail));
       return c.json({ email, email_verified: true as const }, 200);
     },

@@ -41,8 +41,8 @@ export const accountCtx = (
 });
 
 /**
- * Returns the result of work that goes on if the client disconnects. Otherwise, a guess of a password or code whose client
- * hangs up would not be counted.
+ * Returns the result of work that goes on if the client disconnects. Otherwise, somebody who hangs up in time could guess a
+ * password or code without being counted, or change an account without the email about it.
  */
 export const completed = <T>(c: Context<AppEnv>, work: Promise<T>): Promise<T> => {
   c.executionCtx.waitUntil(work.catch(() => {}));

@@ -64,7 +64,8 @@ export const twoFactorRoutes = new Hono<AppEnv>()
     }),
     body(confirmTwoFactorInput),
     async (c) => {
-      const enabled = await confirmTwoFactor(userCtx(c), c.req.valid('json').code, clientOf(c));
+      const confirmed = confirmTwoFactor(userCtx(c), c.req.valid('json').code, clientOf(c));
+      const enabled = await completed(c, confirmed);
       c.executionCtx.waitUntil(sendMail(c.env, enabled.to, enabled.mail));
       return c.json({ recovery_codes: enabled.codes }, 200);
     },

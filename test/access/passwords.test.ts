@@ -131,22 +131,28 @@ test('wrong current passwords count as failed logins', async () => {
   });
 });
 
-test('a guess of the password is counted, also if its client disconnects', async () => {
+test('a guess is counted, and an email is sent, also if the client disconnects', async () => {
   const ada = await register();
   const kept: Promise<unknown>[] = [];
   const context = { waitUntil: (work: Promise<unknown>) => kept.push(work) } as unknown as ExecutionContext;
-  const guess = (method: string, path: string, fields: object) => {
-    const body = JSON.stringify({ current_password: 'wrong', ...fields });
+  const attempt = (method: string, path: string, fields: object) => {
     const headers = { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' };
-    return worker.fetch(new Request(`${ORIGIN}/api/${path}`, { method, headers, body }), env, context);
+    const request = new Request(`${ORIGIN}/api/${path}`, { method, headers, body: JSON.stringify(fields) });
+    return worker.fetch(request, env, context);
   };
-  for (const [method, path, fields] of [
-    ['POST', 'change-password', { password: NEW_PASSWORD }],
-    ['POST', 'change-email', { email: 'thief@example.com' }],
-    ['DELETE', 'two-factor', { code: '123456' }],
+  const current_password = 'wrong horse battery';
+  for (const [method, path, fields, expected] of [
+    ['POST', 'login', { email: ada.email, password: current_password }, 401],
+    ['POST', 'login/two-factor', { challenge: 'lkt_x', code: '123456' }, 400],
+    ['POST', 'change-password', { current_password, password: NEW_PASSWORD }, 401],
+    ['POST', 'change-email', { current_password, email: 'thief@example.com' }, 401],
+    ['POST', 'reset-password', { token: 'lkt_x', password: NEW_PASSWORD }, 400],
+    ['POST', 'verify-email', { token: 'lkt_x' }, 400],
+    ['POST', 'two-factor/confirm', { code: '123456' }, 409],
+    ['DELETE', 'two-factor', { current_password, code: '123456' }, 401],
   ] as const) {
     const before = kept.length;
-    const { status } = await guess(method, path, fields);
-    expect([path, status, kept.length - before]).toEqual([path, 401, 1]);
+    const { status } = await attempt(method, path, fields);
+    expect([path, status, kept.length - before]).toEqual([path, expected, 1]);
   }
 });
