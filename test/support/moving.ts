@@ -1,5 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { vi } from 'vitest';
 import { gateAt } from '../../src/shared/objects.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { gate } from './gate.ts';
@@ -22,10 +23,17 @@ export const tablesOf = (accountId: string, epoch: number) =>
       .map(({ name }) => name),
   );
 
-/** Runs the gates' alarms until the account has arrived in its new region, from the object of the epoch `from`. */
-export const arrive = (accountId: string, epoch: number, from = epoch - 1) =>
+/** A step of a move that has failed for the first time is repeated within this time. */
+export const RETRY_MS = 2_000;
+
+/**
+ * Runs the gates' alarms until the account has arrived in its new region. `from` is the epoch of its former home. Of a fake
+ * clock, `passMs` pass between the alarms, for moves that fail at first.
+ */
+export const arrive = (accountId: string, epoch: number, { from = epoch - 1, passMs = 0 } = {}) =>
   waitUntil(
     async () => {
+      if (passMs > 0) vi.advanceTimersByTime(passMs);
       for (const each of [from, epoch]) await runDurableObjectAlarm(gateIn(accountId, each)).catch(() => {});
       return gate(accountId).movingTo();
     },
@@ -33,8 +41,8 @@ export const arrive = (accountId: string, epoch: number, from = epoch - 1) =>
   );
 
 /** Moves the account's gate to another region, to the object of this epoch. */
-export const move = async (accountId: string, region: Region, epoch = 2) => {
+export const move = async (accountId: string, region: Region, epoch = 2, passMs = 0) => {
   const reply = await gate(accountId).startMove(region);
-  await arrive(accountId, epoch);
+  await arrive(accountId, epoch, { passMs });
   return reply;
 };

@@ -37,6 +37,8 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
   const place = openPlace(storage.kv, epoch);
   const disk = openDisk(storage.sql);
   let failures = 0;
+  /** The alarm also comes for other work. A failed step is not repeated before this. */
+  let notBeforeMs = 0;
 
   const next = () => {
     const now = place.now();
@@ -165,13 +167,16 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
 
     /** The alarm's part of a move. Never fails. */
     goOn: async (): Promise<void> => {
-      let waitMs: number | null;
-      try {
-        waitMs = await work();
-        failures = 0;
-      } catch (error) {
-        logError('move_failed', error, { account_id: accountId, epoch });
-        waitMs = backoffMs(++failures, Math.random());
+      let waitMs: number | null = notBeforeMs - Date.now();
+      if (waitMs <= 0) {
+        try {
+          waitMs = await work();
+          failures = 0;
+        } catch (error) {
+          logError('move_failed', error, { account_id: accountId, epoch });
+          waitMs = backoffMs(++failures, Math.random());
+          notBeforeMs = Date.now() + waitMs;
+        }
       }
       if (waitMs !== null) await arm(Math.max(1, waitMs));
     },

@@ -5,7 +5,7 @@ import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate, setPlan, statistics } from '../../support/gate.ts';
-import { arrive, gateIn, move } from '../../support/moving.ts';
+import { arrive, gateIn, move, RETRY_MS } from '../../support/moving.ts';
 import { openBranch, setHome, verifyIn } from '../../support/regions.ts';
 
 let ada: Customer;
@@ -71,11 +71,12 @@ test('a call that hangs delays a move, and no call is refused meanwhile', async 
     await runDurableObjectAlarm(gateIn(ada.accountId, 1));
     expect((await verified).body).toMatchObject({ valid: true });
     expect((await ada.verify(other)).body).toMatchObject({ valid: true });
+    vi.advanceTimersByTime(RETRY_MS * 2 ** attempt);
   }
   expect(await gate(ada.accountId).movingTo()).toBe('weur');
   vi.advanceTimersByTime(LEASE_MS);
   expect((await suspended).status).toBe(200);
   tell.mockRestore();
-  await arrive(ada.accountId, 2);
+  await arrive(ada.accountId, 2, { passMs: RETRY_MS });
   expect((await ada.verify(license.license_key)).body).toMatchObject({ status: 'suspended' });
 });

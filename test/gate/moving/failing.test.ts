@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate } from '../../support/gate.ts';
-import { arrive, gateIn, move, tablesOf } from '../../support/moving.ts';
+import { arrive, gateIn, move, RETRY_MS, tablesOf } from '../../support/moving.ts';
 import { waitUntil } from '../../support/outbox.ts';
 import { presentedKey, setHome } from '../../support/regions.ts';
 
@@ -44,8 +44,9 @@ const startCutOffMove = async ({ accountId }: Customer) => {
     await runAlarm(accountId, 1);
     return gate(accountId).movingTo();
   };
-  await waitUntil(goOn, () => receive.mock.calls.length > 2);
-  return { goOn, reconnect: () => receive.mockRestore() };
+  const attempts = () => receive.mock.calls.length;
+  await waitUntil(goOn, () => attempts() > 1);
+  return { goOn, attempts, reconnect: () => receive.mockRestore() };
 };
 
 test('a move that doesn’t get on for an hour is given up, and the account can move elsewhere', async () => {
@@ -54,10 +55,14 @@ test('a move that doesn’t get on for an hour is given up, and the account can 
   const { accountId } = ada;
   await setHome(accountId, 'enam');
   const { license_key: licenseKey } = await ada.createLicense();
-  const { goOn, reconnect } = await startCutOffMove(ada);
+  const { goOn, attempts, reconnect } = await startCutOffMove(ada);
+  // An alarm that comes for other work doesn't repeat the step.
+  await goOn();
+  expect(attempts()).toBe(2);
   vi.advanceTimersByTime(HOUR_MS - 1);
   expect(await goOn()).toBe('oc');
-  vi.advanceTimersByTime(1);
+  expect(attempts()).toBe(3);
+  vi.advanceTimersByTime(2 * RETRY_MS);
   await waitUntil(goOn, (movingTo) => movingTo === null);
   expect((await ada.asSession('GET', '/api/account')).body).toMatchObject({
     home_region: 'enam',
@@ -69,7 +74,7 @@ test('a move that doesn’t get on for an hour is given up, and the account can 
   // The object in the region that was cut off stays there, so this move needs another one.
   reconnect();
   expect(await moveTo(ada, 'weur')).toEqual([202, { home_region: 'enam', moving_to: 'weur' }]);
-  await arrive(accountId, 3, 1);
+  await arrive(accountId, 3, { from: 1 });
   const reply = readReply(await gateIn(accountId, 1).verify(presentedKey(ada), licenseKey, 'a-call'));
   expect(reply).toMatchObject({ refused: null, apiUsage: 2, epoch: 3 });
   expect((await ada.asSession('GET', '/api/account')).body.home_region).toBe('weur');

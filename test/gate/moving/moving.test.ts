@@ -10,7 +10,7 @@ import { openLicense } from '../../support/activations.ts';
 import { signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate, readGate, statistics } from '../../support/gate.ts';
-import { arrive, gateIn, killGate, move } from '../../support/moving.ts';
+import { arrive, gateIn, killGate, move, RETRY_MS } from '../../support/moving.ts';
 import { waitUntil } from '../../support/outbox.ts';
 import { presentedKey } from '../../support/regions.ts';
 
@@ -104,11 +104,12 @@ test.each([
 ] as const)(
   'killing the %s object %s the %s message ends in the same state',
   async (_old, when, _nth, epoch, isDue) => {
+    useFakeClock();
     const { customer, license } = await fillAccount();
     const { accountId } = customer;
     const { apiUsage } = await statistics(accountId);
     const isDone = killAt(accountId, epoch, isDue, when);
-    await move(accountId, 'oc');
+    await move(accountId, 'oc', 2, RETRY_MS);
     expect(isDone()).toBe(true);
     const { status, body } = await customer.verify(license.license_key);
     expect([status, body.api_usage]).toEqual([200, apiUsage + 1]);
