@@ -12,6 +12,9 @@ export const findMove = async ({ env, accountId }: Ctx): Promise<Region | null> 
 /** Starts to move the account. A repeat, and a move to the home region, change nothing. */
 export const moveHome = async (ctx: Ctx, region: Region) => {
   if (ctx.key) throw new AppError('insufficient_scope', { message: 'Only a session can move the account.' });
+  const [{ homeRegion }, movingTo] = await Promise.all([getAccount(ctx), findMove(ctx)]);
+  // The audit log has no entry of a move that changes nothing.
+  if (region === (movingTo ?? homeRegion)) return { home_region: homeRegion, moving_to: movingTo };
   const reply = await audited(ctx, ['account.move', region], async () => {
     const answer = await gateOf(ctx.env, ctx.accountId).startMove(region);
     if (answer.refused === 'moving')
@@ -25,6 +28,5 @@ export const moveHome = async (ctx: Ctx, region: Region) => {
       });
     return answer;
   });
-  const { homeRegion } = await getAccount(ctx);
   return { home_region: homeRegion, moving_to: reply.movingTo };
 };

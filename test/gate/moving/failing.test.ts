@@ -125,7 +125,7 @@ test('a repeated request is answered like the first one until the move is over',
   const { accountId } = ada;
   await setHome(accountId, 'enam');
   const started = [202, { home_region: 'enam', moving_to: 'oc' }];
-  expect(await Promise.all([moveTo(ada, 'oc'), moveTo(ada, 'oc')])).toEqual([started, started]);
+  for (let i = 0; i < 2; i++) expect(await moveTo(ada, 'oc')).toEqual(started);
   // The new home answers, and D1 doesn't know it yet.
   const pull = vi.spyOn(AccountGate.prototype, 'pull');
   await waitUntil(
@@ -137,6 +137,18 @@ test('a repeated request is answered like the first one until the move is over',
   expect(await moveTo(ada, 'enam')).toEqual([409, 'invalid_transition']);
   await arrive(accountId, 2);
   expect(await moveTo(ada, 'oc')).toEqual([202, { home_region: 'oc', moving_to: null }]);
+  const { body } = await ada.asSession('GET', '/api/audit-log?action=account.move');
+  expect(body.data).toMatchObject([{ target: 'oc' }]);
+});
+
+test('of parallel requests for two regions, one moves the account', async () => {
+  const ada = await signUp();
+  const answers = await Promise.all([moveTo(ada, 'oc'), moveTo(ada, 'weur'), moveTo(ada, 'oc')]);
+  const { body } = await ada.asSession('GET', '/api/account');
+  const started = [202, { home_region: null, moving_to: body.moving_to }];
+  const expected = answers.map(([status]) => (status === 202 ? started : [409, 'invalid_transition']));
+  expect(answers).toEqual(expected);
+  expect(new Set(answers.map(([status]) => status))).toEqual(new Set([202, 409]));
 });
 
 test.each(['durableObjectReset', 'retryable', 'overloaded'])(
