@@ -162,9 +162,12 @@ const restore = command({
   options: { replace: { help: 'Replace what the account has now' } },
   run: async (context, [id = '', file = ''], { replace }) => {
     const operator = await openOperator(context);
-    const blob = await openAsBlob(file).catch((cause: unknown) => {
+    let blob: Blob;
+    try {
+      blob = await openAsBlob(file);
+    } catch (cause) {
       throw new CliError(`${file} can’t be read.`, { cause });
-    });
+    }
     const path = `/backup/${id}${replace ? '?replace=true' : ''}`;
     const restored = await operator.upload<{ lines: number }>(path, blob);
     context.out.fields(restored, { account: id, lines: restored.lines });

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Customer, createAccount } from './support/customer.ts';
+import { checkOut, cleanUp, runCommand, type Service, startService } from './support/service.ts';
+
+// `latchkey operator …` as docs/running.md shows it, against a running service.
+
+const OPERATOR_TOKEN = randomBytes(32).toString('hex');
+const API_KEY_SECRET = randomBytes(32).toString('hex');
+const SEALING_KEY = `k1:${randomBytes(32).toString('base64')}`;
+
+let folder: string;
+let service: Service;
+let ada: Customer;
+let apiKey: string;
+let licenseKey: string;
+
+const start = async (secrets: Record<string, string>) => {
+  const common = { OPERATOR_TOKEN, SIGNING_KEYS: randomBytes(32).toString('base64') };
+  const lines = Object.entries({ ...common, ...secrets }).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(join(folder, '.dev.vars'), lines.join(''));
+  service = await startService(folder);
+};
+
+beforeAll(async () => {
+  folder = await checkOut();
+  // The assets that `npm test` has built: it would take longer to build them again than to run these tests.
+  if (existsSync('dist/assets')) cpSync('dist', join(folder, 'dist'), { recursive: true });
+  await start({ API_KEY_SECRET, SEALING_KEYS: SEALING_KEY });
+  ada = await createAccount(service, 'ada');
+  ({ api_key: apiKey } = await ada.addKey());
+  await ada.putProduct('orrery', { terms: { max_activations: 2 } });
+  ({ license_key: licenseKey } = await ada.addLicense({ product: 'orrery' }));
+});
+afterAll(cleanUp);
+
+const latchkey = (args: string[], token = OPERATOR_TOKEN) => {
+  const variables = [
+    `LATCHKEY_URL=${service.origin}`,
+    `LATCHKEY_OPERATOR_TOKEN=${token}`,
+    'LATCHKEY_API_KEY=',
+  ];
+  return runCommand(folder, 'env', ...variables, process.execPath, 'src/client/cli.ts', 'operator', ...args);
+};
+
+/** Runs a command that must succeed, and returns what it prints as JSON. */
+const json = async (...args: string[]) => {
+  const { code, stdout, stderr } = await latchkey([...args, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+
+const failure = async (...args: string[]) => {
+  const { code, stdout, stderr } = await latchkey([...args, '--json']);
+  expect([code, stdout]).toEqual([2, '']);
+  return (JSON.parse(stderr) as { error: { code: string; message: string } }).error;
+};
+
+const verify = async () =>
+  (await service.post('/api/v1/licenses/verify', { license_key: licenseKey }, { 'x-api-key': apiKey })).body;
+const activate = (machine: number) =>
+  ada.activate(apiKey, licenseKey, { fingerprint: `machine-000${machine}` });
+
+test('a wrong token is refused, and nothing shows it', async () => {
+  const wrong = 'a-wrong-token-of-an-operator-0123456789';
+  const { code, stdout, stderr } = await latchkey(['accounts'], wrong);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^Error: .+\nRequest id: req_\w+\n$/);
+  expect(stderr + service.output()).not.toContain(wrong);
+  expect(service.output()).not.toContain(OPERATOR_TOKEN);
+});
+
+test('accounts, suspend, reinstate and plan find and change an account at once', async () => {
+  expect(await json('accounts', ada.email)).toMatchObject({ data: [{ id: ada.accountId, plan: 'free' }] });
+  expect((await latchkey(['accounts', ada.email])).stdout).toContain(ada.accountId);
+
+  await json('suspend', ada.accountId);
+  expect(await verify()).toMatchObject({ error: { code: 'account_suspended' } });
+  await json('reinstate', ada.accountId);
+  expect(await verify()).toMatchObject({ status: 'active', api_limit: 1_000 });
+
+  expect(await json('plan', ada.accountId, 'pro', '--until', '2100-01-01T00:00:00Z')).toMatchObject({
+    granted_plan: 'pro',
+    granted_until: '2100-01-01T00:00:00.000Z',
+  });
+  expect(await verify()).toMatchObject({ api_limit: 100_000 });
+  expect(await json('plan', ada.accountId, 'free')).toMatchObject({ granted_plan: null });
+  expect(await verify()).toMatchObject({ api_limit: 1_000 });
+
+  expect(await failure('suspend', 'acct_00000000000000000000')).toMatchObject({ code: 'not_found' });
+  expect(await failure('plan', ada.accountId, 'gold')).toMatchObject({ code: 'invalid_request' });
+});
+
+test('metrics prints the text format of Prometheus', async () => {
+  const { code, stdout } = await latchkey(['metrics']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^latchkey_d1_up\{database="DB"\} 1$/m);
+  expect(stdout).toMatch(/^latchkey_requests_total\{.*route="\/api\/v1\/licenses\/verify".*\} [1-9]\d*$/m);
+});
+
+test('restore brings back what backup wrote to a file that only its owner can read', async () => {
+  expect(await activate(1)).toMatchObject({ valid: true });
+  const file = join(folder, 'account.ndjson');
+  await json('backup', ada.accountId, file);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(await activate(2)).toMatchObject({ valid: true });
+  expect(await activate(3)).toMatchObject({ code: 'no_seat' });
+
+  expect(await failure('restore', ada.accountId, file)).toMatchObject({ code: 'invalid_transition' });
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n').length;
+  expect(await json('restore', ada.accountId, file, '--replace')).toEqual({ lines: lines - 2 });
+  expect(await activate(3)).toMatchObject({ valid: true });
+  expect(await activate(2)).toMatchObject({ code: 'no_seat' });
+
+  writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, 2).join('\n'));
+  expect(await failure('restore', ada.accountId, file, '--replace')).toMatchObject({
+    code: 'invalid_request',
+  });
+  expect((await failure('restore', ada.accountId, join(folder, 'nothing'))).message).toContain(
+    'can’t be read',
+  );
+});
+
+test('reseal seals everything with a new key, and counts the API keys of the old secret', async () => {
+  const secretOf = async (path: string) =>
+    (await service.get(path, { authorization: `Bearer ${ada.token}` })).body as Record<string, unknown>;
+  const key = await ada.addKey();
+  const webhook = await ada.addWebhook({ url: 'https://example.com/hooks' });
+  await service.stop();
+  const newKey = `k2:${randomBytes(32).toString('base64')}`;
+  await start({
+    API_KEY_SECRET: `${randomBytes(32).toString('hex')},${API_KEY_SECRET}`,
+    SEALING_KEYS: `${newKey},${SEALING_KEY}`,
+  });
+  expect(await json('reseal')).toEqual({ left: 0, old_secret_keys: 2 });
+  expect(await json('reseal', '--restart')).toEqual({ left: 0, old_secret_keys: 2 });
+  expect(await secretOf(`/api/api-keys/${key.id}`)).toMatchObject({ api_key: key.api_key });
+  expect(await secretOf(`/api/webhooks/${webhook.id}`)).toMatchObject({ secret: webhook.secret });
+  expect(await verify()).toMatchObject({ status: 'active' });
+});
