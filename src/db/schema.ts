@@ -5,6 +5,7 @@ export * from './schema/accounts.ts';
 export * from './schema/api-keys.ts';
 export * from './schema/audit.ts';
 export * from './schema/billing.ts';
+export * from './schema/erasures.ts';
 export * from './schema/feed.ts';
 export * from './schema/licenses.ts';
 export * from './schema/products.ts';

@@ -6,10 +6,11 @@ import { type AppEnv, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
 import { isoTime } from '../shared/rules/dates.ts';
+import { eraseCustomer } from './customer.ts';
 import { requestErasure } from './request.ts';
-import { eraseAccountInput, erasureBody } from './schemas.ts';
+import { eraseAccountInput, erasedCustomerBody, eraseCustomerInput, erasureBody } from './schemas.ts';
 
-export const erasureRoutes = new Hono<AppEnv>().delete(
+const account = new Hono<AppEnv>().delete(
   '/account',
   endpoint({
     id: 'eraseAccount',
@@ -29,3 +30,20 @@ export const erasureRoutes = new Hono<AppEnv>().delete(
     return c.json({ erased_by: isoTime(eraseAt) }, 202);
   },
 );
+
+const customer = new Hono<AppEnv>().post(
+  '/erase-customer',
+  endpoint({
+    id: 'eraseCustomer',
+    tag: 'Licenses',
+    summary: 'Erase a customer',
+    description:
+      'Removes a person from licenses, their history, events, and the names of machines, permanently. The licenses go on working, with `erased@customer.invalid` as the email address. Deliveries that are still pending are sent without the address. A repeat counts only what was left.',
+    access: 'account',
+    answers: [{ status: 200, description: 'The customer is erased.', schema: erasedCustomerBody }],
+  }),
+  body(eraseCustomerInput),
+  async (c) => c.json(await eraseCustomer(c.var.ctx, c.req.valid('json').customer_email), 200),
+);
+
+export const erasureRoutes = new Hono<AppEnv>().route('/', account).route('/', customer);

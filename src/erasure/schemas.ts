@@ -9,6 +9,22 @@ export const eraseAccountInput = z
   })
   .meta({ id: 'EraseAccount' });
 
+export const eraseCustomerInput = z
+  .strictObject({
+    customer_email: email.meta({ description: 'The email address of the customer, in any case.' }),
+  })
+  .meta({ id: 'EraseCustomer' });
+
+const count = z.number().int();
+
+export const erasedCustomerBody = z
+  .object({
+    licenses: count.meta({ description: 'Licenses that the customer has, or had in the past.' }),
+    activations: count.meta({ description: 'Machines of these licenses, which have no name anymore.' }),
+    events: count.meta({ description: 'Events that named the customer.' }),
+  })
+  .meta({ id: 'ErasedCustomer' });
+
 export const erasureBody = z
   .object({
     erased_by: z.string().meta({

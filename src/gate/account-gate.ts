@@ -28,7 +28,7 @@ import type {
   ReplyText,
   Statistics,
 } from './replies.ts';
-import type { ActivationPosition, FileRequest, ImportedSeat } from './seller-types.ts';
+import type { ActivationPosition, FileRequest, ImportedSeat, TracedLicense } from './seller-types.ts';
 import type { SeatCall } from './seats.ts';
 import type { FeedRead } from './source.ts';
 import { GATE_STEPS } from './tables.ts';
@@ -45,6 +45,7 @@ export class AccountGate extends DurableObject<Env> {
       'receive',
       'redirect',
       'backup',
+      'empty',
       'erase',
     ]);
     allowRetries(this.prototype, [...REPEATABLE]);
@@ -59,7 +60,7 @@ export class AccountGate extends DurableObject<Env> {
     const { accountId, epoch } = parseGateName(storedName(ctx));
     const open = () => {
       migrateObject(ctx.storage, GATE_STEPS);
-      this.#opened = openParts(ctx, env, accountId, epoch, () => this.#moving.isLeaving());
+      this.#opened = openParts(ctx, env, accountId, epoch, this.#moving);
     };
     const served = () => this.#parts.served;
     const moving = openMoving({ ctx, env, accountId, epoch, open, served });
@@ -242,6 +243,16 @@ export class AccountGate extends DurableObject<Env> {
   /** Reads and restores backups of what the gate owns. */
   backup(call: BackupCall): Promise<BackupReply> {
     return this.#backup(call);
+  }
+
+  /** Erases what remains of deleted licenses and erased customers, see `openTraces`. */
+  eraseTraces(licenses: TracedLicense[]): Promise<number> {
+    return this.#parts.eraseTraces(licenses);
+  }
+
+  /** Deletes the rows of an account that has moved before their time. */
+  empty(): void {
+    this.#moving.empty();
   }
 
   /** Erases everything here and in the objects to which the account has moved. */

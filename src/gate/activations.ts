@@ -4,7 +4,7 @@ import { DAY_MS } from '../shared/rules/dates.ts';
 import { TRANSFER_DAYS } from '../shared/rules/terms.ts';
 import { openSeatHistory } from './seat-history.ts';
 import { isRecent, liveUntilMs, type Seat, type SeatCounts } from './seats.ts';
-import type { ActivationPosition } from './seller-types.ts';
+import type { ActivationPosition, TracedLicense } from './seller-types.ts';
 
 // The seats of the account's licenses. Like the counters, they belong to the gate: D1 doesn't have them.
 
@@ -229,6 +229,18 @@ export const openActivations = (sql: SqlStorage) => {
         intervalMs,
       );
       return noted !== undefined;
+    },
+
+    /** Erases the names of machines that were activated until a time. Returns the number of machines. */
+    eraseNames: ({ licenseId, untilMs }: TracedLicense): number => {
+      history.eraseNames(licenseId, untilMs);
+      return sql
+        .exec(
+          'UPDATE activations SET name = NULL WHERE license_id = ? AND activated_at_ms <= ? RETURNING 1',
+          licenseId,
+          untilMs,
+        )
+        .toArray().length;
     },
 
     eraseLicense: (licenseId: string) => {

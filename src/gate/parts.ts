@@ -11,7 +11,7 @@ import { openCatchUp } from './catch-up.ts';
 import { openChanges } from './changes.ts';
 import { openCopy } from './copy.ts';
 import { openLedger } from './ledger.ts';
-import type { Served } from './moving/moving.ts';
+import type { Moving, Served } from './moving/moving.ts';
 import { openOutgoing } from './outgoing.ts';
 import { openReadThrough } from './read-through.ts';
 import { openHomeBranches } from './regions/home-branches.ts';
@@ -22,17 +22,18 @@ import { openRelay } from './relay.ts';
 import { openSellerCalls } from './seller-calls.ts';
 import { openSessionAdmission } from './session-rate.ts';
 import { openStatistics } from './statistics.ts';
+import { openTraces } from './traces.ts';
 import { openUpkeep } from './upkeep.ts';
 import { openUsage, type UsageAt } from './usage.ts';
 import { openUsageThreshold } from './usage-threshold.ts';
 
-/** Opens the parts of an account's gate on its storage. `isLeaving` tells whether another object takes its place. */
+/** Opens the parts of an account's gate on its storage. */
 export const openParts = (
   ctx: DurableObjectState,
   env: Env,
   accountId: string,
   epoch: number,
-  isLeaving: () => boolean,
+  moving: Pick<Moving, 'isLeaving' | 'formerEpochs'>,
 ) => {
   const { storage } = ctx;
   // Opened on use, because a verify needs no database.
@@ -52,15 +53,12 @@ export const openParts = (
     ledger,
     usageAt: (nowMs) => usageAt(nowMs),
     noteUsage,
-    writeCounts: () => {
-      ledger.write();
-      outgoing.write();
-    },
+    writeCounts: () => flush(),
     relaySoon: relay.soon,
     wantsVerified: relay.wantsVerified,
     tell: async (region, update) => {
       const report = await branchOf(env, accountId, region).tell(update);
-      if (isLeaving()) throw new Error('The account is moving to another object.');
+      if (moving.isLeaving()) throw new Error('The account is moving to another object.');
       return report;
     },
   });
@@ -103,6 +101,10 @@ export const openParts = (
     }
   };
   const commit = coalesce(write, () => storage.sync());
+  const flush = () => {
+    ledger.write();
+    outgoing.write();
+  };
   const pull = coalesce(async () => {
     await catchUp.pull();
     await relay.soon();
@@ -134,6 +136,17 @@ export const openParts = (
     }),
     changes: openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }),
     seller: openSellerCalls({ copy, activations, applications, branches, ensureKnown, commit }),
+    eraseTraces: openTraces({
+      ctx,
+      env,
+      accountId,
+      moving,
+      activations,
+      branches,
+      relay,
+      pull,
+      flush,
+    }),
     statistics: openStatistics(ledger, usageAt, branches, traffic),
     admitSession: openSessionAdmission({ copy, ensureKnown: () => ensureKnown(null, null), movedTo }),
     pull,
@@ -144,10 +157,7 @@ export const openParts = (
         return copy.account()?.homeRegion ?? null;
       },
       isLoading: () => copy.loadPosition() !== null,
-      flush: () => {
-        ledger.write();
-        outgoing.write();
-      },
+      flush,
       pull: async () => {
         await pull();
         await branches.acknowledged();

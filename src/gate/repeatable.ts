@@ -26,5 +26,7 @@ export const REPEATABLE = [
   'movingTo',
   'receive',
   'redirect',
+  'eraseTraces',
+  'empty',
   'erase',
 ] as const;

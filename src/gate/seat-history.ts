@@ -97,5 +97,8 @@ export const openSeatHistory = (sql: SqlStorage) => ({
       .toArray()
       .map((row) => ({ ...toChange(row), licenseId: row.license_id })),
 
+  eraseNames: (licenseId: string, untilMs: number) =>
+    sql.exec('UPDATE seat_changes SET name = NULL WHERE license_id = ? AND at_ms <= ?', licenseId, untilMs),
+
   erase: (licenseId: string) => sql.exec('DELETE FROM seat_changes WHERE license_id = ?', licenseId),
 });

@@ -41,3 +41,9 @@ export interface ImportedSeat extends Machine {
 
 /** `skipped` is a machine that has held no seat within the last 30 days. */
 export type ImportedSeatResult = 'created' | 'unchanged' | 'skipped' | 'no_seat' | 'license_not_found';
+
+/** A license, and until when it was a customer's who is erased. */
+export interface TracedLicense {
+  licenseId: string;
+  untilMs: number;
+}

@@ -1,12 +1,17 @@
 import { and, eq, exists, notExists, sql } from 'drizzle-orm';
 import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { licenseChanges, licenses } from '../db/schema.ts';
+import { erasures, licenseChanges, licenses } from '../db/schema.ts';
+import { finishErasures } from '../erasure/finish.ts';
 import { commit } from '../gate/feed.ts';
 import { AppError } from '../shared/app-error.ts';
+import { logError } from '../shared/log.ts';
 import { findLicense } from './find.ts';
 
-/** Deletes a license with its history, and, through the feed, with its seats. */
+/**
+ * Deletes a license with its history, and, through the feed, with its seats. Its events are deleted next. If that fails, the
+ * scheduled work goes on with it.
+ */
 export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
   const { db, accountId } = ctx;
   const { licenseKey } = await findLicense(ctx, id);
@@ -28,6 +33,11 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
         .where(
           and(eq(licenseChanges.accountId, accountId), eq(licenseChanges.licenseId, id), notExists(left)),
         ),
+      // The columns of erasures, in their order.
+      db
+        .insert(erasures)
+        .select(sql`SELECT ${accountId}, 'license', ${id}, 0, ${Date.now()} WHERE ${notExists(left)}`)
+        .onConflictDoNothing(),
     ],
     [
       { kind: 'deleted', ref: id },
@@ -35,4 +45,9 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
     ],
   );
   if (erased.length === 0) throw new AppError('unavailable');
+  try {
+    await finishErasures(ctx);
+  } catch (error) {
+    logError('erasure_not_finished', error, { account_id: accountId });
+  }
 };

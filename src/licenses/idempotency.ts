@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm';
 import { idempotencyKeys } from '../db/schema.ts';
-import type { Ctx } from '../db/ctx.ts';
+import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { sha256 } from '../shared/hash.ts';
@@ -36,6 +36,19 @@ export const findLicenseIdByKey = async (
 /** Expired keys that a claim deletes. More than one, so that the keys of accounts that no longer create licenses go. */
 const PRUNED_PER_CLAIM = 10;
 
+const rowid = sql`rowid`;
+const isExpiredAt = (nowMs: number) => lte(idempotencyKeys.createdAt, nowMs - DAY_MS);
+
+const deleteOldest = (db: DatabaseCtx['db'], nowMs: number, limit: number) => {
+  const oldest = db
+    .select({ rowid })
+    .from(idempotencyKeys)
+    .where(isExpiredAt(nowMs))
+    .orderBy(asc(idempotencyKeys.createdAt))
+    .limit(limit);
+  return db.delete(idempotencyKeys).where(inArray(rowid, oldest));
+};
+
 /** Statements that claim the key for the license of the same commit, and delete the oldest expired keys of any account. */
 export const claimIdempotencyKey = (
   { db, accountId }: Ctx,
@@ -43,19 +56,19 @@ export const claimIdempotencyKey = (
   licenseId: string,
   nowMs: number,
 ) => {
-  const isExpired = lte(idempotencyKeys.createdAt, nowMs - DAY_MS);
-  const rowid = sql`rowid`;
-  const oldest = db
-    .select({ rowid })
-    .from(idempotencyKeys)
-    .where(isExpired)
-    .orderBy(asc(idempotencyKeys.createdAt))
-    .limit(PRUNED_PER_CLAIM);
   return [
     db
       .delete(idempotencyKeys)
-      .where(and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key), isExpired)),
-    db.delete(idempotencyKeys).where(inArray(rowid, oldest)),
+      .where(and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key), isExpiredAt(nowMs))),
+    deleteOldest(db, nowMs, PRUNED_PER_CLAIM),
     db.insert(idempotencyKeys).values({ accountId, key, requestHash, licenseId, createdAt: nowMs }),
   ] as const;
+};
+
+/** The most keys that a run of the scheduled work deletes. */
+const PRUNED_PER_RUN = 10_000;
+
+/** Deletes expired keys also where no more licenses are created: a key can name a customer. */
+export const pruneIdempotencyKeys = async ({ db }: DatabaseCtx): Promise<void> => {
+  await deleteOldest(db, Date.now(), PRUNED_PER_RUN);
 };

@@ -2,12 +2,23 @@ import { pruneAuditLog } from '../audit/prune.ts';
 import { checkDue } from '../billing/check.ts';
 import { pruneBilling } from '../billing/prune.ts';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
-import { eraseDueAccounts } from '../erasure/scheduled.ts';
+import { eraseDueAccounts } from '../erasure/account.ts';
+import { finishDueErasures } from '../erasure/finish.ts';
+import { pruneIdempotencyKeys } from '../licenses/idempotency.ts';
 import { logError } from '../shared/log.ts';
+
+const WORK = [
+  eraseDueAccounts,
+  finishDueErasures,
+  pruneIdempotencyKeys,
+  pruneBilling,
+  checkDue,
+  pruneAuditLog,
+];
 
 /** A failure is only logged, because the next run continues. */
 const runWork = async (env: Env, { binding, db }: NamedDatabase): Promise<void> => {
-  for (const work of [eraseDueAccounts, pruneBilling, checkDue, pruneAuditLog]) {
+  for (const work of WORK) {
     try {
       await work({ env, db });
     } catch (error) {

@@ -14,6 +14,11 @@ export type DeliveryRow = {
   attempts: string;
 };
 
+/** The deliveries of a block are between its first and its last one in the primary key's order. */
+const OF_EVENTS = `event_blocks JOIN deliveries
+  ON endpoint_id IN (SELECT id FROM endpoints) AND deliveries.id BETWEEN first_delivery_id AND last_delivery_id
+  WHERE last_id = ?1 AND block_id = ?1 AND event_id IN (SELECT value FROM json_each(?2))`;
+
 export const toDelivery = (row: DeliveryRow, { leases }: Lanes): StoredDelivery => {
   const lease = leases.find(({ deliveryId }) => deliveryId === row.id);
   return {
@@ -95,6 +100,27 @@ export const openDeliveries = (sql: SqlStorage, events: Events) => {
         JSON.stringify(delivery.attempts),
         delivery.endpointId,
         delivery.id,
+      );
+    },
+
+    /** Returns the deliveries of some of a block's events. */
+    listByEvents: (blockId: string, eventIds: string[]): DeliveryRow[] =>
+      sql
+        .exec<DeliveryRow>(`SELECT deliveries.* FROM ${OF_EVENTS}`, blockId, JSON.stringify(eventIds))
+        .toArray(),
+
+    delete: (endpointId: string, id: string) => {
+      sql.exec('DELETE FROM deliveries WHERE endpoint_id = ? AND id = ?', endpointId, id);
+    },
+
+    /** Forgets what the endpoint has answered, which may repeat the event. */
+    forgetResponses: ({ endpoint_id, id, attempts }: DeliveryRow) => {
+      const earlier = JSON.parse(attempts) as Attempt[];
+      sql.exec(
+        'UPDATE deliveries SET attempts = ? WHERE endpoint_id = ? AND id = ?',
+        JSON.stringify(earlier.map((attempt) => ({ ...attempt, response: null }))),
+        endpoint_id,
+        id,
       );
     },
 

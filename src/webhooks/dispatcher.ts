@@ -3,11 +3,12 @@ import { newId } from '../shared/ids.ts';
 import { openBacklog } from './backlog.ts';
 import { openDeliveries } from './delivery-store.ts';
 import type { Endpoints } from './endpoint-store.ts';
+import { type ErasedPage, type ErasedSubjects, openEventErasure } from './erase-events.ts';
 import type { Events } from './event-store.ts';
 import { openHourlyCounts } from './hours.ts';
 import type { Job, SettledJob } from './jobs.ts';
 import { openLaneStore } from './lane-store.ts';
-import { countFreeLanes, openLanes } from './lanes.ts';
+import { countFreeLanes, LEASE_MS, openLanes } from './lanes.ts';
 import type { Listening } from './listening.ts';
 import { applyOutcome, type Outcome } from './outcome.ts';
 import type { DeliveryRecord, Endpoint, Lanes, StoredDelivery } from './outbox-tables.ts';
@@ -15,6 +16,8 @@ import { openPending } from './pending-store.ts';
 
 /** Older attempts of a delivery are dropped, because a row is limited to 2 MB. */
 const MAX_ATTEMPTS = 100;
+
+const ERASED_AT = 'erased_at_ms';
 
 const withAttempt = (
   delivery: StoredDelivery,
@@ -41,6 +44,9 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
   const backlog = openBacklog(pending, accountId);
   const hourlyCounts = openHourlyCounts(sql);
   const { take } = openLanes(deliveries, pending, events);
+  const eraseEvents = openEventErasure({ events, deliveries, pending, laneStore });
+  /** An attempt that began before a customer was erased may have sent their address, and the response may repeat it. */
+  let forgetsUntilMs = (storage.kv.get<number>(ERASED_AT) ?? -Infinity) + LEASE_MS;
 
   const transact = <T>(change: () => T): T => {
     try {
@@ -114,7 +120,8 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
         const lanes = laneStore.get(endpoint.id);
         const delivery = deliveries.get(endpoint.id, deliveryId, lanes);
         if (!delivery) return { job: null, isDisabled: false };
-        const attempted = withAttempt(delivery, outcome);
+        const isForgotten = outcome.atMs < forgetsUntilMs;
+        const attempted = withAttempt(delivery, isForgotten ? { ...outcome, response: null } : outcome);
         const at = { nowMs, random: Math.random() };
         const change = applyOutcome(attempted, { lease, urlRevision }, endpoint, outcome, at);
         if (change.delivery) update(delivery, change.delivery, lanes);
@@ -129,6 +136,17 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
         laneStore.save(endpoint.id, lanes);
         if (disable || failingSinceMs !== endpoint.failingSinceMs) endpoints.save(changed);
         return { job, isDisabled: disable !== null };
+      }),
+
+    /** Erases events, see `openEventErasure`. */
+    erase: (subjects: ErasedSubjects, afterId: string, nowMs: number): ErasedPage =>
+      transact(() => {
+        backlog.forget();
+        if (subjects.emails.length > 0) {
+          storage.kv.put(ERASED_AT, nowMs);
+          forgetsUntilMs = nowMs + LEASE_MS;
+        }
+        return eraseEvents(subjects, afterId);
       }),
 
     /** Makes a delivery due now with all of its retries, and returns whether it exists. */

@@ -68,6 +68,33 @@ export const openEvents = (sql: SqlStorage) => {
       return event;
     },
 
+    /** Returns the next blocks that contain one of the texts, in any case. */
+    listContaining: (texts: string[], afterId: string, limit: number) =>
+      sql
+        .exec<{ id: string; events: string }>(
+          `SELECT last_id AS id, events FROM event_blocks WHERE last_id > ?1 AND EXISTS
+             (SELECT 1 FROM json_each(?2) WHERE instr(lower(events), value)) ORDER BY last_id LIMIT ?3`,
+          afterId,
+          JSON.stringify(texts.map((text) => text.toLowerCase())),
+          limit,
+        )
+        .toArray()
+        .map((row) => ({ id: row.id, events: parse(row.events) })),
+
+    /** Replaces the events of a block, or deletes the block if there are none. */
+    replaceBlock: (blockId: string, events: WebhookEvent[]) => {
+      parsedBlocks.delete(blockId);
+      if (events.length === 0) sql.exec('DELETE FROM event_blocks WHERE last_id = ?', blockId);
+      else {
+        sql.exec(
+          'UPDATE event_blocks SET events = ?, size = ? WHERE last_id = ?',
+          JSON.stringify(events),
+          events.length,
+          blockId,
+        );
+      }
+    },
+
     isEmpty: (): boolean => sql.exec('SELECT 1 FROM event_blocks LIMIT 1').toArray().length === 0,
 
     /** Returns the newest events. Each block's key is an event, so no more blocks than events have to be read. */

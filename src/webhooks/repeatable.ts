@@ -12,5 +12,6 @@ export const REPEATABLE = [
   'listen',
   'summary',
   'backup',
+  'eraseEvents',
   'erase',
 ] as const;

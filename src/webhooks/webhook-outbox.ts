@@ -9,6 +9,7 @@ import { allowRetries } from '../shared/retries.ts';
 import { storedName } from '../shared/stored-account-id.ts';
 import { openDispatcher } from './dispatcher.ts';
 import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
+import type { ErasedPage, ErasedSubjects } from './erase-events.ts';
 import { openEvents } from './event-store.ts';
 import { openGateSubscription } from './gate-subscription.ts';
 import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
@@ -220,6 +221,11 @@ export class WebhookOutbox extends DurableObject<Env> {
       recentEvents: this.#events.recent(10),
       firstEndpointAtMs: this.ctx.storage.kv.get<number>(FIRST_ENDPOINT_AT) ?? null,
     };
+  }
+
+  /** Erases events of deleted licenses and erased customers, a page in each call. */
+  eraseEvents(subjects: ErasedSubjects, afterId: string): ErasedPage {
+    return this.#dispatcher.erase(subjects, afterId, Date.now());
   }
 
   erase(): Promise<void> {

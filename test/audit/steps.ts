@@ -96,6 +96,11 @@ const LICENSES: Step[] = [
   ['DELETE /api/v1/licenses/:id/activations/:activation_id', 'activation.release', releaseActivation],
   ['POST /api/v1/licenses/:id/rotate-key', 'license.rotate_key', session('POST', license('/rotate-key'))],
   ['POST /api/v1/licenses/:id/revoke', 'license.revoke', session('POST', license('/revoke'))],
+  [
+    'POST /api/erase-customer',
+    'customer.erase',
+    session('POST', '/api/erase-customer', { customer_email: PRIVATE.customer }),
+  ],
   ['DELETE /api/v1/licenses/:id', 'license.delete', session('DELETE', license())],
   ['DELETE /api/v1/products/:code', 'product.delete', session('DELETE', '/api/v1/products/orrery')],
 ];

@@ -47,12 +47,14 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     movingTo: 0,
     receive: 1,
     redirect: 1,
+    eraseTraces: 1,
+    empty: 0,
     erase: 0,
   });
 });
 
 test('a branch has the methods that a Worker or a gate of the other release calls', () => {
-  expect(methodsOf(GateBranch)).toEqual({ verify: 5, application: 5, tell: 1, erase: 0 });
+  expect(methodsOf(GateBranch)).toEqual({ verify: 5, application: 5, tell: 1, eraseTraces: 0, erase: 0 });
 });
 
 test('the outbox has the methods that a Worker of the other release calls', () => {
@@ -73,6 +75,7 @@ test('the outbox has the methods that a Worker of the other release calls', () =
     resend: 2,
     summary: 0,
     backup: 1,
+    eraseEvents: 2,
     erase: 0,
   });
 });

@@ -55,6 +55,14 @@ export const PEOPLE_CALLS: Call[] = [
   },
   {
     ...session,
+    method: 'POST',
+    path: '/api/erase-customer',
+    when: 'nobody has the address',
+    body: { customer_email: 'nobody@example.com' },
+    status: 200,
+  },
+  {
+    ...session,
     method: 'DELETE',
     path: '/api/account',
     when: 'the password is right',

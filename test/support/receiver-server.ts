@@ -11,6 +11,8 @@ export interface Reply {
   bodyBytes?: number;
   /** Delay of the answer. 'never' stands in for Infinity, which JSON can't hold. */
   delayMs?: number | 'never';
+  /** Answers with the body of the request. */
+  echoes?: boolean;
   /** Starts the answer and never finishes it. */
   stalls?: boolean;
 }
@@ -78,7 +80,7 @@ const receive = (inbox: Inbox, request: IncomingMessage, body: string, response:
     response.writeHead(reply.status, reply.headers);
     if (reply.stalls) response.write('wait');
     else if (reply.bodyBytes) void sendBytes(response, reply.bodyBytes);
-    else response.end('ok');
+    else response.end(reply.echoes ? body : 'ok');
   }, reply.delayMs ?? 0);
 };
 

@@ -243,6 +243,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/erase-customer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a customer
+         * @description Removes a person from licenses, their history, events, and the names of machines, permanently. The licenses go on working, with `erased@customer.invalid` as the email address. Deliveries that are still pending are sent without the address. A repeat counts only what was left.
+         */
+        post: operations["eraseCustomer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -1645,6 +1665,22 @@ export interface components {
              */
             confirm: string;
         };
+        EraseCustomer: {
+            /**
+             * Format: email
+             * @description The email address of the customer, in any case.
+             * @example ada@example.com
+             */
+            customer_email: string;
+        };
+        ErasedCustomer: {
+            /** @description Licenses that the customer has, or had in the past. */
+            licenses: number;
+            /** @description Machines of these licenses, which have no name anymore. */
+            activations: number;
+            /** @description Events that named the customer. */
+            events: number;
+        };
         Erasure: {
             /**
              * Format: date-time
@@ -2677,6 +2713,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MailAccepted"];
+                };
+            };
+            /** @description The call failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    eraseCustomer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EraseCustomer"];
+            };
+        };
+        responses: {
+            /** @description The customer is erased. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasedCustomer"];
                 };
             };
             /** @description The call failed. */

@@ -1,7 +1,7 @@
 import { databaseOf } from '../../db/client.ts';
 import { eraseObject } from '../../shared/erase-object.ts';
 import { logError } from '../../shared/log.ts';
-import { gateAt } from '../../shared/objects.ts';
+import { FIRST_EPOCH, gateAt } from '../../shared/objects.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { backoffMs } from '../alarm-time.ts';
 import { openArrival } from './arrival.ts';
@@ -74,19 +74,39 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
     isLoading: () => served().isLoading(),
   });
 
-  /** Deletes the rows that are not needed any more. Returns when they may be deleted, or null. */
-  const emptyIfDue = (): number | null => {
+  /** Returns this object's place if it has rows that are not needed any more. */
+  const placeWithOldRows = () => {
     const now = place.now();
     const isLeft = now.state === 'moved' || (now.state === 'receiving' && !now.isComplete);
-    if (!isLeft || now.isEmptied || now.atMs === undefined) return null;
-    const waitMs = now.atMs + KEEP_MS - Date.now();
-    if (waitMs > 0) return waitMs;
+    return isLeft && !now.isEmptied ? now : null;
+  };
+
+  /** Deletes the rows that are not needed any more. */
+  const empty = (): void => {
+    const now = placeWithOldRows();
+    if (!now) return;
     storage.transactionSync(() => {
       disk.drop();
       place.replaceValues([]);
       place.save({ ...now, isEmptied: true });
     });
+  };
+
+  /** Returns the delay before the rows may be deleted, or null. */
+  const emptyIfDue = (): number | null => {
+    const atMs = placeWithOldRows()?.atMs;
+    if (atMs === undefined) return null;
+    const waitMs = atMs + KEEP_MS - Date.now();
+    if (waitMs > 0) return waitMs;
+    empty();
     return null;
+  };
+
+  /** The epochs of the objects whose rows are not needed any more: of earlier homes, and of moves that were given up. */
+  const formerEpochs = (): number[] => {
+    const earlier = Array.from({ length: epoch - FIRST_EPOCH }, (_, index) => FIRST_EPOCH + index);
+    const later = place.nextEpochs();
+    return [...earlier, ...(place.now().state === 'moving' ? later.slice(0, -1) : later)];
   };
 
   const goOnMoving = async (): Promise<number | null> => {
@@ -154,6 +174,9 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
       const now = place.now();
       if (now.state === 'moved' && now.epoch < later) place.save({ ...now, epoch: later });
     },
+
+    empty,
+    formerEpochs,
 
     /** Erases this object. The next ones come first: only this one's place tells that there are any. */
     erase: async (): Promise<void> => {

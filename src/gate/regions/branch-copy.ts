@@ -177,6 +177,9 @@ export const openBranchCopy = (sql: SqlStorage) => {
       return found;
     },
 
+    /** Drops all rows, which home sends again. */
+    dropAll: () => dropAll(facts.applied),
+
     /** Forgets everything but the opening. */
     forget: (opening: number, state: Facts['state'], lastCallMs: number) => {
       dropAll(0);

@@ -144,6 +144,9 @@ export const openBranchStore = (sql: SqlStorage) => {
       saveFacts({ revision });
     },
 
+    /** Forgets what the changes were. Branches that haven't applied them drop their copy. */
+    forgetLog: () => sql.exec('DELETE FROM branch_log'),
+
     /** Returns the changes after a revision. */
     feedAfter: (after: number): Feed<ChangedRef> => {
       const through = facts.revision;

@@ -34,7 +34,7 @@ const EVENT_ALARM_MS = 10_000;
  */
 export class GateBranch extends DurableObject<Env> {
   static {
-    allowRetries(this.prototype, ['verify', 'application', 'tell', 'erase']);
+    allowRetries(this.prototype, ['verify', 'application', 'tell', 'eraseTraces', 'erase']);
   }
 
   readonly #accountId: string;
@@ -138,6 +138,13 @@ export class GateBranch extends DurableObject<Env> {
       this.#soon(this.#home.close());
     } else if (this.#home.isRenewalDue(Date.now())) this.#renewSoon();
     return this.#home.report();
+  }
+
+  /** Drops the copies of home's rows. Events that were created before are in the outbox afterwards. */
+  async eraseTraces(): Promise<void> {
+    this.#copy.dropAll();
+    this.#writeCounts();
+    await this.#relay.forward();
   }
 
   async erase(): Promise<void> {

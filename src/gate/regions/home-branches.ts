@@ -107,6 +107,13 @@ export const openHomeBranches = (parts: Parts) => {
     known.open(region);
   };
 
+  /** Lets the branches drop their copies. */
+  const logAll = () => {
+    if (records.size === 0) return;
+    store.log([{ kind: 'all', ref: '' }]);
+    waiting.raise(facts.revision);
+  };
+
   return {
     isAnyOpen: () => records.size > 0,
     list: store.list,
@@ -173,11 +180,15 @@ export const openHomeBranches = (parts: Parts) => {
     },
 
     /** The copy was loaded again, so any row may have changed. */
-    logReload: () => {
-      if (records.size === 0) return;
-      store.log([{ kind: 'all', ref: '' }]);
-      waiting.raise(facts.revision);
+    logReload: logAll,
+
+    /** Forgets which rows have changed. */
+    forgetLog: () => {
+      store.forgetLog();
+      logAll();
     },
+
+    hasOpenedAny: () => facts.openings > 0,
 
     /** Renews a lease, grants calls and offers a share. It reads the log in the turn in which it registers the lease. */
     renew: (region: Region, report: Report, nowMs: number): RenewalReply => {

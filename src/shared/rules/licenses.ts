@@ -8,6 +8,9 @@ export type StoredLicenseStatus = (typeof LICENSE_STATUSES)[number];
 export const LICENSE_STATES = ['active', 'expired', 'suspended', 'revoked'] as const;
 export type LicenseState = (typeof LICENSE_STATES)[number];
 
+/** Takes the place of an erased customer's email address. */
+export const ERASED_EMAIL = 'erased@customer.invalid';
+
 export type Metadata = Record<string, string | number | boolean>;
 
 /** A license is valid through the end of its last day, UTC. */

@@ -1,0 +1,20 @@
+import { audit } from '../audit/audit.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { erasures } from '../db/schema.ts';
+import { type Erased, finishErasures } from './finish.ts';
+
+/**
+ * Erases a customer from everything that the account has, except from API keys, webhook URLs, and the like. If this is cut
+ * off, the scheduled work goes on with it, and so does a repeat.
+ */
+export const eraseCustomer = async (ctx: Ctx, email: string): Promise<Erased> => {
+  const { db, accountId } = ctx;
+  await db.batch([
+    audit(ctx, 'customer.erase', null),
+    db
+      .insert(erasures)
+      .values({ accountId, kind: 'customer', subject: email, createdAt: Date.now() })
+      .onConflictDoNothing(),
+  ]);
+  return finishErasures(ctx);
+};

@@ -1,0 +1,85 @@
+import type { LicenseRow, LicenseSnapshot, licenseChanges } from '../db/schema.ts';
+import { ERASED_EMAIL, type Metadata } from '../shared/rules/licenses.ts';
+
+/** Takes the place of a name in metadata. */
+const ERASED_NAME = 'erased';
+
+type License = Pick<LicenseRow, 'customerEmail' | 'customerName' | 'metadata'>;
+export type HistoryRow = Pick<typeof licenseChanges.$inferSelect, 'seq' | 'at' | 'before' | 'after'>;
+
+export interface Scrubbed {
+  /** The license's fields without the customer. */
+  license: License;
+  /** The changed rows of the history. A row whose fields don't differ anymore is empty. */
+  changes: HistoryRow[];
+  /** When the license passed to another customer. Null if it is still this customer's. */
+  untilMs: number | null;
+}
+
+/** Goes back through the history, and returns the names that the customer had, and until when the license was theirs. */
+const readHistory = (license: License, history: HistoryRow[], isCustomer: (email: string) => boolean) => {
+  const names = new Set<string>();
+  let { customerEmail, customerName } = license;
+  let untilMs = isCustomer(customerEmail) ? null : 0;
+  const noteName = () => {
+    if (isCustomer(customerEmail) && customerName !== null) names.add(customerName);
+  };
+  noteName();
+  for (const { at, before } of history.toReversed()) {
+    if (before.customer_email !== undefined) customerEmail = before.customer_email;
+    if (before.customer_name !== undefined) customerName = before.customer_name;
+    if (untilMs === 0 && isCustomer(customerEmail)) untilMs = at;
+    noteName();
+  }
+  return { names, untilMs };
+};
+
+const without = <T extends object>(fields: T, names: Set<string>): Partial<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name))) as Partial<T>;
+
+/**
+ * Removes a customer from a license and from its history, oldest row first: their email address in any field, and the names
+ * that the license had while it was theirs. A license that passed to another customer keeps its present name.
+ */
+export const scrubLicense = (license: License, history: HistoryRow[], email: string): Scrubbed => {
+  const isCustomer = (text: string) => text.toLowerCase() === email;
+  const { names, untilMs } = readHistory(license, history, isCustomer);
+  const anyEmail = new RegExp(RegExp.escape(email), 'gi');
+
+  const scrubMetadata = (metadata: Metadata): Metadata =>
+    Object.fromEntries(
+      Object.entries(metadata).map(([field, value]) => {
+        if (typeof value !== 'string') return [field, value];
+        return [field, names.has(value) ? ERASED_NAME : value.replaceAll(anyEmail, ERASED_EMAIL)];
+      }),
+    );
+
+  const scrubSnapshot = (fields: Partial<LicenseSnapshot>): Partial<LicenseSnapshot> => {
+    const { customer_email, customer_name, metadata } = fields;
+    return {
+      ...fields,
+      ...(customer_email !== undefined && isCustomer(customer_email) && { customer_email: ERASED_EMAIL }),
+      ...(customer_name && names.has(customer_name) && { customer_name: null }),
+      ...(metadata && { metadata: scrubMetadata(metadata) }),
+    };
+  };
+
+  const changes = history.flatMap((change) => {
+    const [before, after] = [scrubSnapshot(change.before), scrubSnapshot(change.after)];
+    if (JSON.stringify([before, after]) === JSON.stringify([change.before, change.after])) return [];
+    const isSame = (field: string) =>
+      JSON.stringify(Reflect.get(before, field)) === JSON.stringify(Reflect.get(after, field));
+    const same = new Set(Object.keys(after).filter(isSame));
+    return [{ ...change, before: without(before, same), after: without(after, same) }];
+  });
+  const isTheirs = untilMs === null;
+  return {
+    license: {
+      customerEmail: isTheirs ? ERASED_EMAIL : license.customerEmail,
+      customerName: isTheirs ? null : license.customerName,
+      metadata: scrubMetadata(license.metadata),
+    },
+    changes,
+    untilMs,
+  };
+};

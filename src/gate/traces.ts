@@ -1,0 +1,46 @@
+import { branchOf, gateAt } from '../shared/objects.ts';
+import { REGIONS } from '../shared/rules/regions.ts';
+import { writeOrRestart } from '../shared/write-or-restart.ts';
+import type { Activations } from './activations.ts';
+import type { Moving } from './moving/moving.ts';
+import type { HomeBranches } from './regions/home-branches.ts';
+import type { Relay } from './relay.ts';
+import type { TracedLicense } from './seller-types.ts';
+
+interface Parts {
+  ctx: DurableObjectState;
+  env: Env;
+  accountId: string;
+  moving: Pick<Moving, 'formerEpochs'>;
+  activations: Pick<Activations, 'eraseNames'>;
+  branches: Pick<HomeBranches, 'forgetLog' | 'hasOpenedAny' | 'acknowledged'>;
+  relay: Pick<Relay, 'forward'>;
+  pull: () => Promise<void>;
+  /** Writes what is still in memory. */
+  flush: () => void;
+}
+
+/**
+ * Erases what remains of deleted licenses and erased customers, besides the rows that the feed changes: the names of machines
+ * while a license was the customer's, the feed itself, the branches' copies, and rows where the account isn't anymore. Events that were created
+ * before are in the outbox afterwards. Returns the number of the licenses' activations.
+ */
+export const openTraces = (parts: Parts) => {
+  const { ctx, env, accountId, moving, activations, branches, relay, pull, flush } = parts;
+  return async (licenses: TracedLicense[]): Promise<number> => {
+    // Each read deletes the rows of the feed that were applied before it.
+    await pull();
+    await pull();
+    const count = writeOrRestart(ctx, () => {
+      branches.forgetLog();
+      return licenses.reduce((sum, license) => sum + activations.eraseNames(license), 0);
+    });
+    await branches.acknowledged();
+    const regions = branches.hasOpenedAny() ? REGIONS : [];
+    await Promise.all(regions.map(async (region) => branchOf(env, accountId, region).eraseTraces()));
+    for (const former of moving.formerEpochs()) await gateAt(env, accountId, former).empty();
+    flush();
+    await relay.forward();
+    return count;
+  };
+};
