@@ -17,7 +17,7 @@ import type { MoveReply } from './moving/departure.ts';
 import { type Moving, openMoving } from './moving/moving.ts';
 import { routeCalls } from './moving/routing.ts';
 import { type GateParts, openParts } from './parts.ts';
-import { REPEATABLE } from './repeatable.ts';
+import { REPEATABLE, UNROUTED } from './repeatable.ts';
 import type { Forwarded, RenewalReply, Report } from './regions/messages.ts';
 import type { Wait } from './regions/traffic.ts';
 import type {
@@ -40,14 +40,7 @@ import { GATE_STEPS } from './tables.ts';
  */
 export class AccountGate extends DurableObject<Env> {
   static {
-    routeCalls(this.prototype, (gate) => gate.#moving.routing, [
-      'alarm',
-      'receive',
-      'redirect',
-      'backup',
-      'empty',
-      'erase',
-    ]);
+    routeCalls(this.prototype, (gate) => gate.#moving.routing, [...UNROUTED]);
     allowRetries(this.prototype, [...REPEATABLE]);
   }
 

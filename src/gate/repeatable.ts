@@ -30,3 +30,6 @@ export const REPEATABLE = [
   'empty',
   'erase',
 ] as const;
+
+/** The methods that each object of an account answers itself, wherever the account is. */
+export const UNROUTED = ['alarm', 'receive', 'redirect', 'backup', 'empty', 'erase'] as const;
