@@ -104,7 +104,9 @@ const scrub = async (ctx: Ctx, ids: string[], email: string): Promise<number> =>
       metadata: sql`value ->> '$.license.metadata'`,
       updatedAt: nowMs,
     })
-    .from(sql`json_each(${JSON.stringify(scrubbed.map(({ changes: _, ...license }) => license))})`)
+    .from(
+      sql`json_each(${JSON.stringify(scrubbed.map(({ id, updatedAt, license }) => ({ id, updatedAt, license })))})`,
+    )
     .where(
       and(
         eq(licenses.accountId, accountId),
