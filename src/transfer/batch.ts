@@ -1,6 +1,7 @@
 import type { Ctx } from '../db/ctx.ts';
 import { isRejected } from '../db/errors.ts';
 import { pull } from '../gate/feed.ts';
+import { random16Bits } from '../shared/random.ts';
 import { importSeats } from './seats.ts';
 import { type Outcome, planLicense, type PlannedLicense, type PlannedProduct, planProduct } from './plan.ts';
 import { auditDetails, type ImportOptions, type ParsedLine } from './schemas.ts';
@@ -25,7 +26,12 @@ export interface Import {
   isRecorded: boolean;
 }
 
-const ATTEMPTS = 5;
+const ATTEMPTS = 8;
+const MAX_WAIT_MS = 50;
+
+/** Waits longer after each attempt, and each import for another time, so that parallel imports get out of each other's way. */
+const waitAfter = (attempt: number) =>
+  scheduler.wait((random16Bits() / 65_536) * MAX_WAIT_MS * 2 ** (attempt - 1));
 
 const isOurs = (ids: Map<string, string>, licenseKey: string, id: string) => ids.get(licenseKey) === id;
 
@@ -107,6 +113,7 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(Outcome | n
       if (attempt === ATTEMPTS) throw error;
       // The commit may have succeeded without the gate's knowledge.
       if (!isRejected(error)) await pull(ctx);
+      await waitAfter(attempt);
     }
   }
 };

@@ -154,6 +154,23 @@ describe('importing lines of JSON', () => {
     await expect.poll(events).toBe(1);
   });
 
+  test('parallel imports that update the same license all succeed', async () => {
+    const customer = await signUp();
+    await importAs(customer, toLines([{ license_key: 'KEY-000001' }]));
+    const update = (i: number) =>
+      importAs(
+        customer,
+        toLines([
+          { license_key: 'KEY-000001', customer_name: `Name ${i}` },
+          { license_key: `KEY-10000${i}` },
+        ]),
+        '?on_conflict=update',
+      );
+    const all = await Promise.all(Array.from({ length: 12 }, (_, i) => update(i)));
+    const changes = all.map(({ totals }) => [totals?.updated, totals?.created]);
+    expect(changes).toEqual(Array.from({ length: 12 }, () => [1, 1]));
+  });
+
   test('parallel imports of the same lines create each license once', async () => {
     const customer = await signUp();
     const body = toLines(Array.from({ length: 20 }, (_, i) => ({ license_key: `KEY-00000${i}` })));

@@ -69,7 +69,7 @@ const splitLines = (text: string, format: ImportFormat, firstNumber: number) => 
 /** Returns the text to send for a line, which has the number of the line among equal lines of the file. */
 type Numbering = (text: string) => string;
 
-/** Adds a column with the numbers, unless the file has one. A line that can't be read is sent as it is. */
+/** Adds a column with the numbers, unless the file has one. A line that can't be read stays one that can't be read. */
 const numberCsv = (header: string): { header: string; numbered: Numbering } => {
   const columns = (firstRecord(header)?.cells ?? []).map((name) => name.trim());
   if (columns.includes('copy')) return { header, numbered: (text) => text };
@@ -77,7 +77,7 @@ const numberCsv = (header: string): { header: string; numbered: Numbering } => {
   const numbered = (text: string) => {
     const { cells = [], isUnfinished = true } = firstRecord(text) ?? {};
     const read = readFields(columns, cells, isUnfinished);
-    if ('problem' in read) return text;
+    if ('problem' in read) return isUnfinished ? text : `${text},`;
     return `${text}${','.repeat(columns.length - cells.length + 1)}${copyOf(read.value) ?? ''}`;
   };
   return { header: `${header},copy`, numbered };
