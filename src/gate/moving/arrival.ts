@@ -43,6 +43,7 @@ export const openArrival = (parts: Parts) => {
       if (now.state !== 'receiving') throw new Error('This gate answers calls already.');
       if (number === now.number) return;
       if (number < now.number) throw new Error('A later message has arrived already.');
+      if (now.isEmptied && !schema) throw new Error('The rows of the messages before were deleted.');
       writeOrRestart(ctx, () => {
         if (schema) disk.create(schema);
         for (const rows of tables) disk.write(rows);
@@ -50,7 +51,7 @@ export const openArrival = (parts: Parts) => {
         const isComplete = values !== undefined;
         place.save({ state: 'receiving', number, region, isComplete, atMs: Date.now() });
       });
-      // Rows that nothing follows are deleted. All rows may be the account's only ones.
+      // Rows that nothing follows are deleted.
       void ctx.storage.setAlarm(Date.now() + KEEP_MS);
     },
 

@@ -74,11 +74,10 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
     isLoading: () => served().isLoading(),
   });
 
-  /** Returns this object's place if it has rows that are not needed any more. */
+  /** Returns this object's place if it has rows that are not needed any more, unless a move here is in progress. */
   const placeWithOldRows = () => {
     const now = place.now();
-    const isLeft = now.state === 'moved' || (now.state === 'receiving' && !now.isComplete);
-    return isLeft && !now.isEmptied ? now : null;
+    return (now.state === 'moved' || now.state === 'receiving') && !now.isEmptied ? now : null;
   };
 
   /** Deletes the rows that are not needed any more. */
@@ -93,11 +92,13 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
   };
 
   /** Returns the delay before the rows may be deleted, or null. */
-  const emptyIfDue = (): number | null => {
+  const emptyIfDue = async (): Promise<number | null> => {
     const atMs = placeWithOldRows()?.atMs;
     if (atMs === undefined) return null;
     const waitMs = atMs + KEEP_MS - Date.now();
     if (waitMs > 0) return waitMs;
+    // If the account has moved here and nobody has called it since, this call arrives here, and begins.
+    if (place.now().state === 'receiving') await gateAt(env, accountId, FIRST_EPOCH).movingTo();
     empty();
     return null;
   };

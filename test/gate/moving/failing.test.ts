@@ -86,6 +86,38 @@ test('a move that doesn’t get on for an hour is given up, and the account can 
   expect(await tablesOf(accountId, 2)).toEqual([]);
 });
 
+test('a day after a move, the object with all rows deletes them only if it isn’t the home', async () => {
+  useFakeClock();
+  const ada = await signUp();
+  const { accountId } = ada;
+  const { license_key: licenseKey } = await ada.createLicense();
+  await ada.verify(licenseKey);
+  const original = Reflect.get(AccountGate.prototype, 'receive');
+  const receive = spyOnReceive().mockImplementation(function (this: AccountGate, part) {
+    original.call(this, part);
+    if (part.values) throw CUT_OFF;
+  });
+  await gate(accountId).startMove('oc');
+  await arrive(accountId, 2, { passMs: HOUR_MS / 6 });
+  expect(await tablesOf(accountId, 2)).toContain('activations');
+  vi.advanceTimersByTime(DAY_MS);
+  await runAlarm(accountId, 2);
+  expect(await tablesOf(accountId, 2)).toEqual([]);
+
+  receive.mockRestore();
+  const pull = vi.spyOn(AccountGate.prototype, 'pull').mockRejectedValue(CUT_OFF);
+  await gate(accountId).startMove('oc');
+  await waitUntil(
+    () => runAlarm(accountId, 1),
+    () => pull.mock.calls.length > 0,
+  );
+  vi.advanceTimersByTime(DAY_MS);
+  await runAlarm(accountId, 3);
+  pull.mockRestore();
+  const reply = readReply(await gateIn(accountId, 1).verify(presentedKey(ada), licenseKey, 'a-call'));
+  expect(reply).toMatchObject({ refused: null, apiUsage: 2, epoch: 3 });
+});
+
 test('an account is also erased where a move that was given up has brought it', async () => {
   useFakeClock();
   const ada = await signUp();
