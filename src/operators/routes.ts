@@ -82,7 +82,8 @@ export const operatorRoutes = new Hono<AppEnv>()
     return c.json(restored, 200);
   })
   .post('/reseal', body(resealInput), async (c) => {
-    const answer = await reseal(c.env, c.req.valid('json').restart);
-    await record(c, 'secrets.reseal', answer);
-    return c.json(answer, 200);
+    const { restart } = c.req.valid('json');
+    // Before the work, which no batch can include.
+    await record(c, 'secrets.reseal', { restart });
+    return c.json(await reseal(c.env, restart), 200);
   });
