@@ -1,9 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { PLAN_NAMES, PLANS } from '../../src/shared/rules/plans.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { setPlan } from '../support/gate.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { asOperator, withOperatorToken } from '../support/operator.ts';
 
 const run = (query: string, ...values: unknown[]) =>
   accountsD1
@@ -72,6 +74,25 @@ test('revoked licenses count toward the limit, and a plan that has run out count
   await setPlanUntil(Date.now() - 1);
   expect((await create(ada)).status).toBe(403);
   await setPlanUntil(Date.now() + 60_000);
+  expect((await create(ada)).status).toBe(201);
+});
+
+test('a granted plan raises the limit until it ends, but never lowers the limit of the paid plan', async () => {
+  const ada = await signUp();
+  const stop = withOperatorToken();
+  onTestFinished(stop);
+  const grant = (body: object) => asOperator('POST', `/operator/accounts/${ada.accountId}/plan`, body);
+  await pretendToHold(ada, PLANS.free.licenseLimit);
+  expect((await create(ada)).status).toBe(403);
+  useFakeClock();
+  expect((await grant({ plan: 'pro', until: new Date(Date.now() + 60_000).toISOString() })).status).toBe(200);
+  expect((await create(ada)).status).toBe(201);
+  vi.advanceTimersByTime(60_000);
+  expect((await create(ada)).status).toBe(403);
+
+  await setPlan(ada.accountId, 'scale');
+  await pretendToHold(ada, PLANS.pro.licenseLimit);
+  await grant({ plan: 'pro' });
   expect((await create(ada)).status).toBe(201);
 });
 

@@ -1,5 +1,7 @@
+import { runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { AccountGate } from '../../src/gate/account-gate.ts';
 import {
   type Answer,
   call,
@@ -11,7 +13,10 @@ import {
 } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { gate, tamper, withoutTables } from '../support/gate.ts';
 import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
+import { addEndpoint, consume, loseHints, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
+import { newReceiver } from '../support/receiver.ts';
 
 const outcome = ({ status, body }: Answer) => `${status} ${body?.error?.code ?? 'ok'}`;
 
@@ -41,29 +46,65 @@ describe('the operator’s token', () => {
   });
 });
 
+const readMetrics = async () => {
+  const response = await exports.default.fetch(
+    new Request(`${ORIGIN}/operator/metrics`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } }),
+  );
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
+  return response.text();
+};
+
 test('metrics count requests and refusals by route, and tell the size of each database', async () => {
   const stop = withOperatorToken();
   const ada = await signUp();
   await ada.verify('UNKNOWN-KEY');
   await ada.verify('UNKNOWN-KEY', 'no-key');
-  await accountsD1
-    .prepare(`INSERT INTO object_states VALUES (?, 'gate', 1, 0, 0), (?, 'outbox', 0, 7, 2)`)
-    .bind(ada.accountId, ada.accountId)
-    .run();
-  const response = await exports.default.fetch(
-    new Request(`${ORIGIN}/operator/metrics`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } }),
-  );
-  expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
-  const text = await response.text();
+  const text = await readMetrics();
   const route = 'method="POST",route="/api/v1/licenses/verify"';
   expect(text).toMatch(new RegExp(`^latchkey_requests_total\\{${route},status="200",code=""\\} \\d+$`, 'm'));
   expect(text).toContain(`latchkey_requests_total{${route},status="403",code="api_key_invalid"} `);
   expect(text).toMatch(/^latchkey_verify_duration_seconds_bucket\{le="\+Inf"\} [1-9]/m);
   expect(text).toMatch(/^latchkey_d1_size_bytes\{database="DB"\} [1-9]/m);
-  expect(text).toContain('latchkey_gates_loading{database="DB2"} 1\n');
-  expect(text).toContain('latchkey_outbox_retries_waiting{database="DB2"} 7\n');
-  expect(text).toContain('latchkey_endpoints_failing{database="DB2"} 2\n');
   stop();
+});
+
+test('metrics count the retries and failing endpoints of outboxes, and the gates that load their copy', async () => {
+  onTestFinished(withOperatorToken());
+  const hints = loseHints();
+  onTestFinished(hints.stop);
+  useFakeClock();
+  const ada = await signUp();
+  const receiver = await newReceiver({ status: 500 });
+  const { hint } = await addEndpoint(ada, receiver.url);
+  await ada.createLicense();
+  await waitUntil(
+    async () => outbox(ada.accountId).listDeliveries(hint.endpoint_id, 10, null),
+    (deliveries) => deliveries?.length === 1,
+  );
+  const states = async () => {
+    const lines = (await readMetrics()).split('\n');
+    const valueOf = (name: string) =>
+      Number(lines.find((line) => line.startsWith(`latchkey_${name}{database="DB2"} `))?.split(' ')[1]);
+    return [valueOf('gates_loading'), valueOf('outbox_retries_waiting'), valueOf('endpoints_failing')];
+  };
+  const runAlarms = async () => {
+    // An object reports once a minute at most.
+    vi.advanceTimersByTime(60_000);
+    await runOutboxAlarm(ada.accountId);
+    await runInDurableObject(gate(ada.accountId), (object: AccountGate) => object.alarm());
+  };
+  await runAlarms();
+  expect(await states()).toEqual([0, 0, 0]);
+
+  await consume(hint);
+  await tamper(ada.accountId, `UPDATE facts SET value = json_set(value, '$.complete', json('false'))`);
+  await withoutTables(['licenses'], runAlarms);
+  expect(await states()).toEqual([1, 1, 1]);
+
+  await receiver.answers({ status: 200 });
+  await consume(hint);
+  await runAlarms();
+  expect(await states()).toEqual([0, 0, 0]);
 });
 
 describe('accounts', () => {
