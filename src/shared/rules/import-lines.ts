@@ -74,3 +74,16 @@ export const openCopies = () => {
     return copy;
   };
 };
+
+/**
+ * A part of a dry run doesn't know the licenses that earlier parts of the file would create. Returns whether a line fails only
+ * because its license is one of them.
+ */
+export const openDryRun = () => {
+  const created = new Set<unknown>();
+  return (fields: Fields, { result, error }: { result: string; error?: { code: string } | undefined }) => {
+    const licenseKey = fields['license_key'];
+    if (result === 'created' && (fields['type'] ?? 'license') === 'license') created.add(licenseKey);
+    return error?.code === 'license_not_found' && created.has(licenseKey);
+  };
+};

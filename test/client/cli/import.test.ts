@@ -160,6 +160,19 @@ describe('licenses import', () => {
     expect(text).toBe(`\r\u001B[2K${'█'.repeat(12)}${'░'.repeat(12)} 50 %  2000 records`);
   });
 
+  test('a dry run takes it that earlier parts have created their licenses', async () => {
+    const licenses = Array.from({ length: 2_000 }, (_, i) => `{"license_key":"KEY-${i}"}`);
+    const machine = (key: string) => `{"type":"activation","license_key":"${key}"}`;
+    const file = write('export.ndjson', [...licenses, machine('KEY-7'), machine('KEY-none')].join('\n'));
+    const unknown = { result: 'failed', error: { code: 'license_not_found', message: 'License Not Found' } };
+    answerPart = (lines, part) => answers(lines, () => (part === 1 ? { result: 'created' } : unknown));
+    const { stdout } = await run('licenses', 'import', file, '--dry-run', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      totals: { created: 2_001, failed: 1 },
+      failures: [{ line: 2_002, error: 'License Not Found' }],
+    });
+  });
+
   test('refuses a file that is not UTF-8', async () => {
     const file = join(folder, 'latin.csv');
     writeFileSync(file, Buffer.from('license_key,customer_name\nKEY-000001,M\u00fcller\n', 'latin1'));

@@ -105,6 +105,19 @@ test('the export of an account can be imported as it is', async () => {
   expect(await figures()).toMatchObject({ Created: '0', Failed: '0', Unchanged: '8,998' });
 });
 
+test('the dry run of another account’s export counts its machines, whose licenses are in an earlier part', async () => {
+  await openPage(page, '/licenses/import');
+  const keys = Array.from({ length: 400 }, (_, i) => `OTHER-KEY-${i}`);
+  const licenses = keys.map((license_key) =>
+    JSON.stringify({ type: 'license', license_key, metadata: { note: 'x'.repeat(3_000) } }),
+  );
+  const machine = { type: 'activation', fingerprint: 'machine-0001', activated_at: '2026-01-01T00:00:00Z' };
+  const machines = [...keys, 'NO-SUCH-KEY'].map((license_key) => JSON.stringify({ ...machine, license_key }));
+  await choose('export.ndjson', [...licenses, ...machines].join('\n'));
+  await page.getByText('What would happen').waitFor();
+  expect(await figures()).toMatchObject({ Created: '800', Failed: '1' });
+});
+
 test('numbers equal lines without a key over all parts of a file', async () => {
   let bodies: string[] = [];
   const totals = { lines: 0, created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 };

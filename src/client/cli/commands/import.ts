@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiClient } from '../../api/client.ts';
 import type { components } from '../../api/schema.ts';
-import { openCopies } from '../../../shared/rules/import-lines.ts';
+import { type Fields, openCopies, openDryRun } from '../../../shared/rules/import-lines.ts';
 import { command, given } from '../command.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';
@@ -24,6 +24,7 @@ const CONFLICTS = ['fail', 'skip', 'update'] as const;
 
 interface Sent {
   record: FileRecord;
+  fields: Fields | null;
   json: string;
 }
 
@@ -102,7 +103,7 @@ async function* readParts(
     records++;
     readBytes += Buffer.byteLength(record.raw) + 1;
     if (records <= after || (record.fields && !mapped)) continue;
-    lines.push({ record, json });
+    lines.push({ record, fields: record.fields && mapped, json });
     bytes += size;
   }
   if (lines.length > 0) yield { lines, records, readBytes: Infinity };
@@ -153,6 +154,7 @@ export const importLicenses = command({
     const failedFile = `${file.slice(0, file.length - extension.length)}.failed${extension === '.json' ? '.ndjson' : extension}`;
     const totals: Totals = { ...position.start.totals };
     const failures: { line: number; error: string }[] = [];
+    const isPromised = openDryRun();
     if (position.start.records > 0) out.note(`Continues after ${position.start.records} records.`);
     else if (!isDryRun) await rm(failedFile, { force: true });
 
@@ -165,8 +167,9 @@ export const importLicenses = command({
       const results = await sendUntilAnswered(client, lines, query);
       const failed: string[] = [];
       for (const result of results) {
+        const { record, fields } = lines[result.line - 1] ?? {};
+        if (isDryRun && fields && isPromised(fields, result)) result.result = 'created';
         totals[result.result]++;
-        const record = lines[result.line - 1]?.record;
         if (result.result !== 'failed' || !record) continue;
         failed.push(record.raw);
         const error = record.problem ?? failureOf(result);
