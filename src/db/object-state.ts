@@ -5,11 +5,11 @@ import { objectStates } from './schema.ts';
 
 export interface ObjectState {
   loading: number;
-  retries: number;
+  waiting: number;
   failingEndpoints: number;
 }
 
-export const USUAL: ObjectState = { loading: 0, retries: 0, failingEndpoints: 0 };
+export const USUAL: ObjectState = { loading: 0, waiting: 0, failingEndpoints: 0 };
 const INTERVAL_MS = 60_000;
 const REPORTED = 'reported_state';
 

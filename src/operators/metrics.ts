@@ -65,14 +65,14 @@ const sumOf = (column: SQLiteColumn) => sql<number>`coalesce(sum(${column}), 0)`
 const readDatabase = async ({ binding, db }: NamedDatabase) => {
   try {
     const { results, meta } = await db.run(
-      sql`SELECT ${sumOf(objectStates.loading)} AS loading, ${sumOf(objectStates.retries)} AS retries,
+      sql`SELECT ${sumOf(objectStates.loading)} AS loading, ${sumOf(objectStates.waiting)} AS waiting,
         ${sumOf(objectStates.failingEndpoints)} AS failing FROM object_states`,
     );
-    const [row] = results as { loading: number; retries: number; failing: number }[];
-    return { binding, size: meta.size_after, ...(row ?? { loading: 0, retries: 0, failing: 0 }) };
+    const [row] = results as { loading: number; waiting: number; failing: number }[];
+    return { binding, size: meta.size_after, ...(row ?? { loading: 0, waiting: 0, failing: 0 }) };
   } catch (error) {
     logError('metrics_database_failed', error, { database: binding });
-    return { binding, size: null, loading: 0, retries: 0, failing: 0 };
+    return { binding, size: null, loading: 0, waiting: 0, failing: 0 };
   }
 };
 
@@ -103,10 +103,10 @@ export const renderMetrics = async (env: Env, requests: RequestCounts): Promise<
       byDatabase(({ loading }) => loading),
     ),
     ...render(
-      'outbox_retries_waiting',
+      'outbox_deliveries_waiting',
       'gauge',
-      'Webhook deliveries of all accounts that wait for a retry, as of each outbox’s last alarm, a day ago at most.',
-      byDatabase(({ retries }) => retries),
+      'Webhook deliveries of all accounts that wait for a retry, or over a minute for their first attempt, as of each outbox’s last alarm, a day ago at most.',
+      byDatabase(({ waiting }) => waiting),
     ),
     ...render(
       'endpoints_failing',

@@ -192,6 +192,9 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
       };
     },
 
+    countWaiting: (endpointId: string, sinceMs: number, limit: number): number =>
+      pending.countWaiting(endpointId, laneStore.get(endpointId), sinceMs, limit),
+
     getRecord: (endpointId: string, id: string): DeliveryRecord | null =>
       deliveries.getRecord(endpointId, id, laneStore.get(endpointId)),
 

@@ -95,6 +95,20 @@ export const openPending = (sql: SqlStorage) => {
         )
         .one().n,
 
+    /** Counts the deliveries that wait for a retry, or since `sinceMs` or longer for their first attempt, up to a limit. */
+    countWaiting: (endpointId: string, { takenThrough }: Lanes, sinceMs: number, limit: number): number =>
+      sql
+        .exec<{ n: number }>(
+          `SELECT count(*) AS n FROM (
+             SELECT 1 FROM retries WHERE endpoint_id = ?1 UNION ALL
+             SELECT 1 FROM deliveries WHERE endpoint_id = ?1 AND id > ?2 AND created_at_ms <= ?3 LIMIT ?4)`,
+          endpointId,
+          takenThrough,
+          sinceMs,
+          limit,
+        )
+        .one().n,
+
     /** Fails the oldest pending deliveries with a greater id, and returns their ids in order. */
     failOldest: (
       endpointId: string,

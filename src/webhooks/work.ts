@@ -8,13 +8,18 @@ import { HINT_TIMEOUT_MS, type openHints } from './hints.ts';
 import { storedName } from '../shared/stored-account-id.ts';
 import type { Listening } from './listening.ts';
 
+/** A delivery usually begins within seconds. */
+const LATE_MS = 60_000;
+/** Deliveries of an endpoint that are counted, so that no alarm takes long. */
+const MAX_COUNTED = 10_000;
+
 interface Parts {
   env: Env;
   ctx: DurableObjectState;
   events: Pick<Events, 'isEmpty'>;
   endpoints: Pick<Endpoints, 'listEnabled'>;
   listening: Pick<Listening, 'endsAtMs'>;
-  dispatcher: Pick<ReturnType<typeof openDispatcher>, 'nextDue'>;
+  dispatcher: Pick<ReturnType<typeof openDispatcher>, 'nextDue' | 'countWaiting'>;
   hints: Pick<ReturnType<typeof openHints>, 'send'>;
 }
 
@@ -49,16 +54,16 @@ export const openWork = (parts: Parts) => {
     await setAlarmBy(nextCheckMs);
   };
 
-  /** For the operator's metrics. Counts at most 10,000 retries, so that no alarm takes long. */
-  const report = () =>
-    reportState({
+  /** For the operator's metrics. */
+  const report = (nowMs: number) => {
+    const enabled = endpoints.listEnabled();
+    const waiting = enabled.map(({ id }) => dispatcher.countWaiting(id, nowMs - LATE_MS, MAX_COUNTED));
+    return reportState({
       loading: 0,
-      retries: storage.sql
-        .exec<{ n: number }>('SELECT count(*) AS n FROM (SELECT 1 FROM retries LIMIT 10000)')
-        .one().n,
-      failingEndpoints: endpoints.listEnabled().filter(({ failingSinceMs }) => failingSinceMs !== null)
-        .length,
+      waiting: waiting.reduce((sum, count) => sum + count, 0),
+      failingEndpoints: enabled.filter(({ failingSinceMs }) => failingSinceMs !== null).length,
     });
+  };
 
   return {
     setAlarmBy,
@@ -67,7 +72,7 @@ export const openWork = (parts: Parts) => {
 
     finishAlarm: async (nowMs: number): Promise<void> => {
       await schedule(nowMs);
-      await report();
+      await report(nowMs);
     },
   };
 };

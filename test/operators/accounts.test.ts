@@ -68,7 +68,7 @@ test('metrics count requests and refusals by route, and tell the size of each da
   stop();
 });
 
-test('metrics count the retries and failing endpoints of outboxes, and the gates that load their copy', async () => {
+test('metrics count deliveries that wait, failing endpoints, and gates that load their copy', async () => {
   onTestFinished(withOperatorToken());
   const hints = loseHints();
   onTestFinished(hints.stop);
@@ -77,15 +77,17 @@ test('metrics count the retries and failing endpoints of outboxes, and the gates
   const receiver = await newReceiver({ status: 500 });
   const { hint } = await addEndpoint(ada, receiver.url);
   await ada.createLicense();
-  await waitUntil(
-    async () => outbox(ada.accountId).listDeliveries(hint.endpoint_id, 10, null),
-    (deliveries) => deliveries?.length === 1,
-  );
+  const waitForDeliveries = (count: number) =>
+    waitUntil(
+      async () => outbox(ada.accountId).listDeliveries(hint.endpoint_id, 10, null),
+      (deliveries) => deliveries?.length === count,
+    );
+  await waitForDeliveries(1);
   const states = async () => {
     const lines = (await readMetrics()).split('\n');
     const valueOf = (name: string) =>
       Number(lines.find((line) => line.startsWith(`latchkey_${name}{database="DB2"} `))?.split(' ')[1]);
-    return [valueOf('gates_loading'), valueOf('outbox_retries_waiting'), valueOf('endpoints_failing')];
+    return [valueOf('gates_loading'), valueOf('outbox_deliveries_waiting'), valueOf('endpoints_failing')];
   };
   const runAlarms = async () => {
     // An object reports once a minute at most.
@@ -93,13 +95,16 @@ test('metrics count the retries and failing endpoints of outboxes, and the gates
     await runOutboxAlarm(ada.accountId);
     await runInDurableObject(gate(ada.accountId), (object: AccountGate) => object.alarm());
   };
-  await runAlarms();
+  await runOutboxAlarm(ada.accountId);
   expect(await states()).toEqual([0, 0, 0]);
 
+  // One delivery waits for a retry, and the other one for the consumer.
   await consume(hint);
+  await ada.createLicense();
+  await waitForDeliveries(2);
   await tamper(ada.accountId, `UPDATE facts SET value = json_set(value, '$.complete', json('false'))`);
   await withoutTables(['licenses'], runAlarms);
-  expect(await states()).toEqual([1, 1, 1]);
+  expect(await states()).toEqual([1, 2, 1]);
 
   await receiver.answers({ status: 200 });
   await consume(hint);

@@ -38,8 +38,8 @@ export const objectStates = sqliteTable(
     object: text({ enum: ['gate', 'outbox'] }).notNull(),
     /** 1 while a gate loads its copy of the account. */
     loading: integer().notNull(),
-    /** Deliveries that wait for a retry. */
-    retries: integer().notNull(),
+    /** Deliveries that wait for a retry, or too long for their first attempt. */
+    waiting: integer('retries').notNull(),
     failingEndpoints: integer('failing_endpoints').notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.object] })],
