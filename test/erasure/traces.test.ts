@@ -1,4 +1,4 @@
-import { createScheduledController, runDurableObjectAlarm } from 'cloudflare:test';
+import { createScheduledController, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { eraseCustomer } from '../../src/erasure/customer.ts';
@@ -11,7 +11,7 @@ import { findLeftovers } from '../support/leftovers.ts';
 import { move } from '../support/moving.ts';
 import { addEndpoint, outbox, waitUntil, withOutboxMethod } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
-import { openBranch, setHome, verifyIn } from '../support/regions.ts';
+import { branch, openBranch, setHome, verifyIn } from '../support/regions.ts';
 
 const GRACE = { customer_email: 'grace@hopper.example', customer_name: 'Grace Hopper' };
 const LATER = { customer_email: 'yolanda@later.example', customer_name: 'Yolanda Later' };
@@ -67,6 +67,10 @@ const furnish = async () => {
   );
   await ada.asSession('PATCH', license(plain.id), { customer_name: 'Amazing Grace' });
   await verifyIn('oc', ada, plain.license_key);
+  // A branch that home has given up.
+  await runInDurableObject(branch(ada.accountId, 'wnam'), (_branch, { storage: { sql } }) => {
+    sql.exec("INSERT INTO copies VALUES ('license', '', 0, NULL, ?)", JSON.stringify(GRACE));
+  });
   return { ada, echo, theirs, passedOn, plain };
 };
 
@@ -84,6 +88,7 @@ test('an erased customer is in no table and no object, and their licenses go on 
       'gate 2: licenses',
       'gate 2: seat_changes',
       'branch oc: copies',
+      'branch wnam: copies',
       'outbox: deliveries',
       'outbox: event_blocks',
     ]),

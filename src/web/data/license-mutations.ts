@@ -79,6 +79,13 @@ export const deleteLicense = (id: string) =>
     meta: { invalidates: ['licenses', 'dashboard', 'onboarding'] },
   });
 
+/** Removes a person from all of the account's licenses. */
+export const eraseCustomer = (email: string) =>
+  mutationOptions({
+    mutationFn: () => call(api['erase-customer'].$post({ json: { customer_email: email } })),
+    meta: { invalidates: ['licenses', 'dashboard', 'webhooks'] },
+  });
+
 /** Releases a machine's seat. A seat that an offline file holds is only released by force. */
 export const releaseSeat = (id: string, activationId: string, isForced: boolean) =>
   mutationOptions({

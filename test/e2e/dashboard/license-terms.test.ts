@@ -138,6 +138,20 @@ test('replacing the key shows the new key, and the old key is unknown', async ()
   expect(await activate('machine-b')).toMatchObject({ code: 'valid' });
 });
 
+test('erasing the customer requires typing the email address, and the license stays', async () => {
+  await choose('Erase customer');
+  const confirm = button('Erase customer');
+  expect(await confirm.isDisabled()).toBe(true);
+  await page.getByLabel(`Type ${ada.email} to confirm`).fill(ada.email);
+  await confirm.click();
+  await page.getByText('Customer erased').waitFor();
+  await expect.poll(() => card('Details').textContent()).toContain('erased@customer.invalid');
+  expect(await activate('machine-b')).toMatchObject({ code: 'valid' });
+  await button('More actions').click();
+  expect(await page.getByRole('menuitem', { name: 'Erase customer' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+});
+
 test('deleting the license requires typing its key', async () => {
   await choose('Delete');
   const confirm = button('Delete license');

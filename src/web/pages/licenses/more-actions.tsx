@@ -1,7 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
-import { Ellipsis, FileKey, RefreshCw, Trash2 } from 'lucide-react';
+import { Ellipsis, FileKey, RefreshCw, Trash2, UserX } from 'lucide-react';
 import { useState } from 'react';
-import { deleteLicense, rotateLicenseKey } from '../../data/license-mutations.ts';
+import { ERASED_EMAIL } from '../../../shared/rules/licenses.ts';
+import { deleteLicense, eraseCustomer, rotateLicenseKey } from '../../data/license-mutations.ts';
 import type { License } from '../../data/queries.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -31,6 +32,23 @@ const ReplaceKey = ({ license, ...props }: DialogProps) => (
   </Confirm>
 );
 
+const EraseCustomer = ({ license, ...props }: DialogProps) => (
+  <Confirm
+    {...props}
+    title="Erase this customer?"
+    action="Erase customer"
+    isDangerous
+    typed={license.customer_email}
+    write={eraseCustomer(license.customer_email)}
+    onDone={() => showToast('Customer erased')}
+  >
+    <p>
+      The email address, the name, and the names of machines are removed from all licenses of this customer,
+      and from history and events. The licenses go on working. This can’t be undone.
+    </p>
+  </Confirm>
+);
+
 const Delete = ({ license, ...props }: DialogProps) => {
   const navigate = useNavigate();
   const leave = () => {
@@ -56,7 +74,7 @@ const Delete = ({ license, ...props }: DialogProps) => {
 };
 
 export const MoreActions = ({ license }: { license: License }) => {
-  const [open, setOpen] = useState<'file' | 'key' | 'delete' | null>(null);
+  const [open, setOpen] = useState<'file' | 'key' | 'customer' | 'delete' | null>(null);
   const close = () => setOpen(null);
   return (
     <>
@@ -74,12 +92,18 @@ export const MoreActions = ({ license }: { license: License }) => {
           Replace key…
         </MenuItem>
         <MenuSeparator />
+        {license.customer_email !== ERASED_EMAIL && (
+          <MenuItem icon={<UserX aria-hidden />} isDangerous onSelect={() => setOpen('customer')}>
+            Erase customer…
+          </MenuItem>
+        )}
         <MenuItem icon={<Trash2 aria-hidden />} isDangerous onSelect={() => setOpen('delete')}>
           Delete…
         </MenuItem>
       </Menu>
       <OfflineFile license={license} isOpen={open === 'file'} onClose={close} />
       <ReplaceKey license={license} isOpen={open === 'key'} onClose={close} />
+      <EraseCustomer license={license} isOpen={open === 'customer'} onClose={close} />
       <Delete license={license} isOpen={open === 'delete'} onClose={close} />
     </>
   );
