@@ -143,8 +143,6 @@ export const openDisk = (sql: SqlStorage) => {
       return { parts: [...parts.values()], through, isAll: through === (last ?? 0) };
     },
 
-    logLength: () => sql.exec<{ length: number }>(`SELECT count(*) AS length FROM ${LOG}`).one().length,
-
     forgetChanges: (through: number) => sql.exec(`DELETE FROM ${LOG} WHERE seq <= ?`, through),
 
     create: (statements: string[]) => {

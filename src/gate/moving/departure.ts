@@ -11,8 +11,6 @@ import type { Routing } from './routing.ts';
 /** The alarm has other work, too, so the copying stops after this time and goes on with the next alarm. */
 const STEP_MS = 2_000;
 const MESSAGE_MS = 10_000;
-/** The last message goes out once so few rows have changed since the one before. */
-const LAST_ROWS = 200;
 /** Calls wait for the calls before them at most this long, and then at most this long for the last message. */
 const DRAIN_MS = 500;
 const LAST_MESSAGE_MS = 2_000;
@@ -71,7 +69,7 @@ export const openDeparture = (parts: Parts) => {
       place.save({ ...movingFrom(place), layout: disk.layout(), copied: null });
     });
 
-  /** Sends the next rows. Returns false if nothing is left but a few changes. */
+  /** Sends the next rows. Returns false if the rest fits into one message. */
   const sendNext = async (): Promise<boolean> => {
     const { copied } = movingFrom(place);
     if (!copied) {
@@ -88,7 +86,7 @@ export const openDeparture = (parts: Parts) => {
       return true;
     }
     const { parts: tables, through, isAll } = disk.changes();
-    if (isAll && disk.logLength() <= LAST_ROWS) return false;
+    if (isAll) return false;
     await send({ tables });
     disk.forgetChanges(through);
     return true;

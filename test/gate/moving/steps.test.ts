@@ -4,10 +4,11 @@ import { AccountGate } from '../../../src/gate/account-gate.ts';
 import type { Part } from '../../../src/gate/moving/arrival.ts';
 import { isoTime } from '../../../src/shared/rules/dates.ts';
 import { openLicense } from '../../support/activations.ts';
+import { signUp } from '../../support/client.ts';
 import { accountsD1 } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate } from '../../support/gate.ts';
-import { arrive, gateIn, killGate, RETRY_MS } from '../../support/moving.ts';
+import { arrive, gateIn, killGate, move, RETRY_MS } from '../../support/moving.ts';
 import { waitUntil } from '../../support/outbox.ts';
 
 // What happens at each step of a move.
@@ -40,6 +41,13 @@ const exec = (accountId: string, query: string) =>
     storage.sql.exec(query);
   });
 
+const addRows = (accountId: string, count: number) =>
+  exec(
+    accountId,
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+     INSERT INTO seat_refusals SELECT 'lic_' || i, i FROM n`,
+  );
+
 const rowsIn = (accountId: string, epoch: number) =>
   runInDurableObject(gateIn(accountId, epoch), (_gate, { storage }) =>
     storage.sql.exec('SELECT * FROM seat_refusals ORDER BY license_id').toArray(),
@@ -52,18 +60,13 @@ test.each([1, 2])(
     const { customer, license, on } = await openLicense({ max_activations: 1 });
     const { accountId } = customer;
     await on('activate', 1);
-    await exec(
-      accountId,
-      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
-     INSERT INTO seat_refusals SELECT 'lic_' || i, i FROM n`,
-    );
+    await addRows(accountId, 600);
     const killed = new Set<string>();
     watchMessages(async (step) => {
       if (killed.has(step)) return;
       killed.add(step);
       // More rows change while the last tables are copied, so that they need a message before the last one.
-      if (step === 'before storage_version')
-        await exec(accountId, 'UPDATE seat_refusals SET at_ms = -at_ms WHERE at_ms > 100');
+      if (step === 'before storage_version') await exec(accountId, 'UPDATE seat_refusals SET at_ms = -at_ms');
       await killGate(accountId, epoch);
     });
     await gate(accountId).startMove('oc');
@@ -99,6 +102,17 @@ test.each([1, 2])(
     expect([status, body.api_usage]).toEqual([200, 3]);
   },
 );
+
+test('an account moves although hundreds of rows change during each message', async () => {
+  const { accountId } = await signUp();
+  await addRows(accountId, 300);
+  watchMessages(async (step) => {
+    if (step.startsWith('after') && step !== 'after last')
+      await exec(accountId, 'UPDATE seat_refusals SET at_ms = at_ms + 1');
+  });
+  await move(accountId, 'oc');
+  expect(await rowsIn(accountId, 2)).toEqual(await rowsIn(accountId, 1));
+});
 
 test('heartbeats renew a floating lease during a move, and no other machine gets the seat before it ends', async () => {
   useFakeClock();
