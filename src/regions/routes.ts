@@ -33,7 +33,7 @@ export const regionRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Move the account to another home region',
       description:
-        'The account moves in the background, usually within seconds. No call is refused meanwhile. Only a session can move the account, and at most once in 24 hours.',
+        'The account moves in the background, usually within seconds. No call is refused meanwhile. If the new region can’t be reached for an hour, the account stays where it is. Only a session can move the account, and at most once in 24 hours.',
       access: 'account',
       answers: [
         {

@@ -393,7 +393,7 @@ export interface paths {
         put?: never;
         /**
          * Move the account to another home region
-         * @description The account moves in the background, usually within seconds. No call is refused meanwhile. Only a session can move the account, and at most once in 24 hours.
+         * @description The account moves in the background, usually within seconds. No call is refused meanwhile. If the new region can’t be reached for an hour, the account stays where it is. Only a session can move the account, and at most once in 24 hours.
          */
         post: operations["moveHome"];
         delete?: never;

@@ -171,6 +171,8 @@ test('a session moves the account once a day, and the account shows where to', a
   expect((await ada.asSession('GET', '/api/regions')).body).toMatchObject(arrived);
   expect(await moveTo('oc')).toEqual([202, arrived]);
   expect(await moveTo('weur')).toEqual([409, 'invalid_transition']);
+  const { headers } = await ada.asSession('POST', '/api/home-region', { region: 'weur' });
+  expect(Number(headers.get('retry-after'))).toBeCloseTo(86_400, -2);
 });
 
 test('while an account moves, it shows where to, and cannot move elsewhere', async () => {
