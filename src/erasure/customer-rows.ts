@@ -82,11 +82,13 @@ const scrub = async (ctx: Ctx, ids: string[], email: string): Promise<number> =>
       .orderBy(asc(licenseChanges.licenseId), asc(licenseChanges.seq)),
   ]);
   const changesById = Map.groupBy(history, ({ licenseId }) => licenseId);
-  const scrubbed = found.map((license) => {
-    const { id, updatedAt } = license;
-    const changes = changesById.get(id) ?? [];
-    return { id, updatedAt, ...scrubLicense(license, changes, email) };
-  });
+  const scrubbed = found
+    .map((license) => {
+      const { id, updatedAt } = license;
+      return { id, updatedAt, ...scrubLicense(license, changesById.get(id) ?? [], email) };
+    })
+    // Another address may contain this one.
+    .filter(({ untilMs, changes }) => untilMs !== 0 || changes.length > 0);
   if (scrubbed.length === 0) return 0;
   const rows = scrubbed.flatMap(({ id, changes }) => changes.map((row) => ({ ...row, licenseId: id })));
   const seats = scrubbed.map(({ id, untilMs }) => ({

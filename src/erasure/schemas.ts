@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { currentPassword } from '../accounts/schemas.ts';
 import { email } from '../http/input.ts';
+import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 
 export const eraseAccountInput = z
   .strictObject({
@@ -11,7 +12,9 @@ export const eraseAccountInput = z
 
 export const eraseCustomerInput = z
   .strictObject({
-    customer_email: email.meta({ description: 'The email address of the customer, in any case.' }),
+    customer_email: email
+      .refine((value) => value !== ERASED_EMAIL, 'must be the address of a customer')
+      .meta({ description: 'The email address of the customer, in any case.' }),
   })
   .meta({ id: 'EraseCustomer' });
 

@@ -12,7 +12,7 @@ export interface Scrubbed {
   license: License;
   /** The changed rows of the history. A row whose fields don't differ anymore is empty. */
   changes: HistoryRow[];
-  /** When the license passed to another customer. Null if it is still this customer's. */
+  /** When the license passed to another customer. Null if it is still this customer's, and 0 if it never was. */
   untilMs: number | null;
 }
 
@@ -44,7 +44,8 @@ const without = <T extends object>(fields: T, names: Set<string>): Partial<T> =>
 export const scrubLicense = (license: License, history: HistoryRow[], email: string): Scrubbed => {
   const isCustomer = (text: string) => text.toLowerCase() === email;
   const { names, untilMs } = readHistory(license, history, isCustomer);
-  const anyEmail = new RegExp(RegExp.escape(email), 'gi');
+  // Another address may contain this one.
+  const anyEmail = new RegExp(`(?<![\\w.+-])${RegExp.escape(email)}(?![\\w-]|\\.\\w)`, 'gi');
 
   const scrubMetadata = (metadata: Metadata): Metadata =>
     Object.fromEntries(

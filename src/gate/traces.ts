@@ -1,11 +1,15 @@
 import { branchOf, gateAt } from '../shared/objects.ts';
 import { REGIONS } from '../shared/rules/regions.ts';
+import { within } from '../shared/within.ts';
 import { writeOrRestart } from '../shared/write-or-restart.ts';
 import type { Activations } from './activations.ts';
 import type { Moving } from './moving/moving.ts';
 import type { HomeBranches } from './regions/home-branches.ts';
 import type { Relay } from './relay.ts';
 import type { TracedLicense } from './seller-types.ts';
+
+/** An object that can't be reached must not keep the caller waiting. The erasure is then finished later. */
+const CALLS_MS = 5_000;
 
 interface Parts {
   ctx: DurableObjectState;
@@ -37,8 +41,13 @@ export const openTraces = (parts: Parts) => {
     });
     await branches.acknowledged();
     const regions = branches.hasOpenedAny() ? REGIONS : [];
-    await Promise.all(regions.map(async (region) => branchOf(env, accountId, region).eraseTraces()));
-    for (const former of moving.formerEpochs()) await gateAt(env, accountId, former).empty();
+    await within(
+      CALLS_MS,
+      Promise.all([
+        ...regions.map(async (region) => branchOf(env, accountId, region).eraseTraces()),
+        ...moving.formerEpochs().map(async (former) => gateAt(env, accountId, former).empty()),
+      ]),
+    );
     flush();
     await relay.forward();
     return count;

@@ -103,6 +103,8 @@ test('an erased customer is in no table and no object, and their licenses go on 
   expect(body.events).toBeGreaterThan(5);
   expect(await findLeftovers(ada.accountId, TEXTS)).toEqual([]);
   expect((await erase()).body).toEqual({ licenses: 0, activations: 0, events: 0 });
+  const again = await ada.asSession('POST', '/api/erase-customer', { customer_email: ERASED });
+  expect(again.body.error.details).toMatchObject([{ path: 'customer_email' }]);
 
   expect((await ada.asSession('GET', license(theirs.id))).body).toMatchObject({
     license_key: theirs.license_key,
