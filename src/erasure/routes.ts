@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { clearSessionCookie } from '../auth/session-cookie.ts';
-import { type AppEnv, userCtx } from '../http/context.ts';
+import { type AppEnv, completed, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
 import { isoTime } from '../shared/rules/dates.ts';
@@ -24,7 +24,8 @@ const account = new Hono<AppEnv>().delete(
   }),
   body(eraseAccountInput),
   async (c) => {
-    const { eraseAt, mail } = await requestErasure(userCtx(c), c.req.valid('json'), clientOf(c));
+    const requested = requestErasure(userCtx(c), c.req.valid('json'), clientOf(c));
+    const { eraseAt, mail } = await completed(c, requested);
     c.executionCtx.waitUntil(sendMail(c.env, mail.to, mail.mail));
     clearSessionCookie(c);
     return c.json({ erased_by: isoTime(eraseAt) }, 202);

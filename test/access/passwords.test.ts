@@ -169,6 +169,7 @@ test('a guess is counted, and an email is sent, also if the client disconnects',
     ['POST', 'verify-email', { token: 'lkt_x' }, 400],
     ['POST', 'two-factor/confirm', { code: '123456' }, 409],
     ['DELETE', 'two-factor', { current_password, code: '123456' }, 401],
+    ['DELETE', 'account', { current_password, confirm: ada.email }, 401],
   ] as const) {
     const before = kept.length;
     const { status } = await attempt(method, path, fields);
