@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Customer, createAccount } from './support/customer.ts';
@@ -62,6 +62,16 @@ const verify = async () =>
   (await service.post('/api/v1/licenses/verify', { license_key: licenseKey }, { 'x-api-key': apiKey })).body;
 const activate = (machine: number) =>
   ada.activate(apiKey, licenseKey, { fingerprint: `machine-000${machine}` });
+
+test('docs/running.md explains every error that is logged as an event', () => {
+  const docs = readFileSync('docs/running.md', 'utf8');
+  const sources = globSync('src/**/*.ts').map((file) => readFileSync(file, 'utf8'));
+  const logged = /logError\(\s*'(\w+)'|(?:event: |stream\(c, )'(\w+_failed)'/g;
+  const events = sources.flatMap((source) => [...source.matchAll(logged)]);
+  const names = new Set(events.map(([, event, streamed]) => event ?? streamed));
+  expect(names.size).toBeGreaterThan(20);
+  expect([...names].filter((name) => !docs.includes(`\`${name}\``))).toEqual([]);
+});
 
 test('a wrong token is refused, and nothing shows it', async () => {
   const wrong = 'a-wrong-token-of-an-operator-0123456789';

@@ -164,7 +164,8 @@ describe('accounts', () => {
     expect(outcome(await ada.verify(license.license_key))).toBe('403 account_suspended');
     expect(outcome(await ada.asKey('GET', '/api/account'))).toBe('403 account_suspended');
     expect(outcome(await ada.asSession('POST', '/api/v1/licenses/create', {}))).toBe('403 account_suspended');
-    expect(outcome(await ada.asSession('GET', '/api/v1/licenses'))).toBe('200 ok');
+    for (const path of ['/api/v1/licenses', '/api/export', '/api/audit-log'])
+      expect(outcome(await ada.asSession('GET', path))).toBe('200 ok');
     const { body: signedIn } = await call('POST', '/api/login', {
       body: { email: ada.email, password: ada.password },
     });
