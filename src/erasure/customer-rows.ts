@@ -52,19 +52,41 @@ async function* findFormer({ db, accountId }: Ctx, email: string): AsyncGenerato
 }
 
 const updateHistory = ({ db, accountId }: Ctx, rows: (HistoryRow & { licenseId: string })[]) =>
-  jsonChunks(rows).flatMap((json) => {
-    const isOwn = eq(licenseChanges.accountId, accountId);
-    const row = sql`(SELECT value ->> 'licenseId', value ->> 'seq' FROM json_each(${json}))`;
-    return [
-      db
-        .update(licenseChanges)
-        .set({ before: sql`value ->> 'before'`, after: sql`value ->> 'after'` })
-        .from(sql`json_each(${json})`)
-        .where(and(isOwn, sql`license_id = value ->> 'licenseId' AND seq = value ->> 'seq'`)),
-      // A change of nothing but the customer.
-      db.delete(licenseChanges).where(and(isOwn, sql`after = '{}' AND (license_id, seq) IN ${row}`)),
-    ];
-  });
+  jsonChunks(rows).map((json) =>
+    db
+      .update(licenseChanges)
+      .set({ before: sql`value ->> 'before'`, after: sql`value ->> 'after'` })
+      .from(sql`json_each(${json})`)
+      .where(
+        and(
+          eq(licenseChanges.accountId, accountId),
+          sql`license_id = value ->> 'licenseId' AND seq = value ->> 'seq'`,
+        ),
+      ),
+  );
+
+/**
+ * Inserts empty rows into the history, at the time of the update that follows: otherwise a trigger takes it for an update by
+ * an earlier release, and records what it overwrites.
+ */
+const insertEmpty = ({ db, accountId }: Ctx, ids: string[], atMs: number) =>
+  // The columns of license_changes, in their order.
+  db.insert(licenseChanges).select(sql`
+    SELECT ${accountId}, value, (
+      SELECT coalesce(max(seq), 0) + 1 FROM license_changes WHERE account_id = ${accountId} AND license_id = value
+    ), ${atMs}, '{}', '{}' FROM json_each(${JSON.stringify(ids)})`);
+
+/** Deletes these rows, and changes of nothing but the customer. */
+const deleteEmpty = ({ db, accountId }: Ctx, ids: string[]) =>
+  db
+    .delete(licenseChanges)
+    .where(
+      and(
+        eq(licenseChanges.accountId, accountId),
+        inArray(licenseChanges.licenseId, ids),
+        sql`${licenseChanges.after} = '{}'`,
+      ),
+    );
 
 /** Erases the customer from licenses. Returns how many of them have changed: another change may have come first. */
 const scrub = async (ctx: Ctx, ids: string[], email: string): Promise<number> => {
@@ -117,12 +139,15 @@ const scrub = async (ctx: Ctx, ids: string[], email: string): Promise<number> =>
       ),
     )
     .returning({ id: licenses.id });
-  const [first, ...others] = scrubbed.map(({ id }): Change => ({ kind: 'license', ref: id }));
-  const [updated] = await commit(
+  const touched = scrubbed.map(({ id }) => id);
+  const [first, ...others] = touched.map((id): Change => ({ kind: 'license', ref: id }));
+  const [, updated] = await commit(
     ctx,
     [
+      insertEmpty(ctx, touched, nowMs),
       updateLicenses,
       ...updateHistory(ctx, rows),
+      deleteEmpty(ctx, touched),
       db
         .insert(erasures)
         .values(seats)
