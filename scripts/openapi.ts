@@ -4,7 +4,7 @@ import type { AppEnv } from '../src/http/context.ts';
 import { ERRORS, errorBody } from '../src/http/errors.ts';
 import { type Access, type Documentation, DOCUMENTATION, type EndpointDocs } from '../src/http/openapi.ts';
 import type { ErrorCode } from '../src/shared/app-error.ts';
-import { REGIONS } from '../src/shared/rules/regions.ts';
+import { HEADERS, headersOf } from './openapi-headers.ts';
 
 type Json = Record<string, unknown>;
 type Input = NonNullable<Documentation['input']>;
@@ -65,42 +65,6 @@ const errorsOf = ({ operation, inputs }: Route): ErrorCode[] => [
     ...(['internal_error', 'unavailable'] as const),
   ]),
 ];
-
-const HEADERS = {
-  'X-Request-Id': { description: 'The id of this request in the logs.', schema: { type: 'string' } },
-  RateLimit: {
-    description:
-      'The rest of the rate limit: `r` calls now, and the full rate in `t` seconds. For a call with an API key, it is the limit of the key (`"key"`) or of all API keys of the account together (`"account"`), whichever is tighter. For a call with a session, it is the limit of all sessions of the account together (`"session"`).',
-    schema: { type: 'string', examples: ['"key";r=19;t=1'] },
-  },
-  'RateLimit-Policy': {
-    description: 'The rate limit that `RateLimit` refers to: `q` calls in `w` seconds.',
-    schema: { type: 'string', examples: ['"key";q=20;w=2'] },
-  },
-  'Latchkey-Region': {
-    description:
-      'The region that answered. Only where the service answers in more than one region, and not for an account without a home region.',
-    schema: { type: 'string', enum: REGIONS },
-  },
-  'Retry-After': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 1 } },
-};
-
-const header = (name: keyof typeof HEADERS) => [name, { $ref: `#/components/headers/${name}` }] as const;
-
-/** Other responses come from the Worker alone. */
-const FROM_A_REGION = [200, 403, 429];
-
-/** Without a credential, there is no rate limit. A wrong password or code beside a good credential is also a 401. */
-const hasRateLimit = (status: number, { access, errors = [] }: EndpointDocs) =>
-  access !== 'public' && (status !== 401 || errors.includes('invalid_credentials'));
-
-const headersOf = (status: number, docs: EndpointDocs) =>
-  Object.fromEntries([
-    header('X-Request-Id'),
-    ...(hasRateLimit(status, docs) ? [header('RateLimit'), header('RateLimit-Policy')] : []),
-    ...(docs.namesRegion && FROM_A_REGION.includes(status) ? [header('Latchkey-Region')] : []),
-    ...(status === 429 ? [header('Retry-After')] : []),
-  ]);
 
 const reference = (schema: z.ZodType) => {
   const id = z.globalRegistry.get(schema)?.id;
