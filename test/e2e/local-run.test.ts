@@ -1,12 +1,11 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedInBody } from '../../src/accounts/schemas.ts';
 import { revealedApiKeyBody } from '../../src/api-keys/schemas.ts';
 import { licenseBody } from '../../src/licenses/schemas.ts';
 import { healthBody } from '../../src/system/health.ts';
-import { checkOut, cleanUp, runCommand, secretsOf, type Service, startService } from './support/service.ts';
+import { checkOut, cleanUp, secretsOf, type Service, startService } from './support/service.ts';
 
 // Two checkouts run side by side, and the first checkout's service is restarted.
 
@@ -174,90 +173,5 @@ describe('a restart', () => {
 
   test('leaves the other checkout running', async () => {
     expect((await verify(second, bob)).body).toMatchObject({ valid: true, api_usage: 3 });
-  });
-});
-
-describe('an invalid secret', () => {
-  let validSecrets: string;
-  const writeSecrets = (change: (lines: string) => string) =>
-    writeFileSync(join(folders[1], '.dev.vars'), change(validSecrets));
-
-  beforeAll(async () => {
-    await second.stop();
-    validSecrets = readFileSync(join(folders[1], '.dev.vars'), 'utf8');
-  });
-
-  test.for<[name: string, sentence: RegExp, change: (lines: string) => string]>([
-    [
-      'a missing API_KEY_SECRET',
-      /API_KEY_SECRET is missing: /,
-      (lines) => lines.replace(/^API_KEY_SECRET=.*\n/m, ''),
-    ],
-    [
-      'an empty SEALING_KEYS',
-      /SEALING_KEYS is missing: /,
-      (lines) => lines.replace(/^(SEALING_KEYS=).*/m, '$1'),
-    ],
-    [
-      'a short API_KEY_SECRET',
-      /API_KEY_SECRET is too short: /,
-      (lines) => lines.replace(/^(API_KEY_SECRET=.{31}).*/m, '$1'),
-    ],
-    [
-      'a short key in SEALING_KEYS',
-      /SEALING_KEYS must be a comma-separated list of /,
-      (lines) => lines.replace(/^(SEALING_KEYS=k1:.{20}).*/m, '$1'),
-    ],
-    [
-      'an empty SIGNING_KEYS',
-      /SIGNING_KEYS is missing: /,
-      (lines) => lines.replace(/^(SIGNING_KEYS=).*/m, '$1'),
-    ],
-    [
-      'a short key in SIGNING_KEYS',
-      /SIGNING_KEYS must be a comma-separated list of /,
-      (lines) => lines.replace(/^(SIGNING_KEYS=.{20}).*/m, '$1'),
-    ],
-  ])('%s stops `npm run dev` with one sentence that names the secret', async ([, sentence, change]) => {
-    writeSecrets(change);
-    const { code, stdout, stderr } = await runCommand(folders[1], 'npm', 'run', '--silent', 'dev');
-    expect(code).toBe(1);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(sentence);
-    expect(stderr).toMatch(/^\.dev\.vars: [^\n]+\.\n$/);
-    const secrets = Object.values(secretsOf(folders[1])).filter(Boolean);
-    expect(secrets.filter((secret = '') => stderr.includes(secret))).toEqual([]);
-  });
-
-  test('SIGNING_KEYS is added to an older file, whose other secrets stay', async () => {
-    const older = validSecrets.replace(/^SIGNING_KEYS=.*\n/m, '').trimEnd();
-    // The short secret stops `npm run dev` before it starts the service.
-    const shortened = older.replace(/^(API_KEY_SECRET=.{31}).*/m, '$1');
-    writeSecrets(() => shortened);
-    expect(await runCommand(folders[1], 'npm', 'run', '--silent', 'dev')).toMatchObject({ code: 1 });
-    const { SIGNING_KEYS, ...kept } = secretsOf(folders[1]);
-    expect(SIGNING_KEYS).toMatch(/^[A-Za-z0-9+/]{43}=$/);
-    expect(kept).toEqual(parseEnv(shortened));
-  });
-
-  test('the Worker answers 503, and /health names the missing secret', async () => {
-    writeSecrets((lines) => lines.replace(/^API_KEY_SECRET=.*\n/m, ''));
-    second = await startService(folders[1], [
-      join(folders[1], 'node_modules/.bin/wrangler'),
-      'dev',
-      '--inspector-port=0',
-    ]);
-    const health = await second.get('/health');
-    expect(health).toMatchObject({
-      status: 503,
-      body: { status: 'degraded', checks: { database: 'ok' } },
-    });
-    expect(health.text).toContain('API_KEY_SECRET is missing');
-    const rejected = await verify(second, bob);
-    expect(rejected).toMatchObject({
-      status: 503,
-      body: { error: { code: 'unavailable', message: 'Service Unavailable' } },
-    });
-    expect(rejected.text).not.toContain('API_KEY_SECRET');
   });
 });

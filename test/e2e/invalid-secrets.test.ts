@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkOut, cleanUp, runCommand, secretsOf, startService } from './support/service.ts';
+
+let folder: string;
+let validSecrets: string;
+
+const writeSecrets = (change: (lines: string) => string) =>
+  writeFileSync(join(folder, '.dev.vars'), change(validSecrets));
+
+beforeAll(async () => {
+  folder = await checkOut();
+  // The first start generates the secrets.
+  await (await startService(folder)).stop();
+  validSecrets = readFileSync(join(folder, '.dev.vars'), 'utf8');
+});
+
+afterAll(cleanUp);
+
+test.for<[name: string, sentence: RegExp, change: (lines: string) => string]>([
+  [
+    'a missing API_KEY_SECRET',
+    /API_KEY_SECRET is missing: /,
+    (lines) => lines.replace(/^API_KEY_SECRET=.*\n/m, ''),
+  ],
+  [
+    'an empty SEALING_KEYS',
+    /SEALING_KEYS is missing: /,
+    (lines) => lines.replace(/^(SEALING_KEYS=).*/m, '$1'),
+  ],
+  [
+    'a short API_KEY_SECRET',
+    /API_KEY_SECRET is too short: /,
+    (lines) => lines.replace(/^(API_KEY_SECRET=.{31}).*/m, '$1'),
+  ],
+  [
+    'a short key in SEALING_KEYS',
+    /SEALING_KEYS must be a comma-separated list of /,
+    (lines) => lines.replace(/^(SEALING_KEYS=k1:.{20}).*/m, '$1'),
+  ],
+  [
+    'an empty SIGNING_KEYS',
+    /SIGNING_KEYS is missing: /,
+    (lines) => lines.replace(/^(SIGNING_KEYS=).*/m, '$1'),
+  ],
+  [
+    'a short key in SIGNING_KEYS',
+    /SIGNING_KEYS must be a comma-separated list of /,
+    (lines) => lines.replace(/^(SIGNING_KEYS=.{20}).*/m, '$1'),
+  ],
+])('%s stops `npm run dev` with one sentence that names the secret', async ([, sentence, change]) => {
+  writeSecrets(change);
+  const { code, stdout, stderr } = await runCommand(folder, 'npm', 'run', '--silent', 'dev');
+  expect(code).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(sentence);
+  expect(stderr).toMatch(/^\.dev\.vars: [^\n]+\.\n$/);
+  const secrets = Object.values(secretsOf(folder)).filter(Boolean);
+  expect(secrets.filter((secret = '') => stderr.includes(secret))).toEqual([]);
+});
+
+test('SIGNING_KEYS is added to an older file, whose other secrets stay', async () => {
+  const older = validSecrets.replace(/^SIGNING_KEYS=.*\n/m, '').trimEnd();
+  // The short secret stops `npm run dev` before it starts the service.
+  const shortened = older.replace(/^(API_KEY_SECRET=.{31}).*/m, '$1');
+  writeSecrets(() => shortened);
+  expect(await runCommand(folder, 'npm', 'run', '--silent', 'dev')).toMatchObject({ code: 1 });
+  const { SIGNING_KEYS, ...kept } = secretsOf(folder);
+  expect(SIGNING_KEYS).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+  expect(kept).toEqual(parseEnv(shortened));
+});
+
+test('the Worker answers 503, and /health names the missing secret', async () => {
+  writeSecrets((lines) => lines.replace(/^API_KEY_SECRET=.*\n/m, ''));
+  const service = await startService(folder, [
+    join(folder, 'node_modules/.bin/wrangler'),
+    'dev',
+    '--inspector-port=0',
+  ]);
+  const health = await service.get('/health');
+  expect(health).toMatchObject({
+    status: 503,
+    body: { status: 'degraded', checks: { database: 'ok' } },
+  });
+  expect(health.text).toContain('API_KEY_SECRET is missing');
+  const apiKey = { 'x-api-key': `lk_live_${'A'.repeat(73)}` };
+  const rejected = await service.post('/api/v1/licenses/verify', { license_key: 'AAAAAAAA' }, apiKey);
+  expect(rejected).toMatchObject({
+    status: 503,
+    body: { error: { code: 'unavailable', message: 'Service Unavailable' } },
+  });
+  expect(rejected.text).not.toContain('API_KEY_SECRET');
+});
