@@ -5,7 +5,7 @@ import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { LICENSE_STATES, MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
 import { MAX_OFFLINE_DAYS, MIN_LEASE_SECONDS } from '../shared/rules/terms.ts';
 import type { ApplicationRequest } from '../gate/application-verdict.ts';
-import type { Activation } from '../gate/activations.ts';
+import type { Activation } from '../gate/activation-table.ts';
 import type { SeatChange } from '../gate/seat-history.ts';
 
 export const verifyInput = z

@@ -167,41 +167,28 @@ export class AccountGate extends DurableObject<Env> {
    * applied the change, and counts the change if it is a licensing call. Counting first keeps parallel calls within
    * the limit.
    */
-  async announce(ref = '', counted: CountedChange | null = null, token = ''): Promise<Announcement> {
-    if (counted) await this.#parts.calls.recall();
-    const refusal = this.#parts.changes.announce(token, ref, counted);
-    if (refusal) return refusal;
-    await this.#parts.upkeep.arm();
-    const { appliedSeq, appliedAt } = this.#parts.copy.progress();
-    return { refused: null, position: { appliedSeq, appliedAt } };
+  announce(ref = '', counted: CountedChange | null = null, token = ''): Promise<Announcement> {
+    return this.#parts.changeCalls.announce(ref, counted, token);
   }
 
   /** Applies what the announced change's own batch read from the feed. Every verify sees the change afterwards. */
-  async apply(token: string, read: FeedRead): Promise<void> {
-    const readsAgain = this.#parts.catchUp.apply(read);
-    // A new gate's first pull brings the first page of its copy, which for most accounts is everything.
-    if (readsAgain || !this.#parts.copy.progress().complete) await this.#parts.pull();
-    this.#parts.upkeep.settle(token);
-    await this.#parts.relay.soon();
-    await this.#parts.branches.acknowledged();
+  apply(token: string, read: FeedRead): Promise<void> {
+    return this.#parts.changeCalls.apply(token, read);
   }
 
   /** The announced change was not committed: takes its count back. */
   abandon(token: string): void {
-    this.#parts.changes.abandon(token);
+    this.#parts.changeCalls.abandon(token);
   }
 
   /** Returns once every verify sees the state that D1 had when this was called. */
-  async pull(): Promise<void> {
-    await this.#parts.pull();
-    await this.#parts.branches.acknowledged();
+  pull(): Promise<void> {
+    return this.#parts.changeCalls.pull();
   }
 
   /** Called by the outbox before it confirms a change of its endpoints. */
-  async setWantsVerified(wanted: boolean): Promise<void> {
-    this.#parts.relay.setWantsVerified(wanted);
-    this.#parts.branches.log([{ kind: 'account', ref: '', isNew: false }]);
-    await this.#parts.branches.acknowledged();
+  setWantsVerified(wanted: boolean): Promise<void> {
+    return this.#parts.changeCalls.setWantsVerified(wanted);
   }
 
   async statistics(fromDate: string): Promise<Statistics> {

@@ -1,6 +1,6 @@
 import type { EntitlementValue, Terms } from '../shared/rules/terms.ts';
 import { DEFAULT_OFFLINE_DAYS } from '../shared/rules/terms.ts';
-import type { Activation } from './activations.ts';
+import type { Activation } from './activation-table.ts';
 import type { CopiedLicense } from './copy-tables.ts';
 import type { SeatCode } from './seats.ts';
 import type { Verdict } from './verdict.ts';

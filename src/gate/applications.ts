@@ -1,7 +1,8 @@
 import { isoDate } from '../shared/rules/dates.ts';
 import { resolveTerms, type Terms } from '../shared/rules/terms.ts';
 import { tokenEndMs } from '../shared/rules/tokens.ts';
-import type { Activation, Activations } from './activations.ts';
+import type { Activation } from './activation-table.ts';
+import type { Activations } from './activations.ts';
 import {
   type ApplicationRequest,
   type ApplicationVerdict,

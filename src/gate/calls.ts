@@ -137,3 +137,5 @@ export const openCalls = (parts: Parts) => {
     },
   };
 };
+
+export type Calls = ReturnType<typeof openCalls>;

@@ -104,3 +104,5 @@ export const openCatchUp = (parts: Parts) => {
     loadPage,
   };
 };
+
+export type CatchUp = ReturnType<typeof openCatchUp>;

@@ -70,3 +70,5 @@ export const openChanges = ({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep 
     refundUncommitted: (beforeReadMs: number) => refund(upkeep.takeUncommitted(beforeReadMs)),
   };
 };
+
+export type Changes = ReturnType<typeof openChanges>;

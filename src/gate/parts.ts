@@ -8,6 +8,7 @@ import { openAnswers } from './answers.ts';
 import { openApplications } from './applications.ts';
 import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
+import { openChangeCalls } from './change-calls.ts';
 import { openChanges } from './changes.ts';
 import { openCopy } from './copy.ts';
 import { openLedger } from './ledger.ts';
@@ -114,6 +115,21 @@ export const openParts = (
   const reportState = openStateReport({ kv: storage.kv, db, accountId, object: 'gate' });
   const movedTo = epoch > FIRST_EPOCH ? { epoch } : {};
 
+  const calls = openCalls({
+    copy,
+    ledger,
+    admission,
+    usageAt,
+    applications,
+    branches,
+    answerNow,
+    ensureKnown,
+    commit,
+    movedTo,
+  });
+  const changes = openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep });
+  const changeCalls = openChangeCalls({ copy, calls, changes, upkeep, catchUp, relay, branches, pull });
+
   return {
     accountId,
     movedTo,
@@ -122,19 +138,9 @@ export const openParts = (
     relay,
     branches,
     catchUp,
-    calls: openCalls({
-      copy,
-      ledger,
-      admission,
-      usageAt,
-      applications,
-      branches,
-      answerNow,
-      ensureKnown,
-      commit,
-      movedTo,
-    }),
-    changes: openChanges({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }),
+    calls,
+    changes,
+    changeCalls,
     seller: openSellerCalls({ copy, activations, applications, branches, ensureKnown, commit }),
     eraseTraces: openTraces({
       ctx,
@@ -158,10 +164,7 @@ export const openParts = (
       },
       isLoading: () => copy.loadPosition() !== null,
       flush,
-      pull: async () => {
-        await pull();
-        await branches.acknowledged();
-      },
+      pull: changeCalls.pull,
     } satisfies Served,
   };
 };

@@ -1,4 +1,4 @@
-import type { Activation, Machine } from './activations.ts';
+import type { Activation, Machine } from './activation-table.ts';
 import type { ApplicationRequest } from './application-verdict.ts';
 import { decideSeat, type SeatCall, type SeatCounts, type SeatDecision, type SeatTerms } from './seats.ts';
 

@@ -1,5 +1,5 @@
 import type { Terms } from '../shared/rules/terms.ts';
-import type { Activation, Machine } from './activations.ts';
+import type { Activation, Machine } from './activation-table.ts';
 import type { ApplicationCode, ApplicationVerdict } from './application-verdict.ts';
 import type { CopiedLicense } from './copy-tables.ts';
 import type { Seat } from './seats.ts';

@@ -1,3 +1,4 @@
+import { armAlarm } from '../shared/arm-alarm.ts';
 import { type Announcing, openAnnounced } from './announced.ts';
 import { backoffMs, type GateWork, LAST_CHECK_MS, nextAlarmMs, nextPageMs } from './alarm-time.ts';
 import type { Copy } from './copy.ts';
@@ -28,9 +29,7 @@ export const openUpkeep = (storage: DurableObjectStorage, copy: Copy, outgoing: 
       notBeforeMs,
     };
     const dueMs = nextAlarmMs(work, Date.now());
-    if (dueMs === null) return;
-    const armedMs = (await storage.getAlarm()) ?? Infinity;
-    if (dueMs < armedMs) await storage.setAlarm(dueMs);
+    if (dueMs !== null) await armAlarm(storage, dueMs);
   };
 
   return {

@@ -10,7 +10,7 @@ import type {
   ProductRow,
   SubscriptionRow,
 } from '../db/schema.ts';
-import type { Activation } from '../gate/activations.ts';
+import type { Activation } from '../gate/activation-table.ts';
 import type { SeatChange } from '../gate/seat-history.ts';
 import { toHistoryEntry } from '../licenses/history.ts';
 import { toLicense } from '../licenses/schemas.ts';

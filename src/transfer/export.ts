@@ -14,7 +14,7 @@ import {
   products,
   subscriptions,
 } from '../db/schema.ts';
-import type { Activation } from '../gate/activations.ts';
+import type { Activation } from '../gate/activation-table.ts';
 import type { SeatChange } from '../gate/seat-history.ts';
 import { gateOf } from '../shared/objects.ts';
 import { listAllEndpoints } from '../webhooks/endpoints.ts';

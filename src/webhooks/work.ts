@@ -1,3 +1,4 @@
+import { armAlarm } from '../shared/arm-alarm.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { databaseOf } from '../db/client.ts';
 import { openStateReport } from '../db/object-state.ts';
@@ -35,11 +36,7 @@ export const openWork = (parts: Parts) => {
     object: 'outbox',
   });
 
-  /** Sets the alarm, unless an earlier alarm is set. */
-  const setAlarmBy = async (ms: number): Promise<void> => {
-    const currentMs = (await storage.getAlarm()) ?? Infinity;
-    if (ms < currentMs) await storage.setAlarm(ms);
-  };
+  const setAlarmBy = (ms: number): Promise<void> => armAlarm(storage, ms);
 
   /** Sends a hint for each endpoint that has deliveries due, and sets the alarm for the next check. */
   const schedule = async (nowMs: number): Promise<void> => {

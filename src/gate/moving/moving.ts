@@ -1,4 +1,5 @@
 import { databaseOf } from '../../db/client.ts';
+import { armAlarm } from '../../shared/arm-alarm.ts';
 import { eraseObject } from '../../shared/erase-object.ts';
 import { logError } from '../../shared/log.ts';
 import { FIRST_EPOCH, gateAt } from '../../shared/objects.ts';
@@ -135,12 +136,7 @@ export const openMoving = ({ ctx, env, accountId, epoch, open, served }: Parts) 
     return emptyIfDue();
   };
 
-  /** Sets the alarm, but never later than it is set already. */
-  const arm = async (inMs: number): Promise<void> => {
-    const dueMs = Date.now() + inMs;
-    const armedMs = (await storage.getAlarm()) ?? Infinity;
-    if (dueMs < armedMs) await storage.setAlarm(dueMs);
-  };
+  const arm = (inMs: number): Promise<void> => armAlarm(storage, Date.now() + inMs);
 
   return {
     routing,

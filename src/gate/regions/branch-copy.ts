@@ -1,6 +1,6 @@
 import { createLru } from '../../shared/lru.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
-import type { Activation } from '../activations.ts';
+import type { Activation } from '../activation-table.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../copy-tables.ts';
 import { mayKeep } from './acks.ts';
 import {

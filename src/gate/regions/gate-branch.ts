@@ -1,4 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
+import { armAlarm } from '../../shared/arm-alarm.ts';
 import { coalesce } from '../../shared/coalesce.ts';
 import { eraseObject } from '../../shared/erase-object.ts';
 import { logError } from '../../shared/log.ts';
@@ -99,10 +100,11 @@ export class GateBranch extends DurableObject<Env> {
       applications,
       relay,
     });
-    this.#commit = coalesce(
-      () => this.#write(),
-      () => storage.sync(),
-    );
+    const write = async () => {
+      this.#writeCounts();
+      await relay.soon();
+    };
+    this.#commit = coalesce(write, () => storage.sync());
   }
 
   /** Answers a verify that has nothing but a license key, or lets home answer it. */
@@ -228,11 +230,8 @@ export class GateBranch extends DurableObject<Env> {
     logError('branch_failed', error, { account_id: this.#accountId, region: this.#region });
   }
 
-  /** Sets the alarm, but never later than it is set already. */
-  async #arm(inMs: number): Promise<void> {
-    const dueMs = Date.now() + inMs;
-    const armedMs = (await this.ctx.storage.getAlarm()) ?? Infinity;
-    if (dueMs < armedMs) await this.ctx.storage.setAlarm(dueMs);
+  #arm(inMs: number): Promise<void> {
+    return armAlarm(this.ctx.storage, Date.now() + inMs);
   }
 
   #writeCounts() {
@@ -244,10 +243,5 @@ export class GateBranch extends DurableObject<Env> {
       this.ctx.abort(`The branch could not write: ${String(error)}`);
       throw error;
     }
-  }
-
-  async #write(): Promise<void> {
-    this.#writeCounts();
-    await this.#relay.soon();
   }
 }

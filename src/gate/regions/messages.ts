@@ -1,5 +1,5 @@
 import type { Terms } from '../../shared/rules/terms.ts';
-import type { Activation } from '../activations.ts';
+import type { Activation } from '../activation-table.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../copy-tables.ts';
 import type { Counter } from '../counters.ts';
 import type { MovedTo, ReplyText } from '../replies.ts';
