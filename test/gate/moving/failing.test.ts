@@ -30,6 +30,20 @@ const moveTo = async ({ asSession }: Customer, region: string) => {
 
 const runAlarm = (accountId: string, epoch: number) => runDurableObjectAlarm(gateIn(accountId, epoch));
 
+/** Holds an object's alarms back until the returned function is called, so that it doesn't go on by itself. */
+const holdAlarms = (accountId: string, epoch: number) => {
+  const held = gateIn(accountId, epoch).id;
+  const original = Reflect.get(AccountGate.prototype, 'alarm');
+  const alarm = vi.spyOn(AccountGate.prototype, 'alarm').mockImplementation(async function (
+    this: AccountGate,
+  ) {
+    const { id, storage } = (this as unknown as { ctx: DurableObjectState }).ctx;
+    if (!id.equals(held)) return original.call(this);
+    await storage.setAlarm(Date.now() + HOUR_MS);
+  });
+  return () => alarm.mockRestore();
+};
+
 /** Starts a move to a region that is cut off after the first message. `goOn` runs the next alarm. */
 const startCutOffMove = async ({ accountId }: Customer) => {
   let isCutOff = false;
@@ -157,6 +171,7 @@ test('a repeated request is answered like the first one until the move is over',
   const { accountId } = ada;
   await setHome(accountId, 'enam');
   const started = [202, { home_region: 'enam', moving_to: 'oc' }];
+  const release = holdAlarms(accountId, 2);
   for (let i = 0; i < 2; i++) expect(await moveTo(ada, 'oc')).toEqual(started);
   // The new home answers, and D1 doesn't know it yet.
   const pull = vi.spyOn(AccountGate.prototype, 'pull');
@@ -167,6 +182,7 @@ test('a repeated request is answered like the first one until the move is over',
   expect(await gate(accountId).movingTo()).toBe('oc');
   expect(await moveTo(ada, 'oc')).toEqual(started);
   expect(await moveTo(ada, 'enam')).toEqual([409, 'invalid_transition']);
+  release();
   await arrive(accountId, 2);
   expect(await moveTo(ada, 'oc')).toEqual([202, { home_region: 'oc', moving_to: null }]);
   const { body } = await ada.asSession('GET', '/api/audit-log?action=account.move');
