@@ -35,20 +35,22 @@ const deleteSome = (db: Database, { table, accountId: column, primaryKey }: Owne
   return (db as AccountDatabase).delete(table).where(sql`(${key}) IN (${some})`);
 };
 
-/** Deletes the account's rows, but not the account. Returns false if `mayGoOn` has ended it early. */
+/**
+ * Deletes the account's rows, but not the account. `spend` gets the number of queries before each step, and returns false to
+ * end this early. Returns whether all rows are gone.
+ */
 export const deleteRows = async (
   db: Database,
   accountId: string,
-  mayGoOn: () => boolean,
+  spend: (queries: number) => boolean,
 ): Promise<boolean> => {
   for (const tables of PHASES) {
-    let deleted = 1;
-    while (deleted > 0) {
-      if (!mayGoOn()) return false;
-      const [first, ...others] = tables.map((table) => deleteSome(db, table, accountId));
+    for (let left = tables; left.length > 0;) {
+      if (!spend(left.length)) return false;
+      const [first, ...others] = left.map((table) => deleteSome(db, table, accountId));
       if (!first) break;
       const results = await (db as AccountDatabase).batch([first, ...others]);
-      deleted = results.reduce((sum, { meta }) => sum + meta.changes, 0);
+      left = left.filter((_, i) => results[i]?.meta.changes);
     }
   }
   return true;

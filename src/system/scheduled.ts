@@ -7,13 +7,14 @@ import { finishDueErasures } from '../erasure/finish.ts';
 import { pruneIdempotencyKeys } from '../licenses/idempotency.ts';
 import { logError } from '../shared/log.ts';
 
+/** Erasures go last, because they can use up the queries that D1 allows in a run. */
 const WORK = [
-  eraseDueAccounts,
-  finishDueErasures,
   pruneIdempotencyKeys,
   pruneBilling,
   checkDue,
   pruneAuditLog,
+  finishDueErasures,
+  eraseDueAccounts,
 ];
 
 /** A failure is only logged, because the next run continues. */

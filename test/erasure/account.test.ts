@@ -144,3 +144,30 @@ test('an account with a session is not erased', async () => {
     .first();
   expect(row).toEqual({ erase_at: null });
 });
+
+test('an account that is kept while a run erases another one stays, although its holder has signed out again', async () => {
+  const customers = [await signUp(), await signUp()];
+  const ids = JSON.stringify(customers.map(({ accountId }) => accountId));
+  const are = 'IN (SELECT value FROM json_each(?))';
+  await accountsD1.prepare(`UPDATE accounts SET erase_at = 1 WHERE id ${are}`).bind(ids).run();
+  await firstD1.prepare(`DELETE FROM sessions WHERE account_id ${are}`).bind(ids).run();
+  const restoring = withOutboxMethod('erase', async (erase) => {
+    await accountsD1
+      .prepare(`UPDATE accounts SET erase_at = NULL WHERE email <> '' AND id ${are}`)
+      .bind(ids)
+      .run();
+    return erase();
+  });
+  await runErasure(restoring);
+  const left = await firstD1.prepare(`SELECT 1 FROM users WHERE account_id ${are}`).bind(ids).all();
+  expect(left.results).toHaveLength(1);
+
+  // A payment notification that was under way adds a feed row to the erased account.
+  const add = `INSERT INTO feed (account_id, kind, ref, created_at)
+    SELECT id, 'account', 'late', 1 FROM accounts WHERE email = '' AND id ${are}`;
+  expect((await accountsD1.prepare(add).bind(ids).run()).meta.changes).toBe(1);
+  await runErasure();
+  const accounts = await accountsD1.prepare(`SELECT 1 FROM accounts WHERE id ${are}`).bind(ids).all();
+  expect(accounts.results).toHaveLength(1);
+  expect(await findInD1(accountsD1, ['"late"'])).toEqual([]);
+});
