@@ -1,26 +1,25 @@
-import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import { jsonChunks } from '../db/json-rows.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
 import { type Change, commit } from '../gate/feed.ts';
-import { AppError } from '../shared/app-error.ts';
-import { type HistoryRow, scrubLicense } from './scrub-license.ts';
+import { type HistoryRow, type Scrubbed, scrubLicense } from './scrub-license.ts';
 
 // Erases a customer from the rows in D1. Each commit takes some licenses with their history, and notes that the gate still
 // has the names of their machines. What is left is found again, so a run that was cut off can be repeated.
 
-/** Licenses per commit. Each has a history of up to 200 changes with their metadata. */
-const LICENSES_PER_COMMIT = 10;
+/** Licenses per commit, and the rows of their history, each with metadata. */
+const MAX_LICENSES = 500;
+const MAX_CHANGES = 2_000;
 /** History rows that a query compares. No index has the customers of earlier times. */
 const ROWS_PER_QUERY = 20_000;
-const MAX_CONFLICTS = 5;
 
 const findCurrent = ({ db, accountId }: Ctx, email: string) =>
   db
     .select({ id: licenses.id })
     .from(licenses)
     .where(and(eq(licenses.accountId, accountId), sql`lower(${licenses.customerEmail}) = ${email}`))
-    .limit(LICENSES_PER_COMMIT);
+    .limit(MAX_LICENSES);
 
 /** Returns the licenses whose history has the email address, in pages. */
 async function* findFormer({ db, accountId }: Ctx, email: string): AsyncGenerator<string[]> {
@@ -44,37 +43,52 @@ async function* findFormer({ db, accountId }: Ctx, email: string): AsyncGenerato
           sql`instr(lower(${licenseChanges.before} || ${licenseChanges.after}), ${email})`,
         ),
       );
-    for (let from = 0; from < found.length; from += LICENSES_PER_COMMIT)
-      yield found.slice(from, from + LICENSES_PER_COMMIT).map(({ id }) => id);
+    for (let from = 0; from < found.length; from += MAX_LICENSES)
+      yield found.slice(from, from + MAX_LICENSES).map(({ id }) => id);
     if (!end) return;
     after = end.id;
   }
 }
 
-const updateHistory = ({ db, accountId }: Ctx, rows: (HistoryRow & { licenseId: string })[]) =>
-  jsonChunks(rows).map((json) =>
-    db
+/** A license as it was read. If another change comes first, neither it nor its history is changed. */
+interface AsRead {
+  id: string;
+  updatedAt: number;
+}
+
+const inJson = (ids: string[]) => sql`IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+
+const updateHistory = ({ db, accountId }: Ctx, rows: (AsRead & HistoryRow)[]) =>
+  jsonChunks(rows).map((json) => {
+    const isAsRead = sql`EXISTS (
+      SELECT 1 FROM licenses WHERE account_id = ${accountId} AND id = value ->> 'id'
+        AND updated_at = value ->> 'updatedAt')`;
+    return db
       .update(licenseChanges)
       .set({ before: sql`value ->> 'before'`, after: sql`value ->> 'after'` })
       .from(sql`json_each(${json})`)
       .where(
         and(
           eq(licenseChanges.accountId, accountId),
-          sql`license_id = value ->> 'licenseId' AND seq = value ->> 'seq'`,
+          sql`license_id = value ->> 'id' AND seq = value ->> 'seq'`,
+          isAsRead,
         ),
-      ),
-  );
+      );
+  });
+
+/** The time of the update: always later than the last one, so that others see that the license has changed. */
+const updateTime = (nowMs: number) => sql`max(${nowMs}, licenses.updated_at + 1)`;
 
 /**
  * Inserts empty rows into the history, at the time of the update that follows: otherwise a trigger takes it for an update by
  * an earlier release, and records what it overwrites.
  */
-const insertEmpty = ({ db, accountId }: Ctx, ids: string[], atMs: number) =>
+const insertEmpty = ({ db, accountId }: Ctx, ids: string[], nowMs: number) =>
   // The columns of license_changes, in their order.
   db.insert(licenseChanges).select(sql`
-    SELECT ${accountId}, value, (
-      SELECT coalesce(max(seq), 0) + 1 FROM license_changes WHERE account_id = ${accountId} AND license_id = value
-    ), ${atMs}, '{}', '{}' FROM json_each(${JSON.stringify(ids)})`);
+    SELECT account_id, id, (
+      SELECT coalesce(max(seq), 0) + 1 FROM license_changes WHERE account_id = ${accountId} AND license_id = licenses.id
+    ), ${updateTime(nowMs)}, '{}', '{}' FROM licenses WHERE account_id = ${accountId} AND id ${inJson(ids)}`);
 
 /** Deletes these rows, and changes of nothing but the customer. */
 const deleteEmpty = ({ db, accountId }: Ctx, ids: string[]) =>
@@ -83,101 +97,144 @@ const deleteEmpty = ({ db, accountId }: Ctx, ids: string[]) =>
     .where(
       and(
         eq(licenseChanges.accountId, accountId),
-        inArray(licenseChanges.licenseId, ids),
+        sql`${licenseChanges.licenseId} ${inJson(ids)}`,
         sql`${licenseChanges.after} = '{}'`,
       ),
     );
 
-/** Erases the customer from licenses. Returns how many of them have changed: another change may have come first. */
-const scrub = async (ctx: Ctx, ids: string[], email: string): Promise<number> => {
-  const { db, accountId } = ctx;
-  const nowMs = Date.now();
+const updateLicenses = (
+  { db, accountId }: Ctx,
+  rows: (AsRead & Pick<Scrubbed, 'license'>)[],
+  nowMs: number,
+) =>
+  jsonChunks(rows).map((json) =>
+    db
+      .update(licenses)
+      .set({
+        customerEmail: sql`value ->> '$.license.customerEmail'`,
+        customerName: sql`value ->> '$.license.customerName'`,
+        metadata: sql`value ->> '$.license.metadata'`,
+        updatedAt: updateTime(nowMs),
+      })
+      .from(sql`json_each(${json})`)
+      .where(
+        and(
+          eq(licenses.accountId, accountId),
+          sql`licenses.id = value ->> 'id'`,
+          sql`licenses.updated_at = value ->> 'updatedAt'`,
+        ),
+      )
+      .returning({ id: licenses.id }),
+  );
+
+const noteMachines = (
+  { db, accountId }: Ctx,
+  scrubbed: { id: string; untilMs: number | null }[],
+  nowMs: number,
+) => {
+  const json = JSON.stringify(scrubbed.map(({ id, untilMs }) => ({ id, untilMs: untilMs ?? nowMs })));
+  return (
+    db
+      .insert(erasures)
+      // The columns of erasures, in their order.
+      .select(
+        sql`SELECT ${accountId}, 'machines', value ->> 'id', value ->> 'untilMs', ${nowMs} FROM json_each(${json}) WHERE true`,
+      )
+      .onConflictDoUpdate({
+        target: [erasures.accountId, erasures.kind, erasures.subject],
+        set: { untilMs: sql`max(until_ms, excluded.until_ms)` },
+      })
+  );
+};
+
+/** Reads licenses with their whole history, as many as fit into a commit. */
+const readLicenses = async ({ db, accountId }: Ctx, ids: string[]) => {
+  const among = inJson(ids);
   const [found, history] = await db.batch([
     db
       .select()
       .from(licenses)
-      .where(and(eq(licenses.accountId, accountId), inArray(licenses.id, ids))),
+      .where(and(eq(licenses.accountId, accountId), sql`${licenses.id} ${among}`))
+      .orderBy(asc(licenses.id)),
     db
       .select()
       .from(licenseChanges)
-      .where(and(eq(licenseChanges.accountId, accountId), inArray(licenseChanges.licenseId, ids)))
-      .orderBy(asc(licenseChanges.licenseId), asc(licenseChanges.seq)),
+      .where(and(eq(licenseChanges.accountId, accountId), sql`${licenseChanges.licenseId} ${among}`))
+      .orderBy(asc(licenseChanges.licenseId), asc(licenseChanges.seq))
+      .limit(MAX_CHANGES),
   ]);
-  const changesById = Map.groupBy(history, ({ licenseId }) => licenseId);
+  const changes = Map.groupBy(history, ({ licenseId }) => licenseId);
+  // The history of the last license may go on.
+  const endId = history.length === MAX_CHANGES ? history.at(-1)?.licenseId : undefined;
+  const isRead = (id: string) => endId === undefined || id < endId;
+  return { found: found.filter(({ id }) => isRead(id)), changes, later: ids.filter((id) => !isRead(id)) };
+};
+
+/** Erases the customer from licenses. Returns the ids of the changed ones, and of those that are left. */
+const scrub = async (ctx: Ctx, ids: string[], email: string) => {
+  const nowMs = Date.now();
+  const { found, changes, later } = await readLicenses(ctx, ids);
   const scrubbed = found
     .map((license) => {
       const { id, updatedAt } = license;
-      return { id, updatedAt, ...scrubLicense(license, changesById.get(id) ?? [], email) };
+      return { id, updatedAt, ...scrubLicense(license, changes.get(id) ?? [], email) };
     })
     // Another address may contain this one.
-    .filter(({ untilMs, changes }) => untilMs !== 0 || changes.length > 0);
-  if (scrubbed.length === 0) return 0;
-  const rows = scrubbed.flatMap(({ id, changes }) => changes.map((row) => ({ ...row, licenseId: id })));
-  const seats = scrubbed.map(({ id, untilMs }) => ({
-    accountId,
-    kind: 'machines' as const,
-    subject: id,
-    untilMs: untilMs ?? nowMs,
-    createdAt: nowMs,
-  }));
-  const updateLicenses = db
-    .update(licenses)
-    .set({
-      customerEmail: sql`value ->> '$.license.customerEmail'`,
-      customerName: sql`value ->> '$.license.customerName'`,
-      metadata: sql`value ->> '$.license.metadata'`,
-      updatedAt: nowMs,
-    })
-    .from(
-      sql`json_each(${JSON.stringify(scrubbed.map(({ id, updatedAt, license }) => ({ id, updatedAt, license })))})`,
-    )
-    .where(
-      and(
-        eq(licenses.accountId, accountId),
-        sql`licenses.id = value ->> 'id'`,
-        sql`licenses.updated_at = value ->> 'updatedAt'`,
-      ),
-    )
-    .returning({ id: licenses.id });
+    .filter(({ untilMs, changes: rows }) => untilMs !== 0 || rows.length > 0);
   const touched = scrubbed.map(({ id }) => id);
   const [first, ...others] = touched.map((id): Change => ({ kind: 'license', ref: id }));
-  const [, updated] = await commit(
+  if (!first) return { changed: 0, left: later };
+  const rows = scrubbed.flatMap(({ id, updatedAt, changes: ofLicense }) =>
+    ofLicense.map((row) => ({ ...row, id, updatedAt })),
+  );
+  const updates = updateLicenses(
+    ctx,
+    scrubbed.map(({ id, updatedAt, license }) => ({ id, updatedAt, license })),
+    nowMs,
+  );
+  const results: unknown[] = await commit(
     ctx,
     [
-      insertEmpty(ctx, touched, nowMs),
-      updateLicenses,
+      noteMachines(ctx, scrubbed, nowMs),
       ...updateHistory(ctx, rows),
+      insertEmpty(ctx, touched, nowMs),
+      ...updates,
       deleteEmpty(ctx, touched),
-      db
-        .insert(erasures)
-        .values(seats)
-        .onConflictDoUpdate({
-          target: [erasures.accountId, erasures.kind, erasures.subject],
-          set: { untilMs: sql`max(until_ms, excluded.until_ms)` },
-        }),
     ],
-    first ? [first, ...others] : [{ kind: 'account', ref: accountId }],
+    [first, ...others],
   );
-  return updated.length;
+  const updated = new Set(
+    (results.slice(-updates.length - 1, -1) as { id: string }[][]).flat().map(({ id }) => id),
+  );
+  const conflicts = touched.filter((id) => !updated.has(id));
+  return { changed: updated.size, left: [...conflicts, ...later] };
 };
 
-/** Erases the customer from D1. Returns the number of licenses. */
-export const eraseCustomerRows = async (ctx: Ctx, email: string): Promise<number> => {
+const scrubAll = async (ctx: Ctx, ids: string[], email: string, spend: () => void): Promise<number> => {
+  let count = 0;
+  for (let left = ids; left.length > 0;) {
+    spend();
+    const scrubbed = await scrub(ctx, left, email);
+    count += scrubbed.changed;
+    left = scrubbed.left;
+  }
+  return count;
+};
+
+/**
+ * Erases the customer from D1. Returns the number of licenses. `spend` is called before each commit, and throws if there were
+ * enough of them.
+ */
+export const eraseCustomerRows = async (ctx: Ctx, email: string, spend: () => void): Promise<number> => {
   const { db, accountId } = ctx;
   let count = 0;
-  let conflicts = 0;
   for (;;) {
     const found = await findCurrent(ctx, email);
     if (found.length === 0) break;
-    const changed = await scrub(
-      ctx,
-      found.map(({ id }) => id),
-      email,
-    );
-    count += changed;
-    if (changed === 0 && ++conflicts > MAX_CONFLICTS) throw new AppError('unavailable');
+    const ids = found.map(({ id }) => id);
+    count += await scrubAll(ctx, ids, email, spend);
   }
-  for await (const ids of findFormer(ctx, email)) count += await scrub(ctx, ids, email);
+  for await (const ids of findFormer(ctx, email)) count += await scrubAll(ctx, ids, email, spend);
   const namesCustomer: SQL = sql`instr(lower(${idempotencyKeys.key}), ${email})`;
   await db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.accountId, accountId), namesCustomer));
   return count;

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures } from '../db/schema.ts';
@@ -14,7 +15,11 @@ export const eraseCustomer = async (ctx: Ctx, email: string): Promise<Erased> =>
     db
       .insert(erasures)
       .values({ accountId, kind: 'customer', subject: email, createdAt: Date.now() })
-      .onConflictDoNothing(),
+      // A row that has changed stays when the erasure that is under way ends.
+      .onConflictDoUpdate({
+        target: [erasures.accountId, erasures.kind, erasures.subject],
+        set: { untilMs: sql`until_ms + 1` },
+      }),
   ]);
   return finishErasures(ctx);
 };

@@ -1,7 +1,8 @@
-import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, lte, ne, sql } from 'drizzle-orm';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { jsonChunks } from '../db/json-rows.ts';
 import { type ErasureRow, erasures, feed } from '../db/schema.ts';
+import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/log.ts';
 import { gateOf, outboxOf } from '../shared/objects.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
@@ -12,8 +13,26 @@ import { eraseCustomerRows } from './customer-rows.ts';
 
 /** The most rows of each kind that are taken at once. */
 const MAX_ROWS = 500;
-/** The most accounts that a run of the scheduled work finishes. The next run continues. */
+/** The most accounts in a run of the scheduled work. The next run continues. */
 const MAX_ACCOUNTS = 20;
+
+/**
+ * Commits of a call, or of a run of the scheduled work. Each makes about 20 D1 queries, of which D1 allows 1,000 per
+ * request.
+ */
+const MAX_COMMITS = 30;
+
+/** Returns a function that throws once it was called too often. */
+const limitCommits = () => {
+  let commits = 0;
+  return () => {
+    if (commits === MAX_COMMITS)
+      throw new AppError('unavailable', {
+        message: 'The customer has too many licenses for one call. Repeat it to go on.',
+      });
+    commits++;
+  };
+};
 
 /** How many licenses, activations, and events the erased person was in. */
 export interface Erased {
@@ -64,14 +83,14 @@ const eraseEvents = async ({ env, accountId }: Ctx, licenseIds: string[], emails
   return events;
 };
 
-export const finishErasures = async (ctx: Ctx): Promise<Erased> => {
+export const finishErasures = async (ctx: Ctx, spend = limitCommits()): Promise<Erased> => {
   const customers = await list(ctx, 'customer');
   const deleted = await list(ctx, 'license');
   if (customers.length + deleted.length === 0 && (await list(ctx, 'machines')).length === 0)
     return { licenses: 0, activations: 0, events: 0 };
   const subjectsOf = (rows: ErasureRow[]) => rows.map(({ subject }) => subject);
   let licenses = 0;
-  for (const email of subjectsOf(customers)) licenses += await eraseCustomerRows(ctx, email);
+  for (const email of subjectsOf(customers)) licenses += await eraseCustomerRows(ctx, email, spend);
   const activations = await eraseFromObjects(ctx);
   const events = await eraseEvents(ctx, subjectsOf(deleted), subjectsOf(customers));
   await remove(ctx, [...customers, ...deleted]);
@@ -83,15 +102,18 @@ export const finishDueErasures = async (ctx: DatabaseCtx): Promise<void> => {
   const due = await ctx.db
     .select({ accountId: erasures.accountId })
     .from(erasures)
-    .where(lte(erasures.createdAt, Date.now()))
+    // A customer's row goes last, so machines are never left alone, and they can be many.
+    .where(and(lte(erasures.createdAt, Date.now()), ne(erasures.kind, 'machines')))
     .orderBy(asc(erasures.createdAt))
     .limit(MAX_ROWS);
-  let finished = 0;
-  for (const accountId of new Set(due.map((row) => row.accountId))) {
-    if (finished === MAX_ACCOUNTS) return;
+  // At random, so that an account that needs many runs doesn't keep others from theirs.
+  const chosen = [...new Set(due.map(({ accountId }) => accountId))]
+    .toSorted(() => Math.random() - 0.5)
+    .slice(0, MAX_ACCOUNTS);
+  const spend = limitCommits();
+  for (const accountId of chosen) {
     try {
-      await finishErasures({ ...ctx, accountId, key: null, actor: SYSTEM, ip: null });
-      finished++;
+      await finishErasures({ ...ctx, accountId, key: null, actor: SYSTEM, ip: null }, spend);
     } catch (error) {
       logError('erasure_not_finished', error, { account_id: accountId });
     }

@@ -91,8 +91,8 @@ const UPDATED_COLUMNS = {
 };
 
 /**
- * Updates licenses with their history, all or none: if another change came first, its history row has the same number,
- * and if the license is gone, its account's id is null.
+ * Updates licenses with their history, all or none: if another change came first, its history row has the same number. If
+ * the license is gone, or a customer was erased from it, its account's id is null.
  */
 const updateLicenses = (
   { db, accountId }: Ctx,
@@ -101,12 +101,14 @@ const updateLicenses = (
   const rows = planned.map(({ before, after, seq, historySeq }) => {
     const fields = changedFields(before, after);
     const history = { before: pickFields(before, fields), after: pickFields(after, fields) };
-    return { ...after, seq, historySeq: historySeq + 1, ...history };
+    return { ...after, seq, historySeq: historySeq + 1, readAt: before.updatedAt, ...history };
   });
   return jsonChunks(rows).flatMap((json) => [
     // The columns of license_changes, in their order.
     db.insert(licenseChanges).select(sql`
-      SELECT (SELECT account_id FROM licenses WHERE account_id = ${accountId} AND id = value ->> 'id'),
+      SELECT (
+          SELECT account_id FROM licenses
+          WHERE account_id = ${accountId} AND id = value ->> 'id' AND updated_at = value ->> 'readAt'),
         value ->> 'id', value ->> 'historySeq', value ->> 'updatedAt', value ->> 'before', value ->> 'after'
       FROM json_each(${json})`),
     // With an index on the account, SQLite would read all of its licenses. The unary plus rules that out.
