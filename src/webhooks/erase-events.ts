@@ -15,12 +15,12 @@ export interface ErasedSubjects {
 
 export interface ErasedPage {
   events: number;
-  /** The last block of this page, or null if it was the last page. */
+  /** The last block of this page, or null if no blocks are left. */
   next: string | null;
 }
 
-/** Blocks with such events that are changed in one turn of the object. */
-const PAGE_BLOCKS = 200;
+/** Blocks of events that are read in one turn of the object, whether they have such events or not. */
+const PAGE_BLOCKS = 500;
 
 interface Parts {
   events: Events;
@@ -52,7 +52,7 @@ export const openEventErasure = ({ events, deliveries, pending, laneStore }: Par
       return { ...event, payload: JSON.stringify({ ...fields, customer_email: ERASED_EMAIL, ...named }) };
     };
 
-    const blocks = events.listContaining([...licenseIds, ...emails], afterId, PAGE_BLOCKS);
+    const { blocks, next } = events.pageContaining([...licenseIds, ...emails], afterId, PAGE_BLOCKS);
     let count = 0;
     for (const { id, events: before } of blocks) {
       const after = new Map(before.map((event) => [event.id, erase(event)]));
@@ -67,6 +67,6 @@ export const openEventErasure = ({ events, deliveries, pending, laneStore }: Par
         [...after.values()].filter((event) => event !== null),
       );
     }
-    return { events: count, next: blocks.length < PAGE_BLOCKS ? null : (blocks.at(-1)?.id ?? null) };
+    return { events: count, next };
   };
 };

@@ -68,18 +68,26 @@ export const openEvents = (sql: SqlStorage) => {
       return event;
     },
 
-    /** Returns the next blocks that contain one of the texts, in any case. */
-    listContaining: (texts: string[], afterId: string, limit: number) =>
-      sql
-        .exec<{ id: string; events: string }>(
-          `SELECT last_id AS id, events FROM event_blocks WHERE last_id > ?1 AND EXISTS
-             (SELECT 1 FROM json_each(?2) WHERE instr(lower(events), value)) ORDER BY last_id LIMIT ?3`,
+    /**
+     * Returns those of the next blocks that contain one of the texts, in any case, and the last block that was read, or null
+     * if it was the last one.
+     */
+    pageContaining: (texts: string[], afterId: string, limit: number) => {
+      const lower = JSON.stringify(texts.map((text) => text.toLowerCase()));
+      const rows = sql
+        .exec<{ id: string; events: string | null }>(
+          `SELECT last_id AS id, iif(EXISTS (SELECT 1 FROM json_each(?2) WHERE instr(lower(events), value)), events, NULL) AS events
+           FROM event_blocks WHERE last_id > ?1 ORDER BY last_id LIMIT ?3`,
           afterId,
-          JSON.stringify(texts.map((text) => text.toLowerCase())),
+          lower,
           limit,
         )
-        .toArray()
-        .map((row) => ({ id: row.id, events: parse(row.events) })),
+        .toArray();
+      const blocks = rows.flatMap(({ id, events }) =>
+        events === null ? [] : [{ id, events: parse(events) }],
+      );
+      return { blocks, next: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
+    },
 
     /** Replaces the events of a block, or deletes the block if there are none. */
     replaceBlock: (blockId: string, events: WebhookEvent[]) => {

@@ -1,3 +1,4 @@
+import { runInDurableObject } from 'cloudflare:test';
 import { expect, test } from 'vitest';
 import type { Ctx } from '../../src/db/ctx.ts';
 import { eraseCustomerRows } from '../../src/erasure/customer-rows.ts';
@@ -6,7 +7,7 @@ import { importLines } from '../../src/transfer/import.ts';
 import { signUp } from '../support/client.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
 import { findInD1 } from '../support/leftovers.ts';
-import { withOutboxMethod } from '../support/outbox.ts';
+import { outbox, withOutboxMethod } from '../support/outbox.ts';
 
 const ANN = 'ann@races.example';
 const BEN = 'ben@races.example';
@@ -96,4 +97,19 @@ test('a customer with many licenses is erased in few queries', async () => {
   expect(await eraseCustomerRows(ctx, ANN, () => commits++)).toBe(601);
   expect(commits).toBe(2);
   expect((await ada.asSession('GET', `/api/v1/licenses?q=${ANN}`)).body.data).toEqual([]);
+});
+
+test('a turn of the outbox reads a limited number of events, whether the customer is in them or not', async () => {
+  const { ada, ctx } = await furnish();
+  await runInDurableObject(outbox(ada.accountId), (_outbox, { storage: { sql } }) => {
+    sql.exec(`WITH RECURSIVE numbers(n) AS (SELECT 1000 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2100)
+      INSERT INTO event_blocks (last_id, first_id, size, events) SELECT 'evt_' || n, 'evt_' || n, 0, '[]' FROM numbers`);
+  });
+  let turns = 0;
+  const env = withOutboxMethod('eraseEvents', async (eraseEvents, args) => {
+    turns++;
+    return eraseEvents(...args);
+  });
+  expect((await eraseCustomer({ ...ctx, env }, ANN)).events).toBe(1);
+  expect(turns).toBe(3);
 });
