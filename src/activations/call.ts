@@ -6,7 +6,7 @@ import { measured } from '../gate/regions/waits.ts';
 import type { AnsweredIn, VerifyReply } from '../gate/replies.ts';
 import type { SeatCall } from '../gate/seats.ts';
 import type { Verdict } from '../gate/verdict.ts';
-import { branchOf, gateOf, rememberEpoch } from '../shared/objects.ts';
+import { askGate, branchOf, rememberEpoch } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import { randomBase62 } from '../shared/random.ts';
 import type { Region } from '../shared/rules/regions.ts';
@@ -31,7 +31,6 @@ export const callGate = async (
 ): Promise<VerifyReply & AnsweredIn> => {
   const sentMs = Date.now();
   const { accountId } = key;
-  const gate = gateOf(env, accountId);
   const callId = randomBase62(12);
   const askBranch = (near: Region, lastWait: Wait | null) => {
     const branch = branchOf(env, accountId, near);
@@ -40,15 +39,17 @@ export const callGate = async (
       : branch.application(key, call, request, callId, lastWait);
   };
   const askHome = (lastWait: Wait | null) =>
-    request === null
-      ? gate.verify(key, licenseKey, callId, canSign, region, lastWait)
-      : gate.application(key, call, request, callId, region, lastWait);
+    askGate(env, accountId, async (gate) =>
+      request === null
+        ? gate.verify(key, licenseKey, callId, canSign, region, lastWait)
+        : gate.application(key, call, request, callId, region, lastWait),
+    );
   // Only home takes, renews and releases seats, so the other calls save the hop through a branch. A branch could answer some
   // heartbeats, but they count nothing, so a branch that was replaced by another one wouldn't notice it.
   const reply = await measured(accountId, region, async (lastWait) =>
     askNearest(accountId, region, {
       branch: call === 'verify' ? async (near) => askBranch(near, lastWait) : null,
-      home: async () => askHome(lastWait),
+      home: () => askHome(lastWait),
     }),
   );
   rememberEpoch(accountId, reply);

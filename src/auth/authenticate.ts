@@ -5,7 +5,7 @@ import { clientAddress } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import { readConfig } from '../shared/config.ts';
-import { gateOf, rememberEpoch } from '../shared/objects.ts';
+import { askGate, gateOf, rememberEpoch } from '../shared/objects.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
 import type { KeyScope } from '../shared/rules/api-keys.ts';
 import { parseApiKey } from './api-key.ts';
@@ -53,7 +53,7 @@ export const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): Presented
 /** Asks the account's gate whether the key may make this call, and throws if it may not. */
 export const admitKey = async (c: Context<AppEnv>, key: PresentedKey, needs: KeyScope): Promise<void> => {
   const sentMs = Date.now();
-  const admission = await gateOf(c.env, key.accountId).admit(key, needs);
+  const admission = await askGate(c.env, key.accountId, async (gate) => gate.admit(key, needs));
   rememberEpoch(key.accountId, admission);
   if (admission.refused !== null) {
     rememberKeyRefusal(key, admission, sentMs);

@@ -36,6 +36,24 @@ export const gateAt = (env: Env, accountId: string, epoch: number, homeRegion: R
 export const gateOf = (env: Env, accountId: string, homeRegion: Region | null = null) =>
   gateAt(env, accountId, epochs.get(accountId) ?? FIRST_EPOCH, homeRegion);
 
+/**
+ * Makes a repeatable call to the account's gate. If it fails, the account may have been erased since this isolate has learned
+ * its epoch, so the call is repeated by way of the first object.
+ */
+export const askGate = async <T>(
+  env: Env,
+  accountId: string,
+  ask: (gate: ReturnType<typeof gateOf>) => Promise<T>,
+): Promise<T> => {
+  try {
+    return await ask(gateOf(env, accountId));
+  } catch (error) {
+    if (epochs.get(accountId) === undefined) throw error;
+    epochs.delete(accountId);
+    return ask(gateOf(env, accountId));
+  }
+};
+
 export const outboxOf = (env: Env, accountId: string, homeRegion: Region | null = null) =>
   env.OUTBOX.getByName(accountId, placedIn(homeRegion));
 

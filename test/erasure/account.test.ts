@@ -6,6 +6,7 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { rememberEpoch } from '../../src/shared/objects.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
 import { call, type Customer, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
@@ -112,6 +113,11 @@ test('an account is erased from every table and object after seven days, and lat
   expect(await findInD1(accountsD1, texts)).toEqual([]);
   await runDurableObjectAlarm(gateIn(ada.accountId, 1));
   expect(await findLeftovers(ada.accountId, texts, 3)).toEqual([]);
+  // An isolate may remember where the account's gate was.
+  rememberEpoch(ada.accountId, { epoch: 2 });
+  expect((await ada.verify(license.license_key)).body.error.code).toBe('api_key_invalid');
+  rememberEpoch(bob.accountId, { epoch: 2 });
+  expect((await bob.asKey('GET', '/api/v1/licenses')).status).toBe(200);
   expect((await bob.verify(kept.license_key)).body.valid).toBe(true);
 });
 
