@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
-import type { DatabaseCtx } from '../db/ctx.ts';
-import { type PaymentRow, payments } from '../db/schema.ts';
+import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
+import { isPending, type PaymentRow, payments } from '../db/schema.ts';
 import { logError } from '../shared/log.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { applyState } from './apply.ts';
@@ -14,7 +14,15 @@ const RETRY_MS = HOUR_MS / 2;
 const PAYABLE_MS = 2 * DAY_MS;
 
 /** When the scheduled work expires a checkout that is replaced now, unless the request that replaces it does. */
-export const nextExpiryMs = (nowMs: number) => nowMs + RETRY_MS;
+const nextExpiryMs = (nowMs: number) => nowMs + RETRY_MS;
+
+/** Statement that replaces the account's pending payment. Expire the returned ones next. */
+export const replacePending = ({ db, accountId }: Ctx, nowMs: number) =>
+  db
+    .update(payments)
+    .set({ status: 'replaced', expireDueAt: nextExpiryMs(nowMs) })
+    .where(and(eq(payments.accountId, accountId), isPending))
+    .returning();
 
 const setDue = ({ db }: DatabaseCtx, { id, expireDueAt }: PaymentRow, dueMs: number | null) =>
   db
@@ -33,6 +41,14 @@ export const expireReplaced = async (ctx: DatabaseCtx, provider: Provider, payme
     await setDue(ctx, payment, null);
   } catch (error) {
     logError('checkout_not_expired', error, { account_id: accountId });
+  }
+};
+
+/** Expires the account's pending checkout, which nothing replaces. */
+export const expirePending = async (ctx: Ctx, origin: string): Promise<void> => {
+  for (const payment of await replacePending(ctx, Date.now())) {
+    const provider = await findProvider(ctx.env, payment.provider, origin);
+    if (provider) await expireReplaced(ctx, provider, payment);
   }
 };
 

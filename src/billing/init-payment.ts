@@ -1,14 +1,14 @@
-import { and, eq } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
 import { audit } from '../audit/audit.ts';
-import { isPending, payments } from '../db/schema.ts';
+import { payments } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { newId } from '../shared/ids.ts';
 import { CURRENCY, PLANS } from '../shared/rules/plans.ts';
 import { findLiveSubscription } from './billing.ts';
-import { expireReplaced, nextExpiryMs } from './expire.ts';
+import { expireReplaced, replacePending } from './expire.ts';
 import { getCheckoutProvider } from './providers.ts';
 import type { initPaymentInput } from './schemas.ts';
 
@@ -31,15 +31,10 @@ const checkReturnUrl = (
 };
 
 /** Inserts the payment in place of the account's pending payment, and returns the payments that it replaces. */
-const replacePending = async (ctx: Ctx, payment: typeof payments.$inferInsert & { id: string }) => {
-  const { db, accountId } = ctx;
-  const pending = and(eq(payments.accountId, accountId), isPending);
+const insertPayment = async (ctx: Ctx, payment: typeof payments.$inferInsert & { id: string }) => {
+  const { db } = ctx;
   const [replaced] = await db.batch([
-    db
-      .update(payments)
-      .set({ status: 'replaced', expireDueAt: nextExpiryMs(payment.createdAt) })
-      .where(pending)
-      .returning(),
+    replacePending(ctx, payment.createdAt),
     db.insert(payments).values(payment),
     audit(ctx, 'checkout.start', payment.id, { plan: payment.plan }),
   ]);
@@ -71,7 +66,7 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
     createdAt: Date.now(),
   };
   // Inserted before the checkout starts, because a checkout without a row could be paid without any effect.
-  for (const replaced of await replacePending(ctx, payment)) await expireReplaced(ctx, provider, replaced);
+  for (const replaced of await insertPayment(ctx, payment)) await expireReplaced(ctx, provider, replaced);
   const checkout = {
     ...urls,
     paymentId: payment.id,

@@ -6,6 +6,7 @@ import type { Client } from '../auth/client.ts';
 import { endOtherSessions } from '../auth/sessions.ts';
 import { findLiveSubscription } from '../billing/billing.ts';
 import { cancelSubscription } from '../billing/cancel-subscription.ts';
+import { expirePending } from '../billing/expire.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
 import { commit } from '../gate/feed.ts';
@@ -29,6 +30,8 @@ export const requestErasure = async (
   const { db, accountId } = ctx;
   const user = await confirmPassword(ctx, current_password, ip);
   if (confirm !== user.email) throw invalidField('confirm', 'must be the email address of this account');
+  // First, so that no payment starts another subscription.
+  await expirePending(ctx, origin);
   if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now', origin);
   const eraseAt = Date.now() + UNDO_MS;
   await commit(

@@ -168,3 +168,15 @@ test('the migration keeps the newest of two pending payments and marks the other
     .all<{ status: string }>();
   expect(results.map(({ status }) => status)).toEqual(['replaced', 'paid', 'pending', 'pending']);
 });
+
+test('deleting the account expires its checkout, so that nobody pays for it anymore', async () => {
+  const ada = await signUpWithStripe();
+  const paymentId = await ada.begin('pro');
+  const sent = { current_password: ada.password, confirm: ada.email };
+  expect((await ada.callApi('DELETE', '/api/account', sent)).status).toBe(202);
+  const read = accountsD1.prepare('SELECT status, checkout_ref, expire_due_at FROM payments WHERE id = ?');
+  const row = await read.bind(paymentId).first();
+  expect(row).toMatchObject({ status: 'replaced', expire_due_at: null });
+  const requests = await stripeRequests(`${String(row?.checkout_ref)}/expire`);
+  expect(requests.map(({ answered }) => answered)).toEqual([200]);
+});
