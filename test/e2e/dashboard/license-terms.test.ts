@@ -150,6 +150,7 @@ test('erasing the customer requires typing the email address, and the license st
   await button('More actions').click();
   expect(await page.getByRole('menuitem', { name: 'Erase customer' }).count()).toBe(0);
   await page.keyboard.press('Escape');
+  await page.getByRole('menu').waitFor({ state: 'detached' });
 });
 
 test('deleting the license requires typing its key', async () => {
