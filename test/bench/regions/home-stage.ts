@@ -34,9 +34,11 @@ export const measureHome = async (load: Load, { off, on }: Worlds, rounds: numbe
   const figures: { off: number; on: number }[] = [];
   // The first round is a warm-up.
   for (let round = 0; round <= rounds; round++) {
+    // In turn, because the two loads may differ.
+    const [loadOff, loadOn] = round % 2 === 0 ? [load, otherLoad] : [otherLoad, load];
     const [without, with_] = await Promise.all([
-      cpuMsPerCall(targets.off, load),
-      cpuMsPerCall(targets.on, otherLoad),
+      cpuMsPerCall(targets.off, loadOff),
+      cpuMsPerCall(targets.on, loadOn),
     ]);
     if (round > 0) figures.push({ off: without, on: with_ });
   }

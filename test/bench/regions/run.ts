@@ -21,7 +21,7 @@ in production, a call within a region 15 ms, and a commit 12 ms. D1 is not delay
 const { values: options } = parseArgs({
   options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
 });
-const ROUNDS = options.quick ? { latency: 1, changes: 5, home: 3 } : { latency: 2, changes: 15, home: 24 };
+const ROUNDS = options.quick ? { latency: 1, changes: 5, home: 3 } : { latency: 2, changes: 15, home: 100 };
 
 process.env['WRANGLER_LOG'] = 'none';
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
