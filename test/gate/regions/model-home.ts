@@ -122,7 +122,10 @@ export const openHome = (rules: Rules, settings: HomeSettings) => {
         hear(home, turn, name, body.report);
         onCall(home, turn, body.call, (reply) => {
           const row = { license, version: reply.version, asOf: home.disk.revision };
-          turn.reply(message, { kind: 'forwarded', answer: reply, row });
+          // To a branch that home has closed, its own calls would be those of others.
+          const isOpening = home.disk.branches[name]?.opening === body.report.opening;
+          const answer = isOpening ? reply : { ...reply, others: 0 };
+          turn.reply(message, { kind: 'forwarded', answer, row });
         });
         break;
       }
