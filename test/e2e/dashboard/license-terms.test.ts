@@ -148,8 +148,9 @@ test('erasing the customer requires typing the email address, and the license st
   await page.getByText('erased@customer.invalid').first().waitFor();
   expect(await activate('machine-b')).toMatchObject({ code: 'valid' });
   await button('More actions').click();
+  await page.getByRole('menuitem', { name: 'Delete' }).waitFor();
   expect(await page.getByRole('menuitem', { name: 'Erase customer' }).count()).toBe(0);
-  await page.keyboard.press('Escape');
+  await page.getByRole('menu').press('Escape');
   await page.getByRole('menu').waitFor({ state: 'detached' });
 });
 
