@@ -5,8 +5,8 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
 import { MAIL_PREVIEW, printMails } from './local-mail.ts';
-import { readConfig, readOperatorToken, readSigningKeys } from '../src/shared/config.ts';
-import { type DatabaseEntry, parseDatabases } from '../src/shared/databases.ts';
+import { readConfig, readOperatorToken, readSigningKeys } from '../src/shared/config/config.ts';
+import { type DatabaseEntry, parseDatabases } from '../src/shared/config/databases.ts';
 
 const SECRETS = '.dev.vars';
 

@@ -3,8 +3,8 @@ import { runScheduled } from './system/scheduled.ts';
 import { consume } from './webhooks/consumer.ts';
 import type { Hint } from './webhooks/jobs.ts';
 
-export { AccountGate } from './gate/account-gate.ts';
-export { GateBranch } from './gate/regions/gate-branch.ts';
+export { AccountGate } from './gate/home/account-gate.ts';
+export { GateBranch } from './gate/branch/gate-branch.ts';
 export { WebhookOutbox } from './webhooks/webhook-outbox.ts';
 
 export default {

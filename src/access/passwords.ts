@@ -23,7 +23,7 @@ import { hasMail, sendMail } from '../mail/send.ts';
 import { passwordChanged, resetPassword as resetPasswordMail, tokenUrl } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { startChallenge } from '../two-factor/challenge.ts';
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
 
 /** Changes the caller's password and ends every other session. Returns an email to send after the response. */

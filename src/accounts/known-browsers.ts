@@ -1,8 +1,8 @@
 import { and, eq } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
 import { knownBrowsers } from '../db/schema.ts';
-import { sha256 } from '../shared/hash.ts';
-import { randomBase62 } from '../shared/random.ts';
+import { sha256 } from '../shared/crypto/hash.ts';
+import { randomBase62 } from '../shared/crypto/random.ts';
 
 // A browser gets a cookie with a random token at its first sign-in. The account remembers the token's hash.
 

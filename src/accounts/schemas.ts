@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { AccountRow, UserRow } from '../db/schema.ts';
-import type { OpenBranch } from '../gate/replies.ts';
+import type { OpenBranch } from '../gate/rules/replies.ts';
 import { email, text } from '../http/input.ts';
 import { branchBody, movingTo, toBranch } from '../regions/schemas.ts';
 import {

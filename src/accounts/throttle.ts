@@ -2,7 +2,7 @@ import { and, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
 import { throttles } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
-import { sha256 } from '../shared/hash.ts';
+import { sha256 } from '../shared/crypto/hash.ts';
 import { createLru } from '../shared/lru.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
 

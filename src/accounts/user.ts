@@ -2,7 +2,7 @@ import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx, PublicCtx } from '../db/ctx.ts';
 import { type AccountRow, accounts, type UserRow, users, userTokens } from '../db/schema.ts';
-import { commit } from '../gate/feed.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { getAccount } from './account.ts';
 
 export const getUser = async (

@@ -7,7 +7,7 @@ import { users, userTokens } from '../db/schema.ts';
 import { hasMail, sendMail } from '../mail/send.ts';
 import { emailChanged, tokenUrl, verifyEmail } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 import { mailLimits, consumeAttempts } from './throttle.ts';
 import { copyEmail, getUser } from './user.ts';
 import { deleteExpiredTokens, deleteTokens, findUserToken, isUnused, newUserToken } from './user-tokens.ts';

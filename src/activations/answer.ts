@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import type { ApplicationVerdict } from '../gate/application-verdict.ts';
-import type { SeatCall } from '../gate/seats.ts';
-import { readSigningKeys } from '../shared/config.ts';
+import type { ApplicationVerdict } from '../gate/rules/application-verdict.ts';
+import type { SeatCall } from '../gate/rules/seats.ts';
+import { readSigningKeys } from '../shared/config/config.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { type Statement, toClaims } from '../tokens/claims.ts';
 import { signToken } from '../tokens/jws.ts';

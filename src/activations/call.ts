@@ -1,15 +1,16 @@
 import { rememberKeyRefusal } from '../auth/refusals.ts';
-import type { ApplicationRequest, ApplicationVerdict } from '../gate/application-verdict.ts';
-import { askNearest } from '../gate/regions/nearest.ts';
-import type { Wait } from '../gate/regions/traffic.ts';
-import { measured } from '../gate/regions/waits.ts';
-import type { AnsweredIn, VerifyReply } from '../gate/replies.ts';
-import type { SeatCall } from '../gate/seats.ts';
-import type { Verdict } from '../gate/verdict.ts';
-import { askGate, branchOf, rememberEpoch } from '../shared/objects.ts';
+import type { ApplicationVerdict } from '../gate/rules/application-verdict.ts';
+import { askNearest } from '../gate/worker/ask-nearest.ts';
+import type { Wait } from '../gate/rules/traffic.ts';
+import { measured } from '../gate/worker/waits.ts';
+import type { AnsweredIn, VerifyReply } from '../gate/rules/replies.ts';
+import type { SeatCall } from '../gate/rules/seats.ts';
+import type { Verdict } from '../gate/rules/verdict.ts';
+import { askGate, branchOf, rememberEpoch } from '../shared/objects/address.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
-import { randomBase62 } from '../shared/random.ts';
+import { randomBase62 } from '../shared/crypto/random.ts';
 import type { Region } from '../shared/rules/regions.ts';
+import type { ApplicationRequest } from '../gate/rules/calls.ts';
 
 /** Whether the answer is that of an application's call. A plain verify of a license without terms has fewer fields. */
 export const isOfApplication = (verdict: Verdict | ApplicationVerdict): verdict is ApplicationVerdict =>

@@ -4,9 +4,9 @@ import { listOf } from '../http/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { LICENSE_STATES, MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
 import { MAX_OFFLINE_DAYS, MIN_LEASE_SECONDS } from '../shared/rules/terms.ts';
-import type { ApplicationRequest } from '../gate/application-verdict.ts';
-import type { Activation } from '../gate/activation-table.ts';
-import type { SeatChange } from '../gate/seat-history.ts';
+import type { SeatChange } from '../gate/home/seat-history.ts';
+import type { ApplicationRequest } from '../gate/rules/calls.ts';
+import type { Activation } from '../gate/rules/seats.ts';
 
 export const verifyInput = z
   .object({

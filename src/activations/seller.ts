@@ -4,7 +4,7 @@ import type { Ctx } from '../db/ctx.ts';
 import type { LicenseRow } from '../db/schema.ts';
 import { findLicense } from '../licenses/find.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { gateOf } from '../shared/objects.ts';
+import { gateOf } from '../shared/objects/address.ts';
 import { type PageInput, toPage } from '../shared/pages.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { tokenEndMs } from '../shared/rules/tokens.ts';

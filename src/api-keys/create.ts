@@ -1,11 +1,11 @@
 import type * as z from 'zod';
 import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
-import { commit } from '../gate/feed.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { readConfig } from '../shared/config.ts';
-import { newId } from '../shared/ids.ts';
-import { seal } from '../shared/sealing.ts';
+import { readConfig } from '../shared/config/config.ts';
+import { newId } from '../shared/text/ids.ts';
+import { seal } from '../shared/crypto/sealing.ts';
 import { maskApiKey, mintApiKey } from '../auth/api-key.ts';
 import { pruneDeletedKeys } from './prune.ts';
 import type { createApiKeyInput } from './schemas.ts';

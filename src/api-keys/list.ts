@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, lt } from 'drizzle-orm';
 import { apiKeys } from '../db/schema.ts';
-import { gateOf } from '../shared/objects.ts';
+import { gateOf } from '../shared/objects/address.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type PageInput, toPage } from '../shared/pages.ts';
 import { toApiKey } from './schemas.ts';

@@ -3,7 +3,7 @@ import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
-import { newId } from '../shared/ids.ts';
+import { newId } from '../shared/text/ids.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 
 // All but the last function return a statement for the batch that makes the change, so that a change and its entry are committed

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
-import { firstIdAt } from '../shared/ids.ts';
+import { firstIdAt } from '../shared/text/ids.ts';
 import { toPage } from '../shared/pages.ts';
 import { type auditLogQuery, toAuditEntry } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { scheduledPositions } from '../db/schema.ts';
-import { firstIdAt } from '../shared/ids.ts';
+import { firstIdAt } from '../shared/text/ids.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 
 const KEEP_MS = 366 * DAY_MS;

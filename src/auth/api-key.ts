@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { ParsedKey } from '../shared/presented-key.ts';
-import type { ApiKeySecrets } from '../shared/config.ts';
-import { equalInConstantTime, sha256 } from '../shared/hash.ts';
-import { ID_BODY_LENGTH } from '../shared/ids.ts';
-import { randomBase62, toBase62 } from '../shared/random.ts';
+import type { ApiKeySecrets } from '../shared/config/config.ts';
+import { equalInConstantTime, sha256 } from '../shared/crypto/hash.ts';
+import { ID_BODY_LENGTH } from '../shared/text/ids.ts';
+import { randomBase62, toBase62 } from '../shared/crypto/random.ts';
 import { createLru } from '../shared/lru.ts';
 
 // An API key is lk_live_ + key id + account id + secret + tag, all letters and digits. The account id tells which gate

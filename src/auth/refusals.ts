@@ -1,6 +1,6 @@
-import type { Refusal } from '../gate/admission.ts';
-import { createRefusalMemory } from '../gate/refusal-memory.ts';
+import { createRefusalMemory } from '../gate/object/refusal-memory.ts';
 import type { PresentedKey } from '../shared/presented-key.ts';
+import type { Refusal } from '../gate/rules/replies.ts';
 
 // API keys and sessions that this isolate refuses again without calling their gate, and sessions without a D1 query. This
 // is safe because only refusals that no change can undo earlier have `holdsMs`, see `openAdmission`.

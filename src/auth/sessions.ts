@@ -1,8 +1,8 @@
 import { and, desc, eq, gt, inArray, lt, ne, type SQL } from 'drizzle-orm';
 import { sessions } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
-import { sha256 } from '../shared/hash.ts';
-import { ID_BODY_LENGTH, newId } from '../shared/ids.ts';
+import { sha256 } from '../shared/crypto/hash.ts';
+import { ID_BODY_LENGTH, newId } from '../shared/text/ids.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { isMinted, mintToken, SECRET_LENGTH } from './tagged-tokens.ts';
 

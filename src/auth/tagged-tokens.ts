@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { PublicCtx } from '../db/ctx.ts';
-import { readConfig } from '../shared/config.ts';
-import { equalInConstantTime } from '../shared/hash.ts';
-import { randomBase62, toBase62 } from '../shared/random.ts';
+import { readConfig } from '../shared/config/config.ts';
+import { equalInConstantTime } from '../shared/crypto/hash.ts';
+import { randomBase62, toBase62 } from '../shared/crypto/random.ts';
 
 // A token is prefix + secret + tag, all letters and digits. The tag is an HMAC of the rest, so a forged token can be
 // refused without a lookup. The service stores only hashes of tokens, which authenticate them.

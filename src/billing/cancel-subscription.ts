@@ -4,7 +4,7 @@ import { auditIf } from '../audit/audit.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { isLive, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { accounts } from '../db/schema.ts';
-import { eventChange, commit } from '../gate/feed.ts';
+import { eventChange, commit } from '../gate/worker/feed.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';

@@ -8,7 +8,7 @@ import {
   type SubscriptionRow,
   subscriptions,
 } from '../db/schema.ts';
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { applyState } from './apply.ts';
 import { expireAgain } from './expire.ts';

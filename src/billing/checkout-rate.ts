@@ -1,4 +1,4 @@
-import { decideRate } from '../gate/rate.ts';
+import { decideRate } from '../gate/rules/rate.ts';
 import { AppError } from '../shared/app-error.ts';
 import { createLru } from '../shared/lru.ts';
 

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { accountDatabases, databaseOf } from '../db/client.ts';
 import { type PaymentRow, payments } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
-import { idPattern } from '../shared/ids.ts';
+import { idPattern } from '../shared/text/ids.ts';
 import { checkReturning } from './check.ts';
 import type { Provider } from './provider.ts';
 import { receiveNotification } from './receive.ts';

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { isPending, type PaymentRow, payments } from '../db/schema.ts';
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { applyState } from './apply.ts';
 import type { Provider } from './provider.ts';

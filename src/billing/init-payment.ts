@@ -5,7 +5,7 @@ import { audit } from '../audit/audit.ts';
 import { payments } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { newId } from '../shared/ids.ts';
+import { newId } from '../shared/text/ids.ts';
 import { CURRENCY, PLANS } from '../shared/rules/plans.ts';
 import { findLiveSubscription } from './billing.ts';
 import { expireReplaced, replacePending } from './expire.ts';

@@ -1,9 +1,9 @@
 import { and, eq } from 'drizzle-orm';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { accounts, isLive, payments, subscriptions } from '../db/schema.ts';
-import { eventChange } from '../gate/feed.ts';
+import { eventChange } from '../gate/worker/feed.ts';
 import { newEvent } from '../shared/events.ts';
-import { newId } from '../shared/ids.ts';
+import { newId } from '../shared/text/ids.ts';
 import { type Effect, getEmail } from './effect.ts';
 import { endMarker } from './guards.ts';
 import type { Fact, Provider } from './provider.ts';

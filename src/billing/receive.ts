@@ -1,6 +1,6 @@
 import { databaseOf } from '../db/client.ts';
 import { AppError } from '../shared/app-error.ts';
-import { logLine } from '../shared/log.ts';
+import { logLine } from '../shared/text/log.ts';
 import { applyFact } from './apply.ts';
 import type { Provider } from './provider.ts';
 

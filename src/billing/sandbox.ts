@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
 import type { PaymentRow } from '../db/schema.ts';
-import { equalInConstantTime } from '../shared/hash.ts';
-import { readConfig } from '../shared/config.ts';
-import { newId } from '../shared/ids.ts';
+import { equalInConstantTime } from '../shared/crypto/hash.ts';
+import { readConfig } from '../shared/config/config.ts';
+import { newId } from '../shared/text/ids.ts';
 import { addMonths } from '../shared/rules/dates.ts';
 import { type Fact, plannedEnd, type Provider } from './provider.ts';
 

@@ -1,6 +1,6 @@
 import { drizzle, type DrizzleD1Database } from 'drizzle-orm/d1';
-import { ConfigError } from '../shared/config.ts';
-import { chooseDatabase, type DatabaseEntry, parseDatabases } from '../shared/databases.ts';
+import { ConfigError } from '../shared/config/config.ts';
+import { chooseDatabase, type DatabaseEntry, parseDatabases } from '../shared/config/databases.ts';
 
 // Every database has all tables, but each row has one place. The first database stores what all accounts share: users,
 // sessions and throttles. Everything that belongs to an account is in the account's own database, which may be the first.

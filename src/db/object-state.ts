@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm';
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 import type { AccountDatabase } from './client.ts';
 import { objectStates } from './schema.ts';
 

@@ -2,7 +2,7 @@ import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import { jsonChunks } from '../db/json-rows.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
-import { type Change, commit } from '../gate/feed.ts';
+import { type Change, commit } from '../gate/worker/feed.ts';
 import { type HistoryRow, type Scrubbed, scrubLicense } from './scrub-license.ts';
 
 // Erases a customer from the rows in D1. Each commit takes some licenses with their history, and notes that the gate still

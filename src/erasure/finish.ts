@@ -3,8 +3,8 @@ import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { jsonChunks } from '../db/json-rows.ts';
 import { type ErasureRow, erasures, feed } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
-import { logError } from '../shared/log.ts';
-import { gateOf, outboxOf } from '../shared/objects.ts';
+import { logError } from '../shared/text/log.ts';
+import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { eraseCustomerRows } from './customer-rows.ts';
 

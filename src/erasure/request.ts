@@ -9,7 +9,7 @@ import { cancelSubscription } from '../billing/cancel-subscription.ts';
 import { expirePending } from '../billing/expire.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
-import { commit } from '../gate/feed.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { erasureRequested } from '../mail/templates.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';

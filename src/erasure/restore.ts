@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
-import { commit } from '../gate/feed.ts';
+import { commit } from '../gate/worker/feed.ts';
 
 /** Cancels the erasure of an account. Its API keys are valid again, and its subscription stays canceled. */
 export const restoreAccount = async (ctx: Ctx): Promise<void> => {

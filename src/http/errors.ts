@@ -2,8 +2,8 @@ import type { Context, ErrorHandler } from 'hono';
 import * as z from 'zod';
 import { isDatabaseError } from '../db/errors.ts';
 import { AppError, type ErrorCode } from '../shared/app-error.ts';
-import { ConfigError } from '../shared/config.ts';
-import { describeError } from '../shared/log.ts';
+import { ConfigError } from '../shared/config/config.ts';
+import { describeError } from '../shared/text/log.ts';
 import type { AppEnv } from './context.ts';
 
 // Turns errors into responses, and defines the status code and default message of each error code.

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { idPattern, type IdPrefix } from '../shared/ids.ts';
+import { idPattern, type IdPrefix } from '../shared/text/ids.ts';
 
 /** The query parameters of every list. `cursor` identifies the last row of the previous page. */
 export const pageAfter = (cursor: RegExp) => ({

@@ -4,7 +4,7 @@ import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
-import { type Change, commit } from '../gate/feed.ts';
+import { type Change, commit } from '../gate/worker/feed.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';

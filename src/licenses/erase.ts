@@ -3,9 +3,9 @@ import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures, licenseChanges, licenses } from '../db/schema.ts';
 import { finishErasures } from '../erasure/finish.ts';
-import { commit } from '../gate/feed.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 import { findLicense } from './find.ts';
 
 /**

@@ -3,7 +3,7 @@ import { idempotencyKeys } from '../db/schema.ts';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
-import { sha256 } from '../shared/hash.ts';
+import { sha256 } from '../shared/crypto/hash.ts';
 
 export interface Idempotency {
   key: string;

@@ -1,4 +1,4 @@
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 
 export interface Mail {
   subject: string;

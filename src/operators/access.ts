@@ -1,8 +1,8 @@
 import { consumeAttempts, operatorLimits } from '../accounts/throttle.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { readOperatorToken } from '../shared/config.ts';
-import { equalInConstantTime, sha256 } from '../shared/hash.ts';
+import { readOperatorToken } from '../shared/config/config.ts';
+import { equalInConstantTime, sha256 } from '../shared/crypto/hash.ts';
 
 const BEARER = /^Bearer +(\S+)$/i;
 

@@ -3,7 +3,7 @@ import { audit, auditIf } from '../audit/audit.ts';
 import { type AccountDatabase, accountDatabases } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type AccountRow, accounts, licenseTotals } from '../db/schema.ts';
-import { commit } from '../gate/feed.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { PageInput } from '../shared/pages.ts';
 import type { PlanName } from '../shared/rules/plans.ts';

@@ -1,13 +1,13 @@
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { gateOf, outboxOf } from '../shared/objects.ts';
+import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import type {
   BackupCall,
   BackupCursor,
   BackupPage,
   BackupPart,
   BackupReply,
-} from '../shared/object-backup.ts';
+} from '../shared/objects/backup.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 
 export const OBJECTS = ['gate', 'outbox'] as const;

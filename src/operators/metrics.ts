@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { objectStates } from '../db/schema.ts';
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 
 type Labels = Record<string, string | number>;
 interface Sample {

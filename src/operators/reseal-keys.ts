@@ -3,10 +3,10 @@ import type { BatchItem } from 'drizzle-orm/batch';
 import { secretIdFor, secretIdOf } from '../auth/api-key.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { apiKeys } from '../db/schema.ts';
-import type { Config } from '../shared/config.ts';
+import type { Config } from '../shared/config/config.ts';
 import { isReadable, isSealedOtherwise } from './sealed-with.ts';
-import { logError } from '../shared/log.ts';
-import { seal, sealingKeyOf, unseal } from '../shared/sealing.ts';
+import { logError } from '../shared/text/log.ts';
+import { seal, sealingKeyOf, unseal } from '../shared/crypto/sealing.ts';
 
 /** Every key is a statement of one batch, and a request may make 1,000 queries. */
 const KEYS_PER_CALL = 400;

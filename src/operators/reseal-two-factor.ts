@@ -1,8 +1,8 @@
 import { and, count, eq, isNotNull } from 'drizzle-orm';
 import { firstDatabase } from '../db/client.ts';
 import { users } from '../db/schema.ts';
-import { logError } from '../shared/log.ts';
-import { seal, type SealingRing, unseal } from '../shared/sealing.ts';
+import { logError } from '../shared/text/log.ts';
+import { seal, type SealingRing, unseal } from '../shared/crypto/sealing.ts';
 import { ownerOf } from '../two-factor/code.ts';
 import { isReadable, isSealedOtherwise } from './sealed-with.ts';
 

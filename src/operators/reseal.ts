@@ -1,5 +1,5 @@
 import { accountDatabases } from '../db/client.ts';
-import { readConfig } from '../shared/config.ts';
+import { readConfig } from '../shared/config/config.ts';
 import { countKeys, resealKeys } from './reseal-keys.ts';
 import { resealTwoFactor } from './reseal-two-factor.ts';
 import { resealOutboxes } from './reseal-outboxes.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { idPattern } from '../shared/ids.ts';
+import { idPattern } from '../shared/text/ids.ts';
 import { pageQuery } from '../http/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';

@@ -1,6 +1,6 @@
 import { and, gte, lt, or, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { SealingRing } from '../shared/sealing.ts';
+import type { SealingRing } from '../shared/crypto/sealing.ts';
 
 /** The names of sealing keys have no dot, so the sealed secrets of each of them are a range, up to the next character. */
 const rangeOf = (name: string) => [`${name}.`, `${name}/`] as const;

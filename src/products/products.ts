@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { audit, auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { licenses, type ProductRow, products } from '../db/schema.ts';
-import { commit } from '../gate/feed.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { type PageInput, toPage } from '../shared/pages.ts';
 import { MAX_PRODUCTS, type ProductTerms } from '../shared/rules/terms.ts';

@@ -2,7 +2,7 @@ import { getAccount } from '../accounts/account.ts';
 import { audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { gateOf } from '../shared/objects.ts';
+import { gateOf } from '../shared/objects/address.ts';
 import { type Region, REGION_NAMES } from '../shared/rules/regions.ts';
 
 /** Returns where the account moves to, or null. */

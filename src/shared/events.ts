@@ -1,4 +1,4 @@
-import { newId } from './ids.ts';
+import { newId } from './text/ids.ts';
 import { isoTime } from './rules/dates.ts';
 import type { ActivationEventName, EventName, TEST_EVENT } from './rules/events.ts';
 

@@ -4,8 +4,8 @@ import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { checkRegionSettings } from '../gate/regions/settings.ts';
 import { hasMail } from '../mail/send.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { ConfigError, readConfig, readOperatorToken, readSigningKeys } from '../shared/config.ts';
-import { logError } from '../shared/log.ts';
+import { ConfigError, readConfig, readOperatorToken, readSigningKeys } from '../shared/config/config.ts';
+import { logError } from '../shared/text/log.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const DATABASE_TIMEOUT_MS = 3_000;

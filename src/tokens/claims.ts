@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { sha256 } from '../shared/hash.ts';
-import { randomBase62 } from '../shared/random.ts';
+import { sha256 } from '../shared/crypto/hash.ts';
+import { randomBase62 } from '../shared/crypto/random.ts';
 import type { EntitlementValue } from '../shared/rules/terms.ts';
 import { NEGATIVE_TOKEN_MS, tokenEndMs } from '../shared/rules/tokens.ts';
 

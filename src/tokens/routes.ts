@@ -4,8 +4,8 @@ import { endpoint } from '../auth/endpoint.ts';
 import { allowAnyOrigin } from '../http/any-origin.ts';
 import type { AppEnv } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
-import { readSigningKeys } from '../shared/config.ts';
-import { idPattern } from '../shared/ids.ts';
+import { readSigningKeys } from '../shared/config/config.ts';
+import { idPattern } from '../shared/text/ids.ts';
 import { keySetOf } from './jws.ts';
 import { signingKeysOf } from './keys.ts';
 

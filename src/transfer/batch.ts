@@ -1,7 +1,7 @@
 import type { Ctx } from '../db/ctx.ts';
 import { isRejected } from '../db/errors.ts';
-import { pull } from '../gate/feed.ts';
-import { random16Bits } from '../shared/random.ts';
+import { pull } from '../gate/worker/feed.ts';
+import { random16Bits } from '../shared/crypto/random.ts';
 import { importSeats } from './seats.ts';
 import { type Outcome, planLicense, type PlannedLicense, type PlannedProduct, planProduct } from './plan.ts';
 import { auditDetails, type ImportOptions, type ParsedLine } from './schemas.ts';

@@ -10,8 +10,7 @@ import type {
   ProductRow,
   SubscriptionRow,
 } from '../db/schema.ts';
-import type { Activation } from '../gate/activation-table.ts';
-import type { SeatChange } from '../gate/seat-history.ts';
+import type { SeatChange } from '../gate/home/seat-history.ts';
 import { toHistoryEntry } from '../licenses/history.ts';
 import { toLicense } from '../licenses/schemas.ts';
 import { toProduct } from '../products/schemas.ts';
@@ -19,6 +18,7 @@ import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import type { Endpoint } from '../webhooks/outbox-tables.ts';
 import { toWebhook } from '../webhooks/schemas.ts';
 import type { ExportType } from './schemas.ts';
+import type { Activation } from '../gate/rules/seats.ts';
 
 // The lines of an export. Each has the fields that the API shows, and those that an import needs besides.
 

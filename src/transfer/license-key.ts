@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Ctx } from '../db/ctx.ts';
-import { readConfig } from '../shared/config.ts';
+import { readConfig } from '../shared/config/config.ts';
 import { licenseKeyOf } from '../shared/rules/license-key.ts';
 import type { LicenseLine } from './schemas.ts';
 

@@ -3,7 +3,7 @@ import type { LicenseRow, ProductRow } from '../db/schema.ts';
 import type { LicenseFields } from '../licenses/history.ts';
 import { EMPTY_COLUMNS, HISTORY_COLUMNS, HISTORY_FIELDS, toColumns } from '../licenses/schemas.ts';
 import { toProductTerms } from '../products/products.ts';
-import { newId } from '../shared/ids.ts';
+import { newId } from '../shared/text/ids.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
 import type { ProductTerms } from '../shared/rules/terms.ts';

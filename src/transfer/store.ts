@@ -4,7 +4,7 @@ import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { jsonChunks } from '../db/json-rows.ts';
 import { accounts, licenseChanges, licenses, products } from '../db/schema.ts';
-import { type Change, commit, eventChange } from '../gate/feed.ts';
+import { type Change, commit, eventChange } from '../gate/worker/feed.ts';
 import { HISTORY_COLUMNS } from '../licenses/schemas.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
 import { licenseEvent } from '../shared/events.ts';

@@ -5,8 +5,8 @@ import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
-import { readConfig } from '../shared/config.ts';
-import { seal, unseal } from '../shared/sealing.ts';
+import { readConfig } from '../shared/config/config.ts';
+import { seal, unseal } from '../shared/crypto/sealing.ts';
 import { hashRecoveryCode } from './recovery-codes.ts';
 import { findStep } from './totp.ts';
 

@@ -1,5 +1,5 @@
-import { sha256 } from '../shared/hash.ts';
-import { random16Bits } from '../shared/random.ts';
+import { sha256 } from '../shared/crypto/hash.ts';
+import { random16Bits } from '../shared/crypto/random.ts';
 import { CROCKFORD } from '../shared/rules/license-key.ts';
 
 /** 80 random bits, so a plain hash is enough to store. */

@@ -1,4 +1,4 @@
-import { logLine } from '../shared/log.ts';
+import { logLine } from '../shared/text/log.ts';
 import { MAX_PENDING } from '../shared/rules/webhooks.ts';
 import type { Lanes } from './outbox-tables.ts';
 import type { Pending } from './pending-store.ts';

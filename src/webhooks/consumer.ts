@@ -1,7 +1,7 @@
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 import { FIRST_PACE, nextPace } from './pace.ts';
 import { post } from './post.ts';
-import { outboxOf } from '../shared/objects.ts';
+import { outboxOf } from '../shared/objects/address.ts';
 import type { Hint, Job } from './jobs.ts';
 
 /** A lane takes no new delivery after this long. The outbox then sends another hint. */

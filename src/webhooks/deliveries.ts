@@ -5,7 +5,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { type PageInput, toPage } from '../shared/pages.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { findEndpoint } from './endpoints.ts';
-import { outboxOf } from '../shared/objects.ts';
+import { outboxOf } from '../shared/objects/address.ts';
 import type { DeliveryRecord } from './outbox-tables.ts';
 import { type listenQuery, toDeliveryBody, toNewEvents } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '../shared/events.ts';
-import { newId } from '../shared/ids.ts';
+import { newId } from '../shared/text/ids.ts';
 import { openBacklog } from './backlog.ts';
 import { openDeliveries } from './delivery-store.ts';
 import type { Endpoints } from './endpoint-store.ts';

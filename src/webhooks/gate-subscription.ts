@@ -1,6 +1,6 @@
-import { coalesce } from '../shared/coalesce.ts';
-import { logError } from '../shared/log.ts';
-import { gateOf } from '../shared/objects.ts';
+import { coalesce } from '../shared/objects/coalesce.ts';
+import { logError } from '../shared/text/log.ts';
+import { gateOf } from '../shared/objects/address.ts';
 import { type Endpoints, isSubscribedTo } from './endpoint-store.ts';
 import { HINT_TIMEOUT_MS } from './hints.ts';
 import type { Listening } from './listening.ts';

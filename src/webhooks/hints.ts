@@ -1,4 +1,4 @@
-import { logError } from '../shared/log.ts';
+import { logError } from '../shared/text/log.ts';
 import type { Hint } from './jobs.ts';
 
 /** A hint that no consumer has processed after this delay counts as lost. */

@@ -1,4 +1,4 @@
-import { randomBase62 } from '../shared/random.ts';
+import { randomBase62 } from '../shared/crypto/random.ts';
 import type { Deliveries } from './delivery-store.ts';
 import type { Events } from './event-store.ts';
 import { type Job, toJob } from './jobs.ts';

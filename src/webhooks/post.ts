@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { readConfig } from '../shared/config.ts';
-import { unseal } from '../shared/sealing.ts';
+import { readConfig } from '../shared/config/config.ts';
+import { unseal } from '../shared/crypto/sealing.ts';
 import type { Outcome } from './outcome.ts';
 import { readRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signing.ts';

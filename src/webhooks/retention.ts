@@ -1,6 +1,6 @@
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { RETENTION_DAYS } from '../shared/rules/webhooks.ts';
-import { firstIdAt } from '../shared/ids.ts';
+import { firstIdAt } from '../shared/text/ids.ts';
 import { openHourlyCounts } from './hours.ts';
 
 const RETENTION_MS = RETENTION_DAYS * DAY_MS;

@@ -1,12 +1,12 @@
 import { DurableObject } from 'cloudflare:workers';
 import { newEvent, type WebhookEvent } from '../shared/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
-import { eraseObject } from '../shared/erase-object.ts';
-import { logError } from '../shared/log.ts';
-import { type Backup, type BackupCall, type BackupReply, openBackup } from '../shared/object-backup.ts';
-import { migrateObject } from '../shared/object-migrations.ts';
-import { allowRetries } from '../shared/retries.ts';
-import { storedName } from '../shared/stored-account-id.ts';
+import { eraseObject } from '../shared/objects/erase.ts';
+import { logError } from '../shared/text/log.ts';
+import { type Backup, type BackupCall, type BackupReply, openBackup } from '../shared/objects/backup.ts';
+import { migrateObject } from '../shared/objects/migrations.ts';
+import { allowRetries } from '../shared/objects/retries.ts';
+import { storedName } from '../shared/objects/stored-name.ts';
 import { openDispatcher } from './dispatcher.ts';
 import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
 import type { ErasedPage, ErasedSubjects } from './erase-events.ts';

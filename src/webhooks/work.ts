@@ -1,4 +1,4 @@
-import { armAlarm } from '../shared/arm-alarm.ts';
+import { armAlarm } from '../shared/objects/arm-alarm.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { databaseOf } from '../db/client.ts';
 import { openStateReport } from '../db/object-state.ts';
@@ -6,7 +6,7 @@ import type { openDispatcher } from './dispatcher.ts';
 import type { Endpoints } from './endpoint-store.ts';
 import type { Events } from './event-store.ts';
 import { HINT_TIMEOUT_MS, type openHints } from './hints.ts';
-import { storedName } from '../shared/stored-account-id.ts';
+import { storedName } from '../shared/objects/stored-name.ts';
 import type { Listening } from './listening.ts';
 
 /** A delivery usually begins within seconds. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { pruneDeletedKeys } from '../../src/api-keys/prune.ts';
-import { newId } from '../../src/shared/ids.ts';
+import { newId } from '../../src/shared/text/ids.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { gate, tamper } from '../support/gate.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';

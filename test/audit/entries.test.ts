@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { audit } from '../../src/audit/audit.ts';
 import worker from '../../src/index.ts';
-import { firstIdAt } from '../../src/shared/ids.ts';
+import { firstIdAt } from '../../src/shared/text/ids.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { storedEntries } from '../support/audit.ts';
 import { call, type Customer, type Json, register, signUp } from '../support/client.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newSession } from '../../src/auth/sessions.ts';
-import { AccountGate } from '../../src/gate/account-gate.ts';
+import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { type Answer, call, type Customer, signUp } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';

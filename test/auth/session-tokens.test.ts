@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { newSession, SESSION_MS } from '../../src/auth/sessions.ts';
-import { sha256 } from '../../src/shared/hash.ts';
-import { randomBase62 } from '../../src/shared/random.ts';
+import { sha256 } from '../../src/shared/crypto/hash.ts';
+import { randomBase62 } from '../../src/shared/crypto/random.ts';
 import { call, register } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';

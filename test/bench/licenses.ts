@@ -2,7 +2,7 @@
 import type { Miniflare } from 'miniflare';
 import { generateLicenseKey } from '../../src/shared/rules/license-key.ts';
 import { addDays, isoDate } from '../../src/shared/rules/dates.ts';
-import { randomBase62, sortableBase62 } from '../../src/shared/random.ts';
+import { randomBase62, sortableBase62 } from '../../src/shared/crypto/random.ts';
 import { sharedValues, type Values } from './load/plan.ts';
 
 const BATCH_ROWS = 2_000;

@@ -2,7 +2,7 @@ import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
-import { newId } from '../../src/shared/ids.ts';
+import { newId } from '../../src/shared/text/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';

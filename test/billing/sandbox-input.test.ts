@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
-import { newId } from '../../src/shared/ids.ts';
+import { newId } from '../../src/shared/text/ids.ts';
 import { call, type Customer, freshAddress, ORIGIN, signUp } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';

@@ -4,7 +4,7 @@ import { describe, expect, inject, test, vi } from 'vitest';
 import { checkPassword } from '../../src/accounts/passwords.ts';
 import { createAccount } from '../../src/accounts/register.ts';
 import worker from '../../src/index.ts';
-import { firstIdAt } from '../../src/shared/ids.ts';
+import { firstIdAt } from '../../src/shared/text/ids.ts';
 import { subscribe } from '../billing/sandbox.ts';
 import { call, register, signUp } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';

@@ -6,7 +6,7 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { rememberEpoch } from '../../src/shared/objects.ts';
+import { rememberEpoch } from '../../src/shared/objects/address.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
 import { call, type Customer, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';

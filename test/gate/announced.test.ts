@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type AnnouncedChanges, openAnnounced } from '../../src/gate/announced.ts';
-import type { Receipt } from '../../src/gate/replies.ts';
+import { type AnnouncedChanges, openAnnounced } from '../../src/gate/home/announced.ts';
+import type { Receipt } from '../../src/gate/rules/replies.ts';
 
 /** A fake of a Durable Object's key-value storage. */
 const newStorage = () => {

@@ -1,10 +1,10 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { type Copy, openCopy } from '../../src/gate/copy.ts';
-import type { Rows } from '../../src/gate/copy-tables.ts';
+import { type Copy, openCopy } from '../../src/gate/home/copy.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
-import { newId } from '../../src/shared/ids.ts';
+import { newId } from '../../src/shared/text/ids.ts';
+import type { Rows } from '../../src/gate/rules/rows.ts';
 
 const NO_ROWS: Rows = { keys: [], licenses: [], products: [], erasedKeys: [], deletedLicenses: [] };
 const EMAIL = 'ada@example.com';

@@ -8,7 +8,7 @@ import {
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { AccountGate } from '../../src/gate/account-gate.ts';
+import type { AccountGate } from '../../src/gate/home/account-gate.ts';
 import worker from '../../src/index.ts';
 import { type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { evict, gate } from '../support/gate.ts';

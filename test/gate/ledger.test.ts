@@ -2,10 +2,11 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CountedCall, type Ledger, openLedger } from '../../src/gate/ledger.ts';
-import { newId } from '../../src/shared/ids.ts';
+import { type Ledger, openLedger } from '../../src/gate/object/ledger.ts';
+import { newId } from '../../src/shared/text/ids.ts';
 import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
 import { countRows } from '../support/gate.ts';
+import type { CountedCall } from '../../src/gate/rules/usage.ts';
 
 const NOW = Date.parse('2027-03-10T12:00:00.000Z');
 

@@ -1,9 +1,9 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { openOutgoing } from '../../src/gate/outgoing.ts';
-import { openRelay } from '../../src/gate/relay.ts';
-import type { Upkeep } from '../../src/gate/upkeep.ts';
+import { openOutgoing } from '../../src/gate/object/outgoing.ts';
+import { openRelay } from '../../src/gate/object/relay.ts';
+import type { Upkeep } from '../../src/gate/home/upkeep.ts';
 import { newEvent, type WebhookEvent } from '../../src/shared/events.ts';
 
 /** The largest value that Durable Object storage accepts, in bytes. */

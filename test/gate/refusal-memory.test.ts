@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Refusal } from '../../src/gate/admission.ts';
-import { decideRate, type RateDecision } from '../../src/gate/rate.ts';
-import { createRefusalMemory } from '../../src/gate/refusal-memory.ts';
+import { decideRate, type RateDecision } from '../../src/gate/rules/rate.ts';
+import { createRefusalMemory } from '../../src/gate/object/refusal-memory.ts';
+import type { Refusal } from '../../src/gate/rules/replies.ts';
 
 const invalid = (holdsMs: number): Refusal => ({ refused: 'api_key_invalid', holdsMs });
 

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseApiKey } from '../../src/auth/api-key.ts';
-import { readReply } from '../../src/gate/replies.ts';
-import type { SeatCall } from '../../src/gate/seats.ts';
+import { readReply } from '../../src/gate/rules/replies.ts';
+import type { SeatCall } from '../../src/gate/rules/seats.ts';
 import type { PresentedKey } from '../../src/shared/presented-key.ts';
 import { machineOf } from '../support/activations.ts';
 import { type Customer, signUp } from '../support/client.ts';

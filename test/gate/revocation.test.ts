@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { parseApiKey } from '../../src/auth/api-key.ts';
 import type { PresentedKey } from '../../src/shared/presented-key.ts';
-import { readReply } from '../../src/gate/replies.ts';
+import { readReply } from '../../src/gate/rules/replies.ts';
 import { signUp } from '../support/client.ts';
 
 /** Returns a verify through a separate stub of the gate, as another isolate would call it. */

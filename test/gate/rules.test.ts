@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calendarMonth } from '../../src/gate/period.ts';
-import { currentRate, decideRate, decideSharedRate } from '../../src/gate/rate.ts';
-import { decideVerdict } from '../../src/gate/verdict.ts';
+import { calendarMonth } from '../../src/gate/rules/period.ts';
+import { currentRate, decideRate, decideSharedRate } from '../../src/gate/rules/rate.ts';
+import { decideVerdict } from '../../src/gate/rules/verdict.ts';
 
 const spendCalls = (calls: number, nowMs: number, callsPerSecond: number, from = 0) => {
   let recoveredAtMs = from;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { SeatCall } from '../../src/gate/seats.ts';
+import type { SeatCall } from '../../src/gate/rules/seats.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import type { Terms } from '../../src/shared/rules/terms.ts';
 

@@ -6,7 +6,7 @@ import {
   type SeatCall,
   type SeatRequest,
   type SeatTerms,
-} from '../../src/gate/seats.ts';
+} from '../../src/gate/rules/seats.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 
 const NOW = Date.UTC(2026, 10, 22);

@@ -2,7 +2,7 @@ import { createExecutionContext, runDurableObjectAlarm, runInDurableObject } fro
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { backoffMs, nextAlarmMs, nextPageMs } from '../../src/gate/alarm-time.ts';
+import { backoffMs, nextAlarmMs, nextPageMs } from '../../src/gate/rules/alarm-time.ts';
 import worker from '../../src/index.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { AccountGate } from '../../src/gate/account-gate.ts';
+import type { AccountGate } from '../../src/gate/home/account-gate.ts';
 import {
   type Answer,
   call,

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../src/gate/account-gate.ts';
+import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { type Customer, freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { evict, gate, statistics } from '../support/gate.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { coalesce } from '../../src/shared/coalesce.ts';
+import { coalesce } from '../../src/shared/objects/coalesce.ts';
 
 test('coalesce runs the first call immediately, and calls during a run share the next run', async () => {
   let runs = 0;

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { accountDatabases } from '../../src/db/client.ts';
-import { chooseDatabase, parseDatabases } from '../../src/shared/databases.ts';
-import { firstIdAt } from '../../src/shared/ids.ts';
+import { chooseDatabase, parseDatabases } from '../../src/shared/config/databases.ts';
+import { firstIdAt } from '../../src/shared/text/ids.ts';
 
 const idAt = (time: string) => `${firstIdAt('acct', Date.parse(time))}0123456789ab`;
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { firstIdAt, idPattern, newId } from '../../src/shared/ids.ts';
+import { firstIdAt, idPattern, newId } from '../../src/shared/text/ids.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 
 // Ids are ordered within an isolate, so each test starts later than the test before it.

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import { gateAt } from '../../src/shared/objects.ts';
+import { gateAt } from '../../src/shared/objects/address.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { gate } from './gate.ts';
 import { waitUntil } from './outbox.ts';

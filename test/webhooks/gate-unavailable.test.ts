@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../src/gate/account-gate.ts';
+import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { addEndpoint, runOutboxAlarm } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';

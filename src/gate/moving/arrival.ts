@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm';
 import type { AccountDatabase } from '../../db/client.ts';
 import { accounts, feed } from '../../db/schema.ts';
 import type { Region } from '../../shared/rules/regions.ts';
-import { writeOrRestart } from '../../shared/write-or-restart.ts';
-import type { Disk, TableRows } from '../../shared/object-disk.ts';
+import { writeOrRestart } from '../../shared/objects/write-or-restart.ts';
+import type { Disk, TableRows } from '../../shared/objects/disk.ts';
 import { KEEP_MS, type StoredPlace } from './place.ts';
 
 /** A message from a gate to the object that takes its place. */

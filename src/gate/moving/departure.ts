@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import type { Region } from '../../shared/rules/regions.ts';
-import { isStaged } from '../../shared/object-backup.ts';
-import { within } from '../../shared/within.ts';
-import { writeOrRestart } from '../../shared/write-or-restart.ts';
+import { isStaged } from '../../shared/objects/backup.ts';
+import { within } from '../../shared/objects/within.ts';
+import { writeOrRestart } from '../../shared/objects/write-or-restart.ts';
 import type { Part } from './arrival.ts';
-import type { Disk } from '../../shared/object-disk.ts';
+import type { Disk } from '../../shared/objects/disk.ts';
 import type { Moving, StoredPlace } from './place.ts';
 import type { Routing } from './routing.ts';
 

@@ -1,13 +1,13 @@
 import { databaseOf } from '../../db/client.ts';
-import { armAlarm } from '../../shared/arm-alarm.ts';
-import { eraseObject } from '../../shared/erase-object.ts';
-import { logError } from '../../shared/log.ts';
-import { FIRST_EPOCH, gateAt } from '../../shared/objects.ts';
+import { armAlarm } from '../../shared/objects/arm-alarm.ts';
+import { eraseObject } from '../../shared/objects/erase.ts';
+import { logError } from '../../shared/text/log.ts';
+import { FIRST_EPOCH, gateAt } from '../../shared/objects/address.ts';
 import type { Region } from '../../shared/rules/regions.ts';
-import { backoffMs } from '../alarm-time.ts';
+import { backoffMs } from '../rules/alarm-time.ts';
 import { openArrival } from './arrival.ts';
 import { openDeparture } from './departure.ts';
-import { openDisk } from '../../shared/object-disk.ts';
+import { openDisk } from '../../shared/objects/disk.ts';
 import { KEEP_MS, openPlace } from './place.ts';
 import { openRouting } from './routing.ts';
 

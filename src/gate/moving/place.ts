@@ -1,5 +1,5 @@
 import type { Region } from '../../shared/rules/regions.ts';
-import { FIRST_EPOCH } from '../../shared/objects.ts';
+import { FIRST_EPOCH } from '../../shared/objects/address.ts';
 import { DAY_MS } from '../../shared/rules/dates.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { within } from '../../shared/within.ts';
+import { within } from '../../shared/objects/within.ts';
 
 /** A gate as its callers see it. */
 type Callable = Record<string, (...args: unknown[]) => unknown>;

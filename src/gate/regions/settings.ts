@@ -1,6 +1,6 @@
-import { ConfigError } from '../../shared/config.ts';
-import { LEASE_MS } from './lease.ts';
-import { OPEN_AFTER_CALLS } from './opening.ts';
+import { ConfigError } from '../../shared/config/config.ts';
+import { LEASE_MS } from '../rules/lease.ts';
+import { OPEN_AFTER_CALLS } from '../rules/opening.ts';
 
 type Variables = Partial<Pick<Env, 'REGIONS' | 'REGIONS_LEASE_SECONDS' | 'REGIONS_OPEN_AFTER'>>;
 

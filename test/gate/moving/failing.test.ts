@@ -1,8 +1,8 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../../src/gate/account-gate.ts';
+import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import type { Part } from '../../../src/gate/moving/arrival.ts';
-import { readReply } from '../../../src/gate/replies.ts';
+import { readReply } from '../../../src/gate/rules/replies.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';

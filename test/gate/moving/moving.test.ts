@@ -1,10 +1,10 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../../src/gate/account-gate.ts';
+import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import type { Part } from '../../../src/gate/moving/arrival.ts';
-import { openDisk } from '../../../src/shared/object-disk.ts';
-import { readReply } from '../../../src/gate/replies.ts';
-import { newId } from '../../../src/shared/ids.ts';
+import { openDisk } from '../../../src/shared/objects/disk.ts';
+import { readReply } from '../../../src/gate/rules/replies.ts';
+import { newId } from '../../../src/shared/text/ids.ts';
 import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { openLicense } from '../../support/activations.ts';
 import { signUp } from '../../support/client.ts';

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../../src/gate/account-gate.ts';
+import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import type { Part } from '../../../src/gate/moving/arrival.ts';
 import { isoTime } from '../../../src/shared/rules/dates.ts';
 import { openLicense } from '../../support/activations.ts';

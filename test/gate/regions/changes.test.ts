@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
-import type { BranchUpdate } from '../../../src/gate/regions/messages.ts';
+import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import type { BranchUpdate } from '../../../src/gate/rules/messages.ts';
 import { grantPlan, setSuspended } from '../../../src/operators/accounts.ts';
 import { HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { type Customer, type Json, signUp } from '../../support/client.ts';

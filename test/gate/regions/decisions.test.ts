@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mayKeep, needsAck, whoMustAck } from '../../../src/gate/regions/acks.ts';
+import { mayKeep, needsAck, whoMustAck } from '../../../src/gate/rules/acks.ts';
 import {
   type Escrow,
   exposure,
@@ -14,9 +14,9 @@ import {
   remaining,
   unspent,
   usedByOthers,
-} from '../../../src/gate/regions/escrow.ts';
-import { feedStep } from '../../../src/gate/regions/messages.ts';
-import { shouldClose, shouldOpen } from '../../../src/gate/regions/opening.ts';
+} from '../../../src/gate/rules/escrow.ts';
+import { feedStep } from '../../../src/gate/rules/messages.ts';
+import { shouldClose, shouldOpen } from '../../../src/gate/rules/opening.ts';
 import { generateLicenseKey } from '../../../src/shared/rules/license-key.ts';
 
 const escrowOf = (granted: number, spent = 0, returned = 0): Escrow => ({

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { OPEN_AFTER_CALLS } from '../../../src/gate/regions/opening.ts';
-import { RATE_WINDOW_MS } from '../../../src/gate/rate.ts';
-import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
-import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
+import { OPEN_AFTER_CALLS } from '../../../src/gate/rules/opening.ts';
+import { RATE_WINDOW_MS } from '../../../src/gate/rules/rate.ts';
+import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import { LEASE_MS } from '../../../src/gate/rules/lease.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';

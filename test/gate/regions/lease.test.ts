@@ -9,7 +9,7 @@ import {
   renew,
   renewAfterMs,
   storedLeaseMs,
-} from '../../../src/gate/regions/lease.ts';
+} from '../../../src/gate/rules/lease.ts';
 
 describe('a lease', () => {
   const answer = { sentMs: 1_000, leaseMs: 30_000, through: 5 };

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
+import { LEASE_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { PLANS } from '../../../src/shared/rules/plans.ts';
 import type { Region } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';

@@ -1,5 +1,5 @@
-import type { Report } from '../../../src/gate/regions/messages.ts';
-import { NO_SHARE } from '../../../src/gate/regions/shares.ts';
+import type { Report } from '../../../src/gate/rules/messages.ts';
+import { NO_SHARE } from '../../../src/gate/rules/shares.ts';
 import type { Process } from './model-process.ts';
 import type { BranchDisk, BranchMemory } from './model-types.ts';
 

@@ -1,4 +1,4 @@
-import type { Update } from '../../../src/gate/regions/messages.ts';
+import type { Update } from '../../../src/gate/rules/messages.ts';
 import { type Branch, newBranchDisk, newBranchMemory, reportOf } from './model-branch-state.ts';
 import { forwardEvents, type Message, type Turn } from './model-process.ts';
 import type { Rules } from './model-rules.ts';

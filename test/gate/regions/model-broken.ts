@@ -1,6 +1,6 @@
-import { unspent } from '../../../src/gate/regions/escrow.ts';
-import { leaseMarginMs } from '../../../src/gate/regions/lease.ts';
-import { newShare } from '../../../src/gate/regions/shares.ts';
+import { unspent } from '../../../src/gate/rules/escrow.ts';
+import { leaseMarginMs } from '../../../src/gate/rules/lease.ts';
+import { newShare } from '../../../src/gate/rules/shares.ts';
 import { SHORT_MS } from './model-steps.ts';
 import { RULES, type Rules } from './model-rules.ts';
 

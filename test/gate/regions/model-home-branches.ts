@@ -1,4 +1,4 @@
-import type { Report } from '../../../src/gate/regions/messages.ts';
+import type { Report } from '../../../src/gate/rules/messages.ts';
 import {
   type Home,
   type HomeSettings,

@@ -1,5 +1,5 @@
-import type { Update } from '../../../src/gate/regions/messages.ts';
-import type { KnownShare } from '../../../src/gate/regions/shares.ts';
+import type { Update } from '../../../src/gate/rules/messages.ts';
+import type { KnownShare } from '../../../src/gate/rules/shares.ts';
 import type { Process, Turn } from './model-process.ts';
 import type { Rules } from './model-rules.ts';
 import type { Settings } from './model-steps.ts';

@@ -1,10 +1,10 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../../src/gate/account-gate.ts';
-import { RATE_WINDOW_MS } from '../../../src/gate/rate.ts';
-import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
-import { LEASE_MS, renewAfterMs } from '../../../src/gate/regions/lease.ts';
-import { CLOSE_AFTER_MS, OPEN_AFTER_CALLS } from '../../../src/gate/regions/opening.ts';
+import { AccountGate } from '../../../src/gate/home/account-gate.ts';
+import { RATE_WINDOW_MS } from '../../../src/gate/rules/rate.ts';
+import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import { LEASE_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { CLOSE_AFTER_MS, OPEN_AFTER_CALLS } from '../../../src/gate/rules/opening.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { evict, gate, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { calendarMonth } from '../../../src/gate/period.ts';
-import { type Escrow, unspent } from '../../../src/gate/regions/escrow.ts';
-import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
-import { LEASE_MS } from '../../../src/gate/regions/lease.ts';
-import type { Report } from '../../../src/gate/regions/messages.ts';
-import { NO_SHARE } from '../../../src/gate/regions/shares.ts';
+import { calendarMonth } from '../../../src/gate/rules/period.ts';
+import { type Escrow, unspent } from '../../../src/gate/rules/escrow.ts';
+import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import { LEASE_MS } from '../../../src/gate/rules/lease.ts';
+import type { Report } from '../../../src/gate/rules/messages.ts';
+import { NO_SHARE } from '../../../src/gate/rules/shares.ts';
 import { addMonths, DAY_MS, isoDate } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';

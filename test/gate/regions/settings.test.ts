@@ -1,10 +1,10 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../../src/gate/account-gate.ts';
-import { GateBranch } from '../../../src/gate/regions/gate-branch.ts';
-import { LEASE_MS, leaseMarginMs, renewAfterMs } from '../../../src/gate/regions/lease.ts';
-import { OPEN_AFTER_CALLS } from '../../../src/gate/regions/opening.ts';
+import { AccountGate } from '../../../src/gate/home/account-gate.ts';
+import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import { LEASE_MS, leaseMarginMs, renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { OPEN_AFTER_CALLS } from '../../../src/gate/rules/opening.ts';
 import { readRegionSettings } from '../../../src/gate/regions/settings.ts';
 import type { Region } from '../../../src/shared/rules/regions.ts';
 import { WebhookOutbox } from '../../../src/webhooks/webhook-outbox.ts';

@@ -13,7 +13,7 @@ import {
   receiveShare,
   share,
   unknownShare,
-} from '../../../src/gate/regions/shares.ts';
+} from '../../../src/gate/rules/shares.ts';
 
 const known = (perSecond: number, number = 1): KnownShare => ({
   offered: { number, perSecond },

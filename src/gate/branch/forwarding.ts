@@ -1,0 +1,72 @@
+import { createLru } from '../../shared/lru.ts';
+import { within } from '../../shared/objects/within.ts';
+import type { Ledger } from '../object/ledger.ts';
+import type { ReplyText } from '../rules/replies.ts';
+import type { BranchCopy } from './branch-copy.ts';
+import type { BranchHome } from './home-link.ts';
+import type { Forwarded, Report } from '../rules/messages.ts';
+import { seatRef } from '../rules/near.ts';
+import type { Call } from '../rules/calls.ts';
+
+/** The platform repeats a call for at most ten seconds. */
+const FORWARDED_IN_MEMORY = 10_000;
+/** The Worker waits a little longer before it asks home itself. */
+const FORWARD_MS = 2_000;
+
+interface Parts {
+  copy: BranchCopy;
+  home: Pick<BranchHome, 'noteCall' | 'noteOthers' | 'report'>;
+  ledger: Pick<Ledger, 'hasCounted'>;
+  forward: (call: Call, report: Report) => Promise<Forwarded>;
+  onFailure: (error: unknown) => void;
+}
+
+/** Lets home answer calls, and keeps the rows that come with the answers. */
+export const openForwarding = ({ copy, home, ledger, forward, onFailure }: Parts) => {
+  /** Calls that were forwarded. A repeat goes where the call went first. */
+  const forwarded = createLru<true>(FORWARDED_IN_MEMORY);
+  /** The seats of machines that home is being told of. */
+  const noting = new Set<string>();
+
+  /** Returns home's answer, or null if home can't be reached. */
+  const askHome = async (call: Call, wasCounted: boolean): Promise<Forwarded | null> => {
+    const report = home.report();
+    const asked = within(FORWARD_MS, forward({ ...call, wasCounted }, report));
+    const answer = await asked.catch((error: unknown) => {
+      onFailure(error);
+      return null;
+    });
+    if (!answer) return null;
+    const { row, others } = answer;
+    if (others) home.noteOthers(others.periodStartMs, others.calls);
+    if (row) copy.keep(row, report.opening);
+    return answer;
+  };
+
+  return {
+    wasForwarded: (callId: string) => forwarded.get(callId) === true,
+
+    /** Lets home answer a call that the branch can't answer. Returns null if home can't be reached. */
+    forward: async (call: Call, nowMs: number): Promise<ReplyText | null> => {
+      forwarded.set(call.callId, true);
+      const answer = await askHome(call, ledger.hasCounted(call.callId));
+      if (answer?.row?.license || answer?.row?.application) home.noteCall(nowMs);
+      return answer && answer.reply;
+    },
+
+    /**
+     * Lets home note that a machine was seen, once an hour. The caller doesn't wait, because the branch has answered and counted
+     * the call. If home can't be reached, the machine's next verify tries again.
+     */
+    noteSeen: async (call: Call): Promise<void> => {
+      const name = seatRef(call.licenseKey, call.request?.fingerprint ?? '');
+      if (noting.has(name)) return;
+      noting.add(name);
+      try {
+        await askHome(call, true);
+      } finally {
+        noting.delete(name);
+      }
+    },
+  };
+};

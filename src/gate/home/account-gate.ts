@@ -1,0 +1,246 @@
+import { DurableObject } from 'cloudflare:workers';
+import { allowRetries } from '../../shared/objects/retries.ts';
+import type { Backup, BackupCall, BackupReply } from '../../shared/objects/backup.ts';
+import { migrateObject } from '../../shared/objects/migrations.ts';
+import { parseGateName } from '../../shared/objects/address.ts';
+import type { PresentedKey } from '../../shared/presented-key.ts';
+import { storedName } from '../../shared/objects/stored-name.ts';
+import type { KeyScope } from '../../shared/rules/api-keys.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import { runAlarm } from './alarm.ts';
+import { openGateBackup } from './backup.ts';
+import type { Part } from '../moving/arrival.ts';
+import type { MoveReply } from '../moving/departure.ts';
+import { type Moving, openMoving } from '../moving/moving.ts';
+import { routeCalls } from '../moving/routing.ts';
+import { type GateParts, openParts } from './parts.ts';
+import { REPEATABLE, UNROUTED } from './repeatable.ts';
+import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
+import type { Wait } from '../rules/traffic.ts';
+import type {
+  Announcement,
+  CountedChange,
+  MovedTo,
+  RegionStatistics,
+  ReplyText,
+  Statistics,
+  Admission,
+} from '../rules/replies.ts';
+import type { ActivationPosition, FileRequest, ImportedSeat, TracedLicense } from '../rules/seller-types.ts';
+import type { SeatCall } from '../rules/seats.ts';
+import type { FeedRead } from './source.ts';
+import { GATE_STEPS } from './tables.ts';
+import type { Call, ApplicationRequest } from '../rules/calls.ts';
+
+/**
+ * One object per account, and another one after each move to another region. It answers every verify from its own storage:
+ * it checks key, scope, rate limit, usage limit and license, and counts the call, in one commit. D1 is the system of record,
+ * and `pull` copies its changes.
+ */
+export class AccountGate extends DurableObject<Env> {
+  static {
+    routeCalls(this.prototype, (gate) => gate.#moving.routing, [...UNROUTED]);
+    allowRetries(this.prototype, [...REPEATABLE]);
+  }
+
+  readonly #moving: Moving;
+  readonly #backup: Backup;
+  #opened: GateParts | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const { accountId, epoch } = parseGateName(storedName(ctx));
+    const open = () => {
+      migrateObject(ctx.storage, GATE_STEPS);
+      this.#opened = openParts(ctx, env, accountId, epoch, this.#moving);
+    };
+    const served = () => this.#parts.served;
+    const moving = openMoving({ ctx, env, accountId, epoch, open, served });
+    this.#moving = moving;
+    this.#backup = openGateBackup(ctx, moving, () => served().flush());
+    if (moving.isHome()) open();
+    // No call waits for a reload or a move, so the alarm has to go on with it.
+    if (moving.isUnfinished()) void ctx.blockConcurrencyWhile(() => moving.arm(1));
+    else if (this.#opened && this.#parts.copy.loadPosition() !== null)
+      void ctx.blockConcurrencyWhile(() => this.#parts.upkeep.arm());
+  }
+
+  get #parts(): GateParts {
+    if (!this.#opened) throw new Error('This object is not the home of its account.');
+    return this.#opened;
+  }
+
+  /**
+   * Answers a verify. It is the only call that a verify makes. A repeat with the same `callId` isn't counted again. `region` is
+   * the caller's, and `lastWait` the Worker's wait for an earlier answer.
+   */
+  async verify(
+    presented: PresentedKey,
+    licenseKey: string,
+    callId = '',
+    canSign = true,
+    region: Region | null = null,
+    lastWait: Wait | null = null,
+  ): Promise<ReplyText> {
+    return this.#parts.calls.answer(
+      { presented, call: 'verify', licenseKey, request: null, callId, canSign },
+      region,
+      lastWait,
+    );
+  }
+
+  /** Answers one of the four calls of an application. */
+  async application(
+    presented: PresentedKey,
+    call: SeatCall,
+    request: ApplicationRequest,
+    callId: string,
+    region: Region | null = null,
+    lastWait: Wait | null = null,
+  ): Promise<ReplyText> {
+    const { licenseKey } = request;
+    return this.#parts.calls.answer(
+      { presented, call, licenseKey, request, callId, canSign: true },
+      region,
+      lastWait,
+    );
+  }
+
+  /** Answers a call that a branch can't answer. */
+  forward(region: Region, call: Call, report: Report): Promise<Forwarded> {
+    return this.#parts.calls.forward(region, call, report);
+  }
+
+  /** Renews a branch's lease. */
+  renew(region: Region, report: Report): RenewalReply {
+    const reply = this.#parts.branches.renew(region, report, Date.now());
+    return reply && { ...reply, ...this.#parts.movedTo };
+  }
+
+  /** Closes a branch, which has given back everything that it has not spent. */
+  close(region: Region, report: Report): void {
+    this.#parts.branches.close(region, report);
+  }
+
+  listActivations(licenseKey: string, limit: number, beforeId: string | null) {
+    return this.#parts.seller.list(licenseKey, limit, beforeId);
+  }
+
+  listSeatChanges(licenseKey: string, limit: number, beforeSeq: number | null) {
+    return this.#parts.seller.history(licenseKey, limit, beforeSeq);
+  }
+
+  releaseActivation(licenseKey: string, id: string, force: boolean) {
+    return this.#parts.seller.release(licenseKey, id, force);
+  }
+
+  issueFile(request: FileRequest) {
+    return this.#parts.seller.issueFile(request);
+  }
+
+  exportActivations(after: ActivationPosition | null, limit: number) {
+    return this.#parts.seller.exportActivations(after, limit);
+  }
+
+  exportSeatChanges(afterLicenseId: string, afterSeq: number, limit: number) {
+    return this.#parts.seller.exportHistory(afterLicenseId, afterSeq, limit);
+  }
+
+  /** Adds machines of an import. A dry run only returns the results. */
+  importSeats(seats: ImportedSeat[], isDryRun: boolean) {
+    return this.#parts.seller.importSeats(seats, isDryRun);
+  }
+
+  /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
+  async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission & MovedTo> {
+    return this.#parts.calls.admit(presented, needs);
+  }
+
+  /** Checks the rate limit that all sessions of the account share, and whether they may make changes. */
+  admitSession(isChange = false): Promise<Admission & MovedTo> {
+    return this.#parts.admitSession(isChange);
+  }
+
+  /**
+   * Prepares for a change of this account's data in D1: arms the alarm, in case the request dies before the gate has
+   * applied the change, and counts the change if it is a licensing call. Counting first keeps parallel calls within
+   * the limit.
+   */
+  announce(ref = '', counted: CountedChange | null = null, token = ''): Promise<Announcement> {
+    return this.#parts.changeCalls.announce(ref, counted, token);
+  }
+
+  /** Applies what the announced change's own batch read from the feed. Every verify sees the change afterwards. */
+  apply(token: string, read: FeedRead): Promise<void> {
+    return this.#parts.changeCalls.apply(token, read);
+  }
+
+  /** The announced change was not committed: takes its count back. */
+  abandon(token: string): void {
+    this.#parts.changeCalls.abandon(token);
+  }
+
+  /** Returns once every verify sees the state that D1 had when this was called. */
+  pull(): Promise<void> {
+    return this.#parts.changeCalls.pull();
+  }
+
+  /** Called by the outbox before it confirms a change of its endpoints. */
+  setWantsVerified(wanted: boolean): Promise<void> {
+    return this.#parts.changeCalls.setWantsVerified(wanted);
+  }
+
+  async statistics(fromDate: string): Promise<Statistics> {
+    if (!this.#parts.copy.account()) await this.#parts.pull();
+    return this.#parts.statistics.read(fromDate, Date.now());
+  }
+
+  regionStatistics(fromDate: string | null): RegionStatistics {
+    return this.#parts.statistics.readRegions(fromDate);
+  }
+
+  keysLastUsedMs(keyIds: string[]): (number | null)[] {
+    return this.#parts.statistics.keysLastUsedMs(keyIds);
+  }
+
+  startMove(region: Region): Promise<MoveReply> {
+    return this.#moving.start(region);
+  }
+
+  movingTo(): Region | null {
+    return this.#moving.movingTo();
+  }
+
+  receive(part: Part): void {
+    this.#moving.receive(part);
+  }
+
+  redirect(epoch: number): void {
+    this.#moving.redirect(epoch);
+  }
+
+  /** Reads and restores backups of what the gate owns. */
+  backup(call: BackupCall): Promise<BackupReply> {
+    return this.#backup(call);
+  }
+
+  /** Erases what remains of deleted licenses and erased customers, see `openTraces`. */
+  eraseTraces(licenses: TracedLicense[]): Promise<number> {
+    return this.#parts.eraseTraces(licenses);
+  }
+
+  /** Deletes the rows of an account that has moved before their time. */
+  empty(): void {
+    this.#moving.empty();
+  }
+
+  /** Erases everything here and in the objects to which the account has moved. */
+  erase(): Promise<void> {
+    return this.#moving.erase();
+  }
+
+  override async alarm(): Promise<void> {
+    if (this.#moving.isHome()) await runAlarm(this.#parts);
+    await this.#moving.goOn();
+  }
+}

@@ -1,0 +1,25 @@
+import { type Backup, openBackup } from '../../shared/objects/backup.ts';
+import { COPY_TABLES } from './copy-tables.ts';
+import type { Moving } from '../moving/moving.ts';
+import { GATE_STEPS } from './tables.ts';
+
+/** Branches ignore openings with a lower number than their last one, which may be later than the backup. */
+const SKIP_OPENINGS = 'UPDATE branch_facts SET openings = openings + 1000000';
+
+/** Backs up and restores what a gate owns, unless it is moving. `flush` writes what the gate still has in memory. */
+export const openGateBackup = (ctx: DurableObjectState, moving: Moving, flush: () => void): Backup => {
+  const backup = openBackup({
+    ctx,
+    steps: GATE_STEPS,
+    copies: COPY_TABLES,
+    own: ['place'],
+    beforeRead: flush,
+    onRestored: () => ctx.storage.sql.exec(SKIP_OPENINGS),
+  });
+  return async (call) => {
+    const later = moving.next();
+    if (later) return later.backup(call);
+    if (call.kind === 'begin') moving.reopen();
+    return moving.isSettled() ? backup(call) : { refused: 'moving' };
+  };
+};

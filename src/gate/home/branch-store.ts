@@ -1,0 +1,168 @@
+import type { Region } from '../../shared/rules/regions.ts';
+import type { Escrow } from '../rules/escrow.ts';
+import type { OpenBranch } from '../rules/replies.ts';
+import type { ChangedRef, Feed } from '../rules/messages.ts';
+import { type KnownShare, newShare, unknownShare, WHOLE } from '../rules/shares.ts';
+import { openTrafficTable } from './traffic-table.ts';
+import type { BranchCounters } from '../rules/usage.ts';
+
+// What home stores of its branches. A gate without branches writes none of it.
+
+/** Older changes are forgotten, and a branch that has missed them drops its copy. */
+const LOG_LENGTH = 1_000;
+
+export interface BranchRecord {
+  /** Names this opening of the branch. Numbers are never used again. */
+  opening: number;
+  /** Branches that were opened before this was stored don't have it. */
+  openedAtMs?: number;
+  escrows: Escrow[];
+  /** How long the branch may be leased after its last renewal, see `storedLeaseMs`. */
+  leaseMs: number;
+  renewedAtMs: number;
+  /** What the branch had applied when it renewed, so that a restarted home need not ask. */
+  applied?: number;
+  /** The branch's calls by days and products, which home adds to its own when the branch closes. */
+  counters?: Record<string, number>;
+}
+
+/** A release before stored no shares. */
+type StoredState = Omit<BranchRecord, 'opening'> & { share?: KnownShare | undefined };
+
+interface Facts extends Record<string, SqlStorageValue> {
+  openings: number;
+  /** Numbers the changes of home's copy. Unlike D1's numbers, it never goes back. */
+  revision: number;
+}
+
+export const openBranchStore = (sql: SqlStorage) => {
+  const [stored] = sql.exec<Facts>('SELECT openings, revision FROM branch_facts');
+  const traffic = openTrafficTable(sql);
+  const facts: Facts = stored ?? { openings: 0, revision: 0 };
+  const rows = sql.exec<{ region: Region; opening: number; state: string }>('SELECT * FROM branches');
+  const records = new Map<Region, BranchRecord>();
+  const shares = new Map<Region, KnownShare>();
+  for (const { region, opening, state } of rows) {
+    const { share = unknownShare(WHOLE), ...record } = JSON.parse(state) as StoredState;
+    records.set(region, { opening, ...record });
+    shares.set(region, share);
+  }
+
+  const saveFacts = (step: Partial<Facts>) => {
+    Object.assign(facts, step);
+    sql.exec(
+      'INSERT OR REPLACE INTO branch_facts (only, term, openings, revision) VALUES (1, 0, ?, ?)',
+      facts.openings,
+      facts.revision,
+    );
+  };
+
+  const unwritten = new Set<Region>();
+
+  const update = (region: Region, record: BranchRecord) => {
+    records.set(region, record);
+    unwritten.add(region);
+  };
+
+  /** Writes the updated records, as part of the current transaction. */
+  const write = () => {
+    for (const region of unwritten) {
+      const record = records.get(region);
+      if (!record) continue;
+      const { opening, ...rest } = record;
+      const state: StoredState = { ...rest, share: shares.get(region) };
+      sql.exec(
+        'INSERT OR REPLACE INTO branches (region, opening, state) VALUES (?, ?, ?)',
+        region,
+        opening,
+        JSON.stringify(state),
+      );
+    }
+    unwritten.clear();
+  };
+
+  return {
+    records: records as ReadonlyMap<Region, BranchRecord>,
+    facts: facts as Readonly<Facts>,
+    update,
+    write,
+    traffic,
+
+    /** The branches' shares of the rate limits. */
+    shares: {
+      get: (region: Region) => shares.get(region) ?? newShare(),
+
+      /** Notes what a branch has confirmed. It is written with the branch's record. */
+      note: (region: Region, share: KnownShare) => shares.set(region, share),
+
+      /** Stores a share with the next write. */
+      save: (region: Region, share: KnownShare) => {
+        shares.set(region, share);
+        unwritten.add(region);
+      },
+    },
+
+    /** The calls of all branches by days and products, as far as they have reported them. */
+    counters: (): BranchCounters =>
+      [...records.values()].flatMap(({ counters = {} }) => Object.entries(counters)),
+
+    list: (): OpenBranch[] =>
+      [...records].map(([region, record]) => ({
+        region,
+        openedAtMs: record.openedAtMs ?? record.renewedAtMs,
+      })),
+
+    open: (region: Region, nowMs: number) => {
+      saveFacts({ openings: facts.openings + 1 });
+      update(region, {
+        opening: facts.openings,
+        openedAtMs: nowMs,
+        escrows: [],
+        leaseMs: 0,
+        renewedAtMs: nowMs,
+      });
+      write();
+    },
+
+    remove: (region: Region) => {
+      const record = records.get(region);
+      if (!record) return;
+      traffic.takeOver(record.opening);
+      records.delete(region);
+      shares.delete(region);
+      unwritten.delete(region);
+      sql.exec('DELETE FROM branches WHERE region = ?', region);
+      if (records.size === 0) sql.exec('DELETE FROM branch_log');
+    },
+
+    /** Adds changes as part of the current transaction. */
+    log: (changes: ChangedRef[]) => {
+      let { revision } = facts;
+      for (const { kind, ref } of changes)
+        sql.exec('INSERT INTO branch_log (revision, kind, ref) VALUES (?, ?, ?)', ++revision, kind, ref);
+      sql.exec('DELETE FROM branch_log WHERE revision <= ?', revision - LOG_LENGTH);
+      saveFacts({ revision });
+    },
+
+    /** Forgets what the changes were. Branches that haven't applied them drop their copy. */
+    forgetLog: () => sql.exec('DELETE FROM branch_log'),
+
+    /** Returns the changes after a revision. */
+    feedAfter: (after: number): Feed<ChangedRef> => {
+      const through = facts.revision;
+      const changed = sql
+        .exec<{ revision: number } & ChangedRefRow>(
+          'SELECT revision, kind, ref FROM branch_log WHERE revision > ? ORDER BY revision',
+          after,
+        )
+        .toArray();
+      const isReset = changed.length < through - after || changed.some(({ kind }) => kind === 'all');
+      const rows = changed.map(({ kind, ref }) => ({ kind, ref }));
+      return { after, through, isReset, rows: isReset ? [] : rows };
+    },
+  };
+};
+
+type ChangedRefRow = { kind: ChangedRef['kind']; ref: string };
+
+export type BranchStore = ReturnType<typeof openBranchStore>;

@@ -1,0 +1,147 @@
+import type { PresentedKey } from '../../shared/presented-key.ts';
+import type { KeyScope } from '../../shared/rules/api-keys.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import type { AdmissionControl } from '../object/admission.ts';
+import type { Applications } from './applications.ts';
+import type { Copy } from './copy.ts';
+import type { Ledger } from '../object/ledger.ts';
+import type { HomeBranches } from './branches.ts';
+import type { Forwarded, Report } from '../rules/messages.ts';
+import { isNear } from '../rules/near.ts';
+import type { Wait } from '../rules/traffic.ts';
+import {
+  type MovedTo,
+  type ReplyText,
+  type VerifyReply,
+  writeReply,
+  type Admission,
+} from '../rules/replies.ts';
+import { isCounted } from '../rules/seats.ts';
+import type { Call } from '../rules/calls.ts';
+import type { UsageAt } from '../rules/usage.ts';
+
+interface Parts {
+  copy: Copy;
+  ledger: Ledger;
+  admission: AdmissionControl;
+  usageAt: UsageAt;
+  applications: Pick<Applications, 'isPlain' | 'rowFor'>;
+  branches: HomeBranches;
+  answerNow: (call: Call, nowMs: number) => VerifyReply;
+  ensureKnown: (presented: PresentedKey, licenseKey: string | null) => Promise<boolean>;
+  commit: () => Promise<void>;
+  /** What replies say of where the account's gate is. Empty if it has never moved. */
+  movedTo: MovedTo;
+}
+
+/**
+ * Whether a call may move a seat. Its answer waits for the branches, even if an earlier call has moved the seat: a seat must
+ * not be free, or another machine's, while a branch takes it for held.
+ */
+const isMove = ({ call }: Call) => call === 'activate' || call === 'deactivate';
+
+/** Answers calls with an API key, once everything that they have counted is on disk. */
+export const openCalls = (parts: Parts) => {
+  const { copy, ledger, admission, usageAt, applications, branches, answerNow, ensureKnown, commit } = parts;
+  const { movedTo } = parts;
+
+  /** Returns unless calls are left, or no branch can give any back. */
+  const recall = async () => {
+    if (branches.isAnyOpen() && copy.account() && usageAt(Date.now()).remaining < 1) await branches.recall();
+  };
+
+  const noteTraffic = (region: Region, lastWait: Wait | null, reply: VerifyReply, nowMs: number) => {
+    if (lastWait) ledger.traffic.noteWait(region, lastWait, nowMs);
+    const homeRegion = copy.account()?.homeRegion ?? null;
+    if (reply.refused === null) ledger.traffic.count(region, homeRegion, nowMs);
+  };
+
+  const answer = async (call: Call, region: Region | null, lastWait: Wait | null): Promise<VerifyReply> => {
+    if (!(await ensureKnown(call.presented, call.licenseKey))) return { refused: 'unavailable' };
+    if (isCounted(call.call)) await recall();
+    const nowMs = Date.now();
+    const revision = branches.revision();
+    const reply = answerNow(call, nowMs);
+    const waits = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
+    // A branch that has counted the call has also noted its route.
+    if (region !== null && !call.wasCounted) noteTraffic(region, lastWait, reply, nowMs);
+    await commit();
+    if (waits) await branches.acknowledged();
+    return reply;
+  };
+
+  const write = (reply: VerifyReply, region: Region | null) => {
+    if (region === null) return writeReply(reply, movedTo);
+    const isOpen = branches.isLeased(region, Date.now());
+    return writeReply(reply, {
+      region: copy.account()?.homeRegion,
+      ...(isOpen && { branch: region }),
+      ...movedTo,
+    });
+  };
+
+  /** Every call spends home's share of the rate limits, but only calls that a branch could answer are a reason to open one. */
+  const noteCall = (region: Region | null, { call, request }: Call, reply: VerifyReply) => {
+    if (reply.refused !== null) return;
+    branches.countAtHome(Date.now());
+    if (region === null || call !== 'verify') return;
+    const { verdict } = reply;
+    if (verdict.status === 'not_found') return;
+    if (!('code' in verdict) || isNear(verdict, request?.fingerprint)) branches.noteCall(region, Date.now());
+  };
+
+  /** The rows of a call from a branch that the branch may keep. It has no other spellings of license keys. */
+  const rowOf = ({ presented, licenseKey, request }: Call): Forwarded['row'] => {
+    const key = copy.key(presented.keyId);
+    if (!copy.progress().complete || !key) return null;
+    const license = copy.license(licenseKey);
+    return {
+      asOf: branches.revision(),
+      key: { ...key, id: presented.keyId },
+      license: license && applications.isPlain(license) ? license : null,
+      isProduct: !!license?.product && copy.isProduct(license.product),
+      application: license && applications.rowFor(license, request?.fingerprint, Date.now()),
+    };
+  };
+
+  return {
+    recall,
+
+    /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
+    admit: async (presented: PresentedKey, needs: KeyScope): Promise<Admission & MovedTo> => {
+      if (!(await ensureKnown(presented, null))) return { refused: 'unavailable' };
+      const nowMs = Date.now();
+      const admitted = admission.admit(presented, needs, nowMs);
+      if (admitted.refused === null) {
+        ledger.useKey(presented.keyId, nowMs);
+        branches.countAtHome(nowMs);
+        await commit();
+      }
+      return { ...admitted, ...movedTo };
+    },
+
+    /** Answers an application's call. `region` is the caller's. */
+    answer: async (call: Call, region: Region | null, lastWait: Wait | null): Promise<ReplyText> => {
+      const reply = await answer(call, region, lastWait);
+      noteCall(region, call, reply);
+      return write(reply, region);
+    },
+
+    /** Answers a call that a branch can't answer. */
+    forward: async (region: Region, call: Call, report: Report): Promise<Forwarded> => {
+      branches.hear(region, report);
+      // The branch has noted how long the Worker has waited.
+      const reply = await answer(call, region, null);
+      noteCall(region, call, reply);
+      const isKept = reply.refused === null && branches.isOpening(region, report.opening);
+      return {
+        reply: write(reply, region),
+        row: isKept ? rowOf(call) : null,
+        others: isKept ? branches.othersThan(region, Date.now()) : null,
+        ...movedTo,
+      };
+    },
+  };
+};
+
+export type Calls = ReturnType<typeof openCalls>;

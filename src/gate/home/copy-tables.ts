@@ -1,0 +1,178 @@
+import type { KeyScope } from '../../shared/rules/api-keys.ts';
+import type { StoredLicenseStatus } from '../../shared/rules/licenses.ts';
+import type { LicenseTerms, ProductTerms } from '../../shared/rules/terms.ts';
+import type { CopiedKey, CopiedLicense, Rows } from '../rules/rows.ts';
+
+// The tables of the gate's copy. During a reload there are two sets: verifies are answered from the current one, and
+// the next one is filled in the background until it takes the current one's place.
+
+/** All tables of the copy, which is read from D1 again if they are missing. */
+export const COPY_TABLES = [
+  'facts',
+  'erased_keys',
+  ...['keys', 'licenses', 'products'].flatMap((name) => [name, `${name}_next`]),
+];
+
+/** Raise it with every change of these tables: each gate then drops its copy and loads it again from D1. */
+export const COPY_VERSION = 2;
+
+/** Deleted keys that stay in a complete copy. A refusal for one of them holds for longer than for an unknown key. */
+const MAX_DELETED_KEYS = 1_000;
+
+export type TableSet = '' | '_next';
+
+const createTables = (set: TableSet) => `
+  CREATE TABLE IF NOT EXISTS keys${set} (
+    id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, scope TEXT NOT NULL, expires_at INTEGER, deleted INTEGER NOT NULL,
+    allowed_ips TEXT
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS licenses${set} (
+    license_key TEXT PRIMARY KEY, id TEXT NOT NULL, status TEXT NOT NULL, expires_at TEXT,
+    customer_email TEXT NOT NULL, product TEXT, terms TEXT NOT NULL, updates_until TEXT
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS products${set} (code TEXT PRIMARY KEY, terms TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+/** License keys erased during a load, so that a page that was read earlier can't bring them back. */
+const ERASED_KEYS = 'CREATE TABLE IF NOT EXISTS erased_keys (license_key TEXT PRIMARY KEY) WITHOUT ROWID';
+
+const TABLES = ['keys', 'licenses', 'products'];
+const dropTables = (set: TableSet) => TABLES.map((table) => `DROP TABLE IF EXISTS ${table}${set};`).join(' ');
+
+/** The feed overwrites rows. Loads and read-throughs only add missing ones. */
+const KEY_UPDATE =
+  'UPDATE SET scope = excluded.scope, expires_at = excluded.expires_at, deleted = excluded.deleted';
+const LICENSE_UPDATE = `UPDATE SET id = excluded.id, status = excluded.status, expires_at = excluded.expires_at,
+     customer_email = excluded.customer_email, product = excluded.product, terms = excluded.terms,
+     updates_until = excluded.updates_until`;
+const PRODUCT_UPDATE = 'UPDATE SET terms = excluded.terms';
+
+/** Completes a table from before keys had allowed addresses. An earlier release may make one after a rollback, too. */
+const addAllowedIps = (sql: SqlStorage, set: TableSet) => {
+  const columns = sql.exec(`SELECT 1 FROM pragma_table_info('keys${set}') WHERE name = 'allowed_ips'`);
+  if (columns.toArray().length === 0) sql.exec(`ALTER TABLE keys${set} ADD COLUMN allowed_ips TEXT`);
+};
+
+export const openCopyTables = (sql: SqlStorage) => ({
+  create: (set: TableSet) => {
+    sql.exec(`${createTables(set)} ${ERASED_KEYS}`);
+    addAllowedIps(sql, set);
+  },
+
+  /** Also forgets the erased keys: the next load reads D1 as it is now, after a restore perhaps with these keys. */
+  drop: (set: TableSet) => sql.exec(`${dropTables(set)} DROP TABLE IF EXISTS erased_keys;`),
+
+  /** Puts the next tables in the place of the current ones. */
+  swap: () =>
+    sql.exec(
+      `${dropTables('')} ${TABLES.map((table) => `ALTER TABLE ${table}_next RENAME TO ${table};`).join(' ')}`,
+    ),
+
+  write: ({ keys, licenses, products }: Rows, set: TableSet, overwrites: boolean) => {
+    for (const { id, fingerprint, scope, expiresAt, deleted, allowedIps } of keys) {
+      sql.exec(
+        `INSERT INTO keys${set} (id, fingerprint, scope, expires_at, deleted, allowed_ips) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO ${overwrites ? KEY_UPDATE : 'NOTHING'}`,
+        id,
+        fingerprint,
+        scope,
+        expiresAt,
+        deleted ? 1 : 0,
+        allowedIps ? JSON.stringify(allowedIps) : null,
+      );
+    }
+    for (const license of licenses) {
+      const { licenseKey, id, status, expiresAt, customerEmail, product, terms, updatesUntil } = license;
+      if (overwrites) sql.exec('DELETE FROM erased_keys WHERE license_key = ?', licenseKey);
+      sql.exec(
+        `INSERT INTO licenses${set}
+           (license_key, id, status, expires_at, customer_email, product, terms, updates_until)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+         WHERE NOT EXISTS (SELECT 1 FROM erased_keys WHERE license_key = ?1)
+         ON CONFLICT DO ${overwrites ? LICENSE_UPDATE : 'NOTHING'}`,
+        licenseKey,
+        id,
+        status,
+        expiresAt,
+        customerEmail,
+        product,
+        JSON.stringify(terms),
+        updatesUntil,
+      );
+    }
+    for (const { code, terms } of products) {
+      // A deleted product gives no terms. Its row stays, so that a load that read it earlier can't bring its terms back.
+      sql.exec(
+        `INSERT INTO products${set} (code, terms) VALUES (?, ?)
+         ON CONFLICT DO ${overwrites ? PRODUCT_UPDATE : 'NOTHING'}`,
+        code,
+        JSON.stringify(terms),
+      );
+    }
+  },
+
+  erase: (licenseKeys: string[], set: TableSet) => {
+    for (const licenseKey of licenseKeys) {
+      sql.exec(`DELETE FROM licenses${set} WHERE license_key = ?`, licenseKey);
+      sql.exec('INSERT OR IGNORE INTO erased_keys (license_key) VALUES (?)', licenseKey);
+    }
+  },
+
+  /** Forgets what was only needed during a load. */
+  loadFinished: () => {
+    sql.exec("DELETE FROM erased_keys; DELETE FROM products WHERE terms = 'null'");
+  },
+
+  /** Returns the products' terms by their code, with null for a deleted product. */
+  readProducts: (): Map<string, ProductTerms | null> => {
+    const rows = sql.exec<{ code: string; terms: string }>('SELECT code, terms FROM products');
+    return new Map([...rows].map(({ code, terms }) => [code, JSON.parse(terms) as ProductTerms | null]));
+  },
+
+  pruneDeletedKeys: (): string[] =>
+    sql
+      .exec<{ id: string }>(
+        `DELETE FROM keys WHERE id IN
+           (SELECT id FROM keys WHERE deleted = 1 ORDER BY id DESC LIMIT -1 OFFSET ${MAX_DELETED_KEYS})
+         RETURNING id`,
+      )
+      .toArray()
+      .map(({ id }) => id),
+
+  readKey: (id: string): CopiedKey | null => {
+    const [row] = sql.exec<{
+      fingerprint: string;
+      scope: KeyScope;
+      expires_at: number | null;
+      deleted: number;
+      allowed_ips: string | null;
+    }>('SELECT fingerprint, scope, expires_at, deleted, allowed_ips FROM keys WHERE id = ?', id);
+    if (!row) return null;
+    const { fingerprint, scope } = row;
+    const allowedIps = row.allowed_ips === null ? null : (JSON.parse(row.allowed_ips) as string[]);
+    return { fingerprint, scope, expiresAt: row.expires_at, allowedIps, deleted: row.deleted === 1 };
+  },
+
+  readLicense: (licenseKey: string): CopiedLicense | null => {
+    const [row] = sql.exec<{
+      id: string;
+      status: StoredLicenseStatus;
+      expires_at: string | null;
+      customer_email: string;
+      product: string | null;
+      terms: string;
+      updates_until: string | null;
+    }>('SELECT * FROM licenses WHERE license_key = ?', licenseKey);
+    if (!row) return null;
+    return {
+      id: row.id,
+      licenseKey,
+      status: row.status,
+      expiresAt: row.expires_at,
+      customerEmail: row.customer_email,
+      product: row.product,
+      terms: JSON.parse(row.terms) as LicenseTerms,
+      updatesUntil: row.updates_until,
+    };
+  },
+});

@@ -1,0 +1,40 @@
+import type { Ledger } from '../object/ledger.ts';
+import type { HomeBranches } from './branches.ts';
+import { addDays } from '../rules/traffic.ts';
+import type { TrafficTable } from './traffic-table.ts';
+import type { RegionStatistics, Statistics } from '../rules/replies.ts';
+import type { UsageAt } from '../rules/usage.ts';
+
+/** What the dashboard shows of the gate's counters, with those of its branches as far as they are known. */
+export const openStatistics = (
+  ledger: Ledger,
+  usageAt: UsageAt,
+  branches: Pick<HomeBranches, 'counters' | 'list'>,
+  traffic: Pick<TrafficTable, 'readFrom'>,
+) => ({
+  read: (fromDate: string, nowMs: number): Statistics => {
+    const others = branches.counters();
+    const { apiUsage, apiLimit, period } = usageAt(nowMs);
+    return {
+      apiUsage,
+      apiLimit,
+      period,
+      days: ledger.days(fromDate, others),
+      products: ledger.productUsage(period.startMs, others),
+      firstValidVerifyMs: ledger.firstValidVerifyMs(),
+    };
+  },
+
+  /** Returns the open branches, and the calls by region from a date on. Without a date, only the branches. */
+  readRegions: (fromDate: string | null): RegionStatistics => {
+    const current = Object.entries(ledger.traffic.days()).filter(([date]) => fromDate && date >= fromDate);
+    const past = fromDate === null ? {} : traffic.readFrom(fromDate);
+    return {
+      branches: branches.list(),
+      routes: current.reduce((sum, [, routes]) => addDays(sum, routes), past),
+    };
+  },
+
+  /** Returns the times in the order of the ids, with null for a key that was never used. */
+  keysLastUsedMs: (keyIds: string[]): (number | null)[] => keyIds.map((keyId) => ledger.keyLastUsedMs(keyId)),
+});

@@ -1,0 +1,126 @@
+import { equalInConstantTime } from '../../shared/crypto/hash.ts';
+import { createLru } from '../../shared/lru.ts';
+import type { PresentedKey } from '../../shared/presented-key.ts';
+import type { KeyScope } from '../../shared/rules/api-keys.ts';
+import { includesAddress } from '../../shared/rules/ip-addresses.ts';
+import { effectivePlan, type Plan, PLANS } from '../../shared/rules/plans.ts';
+import type { Copy } from '../home/copy.ts';
+import { decideRate, decideSharedRate, raiseRate, type RateDecision } from '../rules/rate.ts';
+import type { Admission, Refusal } from '../rules/replies.ts';
+import type { CopiedKey } from '../rules/rows.ts';
+import { createRefusalMemory } from './refusal-memory.ts';
+
+/** Memory for keys whose rate limit hasn't recovered. A key that was evicted from memory counts as recovered. */
+const KEYS_IN_MEMORY = 5_000;
+
+/** Only a restore of D1 brings an invalid key back, and then the isolates have to notice it. */
+const INVALID_HOLDS_MS = 600_000;
+
+const isValid = (presented: PresentedKey, key: CopiedKey, nowMs: number) =>
+  !key.deleted &&
+  equalInConstantTime(presented.fingerprint, key.fingerprint) &&
+  (key.expiresAt === null || nowMs < key.expiresAt);
+
+const isAllowedFrom = ({ allowedIps }: CopiedKey, { ip }: PresentedKey) =>
+  !allowedIps || includesAddress(allowedIps, ip ?? '');
+
+/**
+ * Decides which keys may call and how fast. Rates are kept in memory only. `shareOfRate` returns the part of each rate limit
+ * that applies here.
+ */
+export const openAdmission = (
+  copy: Pick<Copy, 'account' | 'key'>,
+  shareOfRate: (nowMs: number) => number = () => 1,
+) => {
+  const validKeys = createLru<number>(KEYS_IN_MEMORY);
+  /** For all valid keys together. */
+  let accountRecoveredAtMs = 0;
+  /** For valid keys that are not in memory. */
+  let otherRecoveredAtMs = 0;
+  let share = shareOfRate(Date.now());
+  /** Separate, so that an invalid key can't slow down a valid one. */
+  const invalidKeys = createLru<number>(KEYS_IN_MEMORY);
+  const refusals = createRefusalMemory(KEYS_IN_MEMORY);
+
+  /**
+   * Returns the refusal of a key that is still too fast. It holds until its time is up, at most 0.1 s, even if a new plan
+   * raises the rate in the meantime, because the isolates that remember the refusal couldn't know.
+   */
+  const recall = (presented: PresentedKey, nowMs: number): Refusal | null =>
+    refusals.recall(presented.fingerprint, nowMs);
+
+  /** Returns the rate after the call, or a refusal. */
+  const toAdmission = (presented: PresentedKey, decision: RateDecision, nowMs: number) => {
+    if (decision.allowed) return { refused: null, rate: decision.state } as const;
+    const { state: rate, retryAfterSeconds, waitMs } = decision;
+    const refusal = { refused: 'rate_limit_exceeded', rate, retryAfterSeconds, holdsMs: waitMs } as const;
+    refusals.remember(presented.fingerprint, refusal, nowMs);
+    return refusal;
+  };
+
+  const spendInvalidKeyRate = (presented: PresentedKey, nowMs: number, { callsPerSecond }: Plan) => {
+    const decision = decideRate(invalidKeys.get(presented.keyId) ?? 0, nowMs, callsPerSecond);
+    invalidKeys.set(presented.keyId, decision.recoveredAtMs);
+    return toAdmission(presented, decision, nowMs);
+  };
+
+  /** Notes a new share at the time of the change. Otherwise the raised part would be empty when the next call comes. */
+  const noteShare = (nowMs: number): number => {
+    const before = share;
+    share = shareOfRate(nowMs);
+    if (share <= before) return share;
+    const raise = (recoveredAtMs: number) => raiseRate(recoveredAtMs, nowMs, before / share);
+    validKeys.update(raise);
+    otherRecoveredAtMs = raise(otherRecoveredAtMs);
+    accountRecoveredAtMs = raise(accountRecoveredAtMs);
+    return share;
+  };
+
+  const spendRate = (presented: PresentedKey, nowMs: number, plan: Plan) => {
+    const part = noteShare(nowMs);
+    const recoveredAtMs = validKeys.get(presented.keyId) ?? otherRecoveredAtMs;
+    const shared = decideSharedRate(recoveredAtMs, accountRecoveredAtMs, nowMs, plan, part);
+    validKeys.set(presented.keyId, shared.keyRecoveredAtMs);
+    accountRecoveredAtMs = shared.accountRecoveredAtMs;
+    return toAdmission(presented, shared.decision, nowMs);
+  };
+
+  /**
+   * The reasons for which no later change makes a key valid: the account of a key exists before the key, ids are never
+   * used again, a fingerprint never changes, a deletion is never undone, and an expiration date is never moved back.
+   * An unknown key is not among them: it may be in D1 already, in a change that the gate hasn't pulled yet.
+   */
+  const refuseInvalid = (isKnown: boolean): Refusal => ({
+    refused: 'api_key_invalid',
+    ...(isKnown && { holdsMs: INVALID_HOLDS_MS }),
+  });
+
+  return {
+    recall,
+    noteShare,
+
+    /** Checks key, rate limit, address, suspension and scope. Every call spends the rate, also one that is refused. */
+    admit: (presented: PresentedKey, needs: KeyScope, nowMs: number): Admission => {
+      const held = recall(presented, nowMs);
+      if (held) return held;
+      const account = copy.account();
+      const key = copy.key(presented.keyId);
+      const plan = PLANS[account ? effectivePlan(account, nowMs) : 'free'];
+      if (!account || !key || !isValid(presented, key, nowMs)) {
+        const admission = spendInvalidKeyRate(presented, nowMs, plan);
+        return admission.refused === null ? refuseInvalid(!account || key !== null) : admission;
+      }
+      const admission = spendRate(presented, nowMs, plan);
+      if (admission.refused !== null) return admission;
+      // Signing in again makes the key valid, so this refusal isn't remembered.
+      if (account.eraseAt) return { refused: 'api_key_invalid' };
+      if (!isAllowedFrom(key, presented)) return { refused: 'ip_not_allowed', rate: admission.rate };
+      if (account.suspendedAt) return { refused: 'account_suspended', rate: admission.rate };
+      return needs === 'full' && key.scope !== 'full'
+        ? { refused: 'insufficient_scope', rate: admission.rate }
+        : admission;
+    },
+  };
+};
+
+export type AdmissionControl = ReturnType<typeof openAdmission>;

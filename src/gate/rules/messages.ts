@@ -1,0 +1,112 @@
+import type { Terms } from '../../shared/rules/terms.ts';
+import type { MovedTo, ReplyText } from './replies.ts';
+import type { ChangedRow } from './acks.ts';
+import type { Escrow } from './escrow.ts';
+import type { ShareOffer } from './shares.ts';
+import type { Traffic } from './traffic.ts';
+import type { Activation } from './seats.ts';
+import type { CopiedAccount, CopiedKey, CopiedLicense } from './rows.ts';
+import type { Counter } from './usage.ts';
+
+// Home and a branch exchange their states, not what has changed: each message has everything that the receiver may have
+// missed, so messages may be lost, late, repeated or out of order.
+
+/** A part of the log of home's changes. A receiver that has not applied `after` can't use it. */
+export interface Feed<Row> {
+  after: number;
+  through: number;
+  /** Set if home's log no longer goes back to `after`: the branch drops its copy. */
+  isReset: boolean;
+  /** The changed rows as they are at `through`. The branch ignores rows that it doesn't have. */
+  rows: Row[];
+}
+
+/** What a branch tells home. Everything in it is on the branch's disk. */
+export interface Report {
+  /** Names this opening of the branch. Home ignores a report of an earlier one. */
+  opening: number;
+  applied: number;
+  escrows: Escrow[];
+  share: ShareOffer;
+  /** Calls within about one interval between renewals. */
+  usedLately: number;
+  /** Counters that have changed, by their names in the ledger. Only renewals and the last report have them. */
+  counters?: Record<string, Counter>;
+  /** The calls by region since this opening, of the last two days with calls. A renewal every minute has them. */
+  traffic?: Traffic;
+}
+
+export interface Grant {
+  periodStartMs: number;
+  granted: number;
+  /** What home and the other branches have counted, as far as home knows. */
+  others: number;
+}
+
+/** What home tells a branch. Everything in it is on home's disk. */
+export interface Update<Row> {
+  opening: number;
+  /** Null if home doesn't know what the branch has applied. */
+  feed: Feed<Row> | null;
+  /** One for each period in which the branch has been granted something: its clock may be behind home's. */
+  grants: Grant[];
+  share: ShareOffer;
+  /** Whether the branch gives back what it has not spent. */
+  isRecall: boolean;
+  /** Whether the branch stops to answer, gives everything back and closes. */
+  isClosing: boolean;
+}
+
+/** A row that has changed in home's copy. A branch deletes its own, and asks home for the new one. `all` stands for every row. */
+export interface ChangedRef {
+  kind: ChangedRow['kind'] | 'all';
+  ref: string;
+}
+
+/** Also has the account as it is at the feed's end, because a branch needs the plan and the period at any time. */
+export interface BranchUpdate extends Update<ChangedRef> {
+  account: CopiedAccount | null;
+  wantsVerified: boolean | null;
+}
+
+/** Null if home can't renew leases at present. `closed` names an opening that is over. */
+export type RenewalReply =
+  | (({ update: BranchUpdate; leaseMs: number } | { closed: number }) & MovedTo)
+  | null;
+
+/** What a branch needs to answer verifies with an application's fields. */
+export interface ApplicationRow {
+  license: CopiedLicense;
+  /** Null if neither the license nor its product has any. */
+  terms: Terms | null;
+  /** The machine's activation, if the branch may have a copy of it. */
+  activation: Activation | null;
+  /** The license's used seats, if they are limited. The count holds until a seat's lease ends. */
+  count: { used: number; untilMs: number } | null;
+}
+
+/** Home's answer to a call that a branch couldn't answer, with rows that the branch may keep. */
+export interface Forwarded extends MovedTo {
+  reply: ReplyText;
+  row: {
+    asOf: number;
+    key: CopiedKey & { id: string };
+    /** Null if the license has terms: a branch of the release before copied only licenses without terms. */
+    license: CopiedLicense | null;
+    /** Whether the license's product exists. */
+    isProduct: boolean;
+    /** Null if only home can answer such calls. Absent from a home of the release before. */
+    application?: ApplicationRow | null;
+  } | null;
+  /** What home and the other branches have counted in a period. */
+  others: { periodStartMs: number; calls: number } | null;
+}
+
+export type FeedStep = 'ignore' | 'apply' | 'reset';
+
+/** What a branch does with a feed. One that came too late has nothing new, and one that came too early has a gap before it. */
+export const feedStep = (applied: number, feed: Feed<unknown> | null): FeedStep => {
+  if (!feed || feed.through <= applied) return 'ignore';
+  if (feed.isReset) return 'reset';
+  return feed.after <= applied ? 'apply' : 'ignore';
+};

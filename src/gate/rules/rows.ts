@@ -1,0 +1,65 @@
+import type { KeyScope } from '../../shared/rules/api-keys.ts';
+import type { StoredLicenseStatus } from '../../shared/rules/licenses.ts';
+import type { PlanTerms } from '../../shared/rules/plans.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import type { LicenseTerms, ProductTerms } from '../../shared/rules/terms.ts';
+
+// The rows of D1 that a gate has copies of, and how far its copy has come.
+
+export interface CopiedAccount extends PlanTerms {
+  email: string;
+  /** Absent in a copy from before it was copied. The next change brings it. */
+  homeRegion?: Region | null;
+  /** Absent in a copy from before accounts could be suspended. */
+  suspendedAt?: number | null;
+  /** Set if the account is to be erased. Absent in a copy from before accounts could be. */
+  eraseAt?: number | null;
+}
+
+export interface CopiedKey {
+  fingerprint: string;
+  scope: KeyScope;
+  expiresAt: number | null;
+  /** Absent in a copy from before keys had them. */
+  allowedIps?: string[] | null;
+  /** A deleted key stays, so that a load that read it earlier can't bring it back. */
+  deleted: boolean;
+}
+
+export interface CopiedLicense {
+  id: string;
+  licenseKey: string;
+  customerEmail: string;
+  status: StoredLicenseStatus;
+  expiresAt: string | null;
+  product: string | null;
+  terms: LicenseTerms;
+  updatesUntil: string | null;
+}
+
+/** `terms` is null if the product was deleted. */
+export interface CopiedProduct {
+  code: string;
+  terms: ProductTerms | null;
+}
+
+export interface Rows {
+  account?: CopiedAccount | undefined;
+  keys: (CopiedKey & { id: string })[];
+  licenses: CopiedLicense[];
+  products: CopiedProduct[];
+  /** License keys that were replaced, or whose license was deleted. */
+  erasedKeys: string[];
+  /** The ids of licenses that no longer exist. */
+  deletedLicenses: string[];
+}
+
+/**
+ * How far the feed has been applied. The last applied row stays in D1, and `appliedAt` is its time: if D1 no longer
+ * has that row, D1 was restored to an earlier time, and numbers are being given out again.
+ */
+export interface FeedPosition {
+  appliedSeq: number;
+  /** Null until a row has been applied. */
+  appliedAt: number | null;
+}

@@ -1,0 +1,48 @@
+import { logError } from '../../shared/text/log.ts';
+import { createLru } from '../../shared/lru.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import { within } from '../../shared/objects/within.ts';
+import { type AnsweredIn, readReply, type ReplyText, type VerifyReply } from '../rules/replies.ts';
+
+// Which branches this isolate knows to be open. Replies say so, and a branch that is gone says so, too.
+
+const BRANCHES_IN_MEMORY = 10_000;
+/** A branch that hasn't answered by then is passed over. It gives home less time than this. */
+const BRANCH_MS = 3_000;
+/** How long a branch isn't called that has failed, or that has no lease and can't reach home. */
+const AVOID_MS = 10_000;
+
+/** From when on a branch is called, by account and region. */
+const openFromMs = createLru<number>(BRANCHES_IN_MEMORY);
+
+interface Targets {
+  /** Null for a call that only home answers. */
+  branch: ((region: Region) => Promise<ReplyText>) | null;
+  home: () => Promise<ReplyText>;
+}
+
+/** Lets the caller's branch answer a call if it is open, and home otherwise. Home also answers if the branch can't. */
+export const askNearest = async (
+  accountId: string,
+  region: Region | null,
+  { branch, home }: Targets,
+): Promise<VerifyReply & AnsweredIn> => {
+  if (region === null) return readReply(await home());
+  const name = `${accountId}@${region}`;
+  const fromMs = openFromMs.get(name);
+  if (branch && fromMs !== undefined && Date.now() >= fromMs) {
+    try {
+      const reply = readReply(await within(BRANCH_MS, branch(region)));
+      if (reply.branch !== region) openFromMs.delete(name);
+      if (reply.refused !== 'unavailable') return reply;
+      // A branch that can't reach home still answers other calls while it has a lease.
+      if (reply.branch !== region) openFromMs.set(name, Date.now() + AVOID_MS);
+    } catch (error) {
+      logError('branch_unavailable', error, { account_id: accountId, region });
+      openFromMs.set(name, Date.now() + AVOID_MS);
+    }
+  }
+  const reply = readReply(await home());
+  if (reply.branch === region && !openFromMs.get(name)) openFromMs.set(name, 0);
+  return reply;
+};

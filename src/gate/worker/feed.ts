@@ -1,0 +1,109 @@
+import type { BatchItem, BatchResponse } from 'drizzle-orm/batch';
+import { sql } from 'drizzle-orm';
+import type { Ctx } from '../../db/ctx.ts';
+import { isRejected } from '../../db/errors.ts';
+import { jsonChunks } from '../../db/json-rows.ts';
+import { feed, FEED_KINDS } from '../../db/schema.ts';
+import { AppError } from '../../shared/app-error.ts';
+import type { WebhookEvent } from '../../shared/events.ts';
+import { logError } from '../../shared/text/log.ts';
+import { gateOf } from '../../shared/objects/address.ts';
+import { randomBase62 } from '../../shared/crypto/random.ts';
+import type { CountedChange } from '../rules/replies.ts';
+import { type FeedStatements, feedStatements, toFeedRead } from '../home/source.ts';
+import type { FeedPosition } from '../rules/rows.ts';
+
+type Statement = BatchItem<'sqlite'>;
+
+/** A row that the account's gate must read again, or an event that it must forward. */
+export interface Change {
+  kind: (typeof FEED_KINDS)[number];
+  ref: string;
+  payload?: WebhookEvent;
+}
+
+/** A feed row for an event, to be committed together with its cause. */
+export const eventChange = (event: WebhookEvent): Change => ({
+  kind: 'event',
+  ref: event.id,
+  payload: event,
+});
+
+/** Inserts feed rows. They are sent as JSON, because D1 binds at most 100 values. */
+const insertChanges = ({ db, accountId }: Ctx, changes: Change[]) =>
+  jsonChunks(changes).map((json) =>
+    // The columns of the feed, in their order.
+    db.insert(feed).select(sql`
+      SELECT NULL, ${accountId}, value ->> 'kind', value ->> 'ref', value ->> 'payload', ${Date.now()}
+      FROM json_each(${json})`),
+  );
+
+const ATTEMPTS = 3;
+
+/** Returns once every verify sees the committed changes. If the gate can't be reached, its alarm finds them later. */
+const untilSeen = async ({ accountId }: Ctx, work: () => Promise<void>): Promise<void> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt < ATTEMPTS) continue;
+      logError('gate_pull_failed', error, { account_id: accountId });
+      throw new AppError('unavailable', { cause: error });
+    }
+  }
+};
+
+/** Returns once every verify sees the state that D1 has now. */
+export const pull = (ctx: Ctx): Promise<void> =>
+  untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull());
+
+/** Arms the gate's alarm, and counts the call if an API key makes it. Throws if the usage limit is reached. */
+const announce = async (
+  { env, accountId, key }: Ctx,
+  token: string,
+  ref: string,
+  counted: CountedChange | null,
+): Promise<FeedPosition> => {
+  const announcement = await gateOf(env, accountId).announce(ref, key ? counted : null, token);
+  if (announcement.refused === null) return announcement.position;
+  throw new AppError(announcement.refused, {
+    headers: { 'Retry-After': String(announcement.retryAfterSeconds) },
+  });
+};
+
+/** Tells the gate that a change was not committed. Otherwise its alarm would check for it in vain. */
+const abandon = async ({ env, accountId }: Ctx, token: string): Promise<void> => {
+  try {
+    await gateOf(env, accountId).abandon(token);
+  } catch (error) {
+    logError('gate_abandon_failed', error, { account_id: accountId });
+  }
+};
+
+/**
+ * The only way to change data that a gate has a copy of: commits the statements together with feed rows that
+ * describe the changes, and returns once every verify sees them. The same batch reads the feed for the gate. `counted` is
+ * set for a licensing call, which is counted if an API key makes it and the change is committed.
+ */
+export const commit = async <T extends [Statement, ...Statement[]]>(
+  ctx: Ctx,
+  statements: T,
+  changes: [Change, ...Change[]],
+  counted: CountedChange | null = null,
+): Promise<BatchResponse<T>> => {
+  const { env, db, accountId } = ctx;
+  const token = randomBase62(12);
+  const position = await announce(ctx, token, changes[0].ref, counted);
+  const reads = feedStatements(db, accountId, position);
+  let results: unknown[];
+  try {
+    results = await db.batch([...statements, ...insertChanges(ctx, changes), ...reads]);
+  } catch (error) {
+    // Any other error leaves open whether D1 has committed. The gate's alarm will find out.
+    if (isRejected(error)) await abandon(ctx, token);
+    throw error;
+  }
+  const read = toFeedRead(results.slice(-reads.length) as BatchResponse<FeedStatements>, position);
+  await untilSeen(ctx, async () => gateOf(env, accountId).apply(token, read));
+  return results.slice(0, statements.length) as BatchResponse<T>;
+};

@@ -1,0 +1,163 @@
+import { openDisk, type TableRows } from './disk.ts';
+
+// Copies what a Durable Object owns out of it and in again. Rows that come in are staged in tables of their own, so that a
+// restore that is cut off changes nothing.
+
+/** A part of a backup: rows of a table, or the values beside the tables. */
+export type BackupPart =
+  | ({ type: 'rows' } & Pick<TableRows, 'table' | 'columns' | 'rows'>)
+  | { type: 'values'; values: [name: string, value: unknown][] };
+
+/** Where the next page of a backup begins. */
+export interface BackupCursor {
+  table: string;
+  after: SqlStorageValue[] | null;
+}
+
+export interface BackupPage {
+  /** How many of the object's steps its tables have run, see `migrateObject`. */
+  steps: number;
+  part: BackupPart;
+  /** Null after the last page. */
+  next: BackupCursor | null;
+}
+
+interface Begin {
+  kind: 'begin';
+  id: string;
+  steps: number;
+  replaces: boolean;
+}
+
+export type BackupCall =
+  | { kind: 'read'; cursor: BackupCursor | null }
+  | Begin
+  | { kind: 'part'; part: BackupPart }
+  | { kind: 'commit'; id: string }
+  /** Asks for the id of the last backup that was restored here. */
+  | { kind: 'restored' };
+
+export interface BackupReply {
+  page?: BackupPage;
+  refused?: 'not_empty' | 'other_release' | 'moving';
+  restoredId?: string | null;
+}
+
+interface Parts {
+  ctx: DurableObjectState;
+  /** The object's steps. */
+  steps: readonly string[];
+  /** Tables that are no part of the backup, because the object can read their rows again. */
+  copies?: readonly string[];
+  /** Names of stored values that belong to this object alone. */
+  own?: readonly string[];
+  /** Runs before the first page is read. */
+  beforeRead?: () => void;
+  /** Runs after the rows were replaced, in the same transaction. */
+  onRestored?: () => void;
+}
+
+const STAGED = 'restored_';
+/** Whether a table has rows of a restore that was not committed. */
+export const isStaged = (table: string) => table.startsWith(STAGED);
+const RESTORED_ID = 'restored_id';
+const VERSION = 'storage_version';
+/** How long after the restart the alarm goes on with the object's work. */
+const ALARM_MS = 1_000;
+
+const quote = (name: string) => `"${name}"`;
+
+export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRestored }: Parts) => {
+  const { storage } = ctx;
+  const { sql, kv } = storage;
+  const disk = openDisk(sql);
+  const isOther = new Set([VERSION, ...copies]);
+  const isOwn = new Set([RESTORED_ID, 'name', 'reported_state', ...own]);
+
+  const tables = () => disk.tables().filter((name) => !isOther.has(name) && !isStaged(name));
+  const values = () => [...kv.list()].filter(([name]) => !isOwn.has(name));
+  const dropStaged = () => disk.drop(disk.tables().filter(isStaged));
+  const isEmpty = () =>
+    tables().every((name) => sql.exec(`SELECT 1 FROM ${quote(name)} LIMIT 1`).toArray().length === 0);
+
+  const begin = ({ id, steps: stepsThen, replaces }: Begin): BackupReply => {
+    if (stepsThen !== steps.length) return { refused: 'other_release' };
+    // A repeat of a restore finds its own rows.
+    if (!replaces && !isEmpty() && kv.get(RESTORED_ID) !== id) return { refused: 'not_empty' };
+    storage.transactionSync(() => {
+      dropStaged();
+      for (const name of tables())
+        sql.exec(`CREATE TABLE ${quote(STAGED + name)} AS SELECT * FROM ${quote(name)} WHERE 0`);
+      sql.exec(`CREATE TABLE ${STAGED}values (name TEXT NOT NULL, value TEXT NOT NULL)`);
+    });
+    return {};
+  };
+
+  const stage = (part: BackupPart): BackupReply => {
+    storage.transactionSync(() => {
+      if (part.type === 'rows') return disk.write({ ...part, table: STAGED + part.table, gone: [] });
+      for (const [name, value] of part.values)
+        sql.exec(`INSERT INTO ${STAGED}values VALUES (?, ?)`, name, JSON.stringify(value));
+    });
+    return {};
+  };
+
+  const replaceRows = (id: string) =>
+    storage.transactionSync(() => {
+      for (const name of tables()) {
+        sql.exec(`DELETE FROM ${quote(name)}`);
+        sql.exec(`INSERT OR REPLACE INTO ${quote(name)} SELECT * FROM ${quote(STAGED + name)}`);
+      }
+      for (const [name] of values()) kv.delete(name);
+      for (const { name, value } of sql.exec<{ name: string; value: string }>(
+        `SELECT name, value FROM ${STAGED}values`,
+      ))
+        kv.put(name, JSON.parse(value));
+      kv.put(RESTORED_ID, id);
+      dropStaged();
+      onRestored?.();
+    });
+
+  /** Returns the next rows of what the object owns. The values beside the tables come last. */
+  const read = (cursor: BackupCursor | null): BackupPage => {
+    if (!cursor) beforeRead?.();
+    const names = tables();
+    const table = cursor ? cursor.table : (names[0] ?? '');
+    const position = names.indexOf(table);
+    if (position === -1)
+      return { steps: steps.length, part: { type: 'values', values: values() }, next: null };
+    const { part, last } = disk.page(table, cursor?.after ?? null);
+    const { columns, rows } = part;
+    const next = last ? { table, after: last } : { table: names[position + 1] ?? '', after: null };
+    return { steps: steps.length, part: { type: 'rows', table, columns, rows }, next };
+  };
+
+  /** Takes what was staged. The object restarts, and the call fails. */
+  const commit = (id: string): Promise<never> =>
+    ctx.blockConcurrencyWhile(async () => {
+      replaceRows(id);
+      await storage.setAlarm(Date.now() + ALARM_MS);
+      await storage.sync();
+      // What is in memory must not be written over the restored rows.
+      ctx.abort('The object restarts with the restored rows.');
+      throw new Error('The object restarts.');
+    });
+
+  return async (call: BackupCall): Promise<BackupReply> => {
+    switch (call.kind) {
+      case 'read':
+        return { page: read(call.cursor) };
+      case 'begin':
+        return begin(call);
+      case 'part':
+        return stage(call.part);
+      case 'commit':
+        return commit(call.id);
+      case 'restored':
+      default:
+        return { restoredId: kv.get<string>(RESTORED_ID) ?? null };
+    }
+  };
+};
+
+export type Backup = ReturnType<typeof openBackup>;
