@@ -1,4 +1,5 @@
-// Checks that the file and heading exist for every relative link and image in the tracked Markdown files.
+// Checks that the file and heading exist for every relative link and image in the tracked Markdown files, and every path of
+// the repository that they name as code, such as `src/app.ts`.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -40,6 +41,8 @@ const problemWith = (file: string, link: string): string | null => {
   return anchorsOf(readFileSync(target, 'utf8')).has(anchor) ? null : 'there is no such heading';
 };
 
+/** A path from the repository's root. Paths with placeholders are not checked. */
+const NAMED_PATH = /`((?:src|test|scripts|drizzle|docs|examples|\.ci)\/[\w./-]*)`/g;
 const files = execFileSync('git', ['ls-files', '-z', '--', '*.md'], { encoding: 'utf8' })
   .split('\0')
   .filter((file) => file !== '' && existsSync(file));
@@ -52,7 +55,13 @@ const broken = files.flatMap((file) =>
   }),
 );
 
-if (broken.length > 0) {
-  console.error(broken.join('\n'));
+const missing = files.flatMap((file) =>
+  [...readFileSync(file, 'utf8').matchAll(NAMED_PATH)].flatMap(([, path = '']) =>
+    existsSync(path) ? [] : [`${file}: ${path}: there is no such file`],
+  ),
+);
+
+if (broken.length + missing.length > 0) {
+  console.error([...broken, ...missing].join('\n'));
   process.exitCode = 1;
 }

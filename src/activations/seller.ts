@@ -39,7 +39,7 @@ export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string,
     if (result === 'not_found') throw new AppError('activation_not_found');
     if (result === 'held_by_file') {
       throw new AppError('invalid_transition', {
-        message: 'An offline file holds this seat until it ends. Add ?force=true to free it all the same.',
+        message: 'An offline file holds this seat until the file ends. To free it anyway, add ?force=true.',
       });
     }
   });

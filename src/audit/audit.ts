@@ -70,6 +70,9 @@ export const auditFirst = (
  * Makes a change in a Durable Object, which no batch can include. The entry is committed first, because a change without
  * an entry is worse than the opposite, and deleted if the change is refused. After any other error, the object may have
  * made the change, so the entry stays.
+ *
+ * @example
+ * await audited(ctx, ['webhook.delete', id], () => outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id));
  */
 export const audited = async <T>(
   ctx: Ctx,

@@ -9,7 +9,7 @@ import { SYSTEM } from '../shared/rules/audit.ts';
 import { eraseCustomerRows } from './customer-rows.ts';
 
 // Erases what the table `erasures` lists: first from D1, then along the way of the events, from the gate and its branches
-// before the outbox. Each step can be repeated. A row goes once everything is gone that it stands for.
+// before the outbox. Each step can be repeated. A row is deleted once everything that it lists is erased.
 
 /** The most rows of each kind that are taken at once. */
 const MAX_ROWS = 500;

@@ -26,7 +26,7 @@ import {
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;
 export type NewLicense = Omit<LicenseRow, 'seq'>;
 
-/** The product's terms for new licenses apply where the input says nothing. A null says something. */
+/** The product's terms apply to fields that are absent from the input. A field that is null is not absent. */
 const withProductTerms = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number) => {
   const { product, expires_at, duration_days, updates_until } = input;
   const hasExpiry = expires_at !== undefined || duration_days !== undefined;

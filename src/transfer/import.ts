@@ -66,7 +66,7 @@ function* inBatches(input: ImportInput): Generator<Numbered[]> {
 const toAnswer = (line: number, outcome: Outcome) =>
   'error' in outcome ? { line, result: 'failed' as const, error: outcome.error } : { line, ...outcome };
 
-/** Imports lines in batches. Yields the answers of each batch after its commit, and the totals at last. */
+/** Imports lines in batches. Yields the answers of each batch after its commit, and finally the totals. */
 export async function* importLines(input: ImportInput): AsyncGenerator<object[]> {
   const { ctx, options, serviceHost } = input;
   const keyOf = openKeys(ctx);

@@ -24,7 +24,7 @@ interface Parts {
   hints: Pick<ReturnType<typeof openHints>, 'send'>;
 }
 
-/** Decides when the outbox has work, and lets it be done. */
+/** Decides when the outbox has work, and starts it. */
 export const openWork = (parts: Parts) => {
   const { env, ctx, events, endpoints, listening, dispatcher, hints } = parts;
   const { storage } = ctx;

@@ -200,7 +200,7 @@ test('a pull deletes the feed rows that the gate has applied, except the last on
   expect(n).toBe(1);
 });
 
-test('a change that the gate fails to store takes effect all the same, and its event is sent', async () => {
+test('a change that the gate fails to store still takes effect, and its event is sent', async () => {
   const ada = await signUp();
   const receiver = await newReceiver();
   await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['license.created'] });

@@ -84,6 +84,14 @@ const abandon = async ({ env, accountId }: Ctx, token: string): Promise<void> =>
  * The only way to change data that a gate has a copy of: commits the statements together with feed rows that
  * describe the changes, and returns once every verify sees them. The same batch reads the feed for the gate. `counted` is
  * set for a licensing call, which is counted if an API key makes it and the change is committed.
+ *
+ * @example
+ * // Once this has returned, every verify refuses the key.
+ * await commit(
+ *   ctx,
+ *   [db.update(apiKeys).set({ deletedAt: nowMs }).where(isKey), audit(ctx, 'api_key.delete', id)],
+ *   [{ kind: 'key', ref: id }],
+ * );
  */
 export const commit = async <T extends [Statement, ...Statement[]]>(
   ctx: Ctx,

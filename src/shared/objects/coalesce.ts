@@ -2,6 +2,11 @@
  * Returns a function that coalesces concurrent calls: runs never overlap, and all calls during a run share the next
  * one, so that a run always sees what its callers did before they called. `cleanup` runs after the job. Callers don't
  * wait for it, but the next run does.
+ *
+ * @example
+ * const commit = coalesce(async () => writeCounts(), () => storage.sync());
+ * // 64 calls that arrive during one commit share the next one.
+ * await commit();
  */
 export const coalesce = (job: () => Promise<void>, cleanup?: () => Promise<void>): (() => Promise<void>) => {
   let current: Promise<void> | null = null;

@@ -45,7 +45,8 @@ const ValueCell = ({
   onChange: (row: ValueRow) => void;
 }) => {
   const label = `${capitalize(map.noun)} value`;
-  if (row.kind === 'removed') return <p className="px-1 text-sm text-muted">The product’s is taken away</p>;
+  if (row.kind === 'removed')
+    return <p className="px-1 text-sm text-muted">The product’s {map.noun} is removed</p>;
   if (row.kind === 'boolean') {
     return (
       <SelectCell

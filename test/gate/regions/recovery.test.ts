@@ -76,7 +76,7 @@ test('a refused call doesn’t wait for a branch that was cut off for longer tha
   const refused = verifyAtHome('enam', ada, licenseKey);
   const tooLate = scheduler.wait(1_000).then(() => 'too late');
   expect(await Promise.race([refused, tooLate])).toMatchObject({ refused: 'usage_limit_exceeded' });
-  // The branch is asked for its calls all the same.
+  // The branch is still asked for its calls.
   await vi.waitFor(() => {
     expect(tell).toHaveBeenCalledWith(expect.objectContaining({ isRecall: true }));
   });

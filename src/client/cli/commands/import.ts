@@ -90,7 +90,7 @@ async function* readParts(
   let records = 0;
   for await (const record of readRecords(file, isForeign)) {
     const mapped = record.fields && preset(record.fields);
-    // A record that can't be read is sent all the same, so that it is among the failed lines.
+    // A record that can't be read is sent too, so that it is among the failed lines.
     const json =
       record.fields && mapped
         ? JSON.stringify({ ...mapped, copy: copyOf(mapped) ?? mapped['copy'] })
