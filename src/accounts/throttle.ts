@@ -1,6 +1,7 @@
 import { and, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
 import { throttles } from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
 import { createLru } from '../shared/lru.ts';
@@ -84,11 +85,18 @@ const reserve = ({ firstDb }: PublicCtx, limits: Limit[], nowMs: number) => {
   const livePending = (table: SQL) => sql`iif(${table}.pending_until > ${nowMs}, ${table}.pending, 0)`;
   const stillPending = livePending(sql`throttles`);
   const isOver = sql`(throttles.expires_at <= ${nowMs} OR throttles.attempts + ${stillPending} = 0)`;
+  const row = selectRow(throttles, {
+    bucket: sql`bucket`,
+    attempts: sql`attempts`,
+    expiresAt: sql`expires_at`,
+    pending: sql`pending`,
+    pendingUntil: nowMs + PENDING_MS,
+  });
   return firstDb
     .insert(throttles)
     .select(
       sql`WITH wanted (bucket, attempts, expires_at, pending, max_attempts) AS (VALUES ${sql.join(wanted, sql`, `)})
-        SELECT bucket, attempts, expires_at, pending, ${nowMs + PENDING_MS} FROM wanted WHERE NOT EXISTS (
+        ${row} FROM wanted WHERE NOT EXISTS (
           SELECT 1 FROM wanted CROSS JOIN throttles AS t ON t.bucket = wanted.bucket
           WHERE t.expires_at > ${nowMs} AND t.attempts + ${livePending(sql`t`)} >= wanted.max_attempts
         )`,

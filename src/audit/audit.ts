@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
 import { newId } from '../shared/text/ids.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
@@ -47,12 +48,8 @@ export const auditIf = (
   target: string | null,
   details: AuditDetails | null = null,
 ) => {
-  const row = toRow(ctx, action, target, details);
-  const json = row.details && JSON.stringify(row.details);
-  // The columns of audit_log, in their order.
-  return ctx.db.insert(auditLog).select(sql`
-    SELECT ${row.accountId}, ${row.id}, ${action}, ${row.actorKind}, ${row.actorId}, ${target}, ${row.ip}, ${json}
-    WHERE ${condition}`);
+  const row = selectRow(auditLog, toRow(ctx, action, target, details));
+  return ctx.db.insert(auditLog).select(sql`${row} WHERE ${condition}`);
 };
 
 /** Inserts an entry into the first database, which has the users and sessions. */

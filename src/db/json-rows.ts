@@ -1,3 +1,5 @@
+import { type SQL, sql } from 'drizzle-orm';
+
 /** D1 accepts values of up to 2 MB. A character has at most three bytes in UTF-8, and most have one. */
 const MAX_CHUNK_LENGTH = 600_000;
 
@@ -20,3 +22,7 @@ export const jsonChunks = (rows: readonly unknown[]): string[] => {
   flush();
   return chunks;
 };
+
+/** Returns the values of a row that `json_each` reads, by name. */
+export const jsonValues = <Name extends string>(...names: Name[]): Record<Name, SQL> =>
+  Object.fromEntries(names.map((name) => [name, sql.raw(`value ->> '${name}'`)])) as Record<Name, SQL>;

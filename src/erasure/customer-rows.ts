@@ -2,6 +2,7 @@ import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import { jsonChunks } from '../db/json-rows.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
 import { type Change, commit } from '../gate/worker/feed.ts';
 import { type HistoryRow, type Scrubbed, scrubLicense } from './scrub-license.ts';
 
@@ -84,11 +85,17 @@ const updateTime = (nowMs: number) => sql`max(${nowMs}, licenses.updated_at + 1)
  * an earlier release, and records what it overwrites.
  */
 const insertEmpty = ({ db, accountId }: Ctx, ids: string[], nowMs: number) =>
-  // The columns of license_changes, in their order.
   db.insert(licenseChanges).select(sql`
-    SELECT account_id, id, (
-      SELECT coalesce(max(seq), 0) + 1 FROM license_changes WHERE account_id = ${accountId} AND license_id = licenses.id
-    ), ${updateTime(nowMs)}, '{}', '{}' FROM licenses WHERE account_id = ${accountId} AND id ${inJson(ids)}`);
+    ${selectRow(licenseChanges, {
+      accountId: sql`account_id`,
+      licenseId: sql`id`,
+      seq: sql`(
+        SELECT coalesce(max(seq), 0) + 1 FROM license_changes
+        WHERE account_id = ${accountId} AND license_id = licenses.id)`,
+      at: updateTime(nowMs),
+      before: {},
+      after: {},
+    })} FROM licenses WHERE account_id = ${accountId} AND id ${inJson(ids)}`);
 
 /** Deletes these rows, and changes of nothing but the customer. */
 const deleteEmpty = ({ db, accountId }: Ctx, ids: string[]) =>
@@ -133,18 +140,20 @@ const noteMachines = (
   nowMs: number,
 ) => {
   const json = JSON.stringify(scrubbed.map(({ id, untilMs }) => ({ id, untilMs: untilMs ?? nowMs })));
-  return (
-    db
-      .insert(erasures)
-      // The columns of erasures, in their order.
-      .select(
-        sql`SELECT ${accountId}, 'machines', value ->> 'id', value ->> 'untilMs', ${nowMs} FROM json_each(${json}) WHERE true`,
-      )
-      .onConflictDoUpdate({
-        target: [erasures.accountId, erasures.kind, erasures.subject],
-        set: { untilMs: sql`max(until_ms, excluded.until_ms)` },
-      })
-  );
+  const machines = selectRow(erasures, {
+    accountId,
+    kind: 'machines',
+    subject: sql`value ->> 'id'`,
+    untilMs: sql`value ->> 'untilMs'`,
+    createdAt: nowMs,
+  });
+  return db
+    .insert(erasures)
+    .select(sql`${machines} FROM json_each(${json}) WHERE true`)
+    .onConflictDoUpdate({
+      target: [erasures.accountId, erasures.kind, erasures.subject],
+      set: { untilMs: sql`max(until_ms, excluded.until_ms)` },
+    });
 };
 
 /** Reads licenses with their whole history, as many as fit into a commit. */

@@ -2,6 +2,7 @@ import { and, eq, exists, notExists, sql } from 'drizzle-orm';
 import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures, licenseChanges, licenses } from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
 import { finishErasures } from '../erasure/finish.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -23,6 +24,7 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
     .from(licenses)
     .where(isLicense);
   const willErase = exists(db.select({ id: licenses.id }).from(licenses).where(isAsRead));
+  const erasure = { accountId, kind: 'license', subject: id, untilMs: 0, createdAt: Date.now() } as const;
   const [, erased] = await commit(
     ctx,
     [
@@ -33,10 +35,9 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
         .where(
           and(eq(licenseChanges.accountId, accountId), eq(licenseChanges.licenseId, id), notExists(left)),
         ),
-      // The columns of erasures, in their order.
       db
         .insert(erasures)
-        .select(sql`SELECT ${accountId}, 'license', ${id}, 0, ${Date.now()} WHERE ${notExists(left)}`)
+        .select(sql`${selectRow(erasures, erasure)} WHERE ${notExists(left)}`)
         .onConflictDoNothing(),
     ],
     [

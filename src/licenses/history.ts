@@ -1,6 +1,7 @@
 import { and, desc, eq, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { licenseChanges, type LicenseRow, licenses } from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
 import { MAX_HISTORY_CHANGES, type StoredLicenseStatus } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { PageInput } from '../shared/pages.ts';
@@ -51,11 +52,17 @@ export const recordChange = (
     SELECT coalesce(max(seq), 0) + 1 FROM license_changes
     WHERE account_id = licenses.account_id AND license_id = licenses.id
   )`;
-  // The columns of license_changes, in their order.
-  return db.insert(licenseChanges).select(sql`
-    SELECT account_id, id, ${nextSeq}, ${atMs},
-      ${onlyChanged(sql`json_object(${sql.join(before, sql`, `)})`)}, ${onlyChanged(sql`${JSON.stringify(after)}`)}
-    FROM licenses WHERE ${and(condition, or(...differs) ?? sql`false`)}`);
+  const change = selectRow(licenseChanges, {
+    accountId: sql`account_id`,
+    licenseId: sql`id`,
+    seq: nextSeq,
+    at: atMs,
+    before: onlyChanged(sql`json_object(${sql.join(before, sql`, `)})`),
+    after: onlyChanged(sql`${JSON.stringify(after)}`),
+  });
+  return db
+    .insert(licenseChanges)
+    .select(sql`${change} FROM licenses WHERE ${and(condition, or(...differs) ?? sql`false`)}`);
 };
 
 /** Deletes all but the latest changes of a license. */

@@ -2,8 +2,9 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { jsonChunks } from '../db/json-rows.ts';
+import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { accounts, licenseChanges, licenses, products } from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
 import { type Change, commit, eventChange } from '../gate/worker/feed.ts';
 import { HISTORY_COLUMNS } from '../licenses/schemas.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
@@ -65,13 +66,15 @@ type Statement = BatchItem<'sqlite'>;
  */
 const insertLicenses = (ctx: Ctx, rows: NewLicense[], nowMs: number): Statement[] =>
   jsonChunks(rows).map((json) =>
-    // The columns of the licenses, in their order. JSON numbers its elements from 0.
     ctx.db.insert(licenses).select(sql`
       WITH room(licenses) AS MATERIALIZED (SELECT ${roomForLicenses(ctx, nowMs)})
-      SELECT NULL, value ->> 'id', iif(key < (SELECT licenses FROM room), ${ctx.accountId}, NULL),
-        value ->> 'licenseKey', value ->> 'status', value ->> 'product', value ->> 'customerEmail',
-        value ->> 'customerName', value ->> 'expiresAt', value ->> 'metadata', value ->> 'terms',
-        value ->> 'updatesUntil', value ->> 'createdAt', value ->> 'updatedAt'
+      ${selectRow(licenses, {
+        ...jsonValues('id', 'licenseKey', 'status', 'product', 'customerEmail', 'customerName', 'expiresAt'),
+        ...jsonValues('metadata', 'terms', 'updatesUntil', 'createdAt', 'updatedAt'),
+        seq: null,
+        // JSON numbers its elements from 0.
+        accountId: sql`iif(key < (SELECT licenses FROM room), ${ctx.accountId}, NULL)`,
+      })}
       FROM json_each(${json})`),
   );
 
@@ -104,12 +107,16 @@ const updateLicenses = (
     return { ...after, seq, historySeq: historySeq + 1, readAt: before.updatedAt, ...history };
   });
   return jsonChunks(rows).flatMap((json) => [
-    // The columns of license_changes, in their order.
     db.insert(licenseChanges).select(sql`
-      SELECT (
+      ${selectRow(licenseChanges, {
+        accountId: sql`(
           SELECT account_id FROM licenses
-          WHERE account_id = ${accountId} AND id = value ->> 'id' AND updated_at = value ->> 'readAt'),
-        value ->> 'id', value ->> 'historySeq', value ->> 'updatedAt', value ->> 'before', value ->> 'after'
+          WHERE account_id = ${accountId} AND id = value ->> 'id' AND updated_at = value ->> 'readAt')`,
+        licenseId: sql`value ->> 'id'`,
+        seq: sql`value ->> 'historySeq'`,
+        at: sql`value ->> 'updatedAt'`,
+        ...jsonValues('before', 'after'),
+      })}
       FROM json_each(${json})`),
     // With an index on the account, SQLite would read all of its licenses. The unary plus rules that out.
     db
@@ -132,10 +139,8 @@ const updateLicenses = (
 const putProducts = ({ db, accountId }: Ctx, planned: PlannedProduct[]): Statement[] => {
   const insert = (rows: PlannedProduct[]) =>
     jsonChunks(rows.map(({ after }) => after)).map((json) =>
-      // The columns of the products, in their order.
       db.insert(products).select(sql`
-        SELECT ${accountId}, value ->> 'code', value ->> 'name', value ->> 'terms', value ->> 'createdAt',
-          value ->> 'updatedAt'
+        ${selectRow(products, { ...jsonValues('code', 'name', 'terms', 'createdAt', 'updatedAt'), accountId })}
         FROM json_each(${json}) WHERE true`),
     );
   return [

@@ -2,8 +2,9 @@ import type { BatchItem, BatchResponse } from 'drizzle-orm/batch';
 import { sql } from 'drizzle-orm';
 import type { Ctx } from '../../db/ctx.ts';
 import { isRejected } from '../../db/errors.ts';
-import { jsonChunks } from '../../db/json-rows.ts';
+import { jsonChunks, jsonValues } from '../../db/json-rows.ts';
 import { feed, FEED_KINDS } from '../../db/schema.ts';
+import { selectRow } from '../../db/select-row.ts';
 import { AppError } from '../../shared/app-error.ts';
 import type { WebhookEvent } from '../../shared/events.ts';
 import { logError } from '../../shared/text/log.ts';
@@ -32,9 +33,8 @@ export const eventChange = (event: WebhookEvent): Change => ({
 /** Inserts feed rows. They are sent as JSON, because D1 binds at most 100 values. */
 const insertChanges = ({ db, accountId }: Ctx, changes: Change[]) =>
   jsonChunks(changes).map((json) =>
-    // The columns of the feed, in their order.
     db.insert(feed).select(sql`
-      SELECT NULL, ${accountId}, value ->> 'kind', value ->> 'ref', value ->> 'payload', ${Date.now()}
+      ${selectRow(feed, { ...jsonValues('kind', 'ref', 'payload'), seq: null, accountId, createdAt: Date.now() })}
       FROM json_each(${json})`),
   );
 
