@@ -1,8 +1,43 @@
-import { accountDatabases } from '../db/client.ts';
+import { accountDatabases, firstDatabase } from '../db/client.ts';
 import { readConfig } from '../shared/config/config.ts';
 import { countKeys, resealKeys } from './reseal-keys.ts';
-import { resealTwoFactor } from './reseal-two-factor.ts';
 import { resealOutboxes } from './reseal-outboxes.ts';
+import { and, count, eq, isNotNull } from 'drizzle-orm';
+import { users } from '../db/schema.ts';
+import { logError } from '../shared/text/log.ts';
+import { type SealingRing, seal, unseal } from '../shared/crypto/sealing.ts';
+import { ownerOf } from '../two-factor/code.ts';
+import { isReadable, isSealedOtherwise } from './sealed-with.ts';
+
+const USERS_PER_CALL = 200;
+
+/** Seals the next users' two-factor secrets again. Returns how many are left. */
+const resealTwoFactor = async (env: Env, ring: SealingRing): Promise<number> => {
+  const db = firstDatabase(env);
+  const sealed = users.twoFactorSecret;
+  const isLeft = and(isNotNull(sealed), isSealedOtherwise(sealed, ring));
+  const rows = await db
+    .select({ accountId: users.accountId, sealed })
+    .from(users)
+    .where(and(isLeft, isReadable(sealed, ring)))
+    .limit(USERS_PER_CALL);
+  for (const { accountId, sealed: before } of rows) {
+    if (before === null) continue;
+    try {
+      const owner = ownerOf(accountId);
+      const after = await seal(ring, await unseal(ring, before, owner), owner);
+      // A secret that was replaced or removed meanwhile stays as it is.
+      await db
+        .update(users)
+        .set({ twoFactorSecret: after })
+        .where(and(eq(users.accountId, accountId), eq(sealed, before)));
+    } catch (error) {
+      logError('reseal_failed', error, { account_id: accountId });
+    }
+  }
+  const [row] = await db.select({ n: count() }).from(users).where(isLeft);
+  return row?.n ?? 0;
+};
 
 /**
  * Seals the next secrets that aren't sealed with the first key of SEALING_KEYS again. `left` counts the secrets, and the

@@ -1,16 +1,40 @@
 import type { Ctx } from '../db/ctx.ts';
 import { type BatchLine, type Import, importBatch } from './batch.ts';
-import { openKeys } from './license-key.ts';
 import { type ImportFormat, type ReadLine, readLines } from './lines.ts';
 import type { Outcome } from './plan.ts';
 import {
-  failed,
   type ImportOptions,
   type ImportResult,
+  type LicenseLine,
   type ParsedLine,
-  parseLine,
   RESULTS,
+  failed,
+  parseLine,
 } from './schemas.ts';
+import { createHmac } from 'node:crypto';
+import { readConfig } from '../shared/config/config.ts';
+import { licenseKeyOf } from '../shared/rules/license-key.ts';
+
+/**
+ * Chooses the keys of lines without a license key. The same line of the same account always gets the same key, so that
+ * a file that is sent again creates no license twice. Of equal lines, each gets a key of its own.
+ */
+const openKeys = ({ env, accountId }: Ctx) => {
+  const { apiKeySecrets } = readConfig(env);
+  // The oldest entry, so that a file that is sent again gets the same keys while the secret rotates.
+  const apiKeySecret = apiKeySecrets.at(-1) ?? apiKeySecrets[0];
+  const copies = new Map<string, number>();
+
+  return (value: LicenseLine): string => {
+    if (value.license_key !== undefined) return value.license_key;
+    const { copy, ...fields } = value;
+    const content = JSON.stringify(fields);
+    const number = copy ?? (copies.get(content) ?? 0) + 1;
+    copies.set(content, number);
+    const mac = createHmac('sha256', apiKeySecret).update(`import ${accountId} ${number} ${content}`);
+    return licenseKeyOf(mac.digest());
+  };
+};
 
 const MIN_BATCH_LINES = 450;
 /** D1 allows 1,000 queries a request, and a batch makes fewer than 20. */

@@ -1,12 +1,104 @@
-import type { Billing } from '../../data/queries.ts';
-import { formatDate } from '../../lib/format.ts';
+import { type Billing, dashboardQuery } from '../../data/queries.ts';
+import { formatCount, formatDate } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { PLAN_NAMES, planOf, priceText, type Subscription } from './plan-text.ts';
-import { SubscriptionNotice } from './subscription-notice.tsx';
-import { PlanUsage } from './plan-usage.tsx';
+import { PLAN_NAMES, type Subscription, planOf, priceText } from './plan-text.ts';
+import { useQuery } from '@tanstack/react-query';
+import { Meter } from '../../ui/meter.tsx';
+import { CircleAlert, CircleMinus } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { GRACE_DAYS } from '../../../shared/rules/plans.ts';
+import { cx } from '../../ui/cx.ts';
+
+const Message = ({
+  isBad = false,
+  title,
+  children,
+}: {
+  isBad?: boolean;
+  title: string;
+  children: ReactNode;
+}) => {
+  const Icon = isBad ? CircleAlert : CircleMinus;
+  return (
+    <div className={cx('flex gap-2.5 rounded-lg px-3.5 py-3 text-sm', isBad ? 'bg-warn-soft' : 'bg-sunken')}>
+      <Icon aria-hidden className={cx('mt-0.5 size-4 shrink-0', isBad ? 'text-warn' : 'text-muted')} />
+      <div className="min-w-0">
+        <p className="font-medium">{title}</p>
+        <p className="text-muted">{children}</p>
+      </div>
+    </div>
+  );
+};
+
+/** Explains which limits apply after a failed payment or a cancellation, and until when. */
+const SubscriptionNotice = ({ billing }: { billing: Billing }) => {
+  const { plan, subscription } = billing;
+  if (!subscription || subscription.status === 'active') return null;
+  const name = PLAN_NAMES[subscription.plan];
+  if (subscription.status === 'cancelled') {
+    const end = formatDate(subscription.ends_at ?? subscription.period_end);
+    return (
+      <Message
+        title={`Canceled${subscription.cancelled_at ? ` on ${formatDate(subscription.cancelled_at)}` : ''}`}
+      >
+        You keep the limits of {name} until {end}. After that you move to Free and won’t be charged again.
+      </Message>
+    );
+  }
+  return plan === 'free' ? (
+    <Message isBad title={`The last payment for ${name} failed`}>
+      The {GRACE_DAYS}-day grace period is over, so the limits of Free apply. Pay for {name} below to get its
+      limits back right away.
+    </Message>
+  ) : (
+    <Message isBad title={`The last payment for ${name} failed`}>
+      You keep the limits of {name} for {GRACE_DAYS} days after the failed payment. After that the limits of
+      Free apply until a payment succeeds. You can pay for {name} below.
+    </Message>
+  );
+};
+
+const PlanUsage = () => {
+  const { data, isError, refetch } = useQuery(dashboardQuery);
+  if (!data) {
+    return isError ? (
+      <p role="alert" className="flex h-8 items-center gap-3 text-sm text-muted">
+        Couldn’t load usage.
+        <Button size="sm" onClick={() => void refetch()}>
+          Try again
+        </Button>
+      </p>
+    ) : (
+      <div className="grid h-8 content-between">
+        <Skeleton className="h-4 w-60" />
+        <Skeleton className="h-1.5" />
+      </div>
+    );
+  }
+  const { api_usage: used, api_limit: limit, period_start, period_end } = data.usage;
+  return (
+    <div className="grid gap-1.5">
+      <p className="nums flex flex-wrap justify-between gap-x-4 text-sm">
+        <span>
+          <span className="font-medium">{formatCount(used)}</span>{' '}
+          <span className="text-muted">of {formatCount(limit)} API calls used</span>
+        </span>
+        <span className="text-muted">
+          {formatDate(period_start)} to {formatDate(period_end)}
+        </span>
+      </p>
+      <Meter label="API calls used" used={used} limit={limit} />
+      {used >= limit && (
+        <p className="text-sm text-bad">
+          You’ve reached your limit. API calls are rejected until the period ends or you upgrade.
+        </p>
+      )}
+    </div>
+  );
+};
 
 const BADGES = {
   active: { tone: 'good', label: 'Active' },

@@ -1,14 +1,43 @@
 import { Check } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { errorMessage } from '../../data/error.ts';
-import type { Billing } from '../../data/queries.ts';
+import { type Billing, billingQuery } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { RequestId } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { PlanCard, PlanCardSkeleton } from './plan-card.tsx';
-import { PLAN_NAMES, type PlanName } from './plan-text.ts';
-import { useCheckout } from './use-checkout.ts';
+import { PLAN_NAMES, type PaidPlan, type PlanName } from './plan-text.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { startCheckout } from '../../data/mutations.ts';
+
+/** Starts a checkout and redirects the browser to it. */
+const useCheckout = () => {
+  const queryClient = useQueryClient();
+  const { mutate, reset, status, variables, error } = useMutation({
+    ...startCheckout,
+    onSuccess: ({ checkout_url }) => location.assign(checkout_url),
+  });
+
+  // The Back button may restore this page from the back/forward cache while its button is still busy.
+  useEffect(() => {
+    const onShow = ({ persisted }: PageTransitionEvent) => {
+      if (!persisted) return;
+      reset();
+      void queryClient.invalidateQueries({ queryKey: billingQuery.queryKey });
+    };
+    addEventListener('pageshow', onShow);
+    return () => removeEventListener('pageshow', onShow);
+  }, [queryClient, reset]);
+
+  const isRedirecting = status === 'pending' || status === 'success';
+  return {
+    start: (plan: PaidPlan) => mutate(plan),
+    redirectingFor: isRedirecting ? variables : null,
+    failedFor: status === 'error' ? variables : null,
+    error,
+  };
+};
 
 const State = ({ children }: { children: ReactNode }) => (
   <p className="flex h-9 items-center justify-center gap-2 rounded-lg bg-sunken text-muted">{children}</p>

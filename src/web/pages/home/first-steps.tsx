@@ -6,9 +6,57 @@ import { formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
-import { FirstKey } from './first-key.tsx';
-import { FirstLicense } from './first-license.tsx';
 import { FirstVerify } from './first-verify.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { createLicense } from '../../data/license-mutations.ts';
+import { showError } from '../../ui/toast.tsx';
+import { createApiKey } from '../../data/mutations.ts';
+
+const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
+  const create = useMutation({
+    ...createApiKey,
+    onSuccess: ({ api_key }) => onCreated(api_key),
+    onError: showError,
+  });
+  return (
+    <>
+      <p>
+        Your application authenticates its calls with an API key. You can copy, reveal and delete it at any
+        time.
+      </p>
+      <Button
+        size="sm"
+        variant="solid"
+        isBusy={create.isPending}
+        onClick={() => create.mutate({ name: 'First key' })}
+      >
+        Create a key
+      </Button>
+    </>
+  );
+};
+
+const FirstLicense = () => {
+  const create = useMutation({ ...createLicense, onError: showError });
+  const createSample = () =>
+    create.mutate({
+      json: { product: 'Sample', duration_days: 30 },
+      idempotencyKey: crypto.randomUUID(),
+    });
+  return (
+    <>
+      <p>A license gives a customer a key that is valid until a date of your choice.</p>
+      <div className="flex flex-wrap gap-2">
+        <Button size="sm" variant="solid" isBusy={create.isPending} onClick={createSample}>
+          Create a sample license
+        </Button>
+        <ButtonLink to="/licenses" search={{ create: true }} size="sm">
+          Fill in the form
+        </ButtonLink>
+      </div>
+    </>
+  );
+};
 
 type Step = Progress['steps'][number];
 

@@ -1,17 +1,132 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { dashboardQuery, progressQuery } from '../../data/queries.ts';
+import { type Dashboard, dashboardQuery, progressQuery } from '../../data/queries.ts';
 import { readPreference, writePreference } from '../../data/session.ts';
-import { Card } from '../../ui/card.tsx';
+import { Card, CardHeader } from '../../ui/card.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { DeliveryHealth } from './delivery-health.tsx';
 import { FirstSteps } from './first-steps.tsx';
-import { LicenseCounts } from './license-counts.tsx';
-import { ProductUsage } from './product-usage.tsx';
 import { RecentEvents } from './recent-events.tsx';
 import { Usage } from './usage.tsx';
+import { Link } from '@tanstack/react-router';
+import { formatCount, plural } from '../../lib/format.ts';
+import { LICENSE_STATES, type LicenseState } from '../../../shared/rules/licenses.ts';
+import { cx } from '../../ui/cx.ts';
+import { StateBadge } from '../../ui/badge.tsx';
+import { Figure } from '../../ui/figure.tsx';
+
+const LINK = 'text-sm font-medium underline decoration-line-strong underline-offset-4 hover:decoration-ink';
+
+const Health = ({ webhooks }: { webhooks: Dashboard['webhooks'] }) => {
+  if (webhooks.endpoints === 0) return null;
+  const { delivered_24h: delivered, failed_24h: failed } = webhooks;
+  if (failed === 0) return <StateBadge tone="good">{delivered === 0 ? 'Idle' : 'Healthy'}</StateBadge>;
+  return (
+    <StateBadge tone={failed > delivered ? 'bad' : 'warn'}>
+      {failed > delivered ? 'Failing' : 'Some fail'}
+    </StateBadge>
+  );
+};
+
+const DeliveryHealth = ({ webhooks }: { webhooks: Dashboard['webhooks'] | undefined }) => (
+  <Card className="p-5">
+    <h2 className="flex h-6 items-center justify-between text-sm font-medium">
+      Webhooks, last 24 hours
+      {webhooks && <Health webhooks={webhooks} />}
+    </h2>
+    <dl className="mt-2 grid grid-cols-2 gap-4">
+      <Figure name="Delivered" value={webhooks?.delivered_24h} />
+      <Figure name="Failed attempts" value={webhooks?.failed_24h} isBad={(webhooks?.failed_24h ?? 0) > 0} />
+    </dl>
+    <p className="mt-3 h-5">
+      {webhooks &&
+        (webhooks.endpoints === 0 ? (
+          <Link to="/webhooks" search={{ create: true }} className={LINK}>
+            Add a webhook
+          </Link>
+        ) : (
+          <Link to="/webhooks" className={LINK}>
+            {plural(webhooks.endpoints, 'endpoint')}
+          </Link>
+        ))}
+    </p>
+  </Card>
+);
+
+const FILLS: Record<LicenseState, string> = {
+  active: 'bg-good',
+  expired: 'bg-line-strong',
+  suspended: 'bg-pause',
+  revoked: 'bg-bad',
+};
+
+/** The number of licenses in each state, with links to their lists. */
+const LicenseCounts = ({ counts }: { counts: Dashboard['licenses'] | undefined }) => (
+  <Card className="p-5">
+    <h2 className="flex items-baseline justify-between text-sm font-medium">
+      Licenses
+      {counts && <span className="nums text-lg font-semibold">{formatCount(counts.total)}</span>}
+    </h2>
+    <div aria-hidden className="mt-2.5 mb-2 flex h-1.5 gap-0.5 overflow-hidden rounded-full bg-line">
+      {counts &&
+        LICENSE_STATES.filter((state) => counts[state] > 0).map((state) => (
+          <span key={state} className={FILLS[state]} style={{ flexGrow: counts[state] }} />
+        ))}
+    </div>
+    <ul className="-mx-2">
+      {LICENSE_STATES.map((state) => (
+        <li key={state}>
+          <Link
+            to="/licenses"
+            search={{ status: state }}
+            className="flex h-8 items-center gap-2 rounded-md px-2 text-sm transition-colors hover:bg-hover"
+          >
+            <span aria-hidden className={cx('size-2 rounded-full', FILLS[state])} />
+            <span className="flex-1 capitalize">{state}</span>
+            {counts ? (
+              <span className="nums">{formatCount(counts[state])}</span>
+            ) : (
+              <Skeleton className="h-3.5 w-8" />
+            )}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  </Card>
+);
+
+type Usage = NonNullable<Dashboard['usage_by_product']>;
+
+/** The calls of this period by product, with bars in proportion to the product with the most calls. */
+const ProductUsage = ({ usage }: { usage: Usage }) => {
+  const most = Math.max(1, ...usage.map(({ calls }) => calls));
+  return (
+    <Card aria-label="Usage by product">
+      <CardHeader title="Usage by product" hint="Verify and activate calls in this period" />
+      <ul className="border-t border-line px-3 py-2">
+        {usage.map(({ product, name, calls }) => (
+          <li key={product}>
+            <Link
+              to="/products/$code"
+              params={{ code: product }}
+              className="grid h-9 grid-cols-[minmax(0,1fr)_minmax(0,1fr)_4.5rem] items-center gap-3 rounded-md px-2 text-sm transition-colors hover:bg-hover"
+            >
+              <span className="truncate">{name ?? product}</span>
+              <span aria-hidden className="h-1.5 overflow-hidden rounded-full bg-line">
+                <span
+                  className="block h-full rounded-full bg-brass-line"
+                  style={{ width: `${(calls / most) * 100}%` }}
+                />
+              </span>
+              <span className="nums text-right">{formatCount(calls)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+};
 
 const REFRESH_MS = 15_000;
 /** Refresh interval until the first steps are done, which may happen in a terminal. */

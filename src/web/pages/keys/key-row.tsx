@@ -1,16 +1,69 @@
 import { Ellipsis, Eye, RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { type ApiKey, fetchFullApiKey, isActiveKey } from '../../data/queries.ts';
+import { type ApiKey, fetchFullApiKey, isActiveKey, revealApiKey } from '../../data/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
-import { CopyIcon } from '../../ui/copy.tsx';
+import { CopyIcon, Secret } from '../../ui/copy.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { Td, Tr } from '../../ui/table.tsx';
 import { Time, useNow } from '../../ui/time.tsx';
-import { DeleteKey } from './delete-key.tsx';
-import { RevealKey } from './reveal-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
+import { deleteApiKey } from '../../data/mutations.ts';
+import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { LoadError } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+
+const Revealed = ({ id }: { id: string }) => {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['api-keys', 'revealed', id],
+    queryFn: () => revealApiKey(id),
+    // Drops the key from the cache when the dialog closes.
+    gcTime: 0,
+    staleTime: 0,
+  });
+  if (error) return <LoadError error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton className="h-11.5" />;
+  return (
+    <div className="grid gap-3">
+      <Secret value={data.api_key} what="key" />
+      {data.allowed_ips && (
+        <p className="text-sm break-all text-muted">It works only from {data.allowed_ips.join(', ')}.</p>
+      )}
+    </div>
+  );
+};
+
+const RevealKey = ({ apiKey, isOpen, onClose }: { apiKey: ApiKey; isOpen: boolean; onClose: () => void }) => (
+  <Dialog
+    isOpen={isOpen}
+    onClose={onClose}
+    title={apiKey.name ?? 'API key'}
+    hint="Anyone with this key can use it. Keep it out of code that others can read."
+  >
+    <Revealed id={apiKey.id} />
+  </Dialog>
+);
+
+const DeleteKey = ({ apiKey, isOpen, onClose }: { apiKey: ApiKey; isOpen: boolean; onClose: () => void }) => (
+  <Confirm
+    isOpen={isOpen}
+    onClose={onClose}
+    title={`Delete ${apiKey.name ?? 'this API key'}?`}
+    action="Delete key"
+    isDangerous
+    typed={apiKey.name ?? 'delete'}
+    write={deleteApiKey(apiKey.id)}
+    onDone={() => showToast('API key deleted')}
+  >
+    <p>
+      Calls with <code className="text-ink">{apiKey.masked_key}</code> are rejected from now on. This can’t be
+      undone.
+    </p>
+  </Confirm>
+);
 
 const Expiry = ({ apiKey, at }: { apiKey: ApiKey; at: string }) => {
   const nowMs = useNow();

@@ -1,14 +1,29 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { License, Product } from '../../data/queries.ts';
+import { type License, type Product, productQuery, productsQuery } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { EditTerms } from './edit-terms.tsx';
-import { type Source, sourceOf, type Term, TERM_NAMES, termsOf, termText } from './terms-text.ts';
-import { useProduct } from './use-product.ts';
+import { type Source, TERM_NAMES, type Term, sourceOf, termText, termsOf } from './terms-text.ts';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+
+/**
+ * Finds the product whose code a license names; null if there is none. Most products are in the first page of the list,
+ * so that a license whose product field is no code doesn't cause a failed request.
+ */
+const useProduct = (code: string | null): { product: Product | null; isLoading: boolean } => {
+  const list = useInfiniteQuery(productsQuery);
+  const listed = list.data?.pages.flatMap(({ data }) => data).find((product) => product.code === code);
+  const isElsewhere = code !== null && listed === undefined && list.hasNextPage;
+  const one = useQuery({ ...productQuery(code ?? ''), enabled: isElsewhere });
+  return {
+    product: listed ?? (isElsewhere ? (one.data ?? null) : null),
+    isLoading: code !== null && (list.isPending || (isElsewhere && one.isLoading)),
+  };
+};
 
 const SOURCES: Record<Source, string | null> = {
   license: 'This license',

@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { getRouteApi } from '@tanstack/react-router';
 import { FileUp, Plus } from 'lucide-react';
 import { LICENSE_STATES, type LicenseState } from '../../../shared/rules/licenses.ts';
-import { dashboardQuery, licensesQuery } from '../../data/queries.ts';
+import { type LicenseFilter, dashboardQuery, licensesQuery } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -14,10 +14,33 @@ import { Segments } from '../../ui/tabs.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import { CreateLicense } from './create-license.tsx';
 import { LicenseHead, LicenseRow, LicenseRowSkeletons } from './license-row.tsx';
-import { searchOf, useDraft } from './license-search.ts';
 import { NoLicenses } from './no-licenses.tsx';
 import { SearchField } from './search-field.tsx';
 import { useSelection } from './use-selection.ts';
+import { useEffect, useRef, useState } from 'react';
+
+const PAUSE_MS = 200;
+
+/** Returns the search parameters of a filter. */
+const searchOf = ({ q, status }: LicenseFilter) => ({ ...(q && { q }), ...(status && { status }) });
+
+/** Keeps the typed text, and commits it when the typing pauses. */
+const useDraft = (value: string, commit: (text: string) => Promise<void>) => {
+  const [draft, setDraft] = useState<string | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  const type = (text: string, pauseMs = PAUSE_MS) => {
+    const send = async () => {
+      await commit(text);
+      setDraft((now) => (now === text ? null : now));
+    };
+    setDraft(text);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => void send(), pauseMs);
+  };
+  return { text: draft ?? value, type, clear: () => type('', 0) };
+};
 
 const route = getRouteApi('/shell/licenses');
 

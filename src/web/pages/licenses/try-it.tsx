@@ -1,8 +1,14 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
-import { APPLICATION_CALLS, type ApplicationCall, curlCommand } from '../../data/application-call.ts';
+import { type ReactNode, useState } from 'react';
+import {
+  APPLICATION_CALLS,
+  type ApplicationCall,
+  type CallResponse as Response,
+  curlCommand,
+  statusText,
+} from '../../data/application-call.ts';
 import { callAsApplication } from '../../data/license-mutations.ts';
-import { type ApiKey, fetchFullApiKey, apiKeysQuery, isActiveKey } from '../../data/queries.ts';
+import { type ApiKey, apiKeysQuery, fetchFullApiKey, isActiveKey } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -10,8 +16,46 @@ import { SelectField, TextField } from '../../ui/form.tsx';
 import { FormError, LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Segments } from '../../ui/tabs.tsx';
-import { useNow } from '../../ui/time.tsx';
-import { CallResponse } from './call-response.tsx';
+import { Time, useNow } from '../../ui/time.tsx';
+import { formatCount } from '../../lib/format.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+
+const toneOf = (status: number): Tone => {
+  if (status < 300) return 'good';
+  return status === 429 ? 'warn' : 'bad';
+};
+
+const Heading = ({ children }: { children: ReactNode }) => (
+  <h3 className="text-sm font-medium">{children}</h3>
+);
+
+const CallResponse = ({ response }: { response: Response }) => (
+  <div className="grid grid-cols-[minmax(0,1fr)] gap-2">
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <Heading>Response</Heading>
+      <span role="status" className="flex items-center gap-2 text-sm">
+        <Badge tone={toneOf(response.status)}>{statusText(response.status)}</Badge>
+        <span className="nums text-muted">{formatCount(response.ms)} ms</span>
+      </span>
+      <span className="ml-auto text-xs text-muted">
+        <Time at={response.sentAt} />
+      </span>
+    </div>
+    <Code text={response.body} what="response" />
+    {response.headers.length > 0 && (
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 pt-1 text-xs">
+        {response.headers.map(({ name, value }) => (
+          <div key={name} className="contents">
+            <dt className="text-muted">{name}</dt>
+            <dd className="break-all">
+              <code>{value}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    )}
+  </div>
+);
 
 const nameOf = ({ name, masked_key }: ApiKey) => (name === null ? masked_key : `${name} · ${masked_key}`);
 

@@ -1,11 +1,58 @@
-import type { ReactNode } from 'react';
-import { REGION_NAMES } from '../../../shared/rules/regions.ts';
+import { type ReactNode, useState } from 'react';
+import { REGIONS, REGION_NAMES, type Region } from '../../../shared/rules/regions.ts';
 import type { Regions } from '../../data/queries.ts';
 import { Badge, StateBadge } from '../../ui/badge.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
-import { MoveHome } from './move-home.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { moveHome } from '../../data/mutations.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Form, SelectField } from '../../ui/form.tsx';
+
+const MoveForm = ({ home, onClose }: { home: Region | null; onClose: () => void }) => {
+  const move = useMutation({ ...moveHome, onSuccess: onClose });
+  const others = REGIONS.filter((region) => region !== home);
+  const send = (values: Record<string, string>) => {
+    const region = others.find((other) => other === values['region']);
+    if (region) move.mutate({ region });
+  };
+  return (
+    <Form write={move} onSend={send}>
+      <SelectField label="New home region" name="region">
+        {others.map((region) => (
+          <option key={region} value={region}>
+            {REGION_NAMES[region]}
+          </option>
+        ))}
+      </SelectField>
+      <FormActions onCancel={onClose} isBusy={move.isPending}>
+        Move home
+      </FormActions>
+    </Form>
+  );
+};
+
+/** Moves the account to another home region. */
+const MoveHome = ({ home, isDisabled }: { home: Region | null; isDisabled: boolean }) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button size="sm" disabled={isDisabled} onClick={() => setOpen(true)}>
+        Move home
+      </Button>
+      <Dialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title="Move your home region"
+        hint="Calls are answered throughout the move, and all counts and seats move along. You can move once in 24 hours."
+      >
+        <MoveForm home={home} onClose={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+};
 
 const Place = ({ name, code, children }: { name: ReactNode; code?: string; children: ReactNode }) => (
   <li className="flex min-h-13 flex-wrap items-center justify-between gap-x-4 gap-y-1 px-5 py-2.5">

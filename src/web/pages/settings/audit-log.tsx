@@ -1,10 +1,11 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
-import { AUDIT_ACTIONS } from '../../../shared/rules/audit.ts';
+import { AUDIT_ACTIONS, type AuditAction } from '../../../shared/rules/audit.ts';
 import {
   type AuditEntry,
   type AuditFilter,
+  type Session,
   auditLogQuery,
   sessionsQuery,
 } from '../../data/settings-queries.ts';
@@ -18,8 +19,61 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { LINK } from '../sign-in/frame.tsx';
-import { actionText, actorText, detailsText } from './audit-text.ts';
 import { SettingsFrame } from './frame.tsx';
+import { describeUserAgent } from '../../../shared/rules/user-agent.ts';
+
+/** Actions whose names don't follow from a noun and a verb. */
+const TEXTS: Partial<Record<AuditAction, string>> = {
+  register: 'Account created',
+  login: 'Signed in',
+  logout: 'Signed out',
+  'password.reset': 'Password reset',
+  'email.verify': 'Email address verified',
+  'email.request_change': 'Change of the email address requested',
+  'email.change': 'Email address changed',
+  'two_factor.enable': 'Two-factor authentication turned on',
+  'two_factor.disable': 'Two-factor authentication turned off',
+  'account.move': 'Home region changed',
+  'account.erase': 'Deletion of the account requested',
+  'license.rotate_key': 'License key replaced',
+  'license.import': 'Licenses imported',
+  'activation.release': 'Seat released',
+  'product.put': 'Product saved',
+  'webhook.rotate_secret': 'Webhook secret rotated',
+  'webhook.test': 'Test event sent',
+  'webhook.resend': 'Delivery resent',
+  'subscription.cancel': 'Subscription canceled',
+};
+
+const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Describes an action in words, for example as "API key created". */
+const actionText = (action: AuditAction): string => {
+  const [noun = '', verb = ''] = action.split('.');
+  const words = noun === 'api_key' ? 'API key' : noun.replaceAll('_', ' ');
+  return TEXTS[action] ?? capitalize(`${words} ${verb}${verb.endsWith('e') ? 'd' : 'ed'}`);
+};
+
+const ACTORS: Record<Exclude<AuditEntry['actor']['kind'], 'session'>, string> = {
+  api_key: 'API key',
+  operator: 'Operator of the service',
+  system: 'The service',
+};
+
+/** Tells sessions apart, so that somebody else's stands out. `sessions` are those that haven't ended, once they are known. */
+const actorText = ({ kind, id }: AuditEntry['actor'], sessions: Session[] | undefined): string => {
+  if (kind !== 'session') return ACTORS[kind];
+  if (id === null) return 'Not signed in';
+  const session = sessions?.find((one) => one.id === id);
+  if (!session) return sessions ? 'A session that has ended' : 'A session';
+  return session.current ? 'You, in this browser' : describeUserAgent(session.user_agent);
+};
+
+/** Describes an entry's details, for example as "scope: full". */
+const detailsText = (details: AuditEntry['details']): string =>
+  Object.entries(details)
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : String(value ?? 'none')}`)
+    .join('; ');
 
 const route = getRouteApi('/shell/settings/audit-log');
 

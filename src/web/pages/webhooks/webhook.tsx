@@ -1,20 +1,52 @@
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { Webhook as WebhookIcon } from 'lucide-react';
 import { type Webhook, webhooksQuery } from '../../data/queries.ts';
 import { hostOf } from '../../lib/format.ts';
-import { ButtonLink } from '../../ui/button.tsx';
-import { Card } from '../../ui/card.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { EventNames } from './events.tsx';
+import { EventChoice, EventNames, chosenEvents } from './events.tsx';
 import { HealthBadge, HealthNotice } from './health.tsx';
-import { Settings } from './settings.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
+import { editWebhook } from '../../data/mutations.ts';
+import { Form } from '../../ui/form.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { DescriptionField, UrlField } from './fields.tsx';
+import { SecretCard } from './secret.tsx';
+
+const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
+  const edit = useMutation({ ...editWebhook(webhook.id), onSuccess: () => showToast('Webhook saved') });
+  const send = ({ url = '', description = '' }: Record<string, string>, form: FormData) =>
+    edit.mutate({ url: url.trim(), description: description.trim() || null, events: chosenEvents(form) });
+  return (
+    <Card aria-label="Endpoint">
+      <CardHeader title="Endpoint" hint="Changes apply to all future attempts, including retries." />
+      <Form write={edit} onSend={send} className="px-5 pt-1 pb-5">
+        <UrlField value={webhook.url} />
+        <DescriptionField value={webhook.description} />
+        <EventChoice events={webhook.events} />
+        <div className="flex">
+          <Button type="submit" variant="solid" isBusy={edit.isPending}>
+            Save changes
+          </Button>
+        </div>
+      </Form>
+    </Card>
+  );
+};
+
+const Settings = ({ webhook }: { webhook: Webhook }) => (
+  <div className="grid items-start gap-5 lg:grid-cols-2">
+    <EndpointCard webhook={webhook} />
+    <SecretCard id={webhook.id} />
+  </div>
+);
 
 const route = getRouteApi('/shell/webhooks/$id');
 

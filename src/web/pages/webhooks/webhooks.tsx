@@ -1,15 +1,29 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
-import { webhooksQuery } from '../../data/queries.ts';
+import { dashboardQuery, webhooksQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { AddWebhook } from './add-webhook.tsx';
-import { LastDay } from './last-day.tsx';
 import { WEBHOOK_HEAD, WebhookRow, WebhookRowSkeletons } from './webhook-row.tsx';
+import { Figure } from '../../ui/figure.tsx';
+
+/** The deliveries of all webhooks in the last 24 hours. */
+const LastDay = () => {
+  const { data, isError } = useQuery(dashboardQuery);
+  const { delivered_24h: delivered, failed_24h: failed = 0 } = data?.webhooks ?? {};
+  // The list shows its own error.
+  if (isError && !data) return null;
+  return (
+    <dl className="flex flex-wrap gap-x-6 sm:gap-x-8 gap-y-2 border-b border-line px-5 py-3">
+      <Figure name="Delivered (24h)" value={delivered} />
+      <Figure name="Failed attempts (24h)" value={data && failed} isBad={failed > 0} />
+    </dl>
+  );
+};
 
 const route = getRouteApi('/shell/webhooks');
 
