@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { currentPassword, newPassword } from '../accounts/schemas.ts';
-import { email } from '../http/input.ts';
+import { email } from '../shared/schemas/fields.ts';
 
 const token = z.string().max(256).meta({ description: 'The token of the link in the email.' });
 

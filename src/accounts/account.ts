@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { audit } from '../audit/audit.ts';
 import { type AccountRow, accounts } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
+import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import type { patchAccountInput } from './schemas.ts';
 
 export const getAccount = async ({ db, accountId }: Pick<Ctx, 'db' | 'accountId'>): Promise<AccountRow> => {

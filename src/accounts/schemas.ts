@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { AccountRow, UserRow } from '../db/schema.ts';
 import type { OpenBranch } from '../gate/rules/replies.ts';
-import { email, text } from '../http/input.ts';
+import { email, text } from '../shared/schemas/fields.ts';
 import { branchBody, movingTo, toBranch } from '../regions/schemas.ts';
 import {
   MAX_ALLOWED_ORIGINS,

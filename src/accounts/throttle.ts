@@ -4,7 +4,7 @@ import { throttles } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
-import { createLru } from '../shared/lru.ts';
+import { createLru } from '../shared/memory/lru.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
 
 type Outcome = 'success' | 'failure' | 'error';

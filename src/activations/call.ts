@@ -7,7 +7,7 @@ import type { AnsweredIn, VerifyReply } from '../gate/rules/replies.ts';
 import type { SeatCall } from '../gate/rules/seats.ts';
 import type { Verdict } from '../gate/rules/verdict.ts';
 import { askGate, branchOf, rememberEpoch } from '../shared/objects/address.ts';
-import type { PresentedKey } from '../shared/presented-key.ts';
+import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import { randomBase62 } from '../shared/crypto/random.ts';
 import type { Region } from '../shared/rules/regions.ts';
 import type { ApplicationRequest } from '../gate/rules/calls.ts';

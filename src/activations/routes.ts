@@ -9,7 +9,7 @@ import { allowAnyOrigin } from '../http/any-origin.ts';
 import { clientLocation } from '../http/client-location.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
-import { numberedPageQuery, pageQuery } from '../http/lists.ts';
+import { numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
 import type { EndpointDocs } from '../http/openapi.ts';
 import { answer, canSign, requireSigningKeys } from './answer.ts';
 import { callGate, isOfApplication } from './call.ts';

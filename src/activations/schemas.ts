@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { text } from '../http/input.ts';
-import { listOf } from '../http/lists.ts';
+import { text } from '../shared/schemas/fields.ts';
+import { listOf } from '../shared/schemas/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { LICENSE_STATES, MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
 import { MAX_OFFLINE_DAYS, MIN_LEASE_SECONDS } from '../shared/rules/terms.ts';

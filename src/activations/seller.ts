@@ -5,7 +5,7 @@ import type { LicenseRow } from '../db/schema.ts';
 import { findLicense } from '../licenses/find.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
-import { type PageInput, toPage } from '../shared/pages.ts';
+import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { tokenEndMs } from '../shared/rules/tokens.ts';
 import { requireSigningKeys, sign } from './answer.ts';

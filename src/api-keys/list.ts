@@ -2,7 +2,7 @@ import { and, desc, eq, isNull, lt } from 'drizzle-orm';
 import { apiKeys } from '../db/schema.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { type PageInput, toPage } from '../shared/pages.ts';
+import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { toApiKey } from './schemas.ts';
 
 export const listApiKeys = async ({ env, db, accountId }: Ctx, { limit, cursor }: PageInput) => {

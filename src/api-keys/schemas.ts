@@ -6,8 +6,8 @@ import {
   MAX_KEY_NAME_LENGTH,
   MAX_OVERLAP_HOURS,
 } from '../shared/rules/api-keys.ts';
-import { text } from '../http/input.ts';
-import { listOf } from '../http/lists.ts';
+import { text } from '../shared/schemas/fields.ts';
+import { listOf } from '../shared/schemas/lists.ts';
 import { canonicalBlock, MAX_ALLOWED_IPS } from '../shared/rules/ip-addresses.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 

@@ -4,7 +4,7 @@ import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/c
 import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
-import { toPage } from '../shared/pages.ts';
+import { toPage } from '../shared/schemas/lists.ts';
 import { type auditLogQuery, toAuditEntry } from './schemas.ts';
 
 /** The most entries that a page with an action looks through. If they don't fill the page, its cursor continues after them. */

@@ -1,13 +1,12 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { RateState } from '../gate/rules/rate.ts';
+import type { RateState } from '../shared/rules/rate.ts';
 import { clientAddress } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import { readConfig } from '../shared/config/config.ts';
 import { askGate, gateOf, rememberEpoch } from '../shared/objects/address.ts';
-import type { PresentedKey } from '../shared/presented-key.ts';
-import type { KeyScope } from '../shared/rules/api-keys.ts';
+import type { PresentedKey, KeyScope } from '../shared/rules/api-keys.ts';
 import { parseApiKey } from './api-key.ts';
 import {
   recallKeyRefusal,

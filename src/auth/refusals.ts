@@ -1,5 +1,5 @@
-import { createRefusalMemory } from '../gate/object/refusal-memory.ts';
-import type { PresentedKey } from '../shared/presented-key.ts';
+import { createRefusalMemory } from '../shared/memory/refusal-memory.ts';
+import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import type { Refusal } from '../gate/rules/replies.ts';
 
 // API keys and sessions that this isolate refuses again without calling their gate, and sessions without a D1 query. This
@@ -9,7 +9,7 @@ const KEYS_IN_MEMORY = 10_000;
 const SESSIONS_IN_MEMORY = 10_000;
 
 /** By fingerprint, because a key id alone doesn't authenticate a key. */
-const keyRefusals = createRefusalMemory(KEYS_IN_MEMORY);
+const keyRefusals = createRefusalMemory<Refusal>(KEYS_IN_MEMORY);
 
 export const recallKeyRefusal = (key: PresentedKey): Refusal | null =>
   keyRefusals.recall(key.fingerprint, Date.now());

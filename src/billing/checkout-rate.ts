@@ -1,6 +1,6 @@
-import { decideRate } from '../gate/rules/rate.ts';
+import { decideRate } from '../shared/rules/rate.ts';
 import { AppError } from '../shared/app-error.ts';
-import { createLru } from '../shared/lru.ts';
+import { createLru } from '../shared/memory/lru.ts';
 
 /** With bursts of two seconds' worth. */
 const CALLS_PER_SECOND = 20;

@@ -1,11 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { DatabaseCtx } from '../db/ctx.ts';
-import { isLive, payments, subscriptions } from '../db/schema.ts';
-import { accounts } from '../db/schema.ts';
+import { isLive, payments, subscriptions, accounts } from '../db/schema.ts';
 import { eventChange } from '../gate/worker/feed.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { GRACE_DAYS } from '../shared/rules/plans.ts';
-import { newEvent } from '../shared/events.ts';
+import { newEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
 import { type Effect, getEmail } from './effect.ts';
 import { accountWhileLive, activeAndUnpaid, endMarker, isRenewalRecorded } from './guards.ts';

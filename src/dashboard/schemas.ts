@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { accountDetailsBody } from '../accounts/schemas.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
-import { type WebhookEvent } from '../shared/events.ts';
+import { type WebhookEvent } from '../shared/text/events.ts';
 import type { LicenseState } from '../shared/rules/licenses.ts';
 
 const count = z.int().min(0);

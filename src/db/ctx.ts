@@ -1,4 +1,4 @@
-import type { PresentedKey } from '../shared/presented-key.ts';
+import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import type { Actor } from '../shared/rules/audit.ts';
 import type { AccountDatabase, FirstDatabase } from './client.ts';
 

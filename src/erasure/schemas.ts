@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { currentPassword } from '../accounts/schemas.ts';
-import { email } from '../http/input.ts';
+import { email } from '../shared/schemas/fields.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 
 export const eraseAccountInput = z

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { databaseOf, firstDatabase } from '../db/client.ts';
 import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import type { ErrorCode } from '../shared/app-error.ts';
-import type { PresentedKey } from '../shared/presented-key.ts';
+import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import type { Actor } from '../shared/rules/audit.ts';
 import { clientAddress } from './client-ip.ts';
 

@@ -1,31 +1,10 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
-import { MAX_EMAIL_LENGTH } from '../shared/rules/accounts.ts';
 import type { AppEnv } from './context.ts';
-import { issueMessage, toDetails } from './issues.ts';
+import { toDetails } from '../shared/schemas/issues.ts';
 import { documented } from './openapi.ts';
-
-// Without `jitless`, zod tries to generate code, which Workers don't allow.
-z.config({ jitless: true, customError: issueMessage });
-
-/** Text that isn't empty. JSON can contain lone surrogates but UTF-8 can't, so they are replaced with U+FFFD. */
-export const text = (maxLength: number) =>
-  z
-    .string()
-    .overwrite((value) => value.toWellFormed())
-    .trim()
-    .min(1)
-    .max(maxLength);
-
-export const email = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .max(MAX_EMAIL_LENGTH)
-  .pipe(z.email())
-  .meta({ format: 'email', examples: ['ada@example.com'] });
 
 export const MAX_BODY_BYTES = 64 * 1024;
 const MAX_DISCARDED_BYTES = 1024 * 1024;

@@ -8,7 +8,7 @@ import { commit, eventChange, pull } from '../gate/worker/feed.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
-import { licenseEvent } from '../shared/events.ts';
+import { licenseEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { findTerms } from '../products/products.ts';

@@ -4,7 +4,7 @@ import { licenseChanges, type LicenseRow, licenses } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { MAX_HISTORY_CHANGES, type StoredLicenseStatus } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
-import type { PageInput } from '../shared/pages.ts';
+import type { PageInput } from '../shared/schemas/lists.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import {

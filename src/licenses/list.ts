@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { licenses } from '../db/schema.ts';
 import type { LicenseState } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { toPage } from '../shared/pages.ts';
+import { toPage } from '../shared/schemas/lists.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
 import { normalizeTypedKey } from '../shared/rules/license-key.ts';
 import { type listLicensesQuery, toLicense } from './schemas.ts';

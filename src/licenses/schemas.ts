@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
+import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import type { LicenseRow } from '../db/schema.ts';
-import { email, text } from '../http/input.ts';
-import { listOf, numberedPageQuery, pageQuery } from '../http/lists.ts';
+import { email, text } from '../shared/schemas/fields.ts';
+import { listOf, numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
 import { isoDate, isoTime } from '../shared/rules/dates.ts';
 import {
   LICENSE_KEY_PATTERN,

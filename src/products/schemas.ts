@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ProductRow } from '../db/schema.ts';
-import { text } from '../http/input.ts';
-import { listOf } from '../http/lists.ts';
+import { text } from '../shared/schemas/fields.ts';
+import { listOf } from '../shared/schemas/lists.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { MAX_DURATION_DAYS } from '../shared/rules/licenses.ts';
 import {

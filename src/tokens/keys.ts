@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { createLru } from '../shared/lru.ts';
+import { createLru } from '../shared/memory/lru.ts';
 
 // An account's signing keys follow from the ring of signing secrets and the account's id, so none of them is stored.
 

@@ -4,7 +4,7 @@ import type { LicenseFields } from '../licenses/history.ts';
 import { EMPTY_COLUMNS, HISTORY_COLUMNS, HISTORY_FIELDS, toColumns } from '../licenses/schemas.ts';
 import { toProductTerms } from '../products/products.ts';
 import { newId } from '../shared/text/ids.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
+import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
 import type { ProductTerms } from '../shared/rules/terms.ts';
 import type { ImportOptions, ImportResult, LicenseLine, LineError, ProductLine } from './schemas.ts';

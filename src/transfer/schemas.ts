@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { fingerprint } from '../activations/schemas.ts';
-import { text } from '../http/input.ts';
-import { toDetails } from '../http/issues.ts';
+import { text } from '../shared/schemas/fields.ts';
+import { toDetails } from '../shared/schemas/issues.ts';
 import { createLicenseInput } from '../licenses/schemas.ts';
 import { productCode, putProductInput } from '../products/schemas.ts';
 import { isMetadataColumn } from '../shared/rules/import-lines.ts';

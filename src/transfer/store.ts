@@ -8,7 +8,7 @@ import { selectRow } from '../db/select-row.ts';
 import { type Change, commit, eventChange } from '../gate/worker/feed.ts';
 import { HISTORY_COLUMNS } from '../licenses/schemas.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
-import { licenseEvent } from '../shared/events.ts';
+import { licenseEvent } from '../shared/text/events.ts';
 import { MAX_HISTORY_CHANGES } from '../shared/rules/licenses.ts';
 import { MAX_PRODUCTS } from '../shared/rules/terms.ts';
 import { changedFields, type NewLicense, type PlannedLicense, type PlannedProduct } from './plan.ts';

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
 import { audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { type PageInput, toPage } from '../shared/pages.ts';
+import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { findEndpoint } from './endpoints.ts';
 import { outboxOf } from '../shared/objects/address.ts';

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../shared/events.ts';
+import type { WebhookEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
 import { openBacklog } from './backlog.ts';
 import { openDeliveries } from './delivery-store.ts';

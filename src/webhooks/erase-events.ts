@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../shared/events.ts';
+import type { WebhookEvent } from '../shared/text/events.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { type Deliveries, type DeliveryRow, toDelivery } from './delivery-store.ts';
 import type { Events } from './event-store.ts';

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../shared/events.ts';
+import type { WebhookEvent } from '../shared/text/events.ts';
 import { signingSecrets } from './endpoint-store.ts';
 import type { Delivery, Endpoint } from './outbox-tables.ts';
 

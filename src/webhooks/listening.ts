@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../shared/events.ts';
+import type { WebhookEvent } from '../shared/text/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 
 // Clients that listen poll for events with a cursor. Event ids can't be the cursor, because an event can arrive after a

@@ -1,5 +1,5 @@
 import type { EventName } from '../shared/rules/events.ts';
-import type { WebhookEvent } from '../shared/events.ts';
+import type { WebhookEvent } from '../shared/text/events.ts';
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 

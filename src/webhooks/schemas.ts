@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { listOf } from '../http/lists.ts';
+import { listOf } from '../shared/schemas/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { EVENT_NAMES, type EventName, TEST_EVENT } from '../shared/rules/events.ts';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from '../shared/rules/webhooks.ts';

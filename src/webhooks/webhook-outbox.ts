@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
-import { newEvent, type WebhookEvent } from '../shared/events.ts';
+import { newEvent, type WebhookEvent } from '../shared/text/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { eraseObject } from '../shared/objects/erase.ts';
 import { logError } from '../shared/text/log.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openOutgoing } from '../../src/gate/object/outgoing.ts';
 import { openRelay } from '../../src/gate/object/relay.ts';
 import type { Upkeep } from '../../src/gate/home/upkeep.ts';
-import { newEvent, type WebhookEvent } from '../../src/shared/events.ts';
+import { newEvent, type WebhookEvent } from '../../src/shared/text/events.ts';
 
 /** The largest value that Durable Object storage accepts, in bytes. */
 const LARGEST_TEXT = 2_000_000;

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parseApiKey } from '../../src/auth/api-key.ts';
 import { readReply } from '../../src/gate/rules/replies.ts';
 import type { SeatCall } from '../../src/gate/rules/seats.ts';
-import type { PresentedKey } from '../../src/shared/presented-key.ts';
+import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
 import { machineOf } from '../support/activations.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { evict, gate, kill, readGate, setUsage, statistics } from '../support/gate.ts';

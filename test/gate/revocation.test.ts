@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { parseApiKey } from '../../src/auth/api-key.ts';
-import type { PresentedKey } from '../../src/shared/presented-key.ts';
+import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
 import { readReply } from '../../src/gate/rules/replies.ts';
 import { signUp } from '../support/client.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calendarMonth } from '../../src/gate/rules/period.ts';
-import { currentRate, decideRate, decideSharedRate } from '../../src/gate/rules/rate.ts';
+import { currentRate, decideRate, decideSharedRate } from '../../src/shared/rules/rate.ts';
 import { decideVerdict } from '../../src/gate/rules/verdict.ts';
 
 const spendCalls = (calls: number, nowMs: number, callsPerSecond: number, from = 0) => {

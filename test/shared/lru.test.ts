@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLru } from '../../src/shared/lru.ts';
+import { createLru } from '../../src/shared/memory/lru.ts';
 
 test('createLru keeps recently used entries and a bounded number of entries', () => {
   const lru = createLru<number>(10);

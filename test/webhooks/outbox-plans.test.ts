@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { newEvent } from '../../src/shared/events.ts';
+import { newEvent } from '../../src/shared/text/events.ts';
 import { signUp } from '../support/client.ts';
 import { addEndpoint, loseHints, outbox } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';

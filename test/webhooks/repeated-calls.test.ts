@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { newEvent } from '../../src/shared/events.ts';
+import { newEvent } from '../../src/shared/text/events.ts';
 import type { Job } from '../../src/webhooks/jobs.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { addEndpoint, loseHints, outbox } from '../support/outbox.ts';

@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
-import { newEvent } from '../../src/shared/events.ts';
+import { newEvent } from '../../src/shared/text/events.ts';
 import type { Job } from '../../src/webhooks/jobs.ts';
 import { countStorage, noCounts } from '../bench/fixtures/count-storage.ts';
 import { signUp } from '../support/client.ts';

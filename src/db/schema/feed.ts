@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { WebhookEvent } from '../../shared/events.ts';
+import type { WebhookEvent } from '../../shared/text/events.ts';
 
 export const FEED_KINDS = ['account', 'key', 'license', 'product', 'erased', 'deleted', 'event'] as const;
 

@@ -1,4 +1,4 @@
-import { createLru } from '../../shared/lru.ts';
+import { createLru } from '../../shared/memory/lru.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
 import { mayKeep } from '../rules/acks.ts';
 import {

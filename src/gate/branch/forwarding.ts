@@ -1,4 +1,4 @@
-import { createLru } from '../../shared/lru.ts';
+import { createLru } from '../../shared/memory/lru.ts';
 import { within } from '../../shared/objects/within.ts';
 import type { Ledger } from '../object/ledger.ts';
 import type { ReplyText } from '../rules/replies.ts';

@@ -5,7 +5,7 @@ import { eraseObject } from '../../shared/objects/erase.ts';
 import { logError } from '../../shared/text/log.ts';
 import { migrateObject } from '../../shared/objects/migrations.ts';
 import { gateOf, rememberEpoch } from '../../shared/objects/address.ts';
-import type { PresentedKey } from '../../shared/presented-key.ts';
+import type { PresentedKey } from '../../shared/rules/api-keys.ts';
 import { allowRetries } from '../../shared/objects/retries.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { storedName } from '../../shared/objects/stored-name.ts';

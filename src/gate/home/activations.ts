@@ -1,5 +1,5 @@
 import { newId } from '../../shared/text/ids.ts';
-import { createLru } from '../../shared/lru.ts';
+import { createLru } from '../../shared/memory/lru.ts';
 import { FOREVER_MS, openActivationTable, TRANSFER_MS } from './activation-table.ts';
 import { openSeatHistory } from './seat-history.ts';
 import { isRecent, liveUntilMs, type SeatCounts, type Activation } from '../rules/seats.ts';

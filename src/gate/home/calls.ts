@@ -1,5 +1,4 @@
-import type { PresentedKey } from '../../shared/presented-key.ts';
-import type { KeyScope } from '../../shared/rules/api-keys.ts';
+import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { Applications } from './applications.ts';

@@ -1,4 +1,4 @@
-import { createLru } from '../../shared/lru.ts';
+import { createLru } from '../../shared/memory/lru.ts';
 import { candidateKeys } from '../../shared/rules/license-key.ts';
 import { hasTerms, type ProductTerms, resolveTerms, type Terms } from '../../shared/rules/terms.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense, FeedPosition, Rows } from '../rules/rows.ts';

@@ -1,6 +1,6 @@
 import type { AccountDatabase } from '../../db/client.ts';
 import { logError } from '../../shared/text/log.ts';
-import type { PresentedKey } from '../../shared/presented-key.ts';
+import type { PresentedKey } from '../../shared/rules/api-keys.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { Copy } from './copy.ts';
 import { readThrough } from './source.ts';

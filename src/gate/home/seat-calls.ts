@@ -1,5 +1,5 @@
 import type { ActivationEventName } from '../../shared/rules/events.ts';
-import { licenseEvent } from '../../shared/events.ts';
+import { licenseEvent } from '../../shared/text/events.ts';
 import { HOUR_MS } from '../../shared/rules/dates.ts';
 import { newId } from '../../shared/text/ids.ts';
 import type { Terms } from '../../shared/rules/terms.ts';

@@ -1,5 +1,5 @@
 import type { Copy } from './copy.ts';
-import { decideRate } from '../rules/rate.ts';
+import { decideRate } from '../../shared/rules/rate.ts';
 import type { MovedTo, Admission } from '../rules/replies.ts';
 
 const CALLS_PER_SECOND = 50;

@@ -3,7 +3,7 @@ import type { BatchResponse } from 'drizzle-orm/batch';
 import type { AccountDatabase } from '../../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses, products } from '../../db/schema.ts';
 import type { KeyScope } from '../../shared/rules/api-keys.ts';
-import type { WebhookEvent } from '../../shared/events.ts';
+import type { WebhookEvent } from '../../shared/text/events.ts';
 import { candidateKeys } from '../../shared/rules/license-key.ts';
 import type { ProductTerms } from '../../shared/rules/terms.ts';
 import type { FeedPosition, Rows } from '../rules/rows.ts';

@@ -1,4 +1,4 @@
-import { newEvent } from '../../shared/events.ts';
+import { newEvent } from '../../shared/text/events.ts';
 import type { Copy } from './copy.ts';
 import type { Ledger } from '../object/ledger.ts';
 import type { Outgoing } from '../object/outgoing.ts';

@@ -1,14 +1,13 @@
 import { equalInConstantTime } from '../../shared/crypto/hash.ts';
-import { createLru } from '../../shared/lru.ts';
-import type { PresentedKey } from '../../shared/presented-key.ts';
-import type { KeyScope } from '../../shared/rules/api-keys.ts';
+import { createLru } from '../../shared/memory/lru.ts';
+import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { includesAddress } from '../../shared/rules/ip-addresses.ts';
 import { effectivePlan, type Plan, PLANS } from '../../shared/rules/plans.ts';
 import type { Copy } from '../home/copy.ts';
-import { decideRate, decideSharedRate, raiseRate, type RateDecision } from '../rules/rate.ts';
+import { decideRate, decideSharedRate, raiseRate, type RateDecision } from '../../shared/rules/rate.ts';
 import type { Admission, Refusal } from '../rules/replies.ts';
 import type { CopiedKey } from '../rules/rows.ts';
-import { createRefusalMemory } from './refusal-memory.ts';
+import { createRefusalMemory } from '../../shared/memory/refusal-memory.ts';
 
 /** Memory for keys whose rate limit hasn't recovered. A key that was evicted from memory counts as recovered. */
 const KEYS_IN_MEMORY = 5_000;
@@ -40,7 +39,7 @@ export const openAdmission = (
   let share = shareOfRate(Date.now());
   /** Separate, so that an invalid key can't slow down a valid one. */
   const invalidKeys = createLru<number>(KEYS_IN_MEMORY);
-  const refusals = createRefusalMemory(KEYS_IN_MEMORY);
+  const refusals = createRefusalMemory<Refusal>(KEYS_IN_MEMORY);
 
   /**
    * Returns the refusal of a key that is still too fast. It holds until its time is up, at most 0.1 s, even if a new plan

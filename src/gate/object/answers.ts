@@ -1,5 +1,5 @@
-import { licenseEvent } from '../../shared/events.ts';
-import { createLru } from '../../shared/lru.ts';
+import { licenseEvent } from '../../shared/text/events.ts';
+import { createLru } from '../../shared/memory/lru.ts';
 import { isoDate } from '../../shared/rules/dates.ts';
 import type { AdmissionControl } from './admission.ts';
 import type { Applications } from '../home/applications.ts';

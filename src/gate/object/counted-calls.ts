@@ -1,4 +1,4 @@
-import { createLru } from '../../shared/lru.ts';
+import { createLru } from '../../shared/memory/lru.ts';
 
 /** The platform repeats a call for at most ten seconds, and an account makes a thousand a second at most. */
 const CALLS_IN_MEMORY = 10_000;

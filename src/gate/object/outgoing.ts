@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../shared/events.ts';
+import type { WebhookEvent } from '../../shared/text/events.ts';
 
 /** A stored value is limited to 2 MB, and an event has a few hundred characters. */
 const ROW_EVENTS = 200;

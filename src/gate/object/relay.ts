@@ -1,5 +1,5 @@
 import { coalesce, scheduleOnce } from '../../shared/objects/coalesce.ts';
-import type { WebhookEvent } from '../../shared/events.ts';
+import type { WebhookEvent } from '../../shared/text/events.ts';
 import { logError } from '../../shared/text/log.ts';
 import { outboxOf } from '../../shared/objects/address.ts';
 import type { Outgoing } from './outgoing.ts';

@@ -1,4 +1,4 @@
-import type { PresentedKey } from '../../shared/presented-key.ts';
+import type { PresentedKey } from '../../shared/rules/api-keys.ts';
 import type { SeatCall } from './seats.ts';
 
 // What an application asks.

@@ -1,6 +1,6 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import type { ApplicationVerdict } from './application-verdict.ts';
-import type { RateState } from './rate.ts';
+import type { RateState } from '../../shared/rules/rate.ts';
 import type { DayTraffic } from './traffic.ts';
 import type { Verdict } from './verdict.ts';
 import type { FeedPosition } from './rows.ts';

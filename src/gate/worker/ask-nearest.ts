@@ -1,5 +1,5 @@
 import { logError } from '../../shared/text/log.ts';
-import { createLru } from '../../shared/lru.ts';
+import { createLru } from '../../shared/memory/lru.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { within } from '../../shared/objects/within.ts';
 import { type AnsweredIn, readReply, type ReplyText, type VerifyReply } from '../rules/replies.ts';

@@ -6,7 +6,7 @@ import { jsonChunks, jsonValues } from '../../db/json-rows.ts';
 import { feed, FEED_KINDS } from '../../db/schema.ts';
 import { selectRow } from '../../db/select-row.ts';
 import { AppError } from '../../shared/app-error.ts';
-import type { WebhookEvent } from '../../shared/events.ts';
+import type { WebhookEvent } from '../../shared/text/events.ts';
 import { logError } from '../../shared/text/log.ts';
 import { gateOf } from '../../shared/objects/address.ts';
 import { randomBase62 } from '../../shared/crypto/random.ts';

@@ -1,4 +1,4 @@
-import { createLru } from '../../shared/lru.ts';
+import { createLru } from '../../shared/memory/lru.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import type { AnsweredIn, VerifyReply } from '../rules/replies.ts';
 import type { Wait } from '../rules/traffic.ts';

@@ -1,4 +1,4 @@
-import { createLru } from '../lru.ts';
+import { createLru } from '../memory/lru.ts';
 import type { Region } from '../rules/regions.ts';
 
 // An account's Durable Objects, which are addressed by its id. The first call to an object decides where it is placed,

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
-import { RATE_WINDOW_MS } from '../../../src/gate/rules/rate.ts';
+import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import { LEASE_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { CLOSE_AFTER_MS, OPEN_AFTER_CALLS } from '../../../src/gate/rules/opening.ts';

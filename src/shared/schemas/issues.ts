@@ -1,5 +1,5 @@
-import type * as z from 'zod';
-import type { ErrorDetail } from '../shared/app-error.ts';
+import * as z from 'zod';
+import type { ErrorDetail } from '../app-error.ts';
 
 // Validation messages. Each continues the field's name, as in "name must not be empty".
 
@@ -98,6 +98,9 @@ export const issueMessage = (issue: z.core.$ZodRawIssue): string => {
       return INVALID_FORMAT;
   }
 };
+
+// Without `jitless`, zod tries to generate code, which Workers don't allow.
+z.config({ jitless: true, customError: issueMessage });
 
 /** Returns the details of an error response. Each unknown field gets its own entry. */
 export const toDetails = (error: z.core.$ZodError): ErrorDetail[] =>

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { idPattern, type IdPrefix } from '../shared/text/ids.ts';
+import { idPattern, type IdPrefix } from '../text/ids.ts';
 
 /** The query parameters of every list. `cursor` identifies the last row of the previous page. */
 export const pageAfter = (cursor: RegExp) => ({
@@ -20,3 +20,18 @@ export const listOf = <T extends z.ZodType>(item: T) =>
       .nullable()
       .meta({ description: 'The cursor of the next page, or null on the last page.' }),
   });
+
+export interface PageInput {
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/** Builds a page from up to `limit + 1` rows. The extra row only shows that there is a next page. */
+export const toPage = <Row extends { id: string }, Item>(
+  rows: Row[],
+  limit: number,
+  toItem: (row: Row) => Item,
+) => {
+  const page = rows.slice(0, limit);
+  return { data: page.map(toItem), next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+};

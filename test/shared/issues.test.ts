@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-// Sets the messages, as it does for every route.
-import '../../src/http/input.ts';
-import { toDetails } from '../../src/http/issues.ts';
+import { toDetails } from '../../src/shared/schemas/issues.ts';
 import { call, type Json, signUp } from '../support/client.ts';
 
 const messagesOf = (schema: z.ZodType, input: unknown) => {

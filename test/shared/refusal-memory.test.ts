@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decideRate, type RateDecision } from '../../src/gate/rules/rate.ts';
-import { createRefusalMemory } from '../../src/gate/object/refusal-memory.ts';
+import { decideRate, type RateDecision } from '../../src/shared/rules/rate.ts';
+import { createRefusalMemory } from '../../src/shared/memory/refusal-memory.ts';
 import type { Refusal } from '../../src/gate/rules/replies.ts';
 
 const invalid = (holdsMs: number): Refusal => ({ refused: 'api_key_invalid', holdsMs });
@@ -20,7 +20,7 @@ test('remembering refusals changes no decision of the rate limit', () => {
   const pauses = fc.array(fc.oneof(fc.nat(5), fc.nat(300)), { maxLength: 300 });
   fc.assert(
     fc.property(rates, pauses, (callsPerSecond, gaps) => {
-      const memory = createRefusalMemory(10);
+      const memory = createRefusalMemory<Refusal>(10);
       let nowMs = 1_000_000;
       let recoveredAtMs = 0;
       for (const gap of gaps) {
@@ -38,7 +38,7 @@ test('remembering refusals changes no decision of the rate limit', () => {
 });
 
 test('a refusal is forgotten when its time is up', () => {
-  const memory = createRefusalMemory(10);
+  const memory = createRefusalMemory<Refusal>(10);
   memory.remember('key', invalid(100), 1_000);
   expect(memory.recall('key', 1_099)).toEqual(invalid(100));
   expect(memory.recall('key', 1_100)).toBeNull();
@@ -46,14 +46,14 @@ test('a refusal is forgotten when its time is up', () => {
 });
 
 test('a refusal that holds for a shorter time does not replace a longer one', () => {
-  const memory = createRefusalMemory(10);
+  const memory = createRefusalMemory<Refusal>(10);
   memory.remember('key', invalid(10_000), 1_000);
   memory.remember('key', invalid(100), 1_010);
   expect(memory.recall('key', 5_000)).toEqual(invalid(10_000));
 });
 
 test('a refusal is ignored after the clock was set back', () => {
-  const memory = createRefusalMemory(10);
+  const memory = createRefusalMemory<Refusal>(10);
   memory.remember('key', invalid(100), 9_000_000);
   expect(memory.recall('key', 1_000)).toBeNull();
   memory.remember('key', invalid(50), 1_000);
@@ -61,14 +61,14 @@ test('a refusal is ignored after the clock was set back', () => {
 });
 
 test('a refusal without a time is not remembered', () => {
-  const memory = createRefusalMemory(10);
+  const memory = createRefusalMemory<Refusal>(10);
   memory.remember('key', { refused: 'unavailable' }, 1_000);
   memory.remember('key', { refused: 'api_key_invalid' }, 1_000);
   expect(memory.recall('key', 1_000)).toBeNull();
 });
 
 test('memory is bounded', () => {
-  const memory = createRefusalMemory(10);
+  const memory = createRefusalMemory<Refusal>(10);
   for (let i = 0; i < 1_000; i++) memory.remember(`key-${i}`, invalid(100), 1_000);
   const remembered = Array.from({ length: 1_000 }, (_, i) => memory.recall(`key-${i}`, 1_000)).filter(
     Boolean,

@@ -1,10 +1,7 @@
-import { createLru } from '../../shared/lru.ts';
-import type { Refusal } from '../rules/replies.ts';
+import { createLru } from './lru.ts';
 
 /** Remembers refusals for as long as they hold, so that repeats are refused without deciding again. */
-export const createRefusalMemory = <R extends { refused: string; holdsMs?: number } = Refusal>(
-  size: number,
-) => {
+export const createRefusalMemory = <R extends { refused: string; holdsMs?: number }>(size: number) => {
   const held = createLru<{ refusal: R; fromMs: number; untilMs: number }>(size);
 
   return {

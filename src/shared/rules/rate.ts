@@ -1,6 +1,6 @@
 // The generic cell rate algorithm (GCRA): a key's rate is one number, the time at which it has fully recovered.
 
-import type { Plan } from '../../shared/rules/plans.ts';
+import type { Plan } from './plans.ts';
 
 export const RATE_WINDOW_MS = 2_000;
 
