@@ -34,12 +34,13 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     projects: [
       {
+        assetsInclude: ['**/*.gz'],
         plugins: [
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
               // The tests' accounts are in the second database, so that a query to the wrong database fails its test.
-              d1Databases: { DB2: 'second', EMPTY_DB: 'empty' },
+              d1Databases: { DB2: 'second' },
               bindings: {
                 DATABASES: 'DB, DB2@2020-01-01',
                 MIGRATIONS: await readD1Migrations('drizzle'),

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { triggerProblem } from './trigger-form.ts';
+import { migrationProblem } from './trigger-form.ts';
 
 // A migration that rebuilds a table can lose rows, so it must be reviewed and contain this line.
 const REVIEWED = '-- reviewed: loses nothing';
@@ -18,9 +18,12 @@ for (const name of migrations) {
     );
     process.exit(1);
   }
-  const problem = triggerProblem(sql);
+}
+
+for (const path of [...migrations.map((name) => join('drizzle', name)), 'scripts/carry-over-0.1.sql']) {
+  const problem = migrationProblem(readFileSync(path, 'utf8'));
   if (problem) {
-    console.error(`drizzle/${name} ${problem}`);
+    console.error(`${path} ${problem}`);
     process.exit(1);
   }
 }

@@ -9,7 +9,7 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
   ['lint rules enforce the layers', 'node', 'scripts/check-layers.ts'],
   ['types', 'tsc', '-b', 'src/web', 'examples'],
   [
-    'migrations match the schema, none drops a table without review, and triggers have a safe form',
+    'migrations match the schema, none drops a table without review, and all have a safe form',
     'node',
     'scripts/check-migrations.ts',
   ],

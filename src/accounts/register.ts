@@ -38,7 +38,6 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
     id: newId('acct'),
     homeRegion: null,
     ...fields,
-    passwordHash: '',
     plan: 'free',
     periodStart: null,
     periodEnd: null,

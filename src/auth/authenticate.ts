@@ -17,7 +17,7 @@ import {
   type SessionRefusal,
 } from './refusals.ts';
 import { readSessionToken } from './session-cookie.ts';
-import { findSession, hashToken, isSeenDue, noteSeen, sessionId } from './sessions.ts';
+import { findSession, hashToken, isSeenDue, noteSeen } from './sessions.ts';
 
 export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
   const policy = rate.policy ?? 'key';
@@ -108,7 +108,7 @@ const authenticateSession = async (c: Context<AppEnv>, isRateLimited: boolean) =
   if (isRateLimited) await admitSession(c, tokenHash, session.accountId);
   c.set('sessionHash', tokenHash);
   if (isSeenDue(session)) c.executionCtx.waitUntil(noteSeen(publicCtx(c), tokenHash));
-  return accountCtx(c, session.accountId, { kind: 'session', id: sessionId(session) });
+  return accountCtx(c, session.accountId, { kind: 'session', id: session.id });
 };
 
 const authenticateKey = async (c: Context<AppEnv>, apiKey: string) => {

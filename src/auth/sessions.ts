@@ -2,11 +2,9 @@ import { and, desc, eq, gt, inArray, lt, ne, type SQL } from 'drizzle-orm';
 import { sessions } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
-import { ID_BODY_LENGTH, newId } from '../shared/text/ids.ts';
+import { newId } from '../shared/text/ids.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
-import { isMinted, mintToken, SECRET_LENGTH } from './tagged-tokens.ts';
-
-// Session tokens that were issued before tags existed have none.
+import { isMinted, mintToken } from './tagged-tokens.ts';
 
 export const SESSION_MS = 30 * DAY_MS;
 const MAX_SESSIONS = 50;
@@ -15,21 +13,15 @@ const MAX_LISTED = 100;
 const MAX_USER_AGENT_LENGTH = 512;
 
 const TOKEN_PREFIX = 'lks_';
-const UNTAGGED = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${SECRET_LENGTH}}$`);
 
 export interface NewSession {
   token: string;
   expiresAt: number;
 }
 
-/** The first character of a tagged token's stored hash. It sorts after every hash of an untagged token. */
-const TAGGED_HASH_PREFIX = '~';
-
 /** Returns the hash under which a session is stored, or null if the token's format or tag is invalid. */
-export const hashToken = (ctx: PublicCtx, token: string): string | null => {
-  if (UNTAGGED.test(token)) return sha256(token);
-  return isMinted(ctx, TOKEN_PREFIX, token) ? TAGGED_HASH_PREFIX + sha256(token) : null;
-};
+export const hashToken = (ctx: PublicCtx, token: string): string | null =>
+  isMinted(ctx, TOKEN_PREFIX, token) ? sha256(token) : null;
 
 /** Returns a new session for the client, and the row to store. Only a hash of the token is stored. */
 export const newSession = (
@@ -43,7 +35,7 @@ export const newSession = (
   return {
     session: { token, expiresAt } satisfies NewSession,
     row: {
-      tokenHash: TAGGED_HASH_PREFIX + sha256(token),
+      tokenHash: sha256(token),
       accountId,
       createdAt: nowMs,
       expiresAt,
@@ -55,40 +47,12 @@ export const newSession = (
   };
 };
 
-const UNTAGGED_CHECK_MS = 60_000;
-let untaggedCheckedMs = -Infinity;
-let hasUntagged = true;
-
-/** Whether sessions without a tag remain. They are gone 30 days after the upgrade, so a forged one costs no read then. */
-const mayBeUntagged = async ({ firstDb }: PublicCtx): Promise<boolean> => {
-  const nowMs = Date.now();
-  if (Math.abs(nowMs - untaggedCheckedMs) >= UNTAGGED_CHECK_MS) {
-    const rows = await firstDb
-      .select({ accountId: sessions.accountId })
-      .from(sessions)
-      .where(lt(sessions.tokenHash, TAGGED_HASH_PREFIX))
-      .limit(1);
-    hasUntagged = rows.length > 0;
-    untaggedCheckedMs = nowMs;
-  }
-  return hasUntagged;
-};
-
 type SessionRow = typeof sessions.$inferSelect;
 
-/** Sessions of the previous release have no id of their own. */
-export const sessionId = ({ id, tokenHash }: Pick<SessionRow, 'id' | 'tokenHash'>): string =>
-  id ??
-  `ses_${sha256(tokenHash)
-    .replace(/[^0-9A-Za-z]/g, '0')
-    .slice(0, ID_BODY_LENGTH)}`;
-
 /** Returns a session that hasn't ended. */
-export const findSession = async (ctx: PublicCtx, tokenHash: string) => {
-  if (!tokenHash.startsWith(TAGGED_HASH_PREFIX) && !(await mayBeUntagged(ctx))) return null;
-  const [session] = await ctx.firstDb
+export const findSession = async ({ firstDb }: PublicCtx, tokenHash: string) => {
+  const [session] = await firstDb
     .select({
-      tokenHash: sessions.tokenHash,
       accountId: sessions.accountId,
       id: sessions.id,
       lastSeenAt: sessions.lastSeenAt,
@@ -102,7 +66,7 @@ const SEEN_MS = HOUR_MS;
 
 /** Whether it's time to note again when, and from where, the session was used. */
 export const isSeenDue = ({ lastSeenAt }: Pick<SessionRow, 'lastSeenAt'>): boolean =>
-  Date.now() - (lastSeenAt ?? 0) >= SEEN_MS;
+  Date.now() - lastSeenAt >= SEEN_MS;
 
 export const noteSeen = async ({ firstDb, ip }: PublicCtx, tokenHash: string): Promise<void> => {
   await firstDb.update(sessions).set({ lastSeenAt: Date.now(), ip }).where(eq(sessions.tokenHash, tokenHash));

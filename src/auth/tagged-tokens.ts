@@ -10,7 +10,7 @@ import { randomBase62, toBase62 } from '../shared/crypto/random.ts';
 type TokenPrefix = 'lks_' | 'lkt_';
 
 /** 256 random bits. */
-export const SECRET_LENGTH = 43;
+const SECRET_LENGTH = 43;
 /** 65 bits. */
 const TAG_LENGTH = 11;
 const PREFIX_LENGTH = 4;

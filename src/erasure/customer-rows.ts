@@ -80,25 +80,8 @@ const updateHistory = ({ db, accountId }: Ctx, rows: (AsRead & HistoryRow)[]) =>
 /** The time of the update: always later than the last one, so that others see that the license has changed. */
 const updateTime = (nowMs: number) => sql`max(${nowMs}, licenses.updated_at + 1)`;
 
-/**
- * Inserts empty rows into the history, at the time of the update that follows: otherwise a trigger takes it for an update by
- * an earlier release, and records what it overwrites.
- */
-const insertEmpty = ({ db, accountId }: Ctx, ids: string[], nowMs: number) =>
-  db.insert(licenseChanges).select(sql`
-    ${selectRow(licenseChanges, {
-      accountId: sql`account_id`,
-      licenseId: sql`id`,
-      seq: sql`(
-        SELECT coalesce(max(seq), 0) + 1 FROM license_changes
-        WHERE account_id = ${accountId} AND license_id = licenses.id)`,
-      at: updateTime(nowMs),
-      before: {},
-      after: {},
-    })} FROM licenses WHERE account_id = ${accountId} AND id ${inJson(ids)}`);
-
-/** Deletes these rows, and changes of nothing but the customer. */
-const deleteEmpty = ({ db, accountId }: Ctx, ids: string[]) =>
+/** Deletes changes of nothing but the customer, which are empty by now. */
+const deleteEmptied = ({ db, accountId }: Ctx, ids: string[]) =>
   db
     .delete(licenseChanges)
     .where(
@@ -206,9 +189,8 @@ const scrub = async (ctx: Ctx, ids: string[], email: string) => {
     [
       noteMachines(ctx, scrubbed, nowMs),
       ...updateHistory(ctx, rows),
-      insertEmpty(ctx, touched, nowMs),
       ...updates,
-      deleteEmpty(ctx, touched),
+      deleteEmptied(ctx, touched),
     ],
     [first, ...others],
   );

@@ -16,9 +16,8 @@ const UNKNOWN_SECRET = '?';
 
 const isLive = isNull(apiKeys.deletedAt);
 
-/** Keys that have to be sealed again, or whose secret id isn't known yet. */
-const isLeft = ({ sealing }: Config) =>
-  and(isLive, or(isSealedOtherwise(apiKeys.sealed, sealing), isNull(apiKeys.secretId)));
+/** Keys that have to be sealed again. */
+const isLeft = ({ sealing }: Config) => and(isLive, isSealedOtherwise(apiKeys.sealed, sealing));
 
 type Row = Pick<typeof apiKeys.$inferSelect, 'accountId' | 'id' | 'sealed'>;
 

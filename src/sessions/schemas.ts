@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { type listSessions, sessionId } from '../auth/sessions.ts';
+import type { listSessions } from '../auth/sessions.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 
 export const sessionBody = z
   .object({
     id: z.string(),
     created_at: z.iso.datetime(),
-    last_seen_at: z.iso.datetime().nullable().meta({ description: 'Brought up to date once an hour.' }),
+    last_seen_at: z.iso.datetime().meta({ description: 'Brought up to date once an hour.' }),
     ip: z.string().nullable(),
     user_agent: z.string().nullable(),
     current: z.boolean().meta({ description: 'Whether this session makes the call.' }),
@@ -26,9 +26,9 @@ export const endedSessionsBody = z
 type SessionRow = Awaited<ReturnType<typeof listSessions>>[number];
 
 export const toSession = (row: SessionRow, sessionHash: string | null): z.infer<typeof sessionBody> => ({
-  id: sessionId(row),
+  id: row.id,
   created_at: isoTime(row.createdAt),
-  last_seen_at: row.lastSeenAt === null ? null : isoTime(row.lastSeenAt),
+  last_seen_at: isoTime(row.lastSeenAt),
   ip: row.ip,
   user_agent: row.userAgent,
   current: row.tokenHash === sessionHash,

@@ -1,12 +1,12 @@
 import { auditFirst } from '../audit/audit.ts';
-import { endOtherSessions, endSession, listSessions, sessionId } from '../auth/sessions.ts';
+import { endOtherSessions, endSession, listSessions } from '../auth/sessions.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { sessions } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 
 /** Ends one of the account's sessions, which may be the caller's own. */
 export const endSessionById = async (ctx: UserCtx, id: string): Promise<void> => {
-  const found = (await listSessions(ctx, ctx.accountId)).find((session) => sessionId(session) === id);
+  const found = (await listSessions(ctx, ctx.accountId)).find((session) => session.id === id);
   if (!found) throw new AppError('not_found', { message: 'Session Not Found' });
   await ctx.firstDb.batch([endSession(ctx, found.tokenHash), auditFirst(ctx, 'session.end', id)]);
 };

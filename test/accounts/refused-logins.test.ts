@@ -162,8 +162,8 @@ test('a login deletes a limited number of expired throttles and sessions', async
       `INSERT INTO throttles (bucket, attempts, expires_at) ${rows} SELECT 'old-' || i, 1, i FROM n`,
     ),
     firstD1.prepare(
-      `INSERT INTO sessions (token_hash, account_id, created_at, expires_at)
-      ${rows} SELECT 'old-' || i, (SELECT account_id FROM users LIMIT 1), i, i FROM n`,
+      `INSERT INTO sessions (token_hash, account_id, created_at, expires_at, id, last_seen_at)
+      ${rows} SELECT 'old-' || i, (SELECT account_id FROM users LIMIT 1), i, i, 'ses_' || i, i FROM n`,
     ),
   ]);
   const left = async () => [

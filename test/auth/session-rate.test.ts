@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newSession } from '../../src/auth/sessions.ts';
+import { sessions } from '../../src/db/schema.ts';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { type Answer, call, type Customer, signUp } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate } from '../support/gate.ts';
-import { firstD1, publicCtx } from '../support/databases.ts';
+import { publicCtx } from '../support/databases.ts';
 
 const BURST = 250;
 
@@ -31,10 +32,7 @@ const withToken = (token: string, method = 'GET', path = '/api/account', body?: 
 /** Stores another session of the account and returns its token. */
 const addSession = async () => {
   const { session, row } = newSession(publicCtx, ada.accountId, Date.now());
-  await firstD1
-    .prepare('INSERT INTO sessions (token_hash, account_id, created_at, expires_at) VALUES (?, ?, ?, ?)')
-    .bind(row.tokenHash, row.accountId, row.createdAt, row.expiresAt)
-    .run();
+  await publicCtx.firstDb.insert(sessions).values(row);
   return session.token;
 };
 

@@ -1,8 +1,6 @@
 import { createScheduledController } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
-import { newId } from '../../src/shared/text/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
@@ -131,42 +129,6 @@ test('of two sandbox checkouts started at once one can be paid', async () => {
   expect(
     (await billingRowsOf(ada.accountId)).payments.filter(({ status }) => status === 'paid'),
   ).toHaveLength(1);
-});
-
-test('the migration keeps the newest of two pending payments and marks the other as replaced', async () => {
-  const ada = await signUp();
-  const other = await signUp();
-  await accountsD1.batch([
-    accountsD1.prepare('DROP INDEX payments_pending'),
-    accountsD1.prepare(
-      "CREATE INDEX payments_pending ON payments (account_id) WHERE payments.status = 'pending'",
-    ),
-  ]);
-  const rows = [
-    [ada.accountId, 'pending'],
-    [ada.accountId, 'paid'],
-    [ada.accountId, 'pending'],
-    [other.accountId, 'pending'],
-  ].map(([accountId, status]) => ({ id: newId('pay'), accountId, status }));
-  for (const { id, accountId, status } of rows) {
-    await accountsD1
-      .prepare(
-        `INSERT INTO payments (id, account_id, provider, plan, status, amount, currency, created_at)
-       VALUES (?, ?, 'stripe', 'pro', ?, 2900, 'usd', 1)`,
-      )
-      .bind(id, accountId, status)
-      .run();
-  }
-
-  const migration = env.MIGRATIONS.find(({ name }) => name.includes('one_pending_payment'));
-  await accountsD1.batch(migration!.queries.map((query) => accountsD1.prepare(query)));
-
-  const { results } = await accountsD1
-    .prepare(
-      `SELECT status FROM payments WHERE id IN (${rows.map(({ id }) => `'${id}'`).join()}) ORDER BY id`,
-    )
-    .all<{ status: string }>();
-  expect(results.map(({ status }) => status)).toEqual(['replaced', 'paid', 'pending', 'pending']);
 });
 
 test('deleting the account expires its checkout, so that nobody pays for it anymore', async () => {

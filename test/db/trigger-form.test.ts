@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { triggerProblem } from '../../scripts/trigger-form.ts';
+import { migrationProblem } from '../../scripts/trigger-form.ts';
 
 const GOOD = `CREATE TABLE t (a integer);
 --> statement-breakpoint
@@ -11,7 +11,7 @@ END;
 `;
 
 test('accepts a trigger in the form that D1 applies', () => {
-  expect(triggerProblem(GOOD)).toBeNull();
+  expect(migrationProblem(GOOD)).toBeNull();
 });
 
 test.for([
@@ -21,9 +21,21 @@ test.for([
   ['a bare CASE', GOOD.replace('(CASE', 'CASE').replace('END)', 'END')],
   ['a bare CASE', GOOD + GOOD.replace('(CASE', 'case').replace('END)', 'end')],
 ] as const)('rejects a trigger for its form: %s', ([problem, sql]) => {
-  expect(triggerProblem(sql)).toContain(problem);
+  expect(migrationProblem(sql)).toContain(problem);
 });
 
 test('accepts a migration without triggers in any form', () => {
-  expect(triggerProblem("SELECT case when 1 then 'begin' end;\r\n")).toBeNull();
+  expect(migrationProblem("SELECT case when 1 then 'begin' end;\r\n")).toBeNull();
+});
+
+test.for(["-- It doesn't end.", '-- The column "a".', "/* The first\n row's. */"])(
+  'rejects a quote in a comment: %s',
+  (comment) => {
+    expect(migrationProblem(`SELECT 1; ${comment}\nSELECT 2;`)).toContain('in a comment');
+  },
+);
+
+test('accepts quotes outside of comments, and `backticks` inside', () => {
+  const sql = `SELECT '--"it''s"', "a -- b" FROM \`t\`; -- The table \`t\`.\nSELECT 'x'; /* The end. */`;
+  expect(migrationProblem(sql)).toBeNull();
 });

@@ -1,12 +1,10 @@
-import { applyD1Migrations, createScheduledController } from 'cloudflare:test';
+import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { describe, expect, inject, test, vi } from 'vitest';
-import { checkPassword } from '../../src/accounts/passwords.ts';
+import { expect, inject, test, vi } from 'vitest';
 import { createAccount } from '../../src/accounts/register.ts';
 import worker from '../../src/index.ts';
-import { firstIdAt } from '../../src/shared/text/ids.ts';
 import { subscribe } from '../billing/sandbox.ts';
-import { call, register, signUp } from '../support/client.ts';
+import { call, signUp } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { month, newStripeCustomer, paidAtStripe, notify, signUpWithStripe } from '../support/stripe.ts';
@@ -109,75 +107,4 @@ test('a Stripe subscription that an earlier release began belongs to the first d
   await atStripe.put({ metadata: { latchkey_payment_id: paymentId } });
   expect((await notify('checkout.session.completed', checkoutSession(atStripe))).status).toBe(200);
   expect(await ada.apiLimit()).toBe(100_000);
-});
-
-describe('while the previous release still runs', () => {
-  /** Registers as the previous release does, in the only database that it knows. */
-  const registerBefore = async (email: string) => {
-    const id = `${firstIdAt('acct', Date.parse(ACCOUNTS[0].createdAt))}${crypto.randomUUID().slice(24)}`;
-    await env.DB.batch([
-      env.DB.prepare('INSERT INTO accounts (id, email, password_hash, created_at) VALUES (?, ?, ?, 0)').bind(
-        id,
-        email,
-        inject('credentials').passwordHash,
-      ),
-      env.DB.prepare(
-        'INSERT INTO sessions (token_hash, account_id, created_at, expires_at) VALUES (?, ?, 0, 0)',
-      ).bind(id, id),
-    ]);
-    return id;
-  };
-
-  test('an account that it registers can sign in to this release', async () => {
-    const email = 'registered-before@example.com';
-    const id = await registerBefore(email);
-    const { password } = inject('credentials');
-    const { status, body } = await call('POST', '/api/login', { body: { email, password } });
-    expect([status, body.account.id]).toEqual([200, id]);
-    expect((await call('POST', '/api/register', { body: { email, password } })).body.error.code).toBe(
-      'email_taken',
-    );
-  });
-
-  test('it finds the password hash of an account that this release has registered', async () => {
-    useFakeClock(ACCOUNTS[0].createdAt);
-    const ada = await register();
-    const hash = await env.DB.prepare('SELECT password_hash FROM accounts WHERE email = ?')
-      .bind(ada.email)
-      .first<string>('password_hash');
-    expect(await checkPassword(ada.password, hash ?? '')).toMatchObject({ matches: true });
-  });
-
-  test.for(ACCOUNTS)(
-    'it gets the error that it expects if the email address of an account in $own is taken',
-    async (row) => {
-      useFakeClock(row.createdAt);
-      const { email, accountId } = await register();
-      await expect(registerBefore(email)).rejects.toThrow('UNIQUE constraint failed: accounts.email');
-      const { results } = await env[row.own]
-        .prepare('SELECT id FROM accounts WHERE email = ?')
-        .bind(email)
-        .all();
-      expect(results).toEqual([{ id: accountId }]);
-    },
-  );
-});
-
-test('the migration to users keeps every user and session', async () => {
-  const d1 = env.EMPTY_DB;
-  const usersAt = env.MIGRATIONS.findIndex(({ name }) => name.endsWith('_users.sql'));
-  await applyD1Migrations(d1, env.MIGRATIONS.slice(0, usersAt));
-  await d1.exec(
-    "INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('a1', 'ada@example.com', 'hash', 1)",
-  );
-  await d1.exec("INSERT INTO sessions VALUES ('t1', 'a1', 2, 3)");
-  await applyD1Migrations(d1, env.MIGRATIONS);
-  const [users, sessions, keys] = await d1.batch([
-    d1.prepare('SELECT account_id, email, password_hash FROM users'),
-    d1.prepare('SELECT token_hash, account_id, created_at, expires_at FROM sessions'),
-    d1.prepare('PRAGMA foreign_key_list(sessions)'),
-  ]);
-  expect(users?.results).toEqual([{ account_id: 'a1', email: 'ada@example.com', password_hash: 'hash' }]);
-  expect(sessions?.results).toEqual([{ token_hash: 't1', account_id: 'a1', created_at: 2, expires_at: 3 }]);
-  expect(keys?.results).toMatchObject([{ table: 'users', from: 'account_id' }]);
 });

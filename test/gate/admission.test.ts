@@ -196,6 +196,7 @@ describe('an invalid key', () => {
       scope: 'full' as const,
       fingerprint,
       sealed: '',
+      secretId: '',
       maskedKey: '',
       createdAt: Date.now(),
     };

@@ -164,28 +164,6 @@ test('parallel edits of different fields each record exactly what they overwrote
   }
 });
 
-test('a change by the previous release, which leaves the history to a trigger, gets an entry', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense({ product: 'Orrery' });
-  const update = "UPDATE licenses SET status = 'suspended', product = NULL, updated_at = ? WHERE id = ?";
-  await accountsD1
-    .prepare(update)
-    .bind(NOON + 1_000, license.id)
-    .run();
-  vi.advanceTimersByTime(2_000);
-  await ada.asSession('POST', `${pathOf(license)}/reinstate`);
-  const { data } = await historyOf(ada, license);
-  expect(actions({ data })).toEqual(['reinstated', 'suspended', 'created']);
-  expect(data[1]).toEqual({
-    action: 'suspended',
-    at: '2027-03-10T12:00:01.000Z',
-    changes: [
-      { field: 'status', from: 'active', to: 'suspended' },
-      { field: 'product', from: 'Orrery', to: null },
-    ],
-  });
-});
-
 test('history rows that the former trigger wrote, with every field, are returned like newer rows', async () => {
   const ada = await signUp();
   const license = await ada.createLicense();

@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { PLAN_NAMES, PLANS } from '../../src/shared/rules/plans.ts';
 import { type Customer, signUp } from '../support/client.ts';
@@ -94,16 +93,4 @@ test('a granted plan raises the limit until it ends, but never lowers the limit 
   await pretendToHold(ada, PLANS.pro.licenseLimit);
   await grant({ plan: 'pro' });
   expect((await create(ada)).status).toBe(201);
-});
-
-test('the migration counts the licenses that exist already', async () => {
-  const ada = await signUp();
-  for (const fields of [{}, {}, { expires_at: '2999-12-31' }]) await ada.createLicense(fields);
-  await run('DELETE FROM license_totals WHERE account_id = ?', ada.accountId);
-  const migration = env.MIGRATIONS.find(({ name }) => name.includes('license_totals'));
-  await run(migration?.queries.at(-1) ?? '');
-  const total = accountsD1
-    .prepare('SELECT licenses FROM license_totals WHERE account_id = ?')
-    .bind(ada.accountId);
-  expect(await total.first('licenses')).toBe(3);
 });

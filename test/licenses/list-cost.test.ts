@@ -1,8 +1,6 @@
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test } from 'vitest';
 import { signUp } from '../support/client.ts';
 import { countRowsRead } from '../support/d1-queries.ts';
-import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { allPages, insertLicenses, list, products } from '../support/licenses.ts';
 
@@ -39,25 +37,4 @@ test('a search whose parts are common returns short pages, and its cursor leads 
   expect([products(third), third.next_cursor]).toEqual([['aaab, the oldest'], null]);
   const found = await allPages(ada, { q: 'aaab', status: 'active' });
   expect(found.flat()).toEqual(['aaab, the newest', 'aaab, the oldest']);
-});
-
-test('the migration adds existing licenses to the search index once', async () => {
-  const ada = await signUp();
-  await ada.createLicense({ product: 'Planisphere' });
-  await accountsD1
-    .prepare(
-      `DELETE FROM license_trigrams WHERE rowid IN
-      (SELECT index_row FROM license_words JOIN licenses USING (seq) WHERE account_id = ?)`,
-    )
-    .bind(ada.accountId)
-    .run();
-  expect(products(await list(ada, { q: 'planisphere' }))).toEqual([]);
-  const migration = env.MIGRATIONS.find(({ name }) => name.includes('license_trigrams'));
-  const backfill = migration?.queries.filter((query) => query.includes('BETWEEN')) ?? [];
-  const indexed = async () => {
-    const results = await accountsD1.batch(backfill.map((query) => accountsD1.prepare(query)));
-    return results.reduce((sum, { meta }) => sum + meta.changes, 0);
-  };
-  expect([(await indexed()) > 0, await indexed()]).toEqual([true, 0]);
-  expect(products(await list(ada, { q: 'planisphere' }))).toEqual(['Planisphere']);
 });

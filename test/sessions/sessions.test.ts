@@ -73,22 +73,6 @@ test('the last use of a session is written once an hour, with the address', asyn
   await expect.poll(() => seen('192.0.2.9')).toEqual(['2027-07-02T13:00:00.000Z', '192.0.2.8']);
 });
 
-test('a session of the previous release is listed and can be ended', async () => {
-  const ada = await register();
-  await login(ada);
-  const update = firstD1.prepare(
-    'UPDATE sessions SET id = NULL, last_seen_at = NULL, ip = NULL, user_agent = NULL WHERE account_id = ?',
-  );
-  await update.bind(ada.accountId).run();
-  const sessions = await listWith(ada.token);
-  const ids = sessions.map(({ id }) => id);
-  expect(new Set(ids).size).toBe(2);
-  for (const id of ids) expect(id).toMatch(/^ses_[0-9A-Za-z]{20}$/);
-  const other = sessions.find(({ current }) => !current);
-  expect((await ada.asSession('DELETE', `/api/sessions/${other.id}`)).status).toBe(200);
-  expect(await listWith(ada.token)).toHaveLength(1);
-});
-
 test('only a sign-in from an unknown browser sends an email, and neither the first nor a registration does', async () => {
   const email = `browsers-${crypto.randomUUID()}@example.com`;
   const ada = { ...(await register()), email, password: 'correct horse battery' };

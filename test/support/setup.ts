@@ -8,8 +8,6 @@ declare global {
     interface Env {
       MIGRATIONS: D1Migration[];
       DB2: D1Database;
-      /** A database without tables. */
-      EMPTY_DB: D1Database;
     }
   }
 }

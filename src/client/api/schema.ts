@@ -2155,8 +2155,11 @@ export interface components {
             id: string;
             /** Format: date-time */
             created_at: string;
-            /** @description Brought up to date once an hour. */
-            last_seen_at: string | null;
+            /**
+             * Format: date-time
+             * @description Brought up to date once an hour.
+             */
+            last_seen_at: string;
             ip: string | null;
             user_agent: string | null;
             /** @description Whether this session makes the call. */

@@ -13,8 +13,6 @@ export const accounts = sqliteTable(
     /** A copy of the user's email address, which the account's own work needs. */
     email: text().notNull(),
     name: text(),
-    /** Empty. Triggers fill it in for the previous release: see the migration `users`. */
-    passwordHash: text('password_hash').notNull(),
     plan: text({ enum: PLAN_NAMES }).notNull().default('free'),
     periodStart: integer('period_start'),
     periodEnd: integer('period_end'),
@@ -35,7 +33,6 @@ export const accounts = sqliteTable(
     createdAt: integer('created_at').notNull(),
   },
   (table) => [
-    index('accounts_by_email').on(table.email),
     index('accounts_to_erase')
       .on(table.eraseAt)
       .where(sql`${table.eraseAt} IS NOT NULL`),
@@ -75,10 +72,9 @@ export const sessions = sqliteTable(
       .references(() => users.accountId),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
-    /** Null for a session of the previous release. */
-    id: text(),
-    /** Of the last call, as of an hour ago at most. Null for a session of the previous release. */
-    lastSeenAt: integer('last_seen_at'),
+    id: text().notNull(),
+    /** Of the last call, as of an hour ago at most. */
+    lastSeenAt: integer('last_seen_at').notNull(),
     ip: text(),
     userAgent: text('user_agent'),
   },

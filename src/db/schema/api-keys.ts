@@ -15,8 +15,8 @@ export const apiKeys = sqliteTable(
     scope: text({ enum: KEY_SCOPES }).notNull(),
     fingerprint: text().notNull(),
     sealed: text().notNull(),
-    /** The entry of API_KEY_SECRET that the key needs. Null for a key that is older than the column, until it is sealed again. */
-    secretId: text('secret_id'),
+    /** The entry of API_KEY_SECRET that the key needs. */
+    secretId: text('secret_id').notNull(),
     maskedKey: text('masked_key').notNull(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at'),

@@ -39,7 +39,7 @@ export const objectStates = sqliteTable(
     /** 1 while a gate loads its copy of the account. */
     loading: integer().notNull(),
     /** Deliveries that wait for a retry, or too long for their first attempt. */
-    waiting: integer('retries').notNull(),
+    waiting: integer().notNull(),
     failingEndpoints: integer('failing_endpoints').notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.object] })],

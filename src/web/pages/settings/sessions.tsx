@@ -33,7 +33,7 @@ const SessionRow = ({ session }: { session: Session }) => {
     onError: showError,
   });
   const device = describeUserAgent(session.user_agent);
-  const lastSeen = <Time at={session.last_seen_at ?? session.created_at} />;
+  const lastSeen = <Time at={session.last_seen_at} />;
   const ip = session.ip ?? 'Unknown';
   return (
     <Tr>

@@ -1,1 +1,0 @@
-CREATE INDEX `licenses_by_email` ON `licenses` (`account_id`,lower("customer_email"),`seq`);

@@ -1,1 +1,0 @@
-CREATE INDEX `api_keys_deleted` ON `api_keys` (`account_id`,`deleted_at`) WHERE "api_keys"."deleted_at" IS NOT NULL;

@@ -1,3 +1,0 @@
-ALTER TABLE `subscriptions` ADD `checked_at` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
-ALTER TABLE `subscriptions` ADD `check_at` integer GENERATED ALWAYS AS (max(checked_at + 86400000, CASE status WHEN 'past_due' THEN 0 ELSE coalesce(ends_at, period_end) END)) VIRTUAL;--> statement-breakpoint
-CREATE INDEX `subscriptions_to_check` ON `subscriptions` (`check_at`) WHERE "subscriptions"."status" <> 'ended';

@@ -1,1 +1,0 @@
-CREATE INDEX `payments_to_prune` ON `payments` (`created_at`) WHERE "payments"."status" IN ('replaced', 'expired');

@@ -1,1 +1,0 @@
-CREATE INDEX `applied_facts_by_time` ON `applied_facts` (`applied_at`);

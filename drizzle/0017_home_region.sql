@@ -1,1 +1,0 @@
-ALTER TABLE `accounts` ADD `home_region` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `throttles` ADD `pending_until` integer DEFAULT 0 NOT NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX `licenses_by_product` ON `licenses` (`account_id`,`product`) WHERE "licenses"."product" IS NOT NULL;

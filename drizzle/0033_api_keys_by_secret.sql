@@ -1,1 +1,0 @@
-CREATE INDEX `api_keys_by_secret` ON `api_keys` (`secret_id`) WHERE "api_keys"."deleted_at" IS NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX `api_keys_by_sealing_key` ON `api_keys` (`sealed`) WHERE "api_keys"."deleted_at" IS NULL;

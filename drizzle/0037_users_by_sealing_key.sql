@@ -1,1 +1,0 @@
-CREATE INDEX `users_by_sealing_key` ON `users` (`two_factor_secret`) WHERE "users"."two_factor_secret" IS NOT NULL;

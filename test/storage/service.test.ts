@@ -1,0 +1,150 @@
+import { applyD1Migrations, reset, runDurableObjectAlarm } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { Webhook } from 'standardwebhooks';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { call, type Json, ORIGIN } from '../support/client.ts';
+import { atTime, useFakeClock } from '../support/fake-clock.ts';
+import { gate } from '../support/gate.ts';
+import { consume, loseHints, runOutboxAlarm } from '../support/outbox.ts';
+import type { Received } from '../support/receiver-server.ts';
+import { newReceiver } from '../support/receiver.ts';
+import {
+  carryOver,
+  DATABASES,
+  loadDatabase,
+  loadObject,
+  type Recorded,
+  readRelease,
+  type Release,
+  type Seller,
+} from './v0.1.0.ts';
+
+// A service of v0.1.0 that stopped in the midst of its work, carried over to this release as docs/running.md says. It must
+// answer and deliver what v0.1.0 would have.
+
+let release: Release;
+let ada: Seller;
+let receivers: Awaited<ReturnType<typeof newReceiver>>[];
+
+beforeEach(async () => {
+  receivers = [await newReceiver(), await newReceiver(), await newReceiver()];
+  release = await readRelease(receivers.map(({ url }) => url));
+  [ada] = release.sellers;
+  await atTime(release.nowMs, async () => {
+    await reset();
+    for (const name of DATABASES) {
+      await loadDatabase(release, name);
+      await carryOver(env[name]);
+      await applyD1Migrations(env[name], env.MIGRATIONS);
+    }
+    for (const object of release.objects) await loadObject(object);
+  });
+  useFakeClock(release.nowMs);
+  return loseHints().stop;
+});
+
+const asAda = (method: string, path: string, body?: unknown) =>
+  call(method, path, { body, headers: { authorization: `Bearer ${ada.session}` } });
+
+/** Fields that differ in each run, or that tell of the time of day. */
+const VOLATILE = new Set(['token', 'session', 'request_id', 'recent_events', 'delivered_24h']);
+
+const withoutVolatile = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(withoutVolatile);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !VOLATILE.has(name));
+  return Object.fromEntries(kept.map(([name, field]) => [name, withoutVolatile(field)]));
+};
+
+const answerTo = async ({ method, path, headers, body }: Recorded) => {
+  const answer = await call(method, path, { body, headers });
+  return { status: answer.status, answer: withoutVolatile(answer.body) };
+};
+
+test('each call is answered as v0.1.0 would have answered it', async () => {
+  await runDurableObjectAlarm(gate(ada.accountId));
+  for (const recorded of release.calls) {
+    const { method, path, body, status, answer } = recorded;
+    const title = `${method} ${path} ${JSON.stringify(body) ?? ''}`;
+    expect(await answerTo(recorded), title).toMatchObject({ status, answer });
+  }
+  expect(release.calls.length).toBeGreaterThan(100);
+});
+
+test('tokens of v0.1.0 are verified with the keys that the service has now', async () => {
+  const keys = createLocalJWKSet((await call('GET', `/api/v1/jwks/${ada.accountId}`)).body);
+  for (const token of release.tokens) {
+    const { payload } = await jwtVerify(token, keys, { audience: ada.accountId, currentDate: new Date() });
+    expect(payload).toMatchObject({ iss: ORIGIN, valid: true });
+  }
+  expect(release.tokens).toHaveLength(5);
+});
+
+/** Runs both alarms and the queue's consumer several times within five hours, in which every retry is due. */
+const deliverAll = async () => {
+  for (let hour = 0; hour < 5; hour++) {
+    await runDurableObjectAlarm(gate(ada.accountId));
+    await runOutboxAlarm(ada.accountId);
+    for (const id of ada.endpointIds) await consume({ account_id: ada.accountId, endpoint_id: id });
+    vi.advanceTimersByTime(HOUR_MS);
+  }
+};
+
+const readDeliveries = async (endpointId: string, isStored: (id: string) => boolean) => {
+  const { body } = await asAda('GET', `/api/webhooks/${endpointId}/deliveries?limit=100`);
+  const rows = body.data.map(({ event_id, event, status, attempts }: Json) => ({
+    event_id,
+    event,
+    status,
+    attempts: attempts.map(({ status_code }: Json) => status_code),
+  }));
+  return rows.filter(({ event_id: id }: Json) => isStored(id));
+};
+
+test('each event that waited is sent once, signed with the secrets that v0.1.0 has stored', async () => {
+  const stored = JSON.stringify([release.databases, release.objects]);
+  const isStored = (eventId: string) => stored.includes(eventId);
+  await deliverAll();
+  for (const { url, received } of receivers) {
+    const ids = (await received()).map(({ headers }) => headers['webhook-id'] ?? '');
+    expect(ids.filter(isStored).toSorted()).toEqual(release.sent[url]);
+  }
+  for (const id of ada.endpointIds)
+    expect(await readDeliveries(id, isStored)).toEqual(release.deliveries[id]);
+  expect(Object.values(release.sent).map(({ length }) => length)).toEqual([7, 4, 0]);
+
+  const lastEndpoint = (await asAda('GET', `/api/webhooks/${ada.endpointIds.at(-1)}`)).body;
+  const activations = (await receivers[0]?.received())?.filter(({ body }) =>
+    body.includes('activation.created'),
+  );
+  const secrets = [release.earlierSecret, lastEndpoint.secret];
+  const isSigned = ({ headers, body }: Received) => {
+    const signedAt = new Date(Number(headers['webhook-timestamp']) * 1_000);
+    const sent = headers['webhook-signature']?.split(' ') ?? [];
+    return secrets.every((secret) =>
+      sent.includes(new Webhook(secret).sign(headers['webhook-id'] ?? '', signedAt, body)),
+    );
+  };
+  expect(activations?.filter(isSigned)).toHaveLength(1);
+});
+
+test('what v0.1.0 has stored is exported', async () => {
+  const { body: lines } = await asAda('GET', '/api/export');
+  const { type, counts } = lines.at(-1);
+  expect(type).toBe('end');
+  expect(counts).toMatchObject({
+    product: 2,
+    license: 16,
+    activation: 7,
+    api_key: 3,
+    webhook: 4,
+    payment: 1,
+  });
+  const text = JSON.stringify(lines);
+  const paths = release.calls.map(({ path, status }) => (status === 200 ? path : ''));
+  const licenses = paths.filter((path) => /^\/api\/v1\/licenses\/lic_\w+$/.test(path));
+  expect(licenses.length).toBeGreaterThan(10);
+  for (const path of licenses) expect(text).toContain(path.split('/').at(-1));
+});
