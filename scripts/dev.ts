@@ -5,8 +5,8 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
 import { MAIL_PREVIEW, printMails } from './local-mail.ts';
-import { readConfig, readOperatorToken, readSigningKeys } from '../src/shared/config/config.ts';
-import { type DatabaseEntry, parseDatabases } from '../src/shared/config/databases.ts';
+import type { DatabaseEntry } from '../src/shared/config/databases.ts';
+import { readConfiguration } from '../src/shared/config/settings.ts';
 
 const SECRETS = '.dev.vars';
 
@@ -75,28 +75,16 @@ const applyMigrations = ({ binding }: DatabaseEntry) => {
     fail(`Could not apply the migrations to the local database ${binding}:\n${stdout}${stderr}`);
 };
 
-const readDatabases = () => {
-  const [, text] = /^DATABASES = "(.*)"$/m.exec(readFileSync('wrangler.toml', 'utf8')) ?? [];
-  try {
-    return parseDatabases(text);
-  } catch (error) {
-    return fail(`wrangler.toml: ${error instanceof Error ? error.message : String(error)}`);
-  }
-};
-
 if (!existsSync(SECRETS)) writeFreshSecrets();
 // A checkout from before there were tokens.
 if (!/^SIGNING_KEYS=/m.test(readFileSync(SECRETS, 'utf8')))
   appendFileSync(SECRETS, `\n${freshSigningKeys()}`);
 const secrets = parseEnv(readFileSync(SECRETS, 'utf8'));
-try {
-  readConfig(secrets);
-  readSigningKeys(secrets);
-  readOperatorToken(secrets);
-} catch (error) {
-  fail(`${SECRETS}: ${error instanceof Error ? error.message : String(error)}`);
-}
-readDatabases().forEach(applyMigrations);
+const [, DATABASES] = /^DATABASES = "(.*)"$/m.exec(readFileSync('wrangler.toml', 'utf8')) ?? [];
+const { settings, problems } = readConfiguration({ ...secrets, DATABASES });
+for (const problem of problems)
+  fail(`${problem.startsWith('DATABASES') ? 'wrangler.toml' : SECRETS}: ${problem}`);
+settings.databases.forEach(applyMigrations);
 
 // Picks any free port. Two checkouts that start at the same time would both find the default debugger port free.
 if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspector-port=0');

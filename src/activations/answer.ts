@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { ApplicationVerdict } from '../gate/rules/application-verdict.ts';
 import type { SeatCall } from '../gate/rules/seats.ts';
-import { readSigningKeys } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { type Statement, toClaims } from '../tokens/claims.ts';
 import { signToken } from '../tokens/jws.ts';
@@ -37,7 +37,7 @@ export const sign = async (
   statement: Statement,
   nowMs: number,
 ): Promise<string> => {
-  const [key] = await signingKeysOf(readSigningKeys(env), accountId);
+  const [key] = await signingKeysOf(settingsOf(env).signingKeys, accountId);
   if (!key) throw new Error('SIGNING_KEYS is empty.');
   return signToken(key, toClaims(origin, accountId, statement, nowMs));
 };
@@ -46,7 +46,7 @@ const canHaveToken = (call: SeatCall) => call !== 'deactivate';
 
 export const canSign = (env: Env): boolean => {
   try {
-    return readSigningKeys(env).length > 0;
+    return settingsOf(env).signingKeys.length > 0;
   } catch {
     return false;
   }
@@ -54,7 +54,8 @@ export const canSign = (env: Env): boolean => {
 
 /** Throws if a call's token couldn't be signed, so that the call neither counts nor takes a seat. */
 export const requireSigningKeys = (env: Env, call: SeatCall): void => {
-  if (canHaveToken(call)) readSigningKeys(env);
+  // Reading them throws.
+  if (canHaveToken(call)) void settingsOf(env).signingKeys;
 };
 
 interface Answered {

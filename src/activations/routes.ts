@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { admitKey, setRateHeaders, toRefusalError } from '../auth/authenticate.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { regionOf } from '../gate/worker/region-of.ts';
-import { readRegionSettings } from '../gate/regions/settings.ts';
 import type { SeatCall } from '../gate/rules/seats.ts';
 import { allowAnyOrigin } from '../http/any-origin.ts';
 import { clientLocation } from '../http/client-location.ts';
@@ -11,6 +10,7 @@ import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
 import type { EndpointDocs } from '../http/openapi.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { answer, canSign, requireSigningKeys } from './answer.ts';
 import { callGate, isOfApplication } from './call.ts';
 import {
@@ -88,7 +88,7 @@ const answerCall = async (c: Context<AppEnv>, call: SeatCall, sent: ApplicationI
   const key = c.get('key');
   const request = call === 'verify' && isPlain(sent) ? null : toRequest(sent);
   if (request !== null) requireSigningKeys(c.env, call);
-  const region = readRegionSettings(c.env).isOn ? regionOf(clientLocation(c)) : null;
+  const region = settingsOf(c.env).hasRegions ? regionOf(clientLocation(c)) : null;
   const reply = await callGate(c.env, key, call, sent.license_key, request, canSign(c.env), region);
   if (reply.region) c.header('Latchkey-Region', reply.region);
   if (reply.refused !== null) throw toRefusalError(c, reply);

@@ -3,7 +3,7 @@ import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { newId } from '../shared/text/ids.ts';
 import { seal } from '../shared/crypto/sealing.ts';
 import { maskApiKey, mintApiKey } from '../auth/api-key.ts';
@@ -12,10 +12,10 @@ import type { createApiKeyInput } from './schemas.ts';
 
 /** Returns a new key, and the columns that every new key has of its own. */
 export const newApiKey = async ({ env, accountId }: Ctx) => {
-  const config = readConfig(env);
+  const { apiKeySecrets, sealing } = settingsOf(env);
   const id = newId('key');
-  const { apiKey, fingerprint, secretId } = mintApiKey(config.apiKeySecrets, accountId, id);
-  const sealed = await seal(config.sealing, apiKey, [accountId, id]);
+  const { apiKey, fingerprint, secretId } = mintApiKey(apiKeySecrets, accountId, id);
+  const sealed = await seal(sealing, apiKey, [accountId, id]);
   const columns = { id, fingerprint, secretId, sealed, maskedKey: maskApiKey(apiKey), createdAt: Date.now() };
   return { apiKey, columns };
 };

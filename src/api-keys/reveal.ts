@@ -1,7 +1,7 @@
 import { gateOf } from '../shared/objects/address.ts';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { unseal } from '../shared/crypto/sealing.ts';
 import { findApiKey } from './find.ts';
 
@@ -9,7 +9,7 @@ export const revealApiKey = async (ctx: Ctx, id: string) => {
   const row = await findApiKey(ctx, id);
   // Before the answer, so that no key is revealed without an entry.
   await audit(ctx, 'api_key.reveal', id);
-  const apiKey = await unseal(readConfig(ctx.env).sealing, row.sealed, [ctx.accountId, id]);
+  const apiKey = await unseal(settingsOf(ctx.env).sealing, row.sealed, [ctx.accountId, id]);
   const [lastUsedMs = null] = await gateOf(ctx.env, ctx.accountId).keysLastUsedMs([id]);
   return { row, apiKey, lastUsedMs };
 };

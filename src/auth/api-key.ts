@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { ParsedKey } from '../shared/rules/api-keys.ts';
-import type { ApiKeySecrets } from '../shared/config/config.ts';
+import type { ApiKeySecrets } from '../shared/config/parse.ts';
 import { equalInConstantTime, sha256 } from '../shared/crypto/hash.ts';
 import { ID_BODY_LENGTH } from '../shared/text/ids.ts';
 import { randomBase62, toBase62 } from '../shared/crypto/random.ts';

@@ -4,7 +4,7 @@ import type { RateState } from '../shared/rules/rate.ts';
 import { clientAddress } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { askGate, gateOf, rememberEpoch } from '../shared/objects/address.ts';
 import type { PresentedKey, KeyScope } from '../shared/rules/api-keys.ts';
 import { parseApiKey } from './api-key.ts';
@@ -40,7 +40,7 @@ export const toRefusalError = (c: Context<AppEnv>, refusal: SessionRefusal): App
 
 /** Parses an API key and checks its tag, without any lookup. Throws if the key's last refusal still holds. */
 export const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => {
-  const parsed = parseApiKey(readConfig(c.env).apiKeySecrets, apiKey);
+  const parsed = parseApiKey(settingsOf(c.env).apiKeySecrets, apiKey);
   if (!parsed) throw INVALID_KEY;
   const key = { ...parsed, ip: clientAddress(c) };
   c.set('key', key);

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { PublicCtx } from '../db/ctx.ts';
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { equalInConstantTime } from '../shared/crypto/hash.ts';
 import { randomBase62, toBase62 } from '../shared/crypto/random.ts';
 
@@ -21,7 +21,7 @@ const computeTag = (apiKeySecret: string, body: string) =>
 
 export const mintToken = ({ env }: Pick<PublicCtx, 'env'>, prefix: TokenPrefix): string => {
   const body = prefix + randomBase62(SECRET_LENGTH);
-  return body + computeTag(readConfig(env).apiKeySecrets[0], body);
+  return body + computeTag(settingsOf(env).apiKeySecrets[0], body);
 };
 
 /** Whether the token's format and tag are valid. */
@@ -29,5 +29,5 @@ export const isMinted = ({ env }: Pick<PublicCtx, 'env'>, prefix: TokenPrefix, t
   if (!token.startsWith(prefix) || token.length !== BODY_LENGTH + TAG_LENGTH) return false;
   if (!/^[0-9A-Za-z]+$/.test(token.slice(PREFIX_LENGTH))) return false;
   const [body, tag] = [token.slice(0, BODY_LENGTH), token.slice(BODY_LENGTH)];
-  return readConfig(env).apiKeySecrets.some((secret) => equalInConstantTime(computeTag(secret, body), tag));
+  return settingsOf(env).apiKeySecrets.some((secret) => equalInConstantTime(computeTag(secret, body), tag));
 };

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import * as z from 'zod';
 import type { PaymentRow } from '../db/schema.ts';
 import { equalInConstantTime } from '../shared/crypto/hash.ts';
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { newId } from '../shared/text/ids.ts';
 import { addMonths } from '../shared/rules/dates.ts';
 import { type Fact, plannedEnd, type Provider } from './provider.ts';
@@ -20,7 +20,7 @@ const notificationBody = z.object({
 });
 
 const sign = (env: Env, body: string) =>
-  createHmac('sha256', `sandbox ${readConfig(env).apiKeySecrets[0]}`)
+  createHmac('sha256', `sandbox ${settingsOf(env).apiKeySecrets[0]}`)
     .update(body)
     .digest('base64url');
 

@@ -6,19 +6,24 @@ const API_VERSION = '2026-10-28.endive';
 const PAYMENT_ID_KEY = 'latchkey_payment_id';
 const ACCOUNT_ID_KEY = 'latchkey_account_id';
 
-const client = (env: Env) => {
-  const base = env.STRIPE_API_BASE ? new URL(env.STRIPE_API_BASE) : null;
-  return new Stripe(env.STRIPE_SECRET_KEY ?? '', {
+export interface StripeAccess {
+  secretKey: string;
+  webhookSecret: string;
+  /** Another address of Stripe's API, in tests. */
+  apiUrl: URL | null;
+}
+
+const client = ({ secretKey, apiUrl }: StripeAccess) =>
+  new Stripe(secretKey, {
     apiVersion: API_VERSION,
     httpClient: Stripe.createFetchHttpClient(),
     maxNetworkRetries: 2,
-    ...(base && {
-      host: base.hostname,
-      port: Number(base.port),
-      protocol: base.protocol === 'http:' ? 'http' : 'https',
+    ...(apiUrl && {
+      host: apiUrl.hostname,
+      port: Number(apiUrl.port),
+      protocol: apiUrl.protocol === 'http:' ? 'http' : 'https',
     }),
   });
-};
 
 const isMissing = (error: unknown) =>
   error instanceof Stripe.errors.StripeError && error.code === 'resource_missing';
@@ -117,8 +122,8 @@ const sessionParams = (checkout: Checkout): Stripe.Checkout.SessionCreateParams 
 /** A customer may be waiting for the state of a checkout, and the question is repeated anyway. */
 const READ_STATE_OPTIONS = { timeout: 5_000, maxNetworkRetries: 0 };
 
-export const stripe = (env: Env): Provider => {
-  const api = client(env);
+export const stripe = (access: StripeAccess): Provider => {
+  const api = client(access);
   const getSubscription = (ref: string, options?: Stripe.RequestOptions) =>
     api.subscriptions.retrieve(ref, { expand: ['latest_invoice'] }, options);
   return {
@@ -174,7 +179,7 @@ export const stripe = (env: Env): Provider => {
         event = await api.webhooks.constructEventAsync(
           body,
           headers.get('stripe-signature') ?? '',
-          env.STRIPE_WEBHOOK_SECRET ?? '',
+          access.webhookSecret,
         );
       } catch {
         return null;

@@ -1,6 +1,6 @@
 import { drizzle, type DrizzleD1Database } from 'drizzle-orm/d1';
-import { ConfigError } from '../shared/config/config.ts';
-import { chooseDatabase, type DatabaseEntry, parseDatabases } from '../shared/config/databases.ts';
+import { chooseDatabase, type DatabaseEntry } from '../shared/config/databases.ts';
+import { ConfigError, settingsOf } from '../shared/config/settings.ts';
 
 // Every database has all tables, but each row has one place. The first database stores what all accounts share: users,
 // sessions and throttles. Everything that belongs to an account is in the account's own database, which may be the first.
@@ -34,7 +34,7 @@ const databasesByEnv = new WeakMap<Env, [NamedDatabase, ...NamedDatabase[]]>();
 export const accountDatabases = (env: Env): [NamedDatabase, ...NamedDatabase[]] => {
   let databases = databasesByEnv.get(env);
   if (!databases) {
-    const [first, ...others] = parseDatabases(env.DATABASES);
+    const [first, ...others] = settingsOf(env).databases;
     databases = [openDatabase(env, first), ...others.map((entry) => openDatabase(env, entry))];
     databasesByEnv.set(env, databases);
   }

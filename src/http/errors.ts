@@ -2,7 +2,7 @@ import type { Context, ErrorHandler } from 'hono';
 import * as z from 'zod';
 import { isDatabaseError } from '../db/errors.ts';
 import { AppError, type ErrorCode } from '../shared/app-error.ts';
-import { ConfigError } from '../shared/config/config.ts';
+import { ConfigError } from '../shared/config/settings.ts';
 import { describeError } from '../shared/text/log.ts';
 import type { AppEnv } from './context.ts';
 

@@ -1,7 +1,7 @@
 import { consumeAttempts, operatorLimits } from '../accounts/throttle.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { readOperatorToken } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { equalInConstantTime, sha256 } from '../shared/crypto/hash.ts';
 
 const BEARER = /^Bearer +(\S+)$/i;
@@ -15,7 +15,7 @@ export const checkOperatorToken = async (
   authorization: string | undefined,
   address: string,
 ): Promise<void> => {
-  const token = readOperatorToken(ctx.env);
+  const { operatorToken: token } = settingsOf(ctx.env);
   if (token === null) throw new AppError('not_found');
   const presented = BEARER.exec(authorization ?? '')?.[1];
   // Hashes have the same length, and how much of them agrees tells nothing about the token.

@@ -3,7 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch';
 import { secretIdFor, secretIdOf } from '../auth/api-key.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { apiKeys } from '../db/schema.ts';
-import type { Config } from '../shared/config/config.ts';
+import type { Settings } from '../shared/config/settings.ts';
 import { isReadable, isSealedOtherwise } from './sealed-with.ts';
 import { logError } from '../shared/text/log.ts';
 import { seal, sealingKeyOf, unseal } from '../shared/crypto/sealing.ts';
@@ -17,11 +17,11 @@ const UNKNOWN_SECRET = '?';
 const isLive = isNull(apiKeys.deletedAt);
 
 /** Keys that have to be sealed again. */
-const isLeft = ({ sealing }: Config) => and(isLive, isSealedOtherwise(apiKeys.sealed, sealing));
+const isLeft = ({ sealing }: Settings) => and(isLive, isSealedOtherwise(apiKeys.sealed, sealing));
 
 type Row = Pick<typeof apiKeys.$inferSelect, 'accountId' | 'id' | 'sealed'>;
 
-const resealedFields = async ({ sealing, apiKeySecrets }: Config, { accountId, id, sealed }: Row) => {
+const resealedFields = async ({ sealing, apiKeySecrets }: Settings, { accountId, id, sealed }: Row) => {
   const owner = [accountId, id];
   const apiKey = await unseal(sealing, sealed, owner);
   return {
@@ -35,16 +35,16 @@ const isUnchanged = ({ accountId, id, sealed }: Row) =>
   and(eq(apiKeys.accountId, accountId), eq(apiKeys.id, id), eq(apiKeys.sealed, sealed));
 
 /** Seals the next API keys of a database again. */
-export const resealKeys = async (db: AccountDatabase, config: Config): Promise<void> => {
+export const resealKeys = async (db: AccountDatabase, settings: Settings): Promise<void> => {
   const rows = await db
     .select({ accountId: apiKeys.accountId, id: apiKeys.id, sealed: apiKeys.sealed })
     .from(apiKeys)
-    .where(and(isLeft(config), isReadable(apiKeys.sealed, config.sealing)))
+    .where(and(isLeft(settings), isReadable(apiKeys.sealed, settings.sealing)))
     .limit(KEYS_PER_CALL);
   const updates: BatchItem<'sqlite'>[] = [];
   for (const row of rows) {
     try {
-      const fields = await resealedFields(config, row);
+      const fields = await resealedFields(settings, row);
       updates.push(db.update(apiKeys).set(fields).where(isUnchanged(row)));
     } catch (error) {
       logError('reseal_failed', error, { account_id: row.accountId, api_key_id: row.id });
@@ -55,14 +55,14 @@ export const resealKeys = async (db: AccountDatabase, config: Config): Promise<v
 };
 
 /** Counts the API keys that have to be sealed again, and those that need an old entry of API_KEY_SECRET. */
-export const countKeys = async (db: AccountDatabase, config: Config) => {
+export const countKeys = async (db: AccountDatabase, settings: Settings) => {
   const needsOldSecret = and(
     isLive,
-    ne(apiKeys.secretId, secretIdOf(config.apiKeySecrets[0])),
+    ne(apiKeys.secretId, secretIdOf(settings.apiKeySecrets[0])),
     or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, Date.now())),
   );
   const [[left], [old]] = await db.batch([
-    db.select({ n: count() }).from(apiKeys).where(isLeft(config)),
+    db.select({ n: count() }).from(apiKeys).where(isLeft(settings)),
     db.select({ n: count() }).from(apiKeys).where(needsOldSecret),
   ]);
   return { left: left?.n ?? 0, oldSecretKeys: old?.n ?? 0 };

@@ -1,5 +1,5 @@
 import { accountDatabases, firstDatabase } from '../db/client.ts';
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { countKeys, resealKeys } from './reseal-keys.ts';
 import { resealOutboxes } from './reseal-outboxes.ts';
 import { and, count, eq, isNotNull } from 'drizzle-orm';
@@ -44,14 +44,14 @@ const resealTwoFactor = async (env: Env, ring: SealingRing): Promise<number> => 
  * accounts whose webhook secrets haven't been looked at. Call it again until that is 0.
  */
 export const reseal = async (env: Env, restarts: boolean) => {
-  const config = readConfig(env);
+  const settings = settingsOf(env);
   const databases = accountDatabases(env);
-  for (const { db } of databases) await resealKeys(db, config);
-  let left = await resealTwoFactor(env, config.sealing);
-  left += await resealOutboxes(env, config.sealing, restarts);
+  for (const { db } of databases) await resealKeys(db, settings);
+  let left = await resealTwoFactor(env, settings.sealing);
+  left += await resealOutboxes(env, settings.sealing, restarts);
   let oldSecretKeys = 0;
   for (const { db } of databases) {
-    const counts = await countKeys(db, config);
+    const counts = await countKeys(db, settings);
     left += counts.left;
     oldSecretKeys += counts.oldSecretKeys;
   }

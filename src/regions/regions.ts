@@ -1,10 +1,10 @@
 import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { readRegionSettings } from '../gate/regions/settings.ts';
 import { quantileMs, readRouteName, type Route, sumRoutes } from '../gate/rules/traffic.ts';
 import { TRAFFIC_DAYS } from '../gate/home/traffic-table.ts';
 import type { OpenBranch, RegionStatistics } from '../gate/rules/replies.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
 import { findMove } from './home.ts';
@@ -14,7 +14,7 @@ const NOTHING: RegionStatistics = { branches: [], routes: {} };
 
 /** Returns the open branches of the account's gate. There are none while regions are off. */
 export const listBranches = async ({ env, accountId }: Ctx): Promise<OpenBranch[]> =>
-  readRegionSettings(env).isOn ? (await gateOf(env, accountId).regionStatistics(null)).branches : [];
+  settingsOf(env).hasRegions ? (await gateOf(env, accountId).regionStatistics(null)).branches : [];
 
 const figuresOf = ({ calls, waits }: Route) => ({
   calls,
@@ -38,7 +38,7 @@ const toRegions = (routes: RegionStatistics['routes']): z.infer<typeof regionsBo
 export const getRegions = async (ctx: Ctx): Promise<z.infer<typeof regionsBody>> => {
   const { env, accountId } = ctx;
   const fromDate = addDays(isoDate(Date.now()), 1 - TRAFFIC_DAYS);
-  const enabled = readRegionSettings(env).isOn;
+  const enabled = settingsOf(env).hasRegions;
   const [{ homeRegion }, movingTo, { branches, routes }] = await Promise.all([
     getAccount(ctx),
     findMove(ctx),

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
-import { checkRegionSettings } from '../gate/regions/settings.ts';
 import { hasMail } from '../mail/send.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { ConfigError, readConfig, readOperatorToken, readSigningKeys } from '../shared/config/config.ts';
+import { ConfigError, problemsOf, settingsOf } from '../shared/config/settings.ts';
 import { logError } from '../shared/text/log.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
@@ -40,9 +39,10 @@ const findOutage = async ({ binding, db }: NamedDatabase): Promise<string[]> => 
   }
 };
 
-const findConfigError = (read: () => unknown): string | null => {
+/** Returns what is wrong with DATABASES, or null. */
+const findDatabasesProblem = (env: Env): string | null => {
   try {
-    read();
+    accountDatabases(env);
     return null;
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
@@ -51,7 +51,7 @@ const findConfigError = (read: () => unknown): string | null => {
 };
 
 const queryDatabases = async (env: Env): Promise<string> => {
-  if (findConfigError(() => accountDatabases(env))) return 'not checked';
+  if (findDatabasesProblem(env)) return 'not checked';
   const outages = (await Promise.all(accountDatabases(env).map(findOutage))).flat();
   return outages.length === 0 ? 'ok' : `unavailable: ${outages.join(', ')}`;
 };
@@ -71,23 +71,17 @@ const checkDatabases = async (env: Env): Promise<string> => {
   return Promise.race([lastCheck.result, timedOut]);
 };
 
-const checkConfiguration = (env: Env): string =>
-  findConfigError(() => {
-    readConfig(env);
-    readSigningKeys(env);
-    readOperatorToken(env);
-    accountDatabases(env);
-    checkRegionSettings(env);
-  }) ?? 'ok';
+const checkConfiguration = (env: Env): string => problemsOf(env)[0] ?? findDatabasesProblem(env) ?? 'ok';
 
 export const checkHealth = async (env: Env): Promise<z.infer<typeof healthBody>> => {
   const checks = { database: await checkDatabases(env), configuration: checkConfiguration(env) };
+  const { mailPreview } = settingsOf(env);
   const mail = hasMail(env) ? 'ok' : 'not_configured';
   return {
     status: Object.values(checks).every((check) => check === 'ok') ? 'ok' : 'degraded',
     version: packageJson.version,
     time: isoTime(Date.now()),
     checks: { ...checks, mail },
-    ...(env.MAIL_PREVIEW !== undefined && { mail_preview: env.MAIL_PREVIEW }),
+    ...(mailPreview !== null && { mail_preview: mailPreview }),
   };
 };

@@ -4,7 +4,7 @@ import { endpoint } from '../auth/endpoint.ts';
 import { allowAnyOrigin } from '../http/any-origin.ts';
 import type { AppEnv } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
-import { readSigningKeys } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { idPattern } from '../shared/text/ids.ts';
 import { keySetOf } from './jws.ts';
 import { signingKeysOf } from './keys.ts';
@@ -44,7 +44,7 @@ export const tokenRoutes = new Hono<AppEnv>().use('/:account_id', allowAnyOrigin
   async (c) => {
     const accountId = c.req.param('account_id');
     if (!ACCOUNT_ID.test(accountId)) throw new AppError('not_found');
-    const keys = await signingKeysOf(readSigningKeys(c.env), accountId);
+    const keys = await signingKeysOf(settingsOf(c.env).signingKeys, accountId);
     const keySet = await keySetOf(accountId, keys);
     c.header('Cache-Control', 'public, max-age=300');
     return c.json(keySet, 200);

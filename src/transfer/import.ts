@@ -12,7 +12,7 @@ import {
   parseLine,
 } from './schemas.ts';
 import { createHmac } from 'node:crypto';
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { licenseKeyOf } from '../shared/rules/license-key.ts';
 
 /**
@@ -20,7 +20,7 @@ import { licenseKeyOf } from '../shared/rules/license-key.ts';
  * a file that is sent again creates no license twice. Of equal lines, each gets a key of its own.
  */
 const openKeys = ({ env, accountId }: Ctx) => {
-  const { apiKeySecrets } = readConfig(env);
+  const { apiKeySecrets } = settingsOf(env);
   // The oldest entry, so that a file that is sent again gets the same keys while the secret rotates.
   const apiKeySecret = apiKeySecrets.at(-1) ?? apiKeySecrets[0];
   const copies = new Map<string, number>();

@@ -5,7 +5,7 @@ import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
 import { hashRecoveryCode } from './recovery-codes.ts';
 import { findStep } from './totp.ts';
@@ -17,10 +17,10 @@ export const wrongCode = () => new AppError('invalid_credentials', { message: 'W
 export const ownerOf = (accountId: string) => [accountId, 'two_factor'];
 
 export const sealSecret = ({ env }: PublicCtx, accountId: string, secret: string): Promise<string> =>
-  seal(readConfig(env).sealing, secret, ownerOf(accountId));
+  seal(settingsOf(env).sealing, secret, ownerOf(accountId));
 
 export const unsealSecret = ({ env }: PublicCtx, { accountId, twoFactorSecret }: UserRow): Promise<string> =>
-  unseal(readConfig(env).sealing, twoFactorSecret ?? '', ownerOf(accountId));
+  unseal(settingsOf(env).sealing, twoFactorSecret ?? '', ownerOf(accountId));
 
 export interface UsableCode {
   kind: 'totp' | 'recovery_code';

@@ -4,7 +4,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { MAX_ENDPOINTS } from '../shared/rules/webhooks.ts';
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { newId } from '../shared/text/ids.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
@@ -24,7 +24,7 @@ const checkUrl = ({ env }: Ctx, url: string, serviceHost: string) => {
 };
 
 const sealSecret = ({ env, accountId }: Ctx, endpointId: string, secret: string) =>
-  seal(readConfig(env).sealing, secret, [accountId, endpointId]);
+  seal(settingsOf(env).sealing, secret, [accountId, endpointId]);
 
 export const findEndpoint = async ({ env, accountId }: Ctx, id: string): Promise<Endpoint> => {
   const endpoint = await outboxOf(env, accountId).getEndpoint(id);
@@ -78,7 +78,7 @@ export const revealEndpoint = async (ctx: Ctx, id: string) => {
   const endpoint = await findEndpoint(ctx, id);
   // Before the answer, so that no secret is revealed without an entry.
   await audit(ctx, 'webhook.reveal', id);
-  const secret = await unseal(readConfig(ctx.env).sealing, endpoint.sealedSecret, [ctx.accountId, id]);
+  const secret = await unseal(settingsOf(ctx.env).sealing, endpoint.sealedSecret, [ctx.accountId, id]);
   return { endpoint, secret };
 };
 

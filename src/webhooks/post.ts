@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { readConfig } from '../shared/config/config.ts';
+import { settingsOf } from '../shared/config/settings.ts';
 import { unseal } from '../shared/crypto/sealing.ts';
 import type { Outcome } from './outcome.ts';
 import { readRetryAfter } from './schedule.ts';
@@ -46,11 +46,11 @@ const statusError = (status: number): string | null => {
 
 export const urlRules = (env: Env, serviceHost: string) => ({
   ownHosts: [serviceHost],
-  allowLoopback: env.WEBHOOK_ALLOW_LOOPBACK === 'true',
+  allowLoopback: settingsOf(env).allowsLoopbackWebhooks,
 });
 
 const unsealAll = (env: Env, accountId: string, endpointId: string, { sealedSecrets }: Job) => {
-  const { sealing } = readConfig(env);
+  const { sealing } = settingsOf(env);
   return Promise.all(sealedSecrets.map((sealed) => unseal(sealing, sealed, [accountId, endpointId])));
 };
 

@@ -57,11 +57,11 @@ test('an email comes from the configured sender, a failure is only logged, and w
     from: { name: 'Latchkey', email: 'latchkey@example.com' },
   });
 
-  await sendMail({ EMAIL: env.EMAIL, MAIL_FROM: '' }, 'sender@example.com', mail);
+  await sendMail({ ...env, MAIL_FROM: '' }, 'sender@example.com', mail);
   await lastMailTo('sender@example.com', 1);
 
   const log = captureLogs();
   const EMAIL = { send: () => Promise.reject(new Error('The sender is not verified.')) };
-  await sendMail({ EMAIL, MAIL_FROM: 'x@example.com' }, 'sender@example.com', mail);
+  await sendMail({ ...env, EMAIL }, 'sender@example.com', mail);
   expect(log.stop()).toMatch(/"event":"mail_not_sent".*The sender is not verified\./);
 });

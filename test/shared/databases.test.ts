@@ -17,8 +17,8 @@ test.for([
 });
 
 test.for([
-  { databases: undefined, says: 'a list of D1 bindings' },
-  { databases: '', says: 'a list of D1 bindings' },
+  { databases: undefined, says: 'DATABASES is missing' },
+  { databases: '', says: 'DATABASES is missing' },
   { databases: 'DB,', says: 'a list of D1 bindings' },
   { databases: 'DB DB2@2027-03-01', says: 'a list of D1 bindings' },
   { databases: 'DB, DB2@2027-02-29', says: 'a list of D1 bindings' },

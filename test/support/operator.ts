@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
+import { vi } from 'vitest';
+import { settingsOf } from '../../src/shared/config/settings.ts';
 import { call, freshAddress } from './client.ts';
 
 export const OPERATOR_TOKEN = 'only-for-tests-operator-0123456789abcdef';
 
 /** Gives the service an operator's token. Returns a function that takes it away. */
 export const withOperatorToken = () => {
-  Object.assign(env, { OPERATOR_TOKEN });
-  return () => {
-    delete env.OPERATOR_TOKEN;
-  };
+  const token = vi.spyOn(settingsOf(env), 'operatorToken', 'get').mockReturnValue(OPERATOR_TOKEN);
+  return () => token.mockRestore();
 };
 
 export const asOperator = (method: string, path: string, body?: unknown) =>

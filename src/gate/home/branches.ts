@@ -1,3 +1,4 @@
+import type { Settings } from '../../shared/config/settings.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { writeOrRestart } from '../../shared/objects/write-or-restart.ts';
 import type { Copy } from './copy.ts';
@@ -11,14 +12,13 @@ import { openKnownBranches } from './known-branches.ts';
 import { leasedUntil, renewAfterMs, storedLeaseMs } from '../rules/lease.ts';
 import type { BranchUpdate, RenewalReply, Report } from '../rules/messages.ts';
 import { isGone, mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from '../rules/opening.ts';
-import type { RegionSettings } from '../regions/settings.ts';
 import { smallestShare } from '../rules/shares.ts';
 import { openWaiting } from './waiting.ts';
 import type { Usage, UsageAt } from '../rules/usage.ts';
 
 interface Parts {
   ctx: DurableObjectState;
-  settings: RegionSettings;
+  settings: Pick<Settings, 'hasRegions' | 'leaseMs' | 'openAfterCalls'>;
   copy: Pick<Copy, 'account' | 'key' | 'progress'>;
   wantsVerified: () => boolean | null;
   ledger: Pick<Ledger, 'periodUsage' | 'hearBranch' | 'takeOver'>;
@@ -45,7 +45,7 @@ export const openHomeBranches = (parts: Parts) => {
 
   /** Whether the region may have a branch. Otherwise home closes the branch that is still open there. */
   const isWanted = (region: Region) =>
-    settings.isOn && mayHaveBranch(region, copy.account()?.homeRegion ?? null);
+    settings.hasRegions && mayHaveBranch(region, copy.account()?.homeRegion ?? null);
 
   const updateFor = (region: Region, after: number | null, isRecall: boolean): BranchUpdate => {
     const { opening = 0, escrows = [] } = records.get(region) ?? {};
@@ -128,7 +128,7 @@ export const openHomeBranches = (parts: Parts) => {
 
     /** Counts a call that spends home's share of the rate limits, also while no branch is open: the first one must leave a part. */
     countAtHome: (nowMs: number) => {
-      if (settings.isOn) known.countAtHome(nowMs);
+      if (settings.hasRegions) known.countAtHome(nowMs);
     },
 
     hear,
@@ -150,7 +150,7 @@ export const openHomeBranches = (parts: Parts) => {
 
     /** Counts a call that a branch could answer, and opens a branch for a region with many of them. */
     noteCall: (region: Region, nowMs: number) => {
-      if (!settings.isOn) return;
+      if (!settings.hasRegions) return;
       const window = calls.get(region);
       const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;
       if (isOver) settleGone(nowMs);

@@ -1,5 +1,6 @@
 import { databaseOf } from '../../db/client.ts';
 import { openStateReport, USUAL } from '../../db/object-state.ts';
+import { settingsOf } from '../../shared/config/settings.ts';
 import { coalesce } from '../../shared/objects/coalesce.ts';
 import { branchOf, FIRST_EPOCH } from '../../shared/objects/address.ts';
 import { openActivations } from './activations.ts';
@@ -17,7 +18,6 @@ import { openOutgoing } from '../object/outgoing.ts';
 import { openReadThrough } from './read-through.ts';
 import { openHomeBranches } from './branches.ts';
 import { seatRef } from '../rules/near.ts';
-import { readRegionSettings } from '../regions/settings.ts';
 import { openTrafficTable } from './traffic-table.ts';
 import { openRelay } from '../object/relay.ts';
 import { openSellerCalls } from './seller-calls.ts';
@@ -38,9 +38,10 @@ export const openParts = (
   moving: Pick<Moving, 'isLeaving' | 'formerEpochs'>,
 ) => {
   const { storage } = ctx;
+  const settings = settingsOf(env);
   // Opened on use, because a verify needs no database.
   const db = () => databaseOf(env, accountId);
-  const copy = openCopy(storage.sql, env.GATE_EPOCH);
+  const copy = openCopy(storage.sql, settings.gateEpoch);
   const traffic = openTrafficTable(storage.sql);
   const ledger = openLedger(storage.sql, (days) => traffic.addPast(days, Date.now()));
   const activations = openActivations(storage.sql);
@@ -50,7 +51,7 @@ export const openParts = (
   const noteUsage = openUsageThreshold({ copy, ledger, outgoing });
   const branches = openHomeBranches({
     ctx,
-    settings: readRegionSettings(env),
+    settings,
     copy,
     ledger,
     usageAt: (nowMs) => usageAt(nowMs),

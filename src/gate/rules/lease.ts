@@ -1,9 +1,9 @@
+import { LEASE_MS } from '../../shared/rules/regions.ts';
+
 // A branch answers verifies only while it holds a lease on its copy (Gray and Cheriton, 1989). Home knows for at least as
 // long as the branch does that the branch is leased, and answers no change before every leased branch has applied it. Each
 // side counts by its own clock, so the clocks may differ, but not in speed by more than the margin allows.
 
-/** The length of a lease unless REGIONS_LEASE_SECONDS sets another one. */
-export const LEASE_MS = 30_000;
 /** Clocks that differ in speed by 1% each. */
 const DRIFT = 0.02;
 /** Clocks that are set forward or back by as much. */

@@ -1,8 +1,6 @@
 import { DAY_MS } from '../../shared/rules/dates.ts';
-import type { Region } from '../../shared/rules/regions.ts';
+import { OPEN_AFTER_CALLS, type Region } from '../../shared/rules/regions.ts';
 
-/** The calls within a minute that open a branch, unless REGIONS_OPEN_AFTER sets another number. */
-export const OPEN_AFTER_CALLS = 20;
 export const OPEN_WINDOW_MS = 60_000;
 export const CLOSE_AFTER_MS = 15 * 60_000;
 /** A branch renews its lease or closes long before. */

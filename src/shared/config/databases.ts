@@ -1,4 +1,4 @@
-import { ConfigError } from './config.ts';
+import { InvalidText } from './parse.ts';
 import { firstIdAt } from '../text/ids.ts';
 import { isoDate } from '../rules/dates.ts';
 
@@ -17,22 +17,22 @@ const ENTRY = /^(\w+)(?:@(\d{4}-\d{2}-\d{2}))?$/;
 const isDate = (date: string) => !Number.isNaN(Date.parse(date)) && isoDate(Date.parse(date)) === date;
 
 /** Parses a list such as `DB, DB2@2027-03-01`: accounts created from that day on (UTC) are stored in DB2. */
-export const parseDatabases = (text: string | undefined): [DatabaseEntry, ...DatabaseEntry[]] => {
+export const parseDatabases = (text: string): [DatabaseEntry, ...DatabaseEntry[]] => {
   const entries: DatabaseEntry[] = [];
   let earlierDate: string | undefined;
-  for (const part of (text ?? '').split(',')) {
+  for (const part of text.split(',')) {
     const [, binding, date] = ENTRY.exec(part.trim()) ?? [];
     if (!binding || (date !== undefined && !isDate(date))) {
-      throw new ConfigError('DATABASES must be a list of D1 bindings, such as "DB" or "DB, DB2@2027-03-01".');
+      throw new InvalidText('must be a list of D1 bindings, such as "DB" or "DB, DB2@2027-03-01".');
     }
     if (entries.some((entry) => entry.binding === binding)) {
-      throw new ConfigError(`DATABASES names ${binding} twice.`);
+      throw new InvalidText(`names ${binding} twice.`);
     }
     if (entries.length === 0 && date !== undefined) {
-      throw new ConfigError(`DATABASES must not have a date for its first entry, ${binding}.`);
+      throw new InvalidText(`must not have a date for its first entry, ${binding}.`);
     }
     if (entries.length > 0 && (date === undefined || date <= (earlierDate ?? '1970-01-01'))) {
-      throw new ConfigError(`DATABASES needs a date for ${binding} that is later than the dates before it.`);
+      throw new InvalidText(`needs a date for ${binding} that is later than the dates before it.`);
     }
     entries.push({ binding, firstAccountId: date === undefined ? '' : firstIdAt('acct', Date.parse(date)) });
     earlierDate = date;

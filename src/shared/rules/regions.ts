@@ -3,6 +3,11 @@ export const REGIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac-ne', 'apac-se', 'o
 
 export type Region = (typeof REGIONS)[number];
 
+/** The length of a branch's lease unless REGIONS_LEASE_SECONDS sets another one. */
+export const LEASE_MS = 30_000;
+/** The calls within a minute that open a branch, unless REGIONS_OPEN_AFTER sets another number. */
+export const OPEN_AFTER_CALLS = 20;
+
 export const REGION_NAMES: Record<Region, string> = {
   wnam: 'Western North America',
   enam: 'Eastern North America',

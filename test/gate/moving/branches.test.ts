@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
-import { LEASE_MS } from '../../../src/gate/rules/lease.ts';
+import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate, setPlan, statistics } from '../../support/gate.ts';

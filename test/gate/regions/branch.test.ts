@@ -2,12 +2,13 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { WebhookOutbox } from '../../../src/index.ts';
-import { LEASE_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/rules/opening.ts';
 import { setSuspended } from '../../../src/operators/accounts.ts';
 import { readReply } from '../../../src/gate/rules/replies.ts';
 import { newId } from '../../../src/shared/text/ids.ts';
 import { isoDate } from '../../../src/shared/rules/dates.ts';
+import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { OPEN_AFTER_CALLS } from '../../../src/gate/rules/opening.ts';
 import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
-import { LEASE_MS } from '../../../src/gate/rules/lease.ts';
+import { LEASE_MS, OPEN_AFTER_CALLS } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';

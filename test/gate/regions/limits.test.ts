@@ -1,8 +1,8 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { LEASE_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { PLANS } from '../../../src/shared/rules/plans.ts';
-import type { Region } from '../../../src/shared/rules/regions.ts';
+import { LEASE_MS, type Region } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { readGate, setPlan, statistics } from '../../support/gate.ts';

@@ -1,4 +1,4 @@
-import { LEASE_MS } from '../../../src/gate/rules/lease.ts';
+import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { LONG_MS, type Schedule, type Settings, SHORT_MS, type Step } from './model-steps.ts';
 import type { Body, BranchName } from './model-types.ts';
 

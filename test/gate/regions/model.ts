@@ -1,4 +1,4 @@
-import { LEASE_MS } from '../../../src/gate/rules/lease.ts';
+import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { openAudit } from './model-audit.ts';
 import { CHANGE_RETRY_MS, openCallers } from './model-callers.ts';
 import { type Item, openNetwork } from './model-network.ts';

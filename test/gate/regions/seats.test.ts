@@ -1,9 +1,9 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
-import { LEASE_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
-import type { Region } from '../../../src/shared/rules/regions.ts';
+import { LEASE_MS, type Region } from '../../../src/shared/rules/regions.ts';
 import { machineOf } from '../../support/activations.ts';
 import { call, type Customer, type Json, ORIGIN, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';

@@ -1,12 +1,10 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
-import { LEASE_MS, leaseMarginMs, renewAfterMs } from '../../../src/gate/rules/lease.ts';
-import { OPEN_AFTER_CALLS } from '../../../src/gate/rules/opening.ts';
-import { readRegionSettings } from '../../../src/gate/regions/settings.ts';
-import type { Region } from '../../../src/shared/rules/regions.ts';
+import { leaseMarginMs, renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { type Settings, settingsOf } from '../../../src/shared/config/settings.ts';
+import { LEASE_MS, OPEN_AFTER_CALLS, type Region } from '../../../src/shared/rules/regions.ts';
 import { WebhookOutbox } from '../../../src/webhooks/webhook-outbox.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
@@ -18,12 +16,9 @@ import { branch, openBranch, setHome, verifyAtHome, verifyIn } from '../../suppo
 let ada: Customer;
 let licenseKey: string;
 let licenseId: string;
-let before: Pick<Env, 'REGIONS' | 'REGIONS_LEASE_SECONDS' | 'REGIONS_OPEN_AFTER'>;
 
 beforeEach(async () => {
   useFakeClock();
-  const { REGIONS, REGIONS_LEASE_SECONDS, REGIONS_OPEN_AFTER } = env;
-  before = { REGIONS, REGIONS_LEASE_SECONDS, REGIONS_OPEN_AFTER };
   ada = await signUp();
   await setPlan(ada.accountId, 'scale');
   await setHome(ada.accountId, 'enam');
@@ -31,13 +26,16 @@ beforeEach(async () => {
 });
 
 afterEach(() => {
-  Object.assign(env, before);
   vi.restoreAllMocks();
 });
 
 /** Restarts home with other settings, as a deployment does. */
-const deploy = async (settings: Partial<typeof before>) => {
-  Object.assign(env, settings);
+const deploy = async (changes: Partial<Settings>) => {
+  await runInDurableObject(gate(ada.accountId), (home) => {
+    const settings = settingsOf(Reflect.get(home, 'env'));
+    for (const [name, value] of Object.entries(changes))
+      vi.spyOn(settings, name as keyof Settings, 'get').mockReturnValue(value);
+  });
   await kill(ada.accountId);
 };
 
@@ -75,7 +73,7 @@ test('switching regions off closes open branches without losing a count or an ev
   const accept = vi.spyOn(WebhookOutbox.prototype, 'accept').mockRejectedValue(new Error('Unavailable.'));
   const before = await usage();
   for (let i = 0; i < 3; i++) expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
-  await deploy({ REGIONS: 'off' });
+  await deploy({ hasRegions: false });
   // The first call of any kind starts home, which closes its branches.
   await verifyAtHome('oc', ada, licenseKey);
   await expect.poll(openRegions).toEqual([]);
@@ -96,7 +94,7 @@ test('switching regions off closes open branches without losing a count or an ev
   // All verifies but those of the suspended license.
   await expect.poll(verified).toBe(before + 4 + OPEN_AFTER_CALLS);
 
-  await deploy({ REGIONS: 'on' });
+  await deploy({ hasRegions: true });
   await ada.asSession('POST', `/api/v1/licenses/${licenseId}/reinstate`);
   await openBranch('oc', ada, licenseKey);
   await verifyIn('oc', ada, licenseKey);
@@ -110,7 +108,7 @@ test('with regions off, a change waits for a branch that is cut off until its le
   await setUsage(ada.accountId, apiLimit - 30);
   for (let i = 0; i < 2; i++) expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
   const heal = cutOff();
-  await deploy({ REGIONS: 'off' });
+  await deploy({ hasRegions: false });
   const suspended = suspend();
   await expect
     .poll(() => verifyAtHome('enam', ada, licenseKey))
@@ -142,8 +140,8 @@ test('a branch in the region to which home has moved closes', async () => {
   await expect.poll(openRegions).toEqual([]);
 });
 
-test('home sets the length of leases and how many calls open a branch, and uses the defaults of invalid settings', async () => {
-  await deploy({ REGIONS_LEASE_SECONDS: '5', REGIONS_OPEN_AFTER: '2' });
+test('home sets the length of leases and how many calls open a branch', async () => {
+  await deploy({ leaseMs: 5_000, openAfterCalls: 2 });
   for (let i = 0; i < 2; i++) await verifyAtHome('oc', ada, licenseKey);
   expect(await openRegions()).toEqual(['oc']);
   await openBranch('oc', ada, licenseKey);
@@ -156,8 +154,4 @@ test('home sets the length of leases and how many calls open a branch, and uses 
   expect(msUntilAlarm).toBeLessThanOrEqual(renewAfterMs(5_000));
   vi.advanceTimersByTime(5_000 - leaseMarginMs(5_000));
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'enam' });
-
-  expect(
-    readRegionSettings({ REGIONS: 'on', REGIONS_LEASE_SECONDS: '301', REGIONS_OPEN_AFTER: 'many' }),
-  ).toEqual({ isOn: true, leaseMs: LEASE_MS, openAfterCalls: OPEN_AFTER_CALLS });
 });
