@@ -1,10 +1,10 @@
 import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
-import { jsonChunks } from '../db/json-rows.ts';
+import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { type Change, commit } from '../gate/worker/feed.ts';
-import { type HistoryRow, type Scrubbed, scrubLicense } from './scrub-license.ts';
+import { type HistoryRow, SCRUBBED_COLUMNS, type Scrubbed, scrubLicense } from './scrub-license.ts';
 
 // Erases a customer from the rows in D1. Each commit takes some licenses with their history, and notes that the gate still
 // has the names of their machines. What is left is found again, so a run that was cut off can be repeated.
@@ -92,18 +92,12 @@ const deleteEmptied = ({ db, accountId }: Ctx, ids: string[]) =>
       ),
     );
 
-const updateLicenses = (
-  { db, accountId }: Ctx,
-  rows: (AsRead & Pick<Scrubbed, 'license'>)[],
-  nowMs: number,
-) =>
+const updateLicenses = ({ db, accountId }: Ctx, rows: (AsRead & Scrubbed['license'])[], nowMs: number) =>
   jsonChunks(rows).map((json) =>
     db
       .update(licenses)
       .set({
-        customerEmail: sql`value ->> '$.license.customerEmail'`,
-        customerName: sql`value ->> '$.license.customerName'`,
-        metadata: sql`value ->> '$.license.metadata'`,
+        ...jsonValues(...SCRUBBED_COLUMNS),
         updatedAt: updateTime(nowMs),
       })
       .from(sql`json_each(${json})`)
@@ -181,7 +175,7 @@ const scrub = async (ctx: Ctx, ids: string[], email: string) => {
   );
   const updates = updateLicenses(
     ctx,
-    scrubbed.map(({ id, updatedAt, license }) => ({ id, updatedAt, license })),
+    scrubbed.map(({ id, updatedAt, license }) => ({ id, updatedAt, ...license })),
     nowMs,
   );
   const results: unknown[] = await commit(

@@ -1,10 +1,13 @@
 import type { LicenseRow, LicenseSnapshot, licenseChanges } from '../db/schema.ts';
+import { byColumn, byField, columnOf, PERSONAL_FIELDS } from '../shared/rules/license-fields.ts';
 import { ERASED_EMAIL, type Metadata } from '../shared/rules/licenses.ts';
 
 /** Takes the place of a name in metadata. */
 const ERASED_NAME = 'erased';
 
-type License = Pick<LicenseRow, 'customerEmail' | 'customerName' | 'metadata'>;
+/** The columns that can name a customer. */
+export const SCRUBBED_COLUMNS = ['customerEmail', 'metadata', ...PERSONAL_FIELDS.map(columnOf)] as const;
+type License = Pick<LicenseRow, (typeof SCRUBBED_COLUMNS)[number]>;
 export type HistoryRow = Pick<typeof licenseChanges.$inferSelect, 'seq' | 'at' | 'before' | 'after'>;
 
 export interface Scrubbed {
@@ -16,20 +19,23 @@ export interface Scrubbed {
   untilMs: number | null;
 }
 
-/** Goes back through the history, and returns the names that the customer had, and until when the license was theirs. */
+/** Goes back through the history. Returns the names and the like that the customer had, and until when the license was theirs. */
 const readHistory = (license: License, history: HistoryRow[], isCustomer: (email: string) => boolean) => {
   const names = new Set<string>();
-  let { customerEmail, customerName } = license;
-  let untilMs = isCustomer(customerEmail) ? null : 0;
-  const noteName = () => {
-    if (isCustomer(customerEmail) && customerName !== null) names.add(customerName);
+  let past = {
+    customer_email: license.customerEmail,
+    ...byField(PERSONAL_FIELDS, (field) => license[columnOf(field)]),
   };
-  noteName();
+  let untilMs = isCustomer(past.customer_email) ? null : 0;
+  const noteNames = () => {
+    if (!isCustomer(past.customer_email)) return;
+    for (const field of PERSONAL_FIELDS) if (past[field] !== null) names.add(past[field]);
+  };
+  noteNames();
   for (const { at, before } of history.toReversed()) {
-    if (before.customer_email !== undefined) customerEmail = before.customer_email;
-    if (before.customer_name !== undefined) customerName = before.customer_name;
-    if (untilMs === 0 && isCustomer(customerEmail)) untilMs = at;
-    noteName();
+    past = { ...past, ...before };
+    if (untilMs === 0 && isCustomer(past.customer_email)) untilMs = at;
+    noteNames();
   }
   return { names, untilMs };
 };
@@ -38,8 +44,8 @@ const without = <T extends object>(fields: T, names: Set<string>): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name))) as Partial<T>;
 
 /**
- * Removes a customer from a license and from its history, oldest row first: their email address in any field, and the names
- * that the license had while it was theirs. A license that passed to another customer keeps its present name.
+ * Removes a customer from a license and from its history, oldest row first: their email address in any field, and the personal
+ * fields that the license had while it was theirs. A license that passed to another customer keeps its present ones.
  */
 export const scrubLicense = (license: License, history: HistoryRow[], email: string): Scrubbed => {
   const isCustomer = (text: string) => text.toLowerCase() === email;
@@ -56,11 +62,12 @@ export const scrubLicense = (license: License, history: HistoryRow[], email: str
     );
 
   const scrubSnapshot = (fields: Partial<LicenseSnapshot>): Partial<LicenseSnapshot> => {
-    const { customer_email, customer_name, metadata } = fields;
+    const { customer_email, metadata } = fields;
+    const named = PERSONAL_FIELDS.filter((field) => names.has(fields[field] ?? ''));
     return {
       ...fields,
       ...(customer_email !== undefined && isCustomer(customer_email) && { customer_email: ERASED_EMAIL }),
-      ...(customer_name && names.has(customer_name) && { customer_name: null }),
+      ...byField(named, () => null),
       ...(metadata && { metadata: scrubMetadata(metadata) }),
     };
   };
@@ -77,7 +84,7 @@ export const scrubLicense = (license: License, history: HistoryRow[], email: str
   return {
     license: {
       customerEmail: isTheirs ? ERASED_EMAIL : license.customerEmail,
-      customerName: isTheirs ? null : license.customerName,
+      ...byColumn(PERSONAL_FIELDS, (field) => (isTheirs ? null : license[columnOf(field)])),
       metadata: scrubMetadata(license.metadata),
     },
     changes,

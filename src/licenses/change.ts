@@ -11,7 +11,7 @@ import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import { findLicense } from './find.ts';
-import { type LicenseFields, pruneHistory, recordChange } from './history.ts';
+import { type ChangedColumns, pruneHistory, recordChange } from './history.ts';
 import { type patchLicenseInput, type renewLicenseInput, type rotateKeyInput, toColumns } from './schemas.ts';
 
 const ATTEMPTS = 5;
@@ -24,7 +24,7 @@ const change = async (
   ctx: Ctx,
   action: AuditAction,
   id: string,
-  decide: (license: LicenseRow) => LicenseFields,
+  decide: (license: LicenseRow) => ChangedColumns,
   {
     details = null,
     erases = () => [],

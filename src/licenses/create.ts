@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { getAccount } from '../accounts/account.ts';
 import { audit } from '../audit/audit.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
-import { licenses, type LicenseRow } from '../db/schema.ts';
+import { licenses, type LicenseRow, type LicenseValues } from '../db/schema.ts';
 import { commit, eventChange, pull } from '../gate/worker/feed.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
@@ -24,7 +24,6 @@ import {
 } from './schemas.ts';
 
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;
-export type NewLicense = Omit<LicenseRow, 'seq'>;
 
 /** The product's terms apply to fields that are absent from the input. A field that is null is not absent. */
 const withProductTerms = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number) => {
@@ -38,12 +37,11 @@ const withProductTerms = async (ctx: Ctx, input: CreateLicenseInput, nowMs: numb
   };
 };
 
-const newLicense = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number): Promise<NewLicense> => ({
+const newLicense = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number): Promise<LicenseValues> => ({
   ...EMPTY_COLUMNS,
   ...toColumns(input),
   ...(await withProductTerms(ctx, input, nowMs)),
   id: newId('lic'),
-  accountId: ctx.accountId,
   licenseKey: input.license_key ?? generateLicenseKey(),
   status: 'active',
   customerEmail: input.customer_email ?? (await getAccount(ctx)).email,
@@ -56,7 +54,7 @@ const insert = async (
   input: CreateLicenseInput,
   idempotency: Idempotency | null,
   nowMs: number,
-): Promise<NewLicense> => {
+): Promise<LicenseValues> => {
   const license = await newLicense(ctx, input, nowMs);
   const insertLicense = ctx.db
     .insert(licenses)
@@ -104,7 +102,7 @@ export const createLicense = async (
   ctx: Ctx,
   input: CreateLicenseInput,
   idempotency: Idempotency | null,
-): Promise<NewLicense> => {
+): Promise<LicenseValues> => {
   // One time for the whole call, so that a claim can't expire between its lookup and its insert.
   const nowMs = Date.now();
   const repeated = await findRepeated(ctx, idempotency, nowMs);

@@ -7,19 +7,14 @@ import type { Ctx } from '../db/ctx.ts';
 import type { PageInput } from '../shared/schemas/lists.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import {
-  HISTORY_COLUMNS,
-  HISTORY_FIELDS,
-  type HistoryField,
-  type historyBody,
-  type historyEntryBody,
-} from './schemas.ts';
+import { type ChangeableField, type ColumnOf, columnOf } from '../shared/rules/license-fields.ts';
+import { HISTORY_FIELDS, type historyBody, type historyEntryBody } from './schemas.ts';
 
 type Entry = z.infer<typeof historyEntryBody>;
 type Change = Pick<typeof licenseChanges.$inferSelect, 'at' | 'before' | 'after'>;
 
 /** Columns that a change sets. */
-export type LicenseFields = Partial<Pick<LicenseRow, (typeof HISTORY_COLUMNS)[HistoryField]>>;
+export type ChangedColumns = Partial<Pick<LicenseRow, ColumnOf<ChangeableField>>>;
 
 /** Metadata is stored as JSON. */
 const toColumnValue = (value: unknown) =>
@@ -31,19 +26,18 @@ const toColumnValue = (value: unknown) =>
  */
 export const recordChange = (
   { db }: Ctx,
-  fields: LicenseFields,
+  fields: ChangedColumns,
   atMs: number,
   condition: SQL | undefined,
 ) => {
-  const set = HISTORY_FIELDS.filter((field) => fields[HISTORY_COLUMNS[field]] !== undefined);
+  const set = HISTORY_FIELDS.filter((field) => fields[columnOf(field)] !== undefined);
   const before = set.map((field) => {
-    const column = licenses[HISTORY_COLUMNS[field]];
+    const column = licenses[columnOf(field)];
     return sql`${field}, ${column.dataType === 'json' ? sql`json(${column})` : column}`;
   });
-  const after = Object.fromEntries(set.map((field) => [field, fields[HISTORY_COLUMNS[field]]]));
+  const after = Object.fromEntries(set.map((field) => [field, fields[columnOf(field)]]));
   const differs = set.map(
-    (field) =>
-      sql`${licenses[HISTORY_COLUMNS[field]]} IS NOT ${toColumnValue(fields[HISTORY_COLUMNS[field]])}`,
+    (field) => sql`${licenses[columnOf(field)]} IS NOT ${toColumnValue(fields[columnOf(field)])}`,
   );
   // Removes the fields that keep their value. No field has the name `none`.
   const onlyChanged = (json: SQL) =>

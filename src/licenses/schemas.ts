@@ -1,15 +1,25 @@
 import * as z from 'zod';
 import { licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
-import type { LicenseRow } from '../db/schema.ts';
+import type { LicenseValues } from '../db/schema.ts';
 import { email, text } from '../shared/schemas/fields.ts';
 import { listOf, numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
 import { isoDate, isoTime } from '../shared/rules/dates.ts';
 import {
+  byColumn,
+  byField,
+  CHANGEABLE_FIELDS,
+  type ColumnOf,
+  columnOf,
+  LICENSE_FIELDS,
+  type LicenseField,
+  SEARCHED_FIELDS,
+  TEXT_FIELDS,
+} from '../shared/rules/license-fields.ts';
+import {
   LICENSE_KEY_PATTERN,
   LICENSE_STATES,
   licenseState,
-  MAX_CUSTOMER_NAME_LENGTH,
   MAX_DURATION_DAYS,
   MAX_LICENSE_KEY_LENGTH,
   MAX_METADATA_BYTES,
@@ -33,7 +43,7 @@ const metadata = z
   .meta({ description: 'A flat object of strings, numbers, and booleans, up to 4 KiB.' });
 
 const product = text(MAX_PRODUCT_LENGTH);
-const customerName = text(MAX_CUSTOMER_NAME_LENGTH);
+const texts = byField(TEXT_FIELDS, (field) => text(LICENSE_FIELDS[field].maxLength).nullish());
 const LAST_DAY = {
   description: 'The last day (UTC) on which the license is valid. A perpetual license has null.',
 };
@@ -54,12 +64,13 @@ const oneExpiry = (input: { expires_at?: string | null | undefined; duration_day
   input.expires_at === undefined || input.duration_days === undefined;
 const ONE_EXPIRY = { path: ['duration_days'], error: 'can’t be combined with expires_at' };
 
+/** The order of the fields decides which keys the lines of an import without a key get: see openKeys. */
 export const createLicenseInput = z
   .strictObject({
     customer_email: email
       .nullish()
       .meta({ description: 'The customer’s email address. The default is the account’s own.' }),
-    customer_name: customerName.nullish(),
+    ...texts,
     product: product.nullish(),
     // Must be today or later, too, but a repeat with an Idempotency-Key may come after that day, so that
     // createLicense checks it.
@@ -76,7 +87,7 @@ export const createLicenseInput = z
 export const patchLicenseInput = z
   .strictObject({
     customer_email: email.optional(),
-    customer_name: customerName.nullish(),
+    ...texts,
     product: product.nullish(),
     expires_at: expiresAt,
     metadata: metadata.optional().meta({ description: 'A flat object that replaces the existing metadata.' }),
@@ -113,8 +124,7 @@ export const listLicensesQuery = z.object({
     .refine((q) => !q.includes('\0'), 'must not contain a NUL character')
     .optional()
     .meta({
-      description:
-        'Finds licenses by a part of their key, customer email address, customer name, or product. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses. A page of results can have fewer licenses than `limit`, or none, although more follow: the list ends where `next_cursor` is null.',
+      description: `Finds licenses by a part of one of these fields: ${SEARCHED_FIELDS.map((field) => `\`${field}\``).join(', ')}. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses. A page of results can have fewer licenses than \`limit\`, or none, although more follow: the list ends where \`next_cursor\` is null.`,
     }),
 });
 
@@ -137,14 +147,14 @@ export const licenseBody = z
     status: z.enum(LICENSE_STATES),
     product: z.string().nullable(),
     customer_email: z.string(),
-    customer_name: z.string().nullable(),
+    ...byField(TEXT_FIELDS, () => z.string().nullable()),
     expires_at: z.iso.date().nullable(),
     metadata: storedMetadata,
     terms: licenseTermsBody,
     updates_until: z.iso.date().nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
-  })
+  } satisfies Record<LicenseField, z.ZodType>)
   .meta({ id: 'License' });
 
 export const licenseListBody = listOf(licenseBody).meta({ id: 'LicenseList' });
@@ -159,23 +169,8 @@ export const HISTORY_ACTIONS = [
   'key_rotated',
 ] as const;
 
-type EditableField = keyof z.output<typeof patchLicenseInput>;
-
-/** The columns whose changes a license's history records, by the field's name in the API. */
-export const HISTORY_COLUMNS = {
-  status: 'status',
-  expires_at: 'expiresAt',
-  product: 'product',
-  customer_email: 'customerEmail',
-  customer_name: 'customerName',
-  metadata: 'metadata',
-  terms: 'terms',
-  updates_until: 'updatesUntil',
-  license_key: 'licenseKey',
-} as const satisfies Record<EditableField | 'status' | 'license_key', keyof LicenseRow>;
-
-export type HistoryField = keyof typeof HISTORY_COLUMNS;
-export const HISTORY_FIELDS = Object.keys(HISTORY_COLUMNS) as [HistoryField, ...HistoryField[]];
+/** The fields whose changes a license's history records, the most telling first. */
+export const HISTORY_FIELDS = [...new Set(['status', 'expires_at', ...CHANGEABLE_FIELDS] as const)];
 
 const historyValue = z.union([z.string(), licenseTermsBody, storedMetadata]).nullable();
 
@@ -193,13 +188,13 @@ export const historyEntryBody = z
 
 export const historyBody = listOf(historyEntryBody).meta({ id: 'LicenseHistory' });
 
-export const toLicense = (row: Omit<LicenseRow, 'seq'>): z.infer<typeof licenseBody> => ({
+export const toLicense = (row: LicenseValues): z.infer<typeof licenseBody> => ({
   id: row.id,
   license_key: row.licenseKey,
   status: licenseState(row, isoDate(Date.now())),
   product: row.product,
   customer_email: row.customerEmail,
-  customer_name: row.customerName,
+  ...byField(TEXT_FIELDS, (field) => row[columnOf(field)]),
   expires_at: row.expiresAt,
   metadata: row.metadata,
   terms: row.terms,
@@ -211,7 +206,7 @@ export const toLicense = (row: Omit<LicenseRow, 'seq'>): z.infer<typeof licenseB
 /** The columns of a license that is created without any field. */
 export const EMPTY_COLUMNS = {
   product: null,
-  customerName: null,
+  ...byColumn(TEXT_FIELDS, () => null),
   metadata: {},
   terms: {},
   updatesUntil: null,
@@ -225,9 +220,9 @@ export const toColumns = (
   omitUndefined({
     product: input.product,
     customerEmail: input.customer_email ?? undefined,
-    customerName: input.customer_name,
+    ...byColumn(TEXT_FIELDS, (field) => input[field]),
     expiresAt: input.expires_at,
     metadata: input.metadata ?? undefined,
     terms: input.terms ? mergeTerms(terms, input.terms) : undefined,
     updatesUntil: input.updates_until,
-  } satisfies Record<(typeof HISTORY_COLUMNS)[EditableField], unknown>);
+  } satisfies Record<ColumnOf<keyof z.output<typeof patchLicenseInput>>, unknown>);

@@ -1,8 +1,9 @@
 // The search index. The FTS5 table `license_trigrams` lists the licenses that contain a trigram (three characters in a
-// row) in their license key, email address, name, or product. Its rowid is the account's number followed by the license's
+// row) in one of the searched fields. Its rowid is the account's number followed by the license's
 // `seq`: a trigram's list has each account's licenses in one piece, and a search reads its own account's only.
 import { type SQL, sql } from 'drizzle-orm';
 import type { LicenseRow } from '../db/schema.ts';
+import { columnOf, SEARCHED_FIELDS } from '../shared/rules/license-fields.ts';
 import { MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
 
 const TRIGRAM_LENGTH = MIN_SUBSTRING_LENGTH;
@@ -23,8 +24,8 @@ const fold = (text: string) => Array.from(text, (character) => character.toLower
 export const searchedText = (q: string) => fold(Array.from(q).length < TRIGRAM_LENGTH ? MARK + q : q);
 
 /** The column `words` of the view `license_words`, in lower case. */
-export const wordsOf = ({ licenseKey, customerEmail, customerName, product }: LicenseRow) =>
-  fold(['', licenseKey, customerEmail, customerName ?? '', product ?? ''].join(MARK));
+export const wordsOf = (license: LicenseRow) =>
+  fold(['', ...SEARCHED_FIELDS.map((field) => license[columnOf(field)] ?? '')].join(MARK));
 
 /** Returns FTS5 queries for trigrams spread over the whole text. */
 const trigramQueries = (text: string): string[] => {

@@ -1,22 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LicenseRow, ProductRow } from '../db/schema.ts';
-import type { LicenseFields } from '../licenses/history.ts';
-import { EMPTY_COLUMNS, HISTORY_COLUMNS, HISTORY_FIELDS, toColumns } from '../licenses/schemas.ts';
+import type { LicenseValues, ProductRow } from '../db/schema.ts';
+import type { ChangedColumns } from '../licenses/history.ts';
+import { EMPTY_COLUMNS, toColumns } from '../licenses/schemas.ts';
 import { toProductTerms } from '../products/products.ts';
 import { newId } from '../shared/text/ids.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
+import { CHANGEABLE_FIELDS, columnOf } from '../shared/rules/license-fields.ts';
 import type { ProductTerms } from '../shared/rules/terms.ts';
 import type { ImportOptions, ImportResult, LicenseLine, LineError, ProductLine } from './schemas.ts';
 
 // Decides what the lines of an import change, one after another. A line sees the changes of the lines before it.
 
-export type NewLicense = Omit<LicenseRow, 'seq' | 'accountId'>;
-
 /** `before` is null for a license that doesn't exist yet. */
 export interface PlannedLicense {
-  before: NewLicense | null;
-  after: NewLicense;
+  before: LicenseValues | null;
+  after: LicenseValues;
   /** The license's row, or 0. */
   seq: number;
   /** The number of the license's last change. */
@@ -45,7 +44,7 @@ const lastDay = (createdAtMs: number, days: number | undefined): string | undefi
   days === undefined ? undefined : addDays(isoDate(createdAtMs), days);
 
 /** Returns the columns that a line sets. */
-const toFields = (value: LicenseLine, createdAtMs: number): LicenseFields => {
+const toFields = (value: LicenseLine, createdAtMs: number): ChangedColumns => {
   const { status, duration_days, ...input } = value;
   return omitUndefined({
     ...toColumns(input),
@@ -54,7 +53,7 @@ const toFields = (value: LicenseLine, createdAtMs: number): LicenseFields => {
   });
 };
 
-const create = (licenseKey: string, value: LicenseLine, facts: Facts): NewLicense => {
+const create = (licenseKey: string, value: LicenseLine, facts: Facts): LicenseValues => {
   const createdAt = value.created_at ?? facts.nowMs;
   const terms = facts.termsOf(value.product);
   return {
@@ -74,16 +73,14 @@ const create = (licenseKey: string, value: LicenseLine, facts: Facts): NewLicens
 };
 
 /** Returns the fields of the history that differ. */
-export const changedFields = (before: NewLicense, after: NewLicense) =>
-  HISTORY_FIELDS.filter(
-    (field) => !isDeepStrictEqual(before[HISTORY_COLUMNS[field]], after[HISTORY_COLUMNS[field]]),
-  );
+export const changedFields = (before: LicenseValues, after: LicenseValues) =>
+  CHANGEABLE_FIELDS.filter((field) => !isDeepStrictEqual(before[columnOf(field)], after[columnOf(field)]));
 
 /** Revoking is final, see the license's transitions. */
-const isFinal = (before: NewLicense, after: NewLicense) =>
+const isFinal = (before: LicenseValues, after: LicenseValues) =>
   before.status === 'revoked' && (after.status !== 'revoked' || after.expiresAt !== before.expiresAt);
 
-const hasLongYear = ({ expiresAt, updatesUntil }: NewLicense) =>
+const hasLongYear = ({ expiresAt, updatesUntil }: LicenseValues) =>
   [expiresAt, updatesUntil].some((date) => date?.startsWith('+'));
 
 /** Decides about a line, and adds what it changes to the plan. */

@@ -3,15 +3,15 @@ import type { BatchItem } from 'drizzle-orm/batch';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { jsonChunks, jsonValues } from '../db/json-rows.ts';
-import { accounts, licenseChanges, licenses, products } from '../db/schema.ts';
+import { accounts, licenseChanges, licenses, type LicenseValues, products } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { type Change, commit, eventChange } from '../gate/worker/feed.ts';
-import { HISTORY_COLUMNS } from '../licenses/schemas.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
+import { byField, CHANGEABLE_FIELDS, columnOf, LICENSE_COLUMNS } from '../shared/rules/license-fields.ts';
 import { licenseEvent } from '../shared/text/events.ts';
 import { MAX_HISTORY_CHANGES } from '../shared/rules/licenses.ts';
 import { MAX_PRODUCTS } from '../shared/rules/terms.ts';
-import { changedFields, type NewLicense, type PlannedLicense, type PlannedProduct } from './plan.ts';
+import { changedFields, type PlannedLicense, type PlannedProduct } from './plan.ts';
 
 // Reads what a batch of lines needs, and commits what the lines change. Each statement takes its rows as JSON, because
 // D1 binds at most 100 values.
@@ -64,13 +64,12 @@ type Statement = BatchItem<'sqlite'>;
  * Inserts licenses, all or none: the account's id of a license for which the plan has no room is null, which the column
  * refuses.
  */
-const insertLicenses = (ctx: Ctx, rows: NewLicense[], nowMs: number): Statement[] =>
+const insertLicenses = (ctx: Ctx, rows: LicenseValues[], nowMs: number): Statement[] =>
   jsonChunks(rows).map((json) =>
     ctx.db.insert(licenses).select(sql`
       WITH room(licenses) AS MATERIALIZED (SELECT ${roomForLicenses(ctx, nowMs)})
       ${selectRow(licenses, {
-        ...jsonValues('id', 'licenseKey', 'status', 'product', 'customerEmail', 'customerName', 'expiresAt'),
-        ...jsonValues('metadata', 'terms', 'updatesUntil', 'createdAt', 'updatedAt'),
+        ...jsonValues(...LICENSE_COLUMNS),
         seq: null,
         // JSON numbers its elements from 0.
         accountId: sql`iif(key < (SELECT licenses FROM room), ${ctx.accountId}, NULL)`,
@@ -78,20 +77,11 @@ const insertLicenses = (ctx: Ctx, rows: NewLicense[], nowMs: number): Statement[
       FROM json_each(${json})`),
   );
 
-const pickFields = (row: NewLicense, fields: ReturnType<typeof changedFields>) =>
-  Object.fromEntries(fields.map((field) => [field, row[HISTORY_COLUMNS[field]]]));
+const pickFields = (row: LicenseValues, fields: ReturnType<typeof changedFields>) =>
+  byField(fields, (field) => row[columnOf(field)]);
 
-const UPDATED_COLUMNS = {
-  status: sql`value ->> 'status'`,
-  product: sql`value ->> 'product'`,
-  customerEmail: sql`value ->> 'customerEmail'`,
-  customerName: sql`value ->> 'customerName'`,
-  expiresAt: sql`value ->> 'expiresAt'`,
-  metadata: sql`value ->> 'metadata'`,
-  terms: sql`value ->> 'terms'`,
-  updatesUntil: sql`value ->> 'updatesUntil'`,
-  updatedAt: sql`value ->> 'updatedAt'`,
-};
+/** A license that is found by its key keeps it. */
+const UPDATED_COLUMNS = CHANGEABLE_FIELDS.filter((field) => field !== 'license_key').map(columnOf);
 
 /**
  * Updates licenses with their history, all or none: if another change came first, its history row has the same number. If
@@ -99,7 +89,7 @@ const UPDATED_COLUMNS = {
  */
 const updateLicenses = (
   { db, accountId }: Ctx,
-  planned: (PlannedLicense & { before: NewLicense })[],
+  planned: (PlannedLicense & { before: LicenseValues })[],
 ): Statement[] => {
   const rows = planned.map(({ before, after, seq, historySeq }) => {
     const fields = changedFields(before, after);
@@ -121,7 +111,7 @@ const updateLicenses = (
     // With an index on the account, SQLite would read all of its licenses. The unary plus rules that out.
     db
       .update(licenses)
-      .set(UPDATED_COLUMNS)
+      .set(jsonValues(...UPDATED_COLUMNS, 'updatedAt'))
       .from(sql`json_each(${json})`)
       .where(
         sql`licenses.seq = value ->> 'seq' AND +licenses.account_id = ${accountId}

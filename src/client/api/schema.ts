@@ -882,7 +882,7 @@ export interface paths {
         put?: never;
         /**
          * Import licenses
-         * @description Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each line, and the totals at last. A line that fails changes nothing. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.
+         * @description Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each input line, and a last line with the totals. A line that fails changes nothing. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.
          */
         post: operations["importLicenses"];
         delete?: never;
@@ -1826,7 +1826,7 @@ export interface components {
             /** @description The changed fields. Empty for `created`. */
             changes: {
                 /** @enum {string} */
-                field: "status" | "expires_at" | "product" | "customer_email" | "customer_name" | "metadata" | "terms" | "updates_until" | "license_key";
+                field: "status" | "expires_at" | "license_key" | "product" | "customer_email" | "customer_name" | "metadata" | "terms" | "updates_until";
                 from: (string | components["schemas"]["LicenseTerms"] | {
                     [key: string]: string | number | boolean;
                 }) | null;
@@ -4011,7 +4011,7 @@ export interface operations {
                 limit?: number;
                 cursor?: string;
                 status?: "active" | "expired" | "suspended" | "revoked";
-                /** @description Finds licenses by a part of their key, customer email address, customer name, or product. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses. A page of results can have fewer licenses than `limit`, or none, although more follow: the list ends where `next_cursor` is null. */
+                /** @description Finds licenses by a part of one of these fields: `license_key`, `product`, `customer_email`, `customer_name`. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses. A page of results can have fewer licenses than `limit`, or none, although more follow: the list ends where `next_cursor` is null. */
                 q?: string;
             };
             header?: never;

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
-import { LICENSE_STATUSES, type Metadata, type StoredLicenseStatus } from '../../shared/rules/licenses.ts';
+import type { ChangeableField, ColumnOf, LicenseField } from '../../shared/rules/license-fields.ts';
+import { LICENSE_STATUSES, type Metadata } from '../../shared/rules/licenses.ts';
 import type { LicenseTerms } from '../../shared/rules/terms.ts';
 import { accounts } from './accounts.ts';
 
@@ -72,18 +73,17 @@ export const searchAccounts = sqliteTable('search_accounts', {
   accountId: text('account_id').notNull().unique(),
 });
 
+export type LicenseRow = typeof licenses.$inferSelect;
+
+type Same<A extends B, B> = A;
+type FieldColumn = Exclude<keyof LicenseRow, 'seq' | 'accountId'>;
+/** Compiles only if each of these columns is in LICENSE_FIELDS, and each of the fields there is a column. */
+type LicenseColumn = Same<FieldColumn, ColumnOf<LicenseField>> & Same<ColumnOf<LicenseField>, FieldColumn>;
+/** A license's fields, by column. */
+export type LicenseValues = Pick<LicenseRow, LicenseColumn>;
+
 /** The fields that a license's history records, with their names in the API. */
-export interface LicenseSnapshot {
-  license_key: string;
-  status: StoredLicenseStatus;
-  expires_at: string | null;
-  product: string | null;
-  customer_email: string;
-  customer_name: string | null;
-  metadata: Metadata;
-  terms: LicenseTerms;
-  updates_until: string | null;
-}
+export type LicenseSnapshot = { [Field in ChangeableField]: LicenseValues[ColumnOf<Field>] };
 
 /** The history of each license: the changed fields, before and after. `seq` counts within the license. */
 export const licenseChanges = sqliteTable(
@@ -114,5 +114,3 @@ export const idempotencyKeys = sqliteTable(
     index('idempotency_keys_by_time').on(table.createdAt),
   ],
 );
-
-export type LicenseRow = typeof licenses.$inferSelect;

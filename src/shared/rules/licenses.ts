@@ -52,7 +52,6 @@ const EXPIRY_CHANGES: Record<LicenseState, boolean> = {
 export const canChangeExpiry = (state: LicenseState): boolean => EXPIRY_CHANGES[state];
 
 export const MAX_PRODUCT_LENGTH = 200;
-export const MAX_CUSTOMER_NAME_LENGTH = 200;
 export const MAX_METADATA_BYTES = 4_096;
 export const MAX_DURATION_DAYS = 36_500;
 /** Changes of a license that its history keeps. */

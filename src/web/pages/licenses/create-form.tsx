@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { addDays } from '../../../shared/rules/dates.ts';
+import { TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
 import {
   LICENSE_KEY_PATTERN,
   MAX_LICENSE_KEY_LENGTH,
@@ -32,11 +33,14 @@ const isLicenseKey = (text: string) =>
 
 /** Reads the form's fields and leaves out the empty ones. */
 const inputOf = (values: Record<string, string>, metadata: License['metadata']): CreateLicense['json'] => {
-  const field = (name: string) => {
-    const value = values[name]?.trim();
-    return value ? { [name]: value } : {};
-  };
-  const key = field('license_key');
+  const fields = (...names: string[]): Record<string, string> =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = values[name]?.trim();
+        return value ? [[name, value]] : [];
+      }),
+    );
+  const key = fields('license_key');
   if (key['license_key'] !== undefined && !isLicenseKey(key['license_key'])) {
     throw invalidField(
       'license_key',
@@ -44,9 +48,7 @@ const inputOf = (values: Record<string, string>, metadata: License['metadata']):
     );
   }
   return {
-    ...field('customer_email'),
-    ...field('customer_name'),
-    ...field('product'),
+    ...fields('customer_email', ...TEXT_FIELDS, 'product'),
     ...readExpiry(values),
     ...key,
     ...(Object.keys(metadata).length > 0 && { metadata }),

@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { MAX_EMAIL_LENGTH } from '../../../shared/rules/accounts.ts';
-import { MAX_CUSTOMER_NAME_LENGTH, MAX_PRODUCT_LENGTH } from '../../../shared/rules/licenses.ts';
+import { labelOf, LICENSE_FIELDS, TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
+import { MAX_PRODUCT_LENGTH } from '../../../shared/rules/licenses.ts';
 import { type License, productsQuery } from '../../data/queries.ts';
 import { TextField } from '../../ui/form.tsx';
 
@@ -33,13 +34,13 @@ const ProductField = ({ value }: { value: string }) => {
   );
 };
 
-/** The customer and product fields of the create and edit forms. */
+/** The customer, text, and product fields of the create and edit forms. */
 export const CustomerFields = ({
   license,
   emailHint,
   autoFocus = false,
 }: {
-  license?: Pick<License, 'customer_email' | 'customer_name' | 'product'>;
+  license?: License;
   emailHint?: string | undefined;
   autoFocus?: boolean;
 }) => (
@@ -56,15 +57,18 @@ export const CustomerFields = ({
       defaultValue={license?.customer_email}
       hint={emailHint}
     />
-    <div className="grid gap-4 sm:grid-cols-2">
-      <TextField
-        label="Customer name"
-        name="customer_name"
-        autoComplete="off"
-        maxLength={MAX_CUSTOMER_NAME_LENGTH}
-        placeholder="Grace Hopper"
-        defaultValue={license?.customer_name ?? ''}
-      />
+    <div className="grid gap-4 sm:flex sm:flex-wrap sm:*:grow sm:*:basis-52">
+      {TEXT_FIELDS.map((field) => (
+        <TextField
+          key={field}
+          label={labelOf(field)}
+          name={field}
+          autoComplete="off"
+          maxLength={LICENSE_FIELDS[field].maxLength}
+          placeholder={LICENSE_FIELDS[field].example}
+          defaultValue={license?.[field] ?? ''}
+        />
+      ))}
       <ProductField value={license?.product ?? ''} />
     </div>
   </>

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { byField, TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
 import { canChangeExpiry } from '../../../shared/rules/licenses.ts';
 import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
@@ -26,7 +27,7 @@ const changesOf = (license: License, values: Record<string, string>, metadata: L
   if (email === null) throw invalidField('customer_email', 'A license needs an email address');
   const next: Partial<License> = {
     customer_email: email,
-    customer_name: text('customer_name'),
+    ...byField(TEXT_FIELDS, text),
     product: text('product'),
     ...(canChangeExpiry(license.status) && readExpiry(values)),
     metadata,

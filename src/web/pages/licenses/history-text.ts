@@ -1,5 +1,6 @@
 import type { License, LicenseChange } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
+import { labelOf } from '../../../shared/rules/license-fields.ts';
 import type { LicenseTerms } from '../../../shared/rules/terms.ts';
 
 type Change = LicenseChange['changes'][number];
@@ -14,10 +15,6 @@ export const ACTION_LABELS: Record<LicenseChange['action'], string> = {
   renewed: 'Renewed',
   key_rotated: 'Key replaced',
 };
-
-/** Turns `customer_name` into "Customer name". */
-const labelOf = (field: Change['field']) =>
-  `${field.charAt(0).toUpperCase()}${field.slice(1).replaceAll('_', ' ')}`;
 
 const quote = (value: unknown) => (typeof value === 'string' ? `“${value}”` : String(value));
 

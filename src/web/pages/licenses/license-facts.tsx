@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { labelOf, TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
 import type { License } from '../../data/queries.ts';
 import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
@@ -22,7 +23,11 @@ export const LicenseFacts = ({ license }: { license: License }) => (
     <CardHeader title="Details" />
     <div className="border-t border-line pb-1">
       <Facts>
-        <Fact name="Customer">{license.customer_name ?? <None />}</Fact>
+        {TEXT_FIELDS.map((field) => (
+          <Fact key={field} name={labelOf(field)}>
+            {license[field] ?? <None />}
+          </Fact>
+        ))}
         <Fact name="Email">
           <Copyable text={license.customer_email} what="email address">
             {license.customer_email}

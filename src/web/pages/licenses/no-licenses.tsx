@@ -37,8 +37,8 @@ export const NoLicenses = ({
         }
       >
         {q.length < MIN_SUBSTRING_LENGTH
-          ? `No key, email address, name or product starts with “${q}”. Type at least ${MIN_SUBSTRING_LENGTH} characters to search anywhere in them.`
-          : `No key, email address, name or product contains “${q}”.`}
+          ? `No key, customer or product starts with “${q}”. Type at least ${MIN_SUBSTRING_LENGTH} characters to search anywhere in them.`
+          : `No key, customer or product contains “${q}”.`}
       </Empty>
     );
   }

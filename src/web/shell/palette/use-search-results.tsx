@@ -2,6 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useNavigate } from '@tanstack/react-router';
 import { Package, ScrollText, Webhook as WebhookIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { SEARCHED_FIELDS } from '../../../shared/rules/license-fields.ts';
 import { type License, licensePage, productsQuery, webhooksQuery } from '../../data/queries.ts';
 import { Badge, LicenseBadge } from '../../ui/badge.tsx';
 import type { Group, Item } from './ranking.ts';
@@ -24,7 +25,7 @@ const contains = (text: string, ...fields: (string | null)[]) =>
   fields.some((field) => field?.toLowerCase().includes(text.toLowerCase()));
 
 const isMatch = (text: string) => (license: License) =>
-  contains(text, license.license_key, license.customer_email, license.customer_name, license.product);
+  contains(text, ...SEARCHED_FIELDS.map((field) => license[field]));
 
 interface SearchResults {
   groups: Group[];
