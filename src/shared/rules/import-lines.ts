@@ -1,4 +1,6 @@
 import { fromCell } from './csv.ts';
+import { parseCell } from './license-csv.ts';
+import { JSON_FIELDS } from './license-fields.ts';
 
 // Reads the records of a file to import. The service, the dashboard and the CLI read them in the same way.
 
@@ -9,20 +11,10 @@ export type Fields = Record<string, unknown>;
 export type ReadFields = { value: Fields } | { problem: string };
 
 const METADATA_PREFIX = 'metadata.';
-const JSON_COLUMNS = new Set(['metadata', 'terms']);
-const NUMBER_COLUMNS = new Set(['duration_days', 'copy']);
-/** The columns in which `never` stands for a null. */
-const NEVER_COLUMNS = new Set(['expires_at', 'updates_until']);
 
 /** Whether the name is a column that holds one entry of the metadata. */
 export const isMetadataColumn = (name: string) =>
   name.startsWith(METADATA_PREFIX) && name.length > METADATA_PREFIX.length;
-
-const parseCell = (column: string, cell: string): unknown => {
-  if (JSON_COLUMNS.has(column)) return JSON.parse(cell);
-  if (NUMBER_COLUMNS.has(column)) return Number(cell);
-  return NEVER_COLUMNS.has(column) && cell === 'never' ? null : fromCell(cell);
-};
 
 /** An empty cell is an absent field. */
 const toFields = (columns: string[], cells: string[]): Fields => {
@@ -48,7 +40,7 @@ export const readFields = (columns: string[], cells: string[], isUnfinished = fa
   try {
     return { value: toFields(columns, cells) };
   } catch {
-    return { problem: 'The columns metadata and terms must contain JSON.' };
+    return { problem: `The columns ${JSON_FIELDS.join(' and ')} must contain JSON.` };
   }
 };
 

@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { toCsvRecord } from '../../../shared/rules/csv.ts';
+import { CSV_COLUMNS, toCsvCells } from '../../../shared/rules/license-csv.ts';
 import { command } from '../command.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';
@@ -10,29 +11,10 @@ import { readValues } from '../transfer/lines.ts';
 const TIMEOUT_MS = 3_600_000;
 const PROGRESS_LINES = 1_000;
 
-const COLUMNS = [
-  'license_key',
-  'status',
-  'product',
-  'customer_email',
-  'customer_name',
-  'expires_at',
-  'updates_until',
-  'metadata',
-  'terms',
-  'created_at',
-];
-const NEVER = new Set(['expires_at', 'updates_until']);
-
-const toText = (name: string, value: unknown): string => {
-  if (value === null || value === undefined) return NEVER.has(name) ? 'never' : '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-};
-
 type Line = Record<string, unknown>;
 
 const toCsv = (line: Line): string | null =>
-  line['type'] === 'license' ? toCsvRecord(COLUMNS.map((name) => toText(name, line[name]))) : null;
+  line['type'] === 'license' ? toCsvRecord(toCsvCells(line)) : null;
 
 export const exportLicenses = command({
   name: 'licenses export',
@@ -54,7 +36,7 @@ export const exportLicenses = command({
     const write = async (text: string) => {
       if (!target.write(`${text}\n`)) await once(target, 'drain');
     };
-    if (csv) await write(COLUMNS.join(','));
+    if (csv) await write(CSV_COLUMNS.join(','));
     let counts: unknown = null;
     let lines = 0;
     try {

@@ -1,3 +1,4 @@
+import { CSV_COLUMNS, toCsvCells } from '../../../shared/rules/license-csv.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../../../shared/rules/licenses.ts';
 import { api, call } from '../../data/client.ts';
 import type { License } from '../../data/queries.ts';
@@ -66,30 +67,5 @@ export const sendAction = (
 
 export const licensesText = (count: number): string => plural(count, 'license');
 
-/** The columns of a CSV export, which are also those that an import takes. */
-const COLUMNS = [
-  'license_key',
-  'status',
-  'product',
-  'customer_email',
-  'customer_name',
-  'expires_at',
-  'updates_until',
-  'terms',
-  'metadata',
-  'created_at',
-] as const;
-
-const NULL_TEXTS: Partial<Record<string, string>> = { expires_at: 'never', updates_until: 'never' };
-
 /** Returns the rows of a CSV file, with its header. */
-export const toCsvRows = (licenses: License[]): string[][] => [
-  [...COLUMNS],
-  ...licenses.map((license) =>
-    COLUMNS.map((column) => {
-      const value = license[column];
-      if (value === null) return NULL_TEXTS[column] ?? '';
-      return typeof value === 'string' ? value : JSON.stringify(value);
-    }),
-  ),
-];
+export const toCsvRows = (licenses: License[]): string[][] => [[...CSV_COLUMNS], ...licenses.map(toCsvCells)];
