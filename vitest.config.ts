@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const SECRETS = {
@@ -7,8 +8,8 @@ const SECRETS = {
   SEALING_KEYS: 'k1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
   SIGNING_KEYS: 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=',
 };
-// Wrangler also reads the required secrets from the environment.
-Object.assign(process.env, SECRETS);
+// Wrangler also reads the required secrets from the environment, and says so unless it logs only warnings.
+Object.assign(process.env, SECRETS, { WRANGLER_LOG: 'warn' });
 
 /** Each of these files would otherwise run at the end of its group while other workers are idle. */
 const SLOWEST = ['dashboard/pages', 'e2e/local-run', 'billing/stripe-order', 'webhooks/slow'];
@@ -23,6 +24,15 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
+/** Stripe's source maps name files that its package lacks, and Vite warns of each. */
+const withoutStripesMaps: Plugin = {
+  name: 'without-stripes-maps',
+  load: {
+    filter: { id: /node_modules\/stripe\// },
+    handler: async (id) => (await readFile(id, 'utf8')).replace(/^\/\/# sourceMappingURL=.*$/m, ''),
+  },
+};
+
 /** By default, Vitest leaves one core idle, although these files mostly wait for processes, timers, and pages. */
 const NODE_WORKERS = { maxWorkers: 2, sequence: { groupOrder: 1 } };
 
@@ -31,11 +41,14 @@ const NODE_WORKERS = { maxWorkers: 2, sequence: { groupOrder: 1 } };
 export default defineConfig({
   test: {
     silent: 'passed-only',
+    // The default would list every tenth test.
+    slowTestThreshold: 10_000,
     sequence: { sequencer: SlowestFirst },
     projects: [
       {
         assetsInclude: ['**/*.gz'],
         plugins: [
+          withoutStripesMaps,
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
@@ -68,6 +81,7 @@ export default defineConfig({
             'test/fuzz/runs.ts',
             'test/gate/regions/runs.ts',
             'test/support/credentials.ts',
+            'test/support/planted-faults.ts',
             'test/support/receiver-server.ts',
             'test/support/stripe-server.ts',
           ],

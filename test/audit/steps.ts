@@ -1,6 +1,6 @@
 import { env, exports } from 'cloudflare:workers';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
-import { call, freshAddress, ORIGIN } from '../support/client.ts';
+import { call, freshAddress, ORIGIN, textOf } from '../support/client.ts';
 import { asOperator, OPERATOR_TOKEN } from '../support/operator.ts';
 import { ACCOUNT } from './people-steps.ts';
 import { PRIVATE, type Send, session, type Step, type World } from './world.ts';
@@ -148,7 +148,7 @@ const backUp: Send = async (world) => {
   const { status, headers, ...response } = await sendBackup('GET', world).then(async (answer) => ({
     status: answer.status,
     headers: answer.headers,
-    lines: await answer.text(),
+    lines: await textOf(answer),
   }));
   return { status, headers, body: response };
 };

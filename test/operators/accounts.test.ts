@@ -10,6 +10,7 @@ import {
   ORIGIN,
   register,
   signUp,
+  textOf,
 } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
@@ -51,7 +52,7 @@ const readMetrics = async () => {
     new Request(`${ORIGIN}/operator/metrics`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } }),
   );
   expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
-  return response.text();
+  return textOf(response);
 };
 
 test('metrics count requests and refusals by route, and tell the size of each database', async () => {

@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
-import { type Customer, freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
+import { type Customer, freshAddress, type Json, ORIGIN, signUp, textOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { evict, gate, statistics } from '../support/gate.ts';
 import { arrive, move } from '../support/moving.ts';
@@ -31,7 +31,7 @@ const send = (method: string, path: string, body?: string) =>
 const backUp = async ({ accountId }: Customer) => {
   const response = await send('GET', `/operator/backup/${accountId}`);
   expect(response.headers.get('content-type')).toBe('application/x-ndjson');
-  return response.text();
+  return textOf(response);
 };
 const restore = async ({ accountId }: Customer, backup: string, query = '') => {
   const response = await send('POST', `/operator/backup/${accountId}${query}`, backup);

@@ -37,6 +37,9 @@ const parseBody = ({ headers }: Response, text: string): Json => {
     : JSON.parse(text);
 };
 
+/** The text of any body. `text()` warns of bodies whose type isn't text, as lines of JSON. */
+export const textOf = async (response: Response) => new TextDecoder().decode(await response.arrayBuffer());
+
 /** Calls the Worker's fetch handler. A string body is sent as is, anything else as JSON. */
 export const call = async (
   method: string,
@@ -49,7 +52,7 @@ export const call = async (
     init.headers = { 'content-type': 'application/json', ...headers };
   }
   const response = await exports.default.fetch(new Request(ORIGIN + path, init));
-  const text = new TextDecoder().decode(await response.arrayBuffer());
+  const text = await textOf(response);
   return { status: response.status, headers: response.headers, body: parseBody(response, text) };
 };
 
