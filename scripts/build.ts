@@ -7,10 +7,12 @@ const root = join(import.meta.dirname, '..');
 const STAMP = 'dist/assets.sha256';
 /** What the assets are made of. npm writes the last file, which lists the installed packages. */
 const SOURCES = ['src', 'scripts', 'package.json', 'node_modules/.package-lock.json'];
+/** The client package is no asset. */
+const NOT_SOURCES = new Set(['src/client', 'scripts/api-types']);
 const ASSETS = 'dist/assets';
 
 const filesIn = (path: string): string[] => {
-  if (!existsSync(join(root, path))) return [];
+  if (NOT_SOURCES.has(path) || !existsSync(join(root, path))) return [];
   if (!statSync(join(root, path)).isDirectory()) return [path];
   return readdirSync(join(root, path))
     .toSorted()

@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 
 const STEPS: [title: string, command: string, ...args: string[]][] = [
-  ['binding types are up to date', 'npm', 'run', 'types', '--', '--check'],
-  ['API types are up to date', 'npm', 'run', 'api-types', '--', '--check'],
+  ['binding types are up to date', 'npm', 'run', 'binding-types', '--', '--check'],
+  ['API types', 'npm', 'run', 'api-types'],
   ['format', 'oxfmt', '--check'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
   ['lint rules enforce the layers', 'node', 'scripts/check-layers.ts'],

@@ -47,6 +47,7 @@ const writeTypes = (file: string, text: string) => {
 };
 
 const copyTypes = () => {
+  run('node', join(root, 'scripts/api-types/generate.ts'));
   run('tsc', '-b', source);
   for (const file of globSync('**/*.d.ts', { cwd: types }))
     writeTypes(file, readFileSync(join(types, file), 'utf8'));
