@@ -6,7 +6,7 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
   ['API types', 'npm', 'run', 'api-types'],
   ['format', 'oxfmt', '--check'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
-  ['lint rules enforce the layers', 'node', 'scripts/check-layers.ts'],
+  ['imports follow the layers', 'node', 'scripts/check-layers.ts'],
   ['types', 'tsc', '-b', 'src/web', 'examples'],
   [
     'migrations match the schema, none drops a table without review, and all have a safe form',

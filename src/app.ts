@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { accessRoutes } from './access/routes.ts';
+import { credentialRoutes } from './credentials/routes.ts';
 import { activationRoutes, applicationRoutes } from './activations/routes.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
@@ -18,6 +18,7 @@ import { regionRoutes } from './regions/routes.ts';
 import { exportRoutes, importRoutes } from './transfer/routes.ts';
 import { erasureRoutes } from './erasure/routes.ts';
 import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
+import { signInRoutes } from './sign-in/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { twoFactorRoutes } from './two-factor/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
@@ -28,9 +29,10 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .route('/', systemRoutes)
   .route('/', documentationRoutes)
   .route('/', checkoutRoutes)
+  .route('/api', signInRoutes)
   .route('/api', accountRoutes)
   .route('/api', auditRoutes)
-  .route('/api', accessRoutes)
+  .route('/api', credentialRoutes)
   .route('/api', erasureRoutes)
   .route('/api/sessions', sessionRoutes)
   .route('/api', twoFactorRoutes)

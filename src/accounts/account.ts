@@ -1,16 +1,11 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { audit } from '../audit/audit.ts';
-import { type AccountRow, accounts } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { accounts } from '../db/schema.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import type { patchAccountInput } from './schemas.ts';
-
-export const getAccount = async ({ db, accountId }: Pick<Ctx, 'db' | 'accountId'>): Promise<AccountRow> => {
-  const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
-  if (!account) throw new Error(`The credential's account ${accountId} is not in the database.`);
-  return account;
-};
 
 /** Updates fields that aren't in the gate's local copy, so no feed row is needed. */
 export const changeAccount = async (ctx: Ctx, input: z.output<typeof patchAccountInput>): Promise<void> => {
@@ -21,4 +16,16 @@ export const changeAccount = async (ctx: Ctx, input: z.output<typeof patchAccoun
       audit(ctx, 'account.update', null, { fields: Object.keys(input) }),
     ]);
   }
+};
+
+/** Cancels the erasure of an account. Its API keys are valid again, and its subscription stays canceled. */
+export const restoreAccount = async (ctx: Ctx): Promise<void> => {
+  await commit(
+    ctx,
+    [
+      audit(ctx, 'account.restore', null),
+      ctx.db.update(accounts).set({ eraseAt: null }).where(eq(accounts.id, ctx.accountId)),
+    ],
+    [{ kind: 'account', ref: ctx.accountId }],
+  );
 };

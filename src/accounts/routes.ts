@@ -1,93 +1,14 @@
 import { Hono } from 'hono';
-import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
-import { body } from '../http/input.ts';
 import { endpoint } from '../auth/endpoint.ts';
-import { clientOf } from '../auth/client.ts';
-import { sendMail } from '../mail/send.ts';
-import { changeAccount } from './account.ts';
-import { clientLocation } from '../http/client-location.ts';
+import type { AppEnv } from '../http/context.ts';
+import { body } from '../http/input.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
-import { login } from './login.ts';
-import { logout } from './logout.ts';
-import { register } from './register.ts';
-import { sendVerification } from './verify-email.ts';
-import { getProfile } from './user.ts';
-import {
-  accountDetailsBody,
-  loggedOutBody,
-  loginInput,
-  patchAccountInput,
-  registerInput,
-  signedInBody,
-  toAccountDetails,
-  toSignedIn,
-} from './schemas.ts';
-import { twoFactorRequired } from '../two-factor/challenge.ts';
-import { clearSessionCookie, setSignInCookies } from '../auth/session-cookie.ts';
+import { changeAccount } from './account.ts';
+import { getProfile } from './profile.ts';
+import { accountDetailsBody, patchAccountInput, toAccountDetails } from './schemas.ts';
 
 export const accountRoutes = new Hono<AppEnv>()
-  .post(
-    '/register',
-    endpoint({
-      id: 'register',
-      tag: 'Account',
-      summary: 'Create an account',
-      description: 'Also signs in: the response contains a session token and sets the session cookie.',
-      access: 'public',
-      answers: [{ status: 201, description: 'The new account and its first session.', schema: signedInBody }],
-      errors: ['email_taken', 'rate_limit_exceeded'],
-    }),
-    body(registerInput),
-    async (c) => {
-      const ctx = publicCtx(c);
-      const client = { ...clientOf(c), location: clientLocation(c) };
-      const created = await register(ctx, c.req.valid('json'), client);
-      c.executionCtx.waitUntil(sendVerification(ctx, created.account, client.origin));
-      setSignInCookies(c, created);
-      return c.json(toSignedIn(created), 201);
-    },
-  )
-  .post(
-    '/login',
-    endpoint({
-      id: 'login',
-      tag: 'Account',
-      summary: 'Sign in',
-      description:
-        'Starts a new session. If the request carries a session, that session ends. With two-factor authentication, the answer is the error `two_factor_required`, whose details have the challenge for `POST /api/login/two-factor`.',
-      access: 'public',
-      answers: [{ status: 200, description: 'The account and a new session.', schema: signedInBody }],
-      errors: ['invalid_credentials', 'two_factor_required', 'rate_limit_exceeded'],
-    }),
-    body(loginInput),
-    async (c) => {
-      const signedIn = await completed(c, login(publicCtx(c), c.req.valid('json'), clientOf(c)));
-      if ('challenge' in signedIn) throw twoFactorRequired(signedIn);
-      if (signedIn.mail) c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
-      setSignInCookies(c, signedIn);
-      return c.json(toSignedIn(signedIn), 200);
-    },
-  )
-  .post(
-    '/logout',
-    endpoint({
-      id: 'logout',
-      tag: 'Account',
-      summary: 'Sign out',
-      description:
-        'Ends the session that the request carries. With an API key, nothing ends. A session over its rate limit can still be ended.',
-      access: 'account',
-      // A session can be ended only once, so this doesn't need a rate limit.
-      hasUnlimitedSessions: true,
-      answers: [{ status: 200, description: 'The session has ended.', schema: loggedOutBody }],
-    }),
-    async (c) => {
-      if (c.var.sessionHash) await logout(userCtx(c), c.var.sessionHash);
-      clearSessionCookie(c);
-      return c.json({ logged_out: true as const }, 200);
-    },
-  )
   .get(
     '/account',
     endpoint({

@@ -1,40 +1,13 @@
 import * as z from 'zod';
 import type { AccountRow, UserRow } from '../db/schema.ts';
 import type { OpenBranch } from '../gate/rules/replies.ts';
-import { email, text } from '../shared/schemas/fields.ts';
+import { text } from '../shared/schemas/fields.ts';
 import { branchBody, movingTo, toBranch } from '../regions/schemas.ts';
-import {
-  MAX_ALLOWED_ORIGINS,
-  MAX_NAME_LENGTH,
-  MAX_PASSWORD_LENGTH,
-  MIN_PASSWORD_LENGTH,
-} from '../shared/rules/accounts.ts';
+import { MAX_ALLOWED_ORIGINS, MAX_NAME_LENGTH } from '../shared/rules/accounts.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
 import { type Region, REGIONS } from '../shared/rules/regions.ts';
-import type { NewSession } from '../auth/sessions.ts';
-import type { Profile } from './user.ts';
-
-export const newPassword = z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH);
-
-/** A password to check. Its length says nothing about whether it's right. */
-export const currentPassword = z.string().max(1_024);
-
-export const registerInput = z
-  .strictObject({
-    email,
-    password: newPassword,
-    name: text(MAX_NAME_LENGTH).nullish(),
-    home_region: z.enum(REGIONS).optional().meta({
-      description:
-        'Where verifies of this account are answered. Choose the region nearest to your application. By default, the region nearest to this request.',
-    }),
-  })
-  .meta({ id: 'Register' });
-
-export const loginInput = z
-  .object({ email: z.string().trim().toLowerCase().max(320), password: currentPassword })
-  .meta({ id: 'Login' });
+import type { Profile } from './profile.ts';
 
 const origin = z
   .string()
@@ -81,22 +54,7 @@ export const accountDetailsBody = accountBody
   })
   .meta({ id: 'AccountDetails' });
 
-export const signedInBody = z
-  .object({
-    account: accountBody,
-    session: z.object({
-      token: z.string().meta({
-        description:
-          'The session token, for the header `Authorization: Bearer …`. Browsers also get it as a cookie.',
-      }),
-      expires_at: z.iso.datetime(),
-    }),
-  })
-  .meta({ id: 'SignedIn' });
-
-export const loggedOutBody = z.object({ logged_out: z.literal(true) }).meta({ id: 'LoggedOut' });
-
-type VerifiedAccount = AccountRow & Pick<UserRow, 'emailVerifiedAt'>;
+export type VerifiedAccount = AccountRow & Pick<UserRow, 'emailVerifiedAt'>;
 
 export const toAccount = (row: VerifiedAccount): z.infer<typeof accountBody> => ({
   id: row.id,
@@ -118,15 +76,4 @@ export const toAccountDetails = (
   two_factor: row.twoFactor,
   moving_to: moveTo,
   branches: branches.map(toBranch),
-});
-
-export const toSignedIn = ({
-  account,
-  session,
-}: {
-  account: VerifiedAccount;
-  session: NewSession;
-}): z.infer<typeof signedInBody> => ({
-  account: toAccount(account),
-  session: { token: session.token, expires_at: isoTime(session.expiresAt) },
 });

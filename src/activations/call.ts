@@ -1,4 +1,4 @@
-import { rememberKeyRefusal } from '../auth/refusals.ts';
+import { rememberKeyRefusal } from '../api-keys/refusals.ts';
 import type { ApplicationVerdict } from '../gate/rules/application-verdict.ts';
 import { askNearest } from '../gate/worker/ask-nearest.ts';
 import type { Wait } from '../gate/rules/traffic.ts';

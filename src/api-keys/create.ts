@@ -6,7 +6,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { newId } from '../shared/text/ids.ts';
 import { seal } from '../shared/crypto/sealing.ts';
-import { maskApiKey, mintApiKey } from '../auth/api-key.ts';
+import { maskApiKey, mintApiKey } from './api-key.ts';
 import { pruneDeletedKeys } from './prune.ts';
 import type { createApiKeyInput } from './schemas.ts';
 

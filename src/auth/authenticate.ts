@@ -7,17 +7,16 @@ import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { askGate, gateOf, rememberEpoch } from '../shared/objects/address.ts';
 import type { PresentedKey, KeyScope } from '../shared/rules/api-keys.ts';
-import { parseApiKey } from './api-key.ts';
+import { parseApiKey } from '../api-keys/api-key.ts';
+import { recallKeyRefusal, rememberKeyRefusal } from '../api-keys/refusals.ts';
 import {
-  recallKeyRefusal,
   recallSessionRefusal,
   rememberEndedSession,
-  rememberKeyRefusal,
   rememberSessionRefusal,
   type SessionRefusal,
-} from './refusals.ts';
+} from '../sessions/refusals.ts';
 import { readSessionToken } from './session-cookie.ts';
-import { findSession, hashToken, isSeenDue, noteSeen } from './sessions.ts';
+import { findSession, hashToken, isSeenDue, noteSeen } from '../sessions/sessions.ts';
 
 export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
   const policy = rate.policy ?? 'key';

@@ -1,18 +1,7 @@
 import type { Context } from 'hono';
 import { clientIp } from '../http/client-ip.ts';
+import type { Client } from '../users/client.ts';
 import { readBrowserToken, readSessionToken } from './session-cookie.ts';
-
-/** Who signs in, and from where. */
-export interface Client {
-  /** For throttles. */
-  ip: string;
-  origin: string;
-  userAgent: string | null;
-  /** The token of the client's previous session, which the new session replaces. */
-  previousToken: string | null;
-  /** The token of the browser's cookie, which it keeps from sign-in to sign-in. */
-  browserToken: string | null;
-}
 
 export const clientOf = (c: Context): Client => ({
   ip: clientIp(c),

@@ -1,5 +1,5 @@
 import { and, desc, eq } from 'drizzle-orm';
-import { getAccount } from '../accounts/account.ts';
+import { getAccount } from '../db/account.ts';
 import { isLive, payments, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { checkReturning } from './check.ts';

@@ -1,5 +1,5 @@
 import { and, eq, exists } from 'drizzle-orm';
-import { getAccount } from '../accounts/account.ts';
+import { getAccount } from '../db/account.ts';
 import { auditIf } from '../audit/audit.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { isLive, type SubscriptionRow, subscriptions, accounts } from '../db/schema.ts';

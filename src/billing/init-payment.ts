@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { getAccount } from '../accounts/account.ts';
+import { getAccount } from '../db/account.ts';
 import { audit } from '../audit/audit.ts';
 import { payments } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';

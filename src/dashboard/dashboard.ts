@@ -1,17 +1,16 @@
 import { and, asc, count, eq, isNull, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { toAccountDetails } from '../accounts/schemas.ts';
-import { getProfile } from '../accounts/user.ts';
+import { getProfile } from '../accounts/profile.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { apiKeys, licenseCounts, products } from '../db/schema.ts';
 import { USAGE_DAYS } from '../gate/object/ledger.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
-import { gateOf } from '../shared/objects/address.ts';
+import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import { LICENSE_STATES, licenseState, type LicenseState } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { addDays, isoDate, isoTime } from '../shared/rules/dates.ts';
-import { outboxOf } from '../shared/objects/address.ts';
 import { type dashboardBody, toRecentEvent } from './schemas.ts';
 import type { DayUsage, ProductUsage } from '../gate/rules/usage.ts';
 

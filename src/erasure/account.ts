@@ -10,7 +10,7 @@ import { logError, logLine } from '../shared/text/log.ts';
 import { branchOf, FIRST_EPOCH, gateAt, outboxOf } from '../shared/objects/address.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { REGIONS } from '../shared/rules/regions.ts';
-import { restoreAccount } from './restore.ts';
+import { restoreAccount } from '../accounts/account.ts';
 import { deleteRows } from './rows.ts';
 
 // Erases accounts whose time to undo it has passed. Each step can be repeated, and the account's own row goes last, so a

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { confirmPassword } from '../accounts/confirm-password.ts';
+import { confirmPassword } from '../users/confirm-password.ts';
 import { audit } from '../audit/audit.ts';
-import type { Client } from '../auth/client.ts';
-import { endOtherSessions } from '../auth/sessions.ts';
+import type { Client } from '../users/client.ts';
+import { endOtherSessions } from '../sessions/sessions.ts';
 import { findLiveSubscription } from '../billing/billing.ts';
 import { cancelSubscription } from '../billing/cancel-subscription.ts';
 import { expirePending } from '../billing/expire.ts';

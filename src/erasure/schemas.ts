@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { currentPassword } from '../accounts/schemas.ts';
+import { currentPassword } from '../users/schemas.ts';
 import { email } from '../shared/schemas/fields.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 

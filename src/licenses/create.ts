@@ -1,6 +1,6 @@
 import type { BatchItem } from 'drizzle-orm/batch';
 import type * as z from 'zod';
-import { getAccount } from '../accounts/account.ts';
+import { getAccount } from '../db/account.ts';
 import { audit } from '../audit/audit.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow, type LicenseValues } from '../db/schema.ts';

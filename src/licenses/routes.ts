@@ -4,7 +4,7 @@ import { body, headers, query } from '../http/input.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { patchLicense, renewLicense, rotateKey, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
-import { eraseLicense } from './erase.ts';
+import { eraseLicense } from '../erasure/license.ts';
 import { findLicense } from './find.ts';
 import { listHistory } from './history.ts';
 import { toIdempotency } from './idempotency.ts';

@@ -1,4 +1,4 @@
-import { consumeAttempts, operatorLimits } from '../accounts/throttle.ts';
+import { consumeAttempts, operatorLimits } from '../users/throttle.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';

@@ -1,6 +1,6 @@
 import { and, count, eq, gt, isNull, ne, or } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { secretIdFor, secretIdOf } from '../auth/api-key.ts';
+import { secretIdFor, secretIdOf } from '../api-keys/api-key.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { apiKeys } from '../db/schema.ts';
 import type { Settings } from '../shared/config/settings.ts';

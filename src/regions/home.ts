@@ -1,4 +1,4 @@
-import { getAccount } from '../accounts/account.ts';
+import { getAccount } from '../db/account.ts';
 import { audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';

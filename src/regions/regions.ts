@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { getAccount } from '../accounts/account.ts';
+import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { quantileMs, readRouteName, type Route, sumRoutes } from '../gate/rules/traffic.ts';
 import { TRAFFIC_DAYS } from '../gate/home/traffic-table.ts';

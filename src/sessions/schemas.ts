@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { listSessions } from '../auth/sessions.ts';
+import type { listSessions } from './sessions.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 
 export const sessionBody = z

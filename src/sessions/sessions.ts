@@ -1,8 +1,126 @@
-import { auditFirst } from '../audit/audit.ts';
-import { endOtherSessions, endSession, listSessions } from '../auth/sessions.ts';
-import type { UserCtx } from '../db/ctx.ts';
+import { and, desc, eq, gt, inArray, lt, ne, type SQL } from 'drizzle-orm';
 import { sessions } from '../db/schema.ts';
+import { auditFirst } from '../audit/audit.ts';
+import type { PublicCtx, UserCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
+import { sha256 } from '../shared/crypto/hash.ts';
+import { newId } from '../shared/text/ids.ts';
+import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { isMinted, mintToken } from '../users/tagged-tokens.ts';
+
+export const SESSION_MS = 30 * DAY_MS;
+const MAX_SESSIONS = 50;
+/** Parallel logins can exceed the limit for a moment. */
+const MAX_LISTED = 100;
+const MAX_USER_AGENT_LENGTH = 512;
+
+const TOKEN_PREFIX = 'lks_';
+
+export interface NewSession {
+  token: string;
+  expiresAt: number;
+}
+
+/** Returns the hash under which a session is stored, or null if the token's format or tag is invalid. */
+export const hashToken = (ctx: PublicCtx, token: string): string | null =>
+  isMinted(ctx, TOKEN_PREFIX, token) ? sha256(token) : null;
+
+/** Returns a new session for the client, and the row to store. Only a hash of the token is stored. */
+export const newSession = (
+  ctx: PublicCtx,
+  accountId: string,
+  nowMs: number,
+  userAgent: string | null = null,
+) => {
+  const token = mintToken(ctx, TOKEN_PREFIX);
+  const expiresAt = nowMs + SESSION_MS;
+  return {
+    session: { token, expiresAt } satisfies NewSession,
+    row: {
+      tokenHash: sha256(token),
+      accountId,
+      createdAt: nowMs,
+      expiresAt,
+      id: newId('ses'),
+      lastSeenAt: nowMs,
+      ip: ctx.ip,
+      userAgent: userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    },
+  };
+};
+
+type SessionRow = typeof sessions.$inferSelect;
+
+/** Returns a session that hasn't ended. */
+export const findSession = async ({ firstDb }: PublicCtx, tokenHash: string) => {
+  const [session] = await firstDb
+    .select({
+      accountId: sessions.accountId,
+      id: sessions.id,
+      lastSeenAt: sessions.lastSeenAt,
+    })
+    .from(sessions)
+    .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, Date.now())));
+  return session ?? null;
+};
+
+const SEEN_MS = HOUR_MS;
+
+/** Whether it's time to note again when, and from where, the session was used. */
+export const isSeenDue = ({ lastSeenAt }: Pick<SessionRow, 'lastSeenAt'>): boolean =>
+  Date.now() - lastSeenAt >= SEEN_MS;
+
+export const noteSeen = async ({ firstDb, ip }: PublicCtx, tokenHash: string): Promise<void> => {
+  await firstDb.update(sessions).set({ lastSeenAt: Date.now(), ip }).where(eq(sessions.tokenHash, tokenHash));
+};
+
+/** Returns the account's sessions that haven't ended, the newest first. */
+export const listSessions = ({ firstDb }: PublicCtx, accountId: string): Promise<SessionRow[]> =>
+  firstDb
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.accountId, accountId), gt(sessions.expiresAt, Date.now())))
+    .orderBy(desc(sessions.createdAt), desc(sessions.tokenHash))
+    .limit(MAX_LISTED);
+
+/** Statement that ends a session. */
+export const endSession = ({ firstDb }: PublicCtx, tokenHash: string) =>
+  firstDb.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
+
+/** Statement that ends the account's sessions, except the given one. */
+export const endOtherSessions = ({ firstDb }: PublicCtx, accountId: string, kept: string | null) => {
+  const others: (SQL | undefined)[] = [eq(sessions.accountId, accountId)];
+  if (kept !== null) others.push(ne(sessions.tokenHash, kept));
+  return firstDb.delete(sessions).where(and(...others));
+};
+
+/** Statement that ends the session of a token, if it is valid. */
+export const endSessionOf = (ctx: PublicCtx, token: string | null) =>
+  ctx.firstDb.delete(sessions).where(eq(sessions.tokenHash, hashToken(ctx, token ?? '') ?? ''));
+
+/** Limits the work of one request. Each login adds one row, so the table still shrinks. */
+const MAX_DELETED = 100;
+
+/** Statement that ends the account's oldest sessions, to make room for a new session. */
+export const endOldestSessions = ({ firstDb }: PublicCtx, accountId: string) => {
+  const oldest = firstDb
+    .select({ tokenHash: sessions.tokenHash })
+    .from(sessions)
+    .where(eq(sessions.accountId, accountId))
+    .orderBy(desc(sessions.createdAt))
+    .limit(MAX_DELETED)
+    .offset(MAX_SESSIONS - 1);
+  return firstDb.delete(sessions).where(inArray(sessions.tokenHash, oldest));
+};
+
+export const deleteExpiredSessions = ({ firstDb }: PublicCtx, nowMs: number) => {
+  const expired = firstDb
+    .select({ tokenHash: sessions.tokenHash })
+    .from(sessions)
+    .where(lt(sessions.expiresAt, nowMs))
+    .limit(MAX_DELETED);
+  return firstDb.delete(sessions).where(inArray(sessions.tokenHash, expired));
+};
 
 /** Ends one of the account's sessions, which may be the caller's own. */
 export const endSessionById = async (ctx: UserCtx, id: string): Promise<void> => {

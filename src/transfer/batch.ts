@@ -1,30 +1,15 @@
-import type { Ctx } from '../db/ctx.ts';
 import { isRejected } from '../db/errors.ts';
 import { pull } from '../gate/worker/feed.ts';
 import { random16Bits } from '../shared/crypto/random.ts';
+import type { BatchLine, Import } from './import-state.ts';
 import { importSeats } from './seats.ts';
 import { type Outcome, planLicense, type PlannedLicense, type PlannedProduct, planProduct } from './plan.ts';
-import { auditDetails, type ImportOptions, type ParsedLine } from './schemas.ts';
+import { auditDetails } from './schemas.ts';
 import { commitPlan, lookUp } from './store.ts';
-import { importWebhook, type KnownWebhook } from './webhooks.ts';
+import { importWebhook } from './webhooks.ts';
 
 // Imports a batch of lines with one commit. If a change by somebody else comes first, the commit is rejected as a whole,
 // and the batch is planned again.
-
-/** A line with the license key that it has, or that was chosen for it. */
-export type BatchLine = ParsedLine & { licenseKey: string };
-
-export interface Import {
-  ctx: Ctx;
-  options: ImportOptions;
-  serviceHost: string;
-  /** What a dry run would have changed so far. */
-  assumed: { licenses: Map<string, PlannedLicense>; products: Map<string, PlannedProduct> };
-  /** The account's webhooks, once a line needs them. */
-  webhooks: KnownWebhook[] | null;
-  /** Whether the audit log has an entry for this import. */
-  isRecorded: boolean;
-}
 
 const ATTEMPTS = 8;
 const MAX_WAIT_MS = 50;

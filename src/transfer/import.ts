@@ -1,5 +1,6 @@
 import type { Ctx } from '../db/ctx.ts';
-import { type BatchLine, type Import, importBatch } from './batch.ts';
+import type { BatchLine, Import } from './import-state.ts';
+import { importBatch } from './batch.ts';
 import { type ImportFormat, type ReadLine, readLines } from './lines.ts';
 import type { Outcome } from './plan.ts';
 import {

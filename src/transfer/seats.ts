@@ -2,7 +2,7 @@ import { audit } from '../audit/audit.ts';
 import type { ImportedSeat, ImportedSeatResult } from '../gate/rules/seller-types.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
-import type { BatchLine, Import } from './batch.ts';
+import type { BatchLine, Import } from './import-state.ts';
 import type { Outcome } from './plan.ts';
 import { type ActivationLine, auditDetails } from './schemas.ts';
 

@@ -2,12 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { AppError, type ErrorDetail } from '../shared/app-error.ts';
 import { MAX_ENDPOINTS } from '../shared/rules/webhooks.ts';
 import { createEndpoint, listAllEndpoints } from '../webhooks/endpoints.ts';
-import type { Endpoint } from '../webhooks/outbox-tables.ts';
-import type { Import } from './batch.ts';
+import type { Import, KnownWebhook } from './import-state.ts';
 import type { Outcome } from './plan.ts';
 import type { WebhookLine } from './schemas.ts';
-
-export type KnownWebhook = Pick<Endpoint, 'url' | 'events' | 'description'>;
 
 const invalid = (details: ErrorDetail[] = []): Outcome => ({
   error: { code: 'invalid_request', message: 'Invalid Request', details },

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { consumeAttempts, loginLimits, settleAttempt } from '../accounts/throttle.ts';
+import { consumeAttempts, loginLimits, settleAttempt } from '../users/throttle.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';

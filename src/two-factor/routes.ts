@@ -1,43 +1,19 @@
 import { Hono } from 'hono';
-import { signedInBody, toSignedIn } from '../accounts/schemas.ts';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
-import { setSignInCookies } from '../auth/session-cookie.ts';
-import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
+import { type AppEnv, completed, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
-import { answerChallenge } from './challenge.ts';
 import {
   confirmTwoFactorInput,
   disableTwoFactorInput,
   recoveryCodesBody,
-  twoFactorLoginInput,
   twoFactorOffBody,
   twoFactorSecretBody,
 } from './schemas.ts';
 import { confirmTwoFactor, disableTwoFactor, startTwoFactor } from './setup.ts';
 
 export const twoFactorRoutes = new Hono<AppEnv>()
-  .post(
-    '/login/two-factor',
-    endpoint({
-      id: 'loginTwoFactor',
-      tag: 'Account',
-      summary: 'Sign in with a code',
-      description:
-        'Completes a login that has answered `two_factor_required`. A challenge takes five codes within ten minutes. A code works once.',
-      access: 'public',
-      answers: [{ status: 200, description: 'The account and a new session.', schema: signedInBody }],
-      errors: ['invalid_token', 'invalid_credentials', 'rate_limit_exceeded'],
-    }),
-    body(twoFactorLoginInput),
-    async (c) => {
-      const signedIn = await completed(c, answerChallenge(publicCtx(c), c.req.valid('json'), clientOf(c)));
-      if (signedIn.mail) c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
-      setSignInCookies(c, signedIn);
-      return c.json(toSignedIn(signedIn), 200);
-    },
-  )
   .post(
     '/two-factor',
     endpoint({

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { currentPassword } from '../accounts/schemas.ts';
+import { currentPassword } from '../users/schemas.ts';
 
-const code = z
+export const code = z
   .string()
   .max(64)
   .meta({
@@ -16,16 +16,6 @@ export const confirmTwoFactorInput = z
 export const disableTwoFactorInput = z
   .strictObject({ current_password: currentPassword, code })
   .meta({ id: 'DisableTwoFactor' });
-
-export const twoFactorLoginInput = z
-  .strictObject({
-    challenge: z
-      .string()
-      .max(256)
-      .meta({ description: 'The challenge in the details of the login’s error.' }),
-    code,
-  })
-  .meta({ id: 'TwoFactorLogin' });
 
 export const twoFactorSecretBody = z
   .object({

@@ -1,9 +1,9 @@
 import { and, eq, isNull } from 'drizzle-orm';
-import { confirmPassword } from '../accounts/confirm-password.ts';
-import { getUser } from '../accounts/user.ts';
-import { deleteTokens } from '../accounts/user-tokens.ts';
+import { confirmPassword } from '../users/confirm-password.ts';
+import { getUser } from '../users/user.ts';
+import { deleteTokens } from '../users/user-tokens.ts';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../auth/client.ts';
+import type { Client } from '../users/client.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';

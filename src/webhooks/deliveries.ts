@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { getAccount } from '../accounts/account.ts';
+import { getAccount } from '../db/account.ts';
 import { audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';

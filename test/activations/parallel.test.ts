@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eraseLicense } from '../../src/licenses/erase.ts';
+import { eraseLicense } from '../../src/erasure/license.ts';
 import { machineOf, openLicense } from '../support/activations.ts';
 import { ctxOf } from '../support/databases.ts';
 import { kill } from '../support/gate.ts';

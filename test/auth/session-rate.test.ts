@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { newSession } from '../../src/auth/sessions.ts';
+import { newSession } from '../../src/sessions/sessions.ts';
 import { sessions } from '../../src/db/schema.ts';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { type Answer, call, type Customer, signUp } from '../support/client.ts';

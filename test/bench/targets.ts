@@ -1,5 +1,5 @@
 // The requests that are measured, and their expected responses.
-import { mintApiKey } from '../../src/auth/api-key.ts';
+import { mintApiKey } from '../../src/api-keys/api-key.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { randomBase62 } from '../../src/shared/crypto/random.ts';
 import type { SeatCall } from '../../src/gate/rules/seats.ts';

@@ -1,7 +1,7 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, inject, test, vi } from 'vitest';
-import { createAccount } from '../../src/accounts/register.ts';
+import { createAccount } from '../../src/sign-in/register.ts';
 import worker from '../../src/index.ts';
 import { subscribe } from '../billing/sandbox.ts';
 import { call, signUp } from '../support/client.ts';

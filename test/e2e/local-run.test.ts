@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signedInBody } from '../../src/accounts/schemas.ts';
+import { signedInBody } from '../../src/sign-in/schemas.ts';
 import { revealedApiKeyBody } from '../../src/api-keys/schemas.ts';
 import { licenseBody } from '../../src/licenses/schemas.ts';
 import { healthBody } from '../../src/system/health.ts';

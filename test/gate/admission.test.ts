@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { mintApiKey, parseApiKey } from '../../src/auth/api-key.ts';
+import { mintApiKey, parseApiKey } from '../../src/api-keys/api-key.ts';
 import { apiKeys } from '../../src/db/schema.ts';
 import { openAdmission } from '../../src/gate/object/admission.ts';
 import { commit } from '../../src/gate/worker/feed.ts';

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { parseApiKey } from '../../src/auth/api-key.ts';
+import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import { readReply } from '../../src/gate/rules/replies.ts';
 import type { SeatCall } from '../../src/gate/rules/seats.ts';
 import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';

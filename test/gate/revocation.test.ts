@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { parseApiKey } from '../../src/auth/api-key.ts';
+import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
 import { readReply } from '../../src/gate/rules/replies.ts';
 import { signUp } from '../support/client.ts';

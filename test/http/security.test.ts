@@ -1,7 +1,7 @@
 import { listDurableObjectIds } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { mintApiKey } from '../../src/auth/api-key.ts';
+import { mintApiKey } from '../../src/api-keys/api-key.ts';
 import { app } from '../../src/app.ts';
 import { type Answer, call, type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';

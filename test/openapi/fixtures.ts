@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import type { ErrorCode } from '../../src/shared/app-error.ts';
-import { newUserToken } from '../../src/accounts/user-tokens.ts';
+import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
 import { codeAt } from '../../src/two-factor/totp.ts';
 import { type Answer, call, freshAddress, type Json, signUp } from '../support/client.ts';

@@ -1,6 +1,6 @@
 import { exports } from 'cloudflare:workers';
 import { inject } from 'vitest';
-import { createAccount } from '../../src/accounts/register.ts';
+import { createAccount } from '../../src/sign-in/register.ts';
 import { publicCtx } from './databases.ts';
 
 export const ORIGIN = 'https://latchkey.test';

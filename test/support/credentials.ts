@@ -1,6 +1,6 @@
 // Vitest global setup: hashes the password of all test accounts once per run, because a hash takes 0.2 s.
 import type { TestProject } from 'vitest/node';
-import { hashPassword } from '../../src/accounts/passwords.ts';
+import { hashPassword } from '../../src/users/passwords.ts';
 
 const PASSWORD = 'correct horse battery';
 

@@ -2,7 +2,7 @@ import { createExecutionContext, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { expect, vi } from 'vitest';
-import { parseApiKey } from '../../src/auth/api-key.ts';
+import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/worker/feed.ts';
 import { RATE_WINDOW_MS } from '../../src/shared/rules/rate.ts';

@@ -1,4 +1,4 @@
-import { newUserToken } from '../../src/accounts/user-tokens.ts';
+import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
 import { codeAt } from '../../src/two-factor/totp.ts';
 import { register } from './client.ts';

@@ -2,7 +2,7 @@ import { createExecutionContext, listDurableObjectIds } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { mintApiKey } from '../../src/auth/api-key.ts';
+import { mintApiKey } from '../../src/api-keys/api-key.ts';
 import worker from '../../src/index.ts';
 import { expectAbsent, dumpDatabase, captureLogs } from '../http/security.ts';
 import { call, type Json, ORIGIN, signUp } from '../support/client.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { newUserToken } from '../../src/accounts/user-tokens.ts';
+import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
 import { codeAt } from '../../src/two-factor/totp.ts';
 import { captureLogs, dumpDatabase, expectAbsent } from '../http/security.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signedInBody } from '../../../src/accounts/schemas.ts';
+import { signedInBody } from '../../../src/sign-in/schemas.ts';
 import { openPage, type Visit } from '../support/browser.ts';
 import { createAccount, PASSWORD } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';

@@ -1,7 +1,7 @@
 // A customer whose account, keys and licenses are created through the API.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { signedInBody } from '../../../src/accounts/schemas.ts';
+import { signedInBody } from '../../../src/sign-in/schemas.ts';
 import { revealedApiKeyBody } from '../../../src/api-keys/schemas.ts';
 import { applicationBody } from '../../../src/activations/schemas.ts';
 import { licenseBody } from '../../../src/licenses/schemas.ts';

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../auth/client.ts';
+import type { Client } from '../users/client.ts';
 import { databaseOf } from '../db/client.ts';
 import { isRejected, violatesUnique } from '../db/errors.ts';
 import { type AccountRow, accounts, sessions, users } from '../db/schema.ts';
@@ -13,10 +13,10 @@ import { logError } from '../shared/text/log.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import type { Location, Region } from '../shared/rules/regions.ts';
 import { browserTokenOf, rememberBrowser } from './known-browsers.ts';
-import { hashPassword } from './passwords.ts';
+import { hashPassword } from '../users/passwords.ts';
 import type { registerInput } from './schemas.ts';
-import { deleteExpiredSessions, newSession } from '../auth/sessions.ts';
-import { consumeAttempts, deleteExpiredThrottles, registerLimits } from './throttle.ts';
+import { deleteExpiredSessions, newSession } from '../sessions/sessions.ts';
+import { consumeAttempts, deleteExpiredThrottles, registerLimits } from '../users/throttle.ts';
 
 interface NewAccount {
   email: string;

@@ -1,5 +1,5 @@
 import { auditFirst } from '../audit/audit.ts';
-import { endSession } from '../auth/sessions.ts';
+import { endSession } from '../sessions/sessions.ts';
 import type { UserCtx } from '../db/ctx.ts';
 
 /** Ends the session that makes the call. */

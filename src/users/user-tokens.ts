@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm';
-import { isMinted, mintToken } from '../auth/tagged-tokens.ts';
+import { isMinted, mintToken } from './tagged-tokens.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { type TOKEN_PURPOSES, userTokens } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';

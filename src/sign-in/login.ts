@@ -1,15 +1,21 @@
 import { and, eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import type { Client } from '../auth/client.ts';
+import type { Client } from '../users/client.ts';
 import { type UserRow, users } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { checkPassword, hashPassword, UNKNOWN_ACCOUNT_HASH } from './passwords.ts';
+import { checkPassword, hashPassword, UNKNOWN_ACCOUNT_HASH } from '../users/passwords.ts';
 import type { loginInput } from './schemas.ts';
 import { signIn } from './sign-in.ts';
-import { startChallenge } from '../two-factor/challenge.ts';
-import { isSamePassword } from './user.ts';
-import { consumeAttempts, loginLimits, type Reservation, settleAttempt, settlements } from './throttle.ts';
+import { startChallenge } from './challenge.ts';
+import { isSamePassword } from '../users/user.ts';
+import {
+  consumeAttempts,
+  loginLimits,
+  type Reservation,
+  settleAttempt,
+  settlements,
+} from '../users/throttle.ts';
 
 type Login = z.infer<typeof loginInput>;
 

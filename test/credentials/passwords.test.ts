@@ -1,8 +1,8 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
-import { signIn } from '../../src/accounts/sign-in.ts';
-import { getUser } from '../../src/accounts/user.ts';
+import { signIn } from '../../src/sign-in/sign-in.ts';
+import { getUser } from '../../src/users/user.ts';
 import worker from '../../src/index.ts';
 import { captureLogs, dumpDatabase, expectAbsent } from '../http/security.ts';
 import { type Answer, call, freshAddress, ORIGIN, register } from '../support/client.ts';

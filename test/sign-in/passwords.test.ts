@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { hashPassword, UNKNOWN_ACCOUNT_HASH } from '../../src/accounts/passwords.ts';
+import { hashPassword, UNKNOWN_ACCOUNT_HASH } from '../../src/users/passwords.ts';
 import { call, freshAddress, register } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { firstD1 } from '../support/databases.ts';

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { confirmPassword, wrongPassword } from '../accounts/confirm-password.ts';
-import { consumeAttempts, mailLimits } from '../accounts/throttle.ts';
-import { idIfSamePassword } from '../accounts/user.ts';
-import { deleteExpiredTokens, deleteTokens, newUserToken } from '../accounts/user-tokens.ts';
+import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
+import { consumeAttempts, mailLimits } from '../users/throttle.ts';
+import { idIfSamePassword } from '../users/user.ts';
+import { deleteExpiredTokens, deleteTokens, newUserToken } from '../users/user-tokens.ts';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../auth/client.ts';
+import type { Client } from '../users/client.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';

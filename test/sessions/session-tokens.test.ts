@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
-import { newSession } from '../../src/auth/sessions.ts';
+import { newSession } from '../../src/sessions/sessions.ts';
 import { sessions } from '../../src/db/schema.ts';
 import { call, register } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';

@@ -1,23 +1,23 @@
 import type { BatchItem } from 'drizzle-orm/batch';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../auth/client.ts';
+import type { Client } from '../users/client.ts';
 import {
   deleteExpiredSessions,
   endOldestSessions,
   endSessionOf,
   newSession,
   type NewSession,
-} from '../auth/sessions.ts';
+} from '../sessions/sessions.ts';
 import { databaseOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { type AccountRow, sessions, type UserRow } from '../db/schema.ts';
-import { restoreAccount } from '../erasure/restore.ts';
+import { restoreAccount } from '../accounts/account.ts';
 import type { Mail } from '../mail/send.ts';
 import { newSignIn } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { AuditDetails } from '../shared/rules/audit.ts';
-import { getAccount } from './account.ts';
+import { getAccount } from '../db/account.ts';
 import {
   browserTokenOf,
   findBrowsers,
@@ -25,9 +25,9 @@ import {
   isNewBrowser,
   rememberBrowser,
 } from './known-browsers.ts';
-import { deleteExpiredThrottles } from './throttle.ts';
-import { idIfSamePassword } from './user.ts';
-import { deleteExpiredTokens } from './user-tokens.ts';
+import { deleteExpiredThrottles } from '../users/throttle.ts';
+import { idIfSamePassword } from '../users/user.ts';
+import { deleteExpiredTokens } from '../users/user-tokens.ts';
 
 export interface SignedIn {
   account: AccountRow & Pick<UserRow, 'emailVerifiedAt'>;

@@ -1,9 +1,7 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
-import { firstDatabase } from '../db/client.ts';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, PublicCtx } from '../db/ctx.ts';
-import { type AccountRow, accounts, type UserRow, users, userTokens } from '../db/schema.ts';
+import { accounts, type UserRow, users } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
-import { getAccount } from './account.ts';
 
 export const getUser = async (
   { firstDb }: Pick<PublicCtx, 'firstDb'>,
@@ -21,47 +19,6 @@ export const copyEmail = (ctx: Ctx, email: string) =>
     [ctx.db.update(accounts).set({ email }).where(eq(accounts.id, ctx.accountId))],
     [{ kind: 'account', ref: ctx.accountId }],
   );
-
-/** An account with what its user has to show. */
-export interface Profile extends AccountRow {
-  emailVerifiedAt: number | null;
-  /** An email address that takes the place of the present one when it is confirmed. */
-  pendingEmail: string | null;
-  twoFactor: boolean;
-}
-
-/**
- * Returns the account with its user's email address. If a change of the address was cut off between the two databases,
- * this completes it.
- */
-export const getProfile = async (ctx: Ctx): Promise<Profile> => {
-  const firstDb = firstDatabase(ctx.env);
-  const [account, [[user], [pending]]] = await Promise.all([
-    getAccount(ctx),
-    firstDb.batch([
-      firstDb.select().from(users).where(eq(users.accountId, ctx.accountId)),
-      firstDb
-        .select({ email: userTokens.email })
-        .from(userTokens)
-        .where(
-          and(
-            eq(userTokens.accountId, ctx.accountId),
-            eq(userTokens.purpose, 'change_email'),
-            gt(userTokens.expiresAt, Date.now()),
-          ),
-        ),
-    ]),
-  ]);
-  if (!user) throw new Error(`The account ${ctx.accountId} has no user.`);
-  if (user.email !== account.email) await copyEmail(ctx, user.email);
-  return {
-    ...account,
-    email: user.email,
-    emailVerifiedAt: user.emailVerifiedAt,
-    pendingEmail: pending?.email ?? null,
-    twoFactor: user.twoFactorEnabledAt !== null,
-  };
-};
 
 /** Whether the password is still the one that was checked, as a condition for a batch. */
 export const isSamePassword = ({ passwordChangedAt }: Pick<UserRow, 'passwordChangedAt'>): SQL =>

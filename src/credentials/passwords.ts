@@ -1,10 +1,10 @@
 import { eq, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { confirmPassword, wrongPassword } from '../accounts/confirm-password.ts';
-import { hashPassword } from '../accounts/passwords.ts';
-import { signIn } from '../accounts/sign-in.ts';
-import { consumeAttempts, forgotPasswordLimits, resetPasswordLimits } from '../accounts/throttle.ts';
-import { getUser, isSamePassword, setPassword } from '../accounts/user.ts';
+import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
+import { hashPassword } from '../users/passwords.ts';
+import { signIn } from '../sign-in/sign-in.ts';
+import { consumeAttempts, forgotPasswordLimits, resetPasswordLimits } from '../users/throttle.ts';
+import { getUser, isSamePassword, setPassword } from '../users/user.ts';
 import {
   deleteExpiredTokens,
   deleteTokens,
@@ -12,17 +12,17 @@ import {
   findUserToken,
   isUnused,
   newUserToken,
-} from '../accounts/user-tokens.ts';
+} from '../users/user-tokens.ts';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../auth/client.ts';
-import { endOtherSessions } from '../auth/sessions.ts';
+import type { Client } from '../users/client.ts';
+import { endOtherSessions } from '../sessions/sessions.ts';
 import type { PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
 import { hasMail, sendMail } from '../mail/send.ts';
 import { passwordChanged, resetPassword as resetPasswordMail, tokenUrl } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
-import { startChallenge } from '../two-factor/challenge.ts';
+import { startChallenge } from '../sign-in/challenge.ts';
 import { logError } from '../shared/text/log.ts';
 import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, inject, test, vi } from 'vitest';
-import { hashPassword } from '../../src/accounts/passwords.ts';
-import { createAccount } from '../../src/accounts/register.ts';
-import { consumeAttempts, loginLimits, settleAttempt } from '../../src/accounts/throttle.ts';
+import { hashPassword } from '../../src/users/passwords.ts';
+import { createAccount } from '../../src/sign-in/register.ts';
+import { consumeAttempts, loginLimits, settleAttempt } from '../../src/users/throttle.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';

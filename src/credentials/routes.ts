@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
-import { signedInBody, toSignedIn } from '../accounts/schemas.ts';
-import { confirmEmail, findUnverified, sendVerification } from '../accounts/verify-email.ts';
+import { signedInBody, toSignedIn } from '../sign-in/schemas.ts';
+import { confirmEmail, findUnverified, sendVerification } from './verify-email.ts';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { setSignInCookies } from '../auth/session-cookie.ts';
 import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
-import { twoFactorRequired } from '../two-factor/challenge.ts';
+import { twoFactorRequired } from '../sign-in/challenge.ts';
 import { changeEmail } from './change-email.ts';
 import { changePassword, resetPassword, sendReset } from './passwords.ts';
 import {
@@ -23,7 +23,7 @@ import {
 
 const ACCEPTED = { accepted: true } as const;
 
-export const accessRoutes = new Hono<AppEnv>()
+export const credentialRoutes = new Hono<AppEnv>()
   .post(
     '/change-password',
     endpoint({

@@ -8,9 +8,15 @@ import { hasMail, sendMail } from '../mail/send.ts';
 import { emailChanged, tokenUrl, verifyEmail } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
-import { mailLimits, consumeAttempts } from './throttle.ts';
-import { copyEmail, getUser } from './user.ts';
-import { deleteExpiredTokens, deleteTokens, findUserToken, isUnused, newUserToken } from './user-tokens.ts';
+import { mailLimits, consumeAttempts } from '../users/throttle.ts';
+import { copyEmail, getUser } from '../users/user.ts';
+import {
+  deleteExpiredTokens,
+  deleteTokens,
+  findUserToken,
+  isUnused,
+  newUserToken,
+} from '../users/user-tokens.ts';
 
 /** Sends the email by which a user proves that the account's email address is theirs. */
 export const sendVerification = async (

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { changeEmail as startChange } from '../../src/access/change-email.ts';
+import { changeEmail as startChange } from '../../src/credentials/change-email.ts';
 import { type Customer, call, freshAddress, signUp } from '../support/client.ts';
 import { accountsD1, ctxOf, firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';

@@ -1,0 +1,47 @@
+import { and, eq, gt } from 'drizzle-orm';
+import { getAccount } from '../db/account.ts';
+import { firstDatabase } from '../db/client.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { type AccountRow, users, userTokens } from '../db/schema.ts';
+import { copyEmail } from '../users/user.ts';
+
+/** An account with what its user has to show. */
+export interface Profile extends AccountRow {
+  emailVerifiedAt: number | null;
+  /** An email address that takes the place of the present one when it is confirmed. */
+  pendingEmail: string | null;
+  twoFactor: boolean;
+}
+
+/**
+ * Returns the account with its user's email address. If a change of the address was cut off between the two databases,
+ * this completes it.
+ */
+export const getProfile = async (ctx: Ctx): Promise<Profile> => {
+  const firstDb = firstDatabase(ctx.env);
+  const [account, [[user], [pending]]] = await Promise.all([
+    getAccount(ctx),
+    firstDb.batch([
+      firstDb.select().from(users).where(eq(users.accountId, ctx.accountId)),
+      firstDb
+        .select({ email: userTokens.email })
+        .from(userTokens)
+        .where(
+          and(
+            eq(userTokens.accountId, ctx.accountId),
+            eq(userTokens.purpose, 'change_email'),
+            gt(userTokens.expiresAt, Date.now()),
+          ),
+        ),
+    ]),
+  ]);
+  if (!user) throw new Error(`The account ${ctx.accountId} has no user.`);
+  if (user.email !== account.email) await copyEmail(ctx, user.email);
+  return {
+    ...account,
+    email: user.email,
+    emailVerifiedAt: user.emailVerifiedAt,
+    pendingEmail: pending?.email ?? null,
+    twoFactor: user.twoFactorEnabledAt !== null,
+  };
+};

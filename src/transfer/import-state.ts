@@ -1,0 +1,21 @@
+import type { Ctx } from '../db/ctx.ts';
+import type { Endpoint } from '../webhooks/outbox-tables.ts';
+import type { PlannedLicense, PlannedProduct } from './plan.ts';
+import type { ImportOptions, ParsedLine } from './schemas.ts';
+
+export type KnownWebhook = Pick<Endpoint, 'url' | 'events' | 'description'>;
+
+/** A line with the license key that it has, or that was chosen for it. */
+export type BatchLine = ParsedLine & { licenseKey: string };
+
+export interface Import {
+  ctx: Ctx;
+  options: ImportOptions;
+  serviceHost: string;
+  /** What a dry run would have changed so far. */
+  assumed: { licenses: Map<string, PlannedLicense>; products: Map<string, PlannedProduct> };
+  /** The account's webhooks, once a line needs them. */
+  webhooks: KnownWebhook[] | null;
+  /** Whether the audit log has an entry for this import. */
+  isRecorded: boolean;
+}
