@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../http/context.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { AppError } from '../shared/app-error.ts';
+import { isPagePath } from '../shared/rules/pages.ts';
 import { checkHealth, healthBody } from './health.ts';
 
 export const systemRoutes = new Hono<AppEnv>().get(
@@ -30,15 +31,17 @@ const fetchAsset = async (c: Context<AppEnv>, path = c.req.path) => {
   return new Response(response.body, response);
 };
 
-/** Paths that the Worker serves itself. Browsers get the dashboard at every other path. */
+/** Paths that the Worker serves itself. At any other path, the dashboard tells a browser that there is no page. */
 const WORKER_PATHS = /^\/(?:api\/|health$|openapi\.json$|docs(?:\/|$)|checkout\/|operator\/)/;
 
-const isPageRequest = (c: Context<AppEnv>) =>
-  c.req.method === 'GET' &&
-  (c.req.header('sec-fetch-mode') === 'navigate' || (c.req.header('accept') ?? '').includes('text/html')) &&
-  !WORKER_PATHS.test(c.req.path);
+const isNavigation = (c: Context<AppEnv>) =>
+  c.req.header('sec-fetch-mode') === 'navigate' || (c.req.header('accept') ?? '').includes('text/html');
 
-/** Serves the single-page dashboard at any path. Returns null if the request isn't a browser navigation. */
+const isPageRequest = (c: Context<AppEnv>) =>
+  (c.req.method === 'GET' || c.req.method === 'HEAD') &&
+  (isPagePath(c.req.path) || (isNavigation(c) && !WORKER_PATHS.test(c.req.path)));
+
+/** Serves the single-page dashboard: its pages to whoever asks, and any other path to browsers. Otherwise, returns null. */
 export const dashboardPage = (c: Context<AppEnv>) => {
   if (!isPageRequest(c)) return null;
   c.set('isDashboard', true);

@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
+import type { PagePath } from '../shared/rules/pages.ts';
 import { queryClient } from './data/query-client.ts';
 import { accountQuery } from './data/queries.ts';
 import { signedInAccountId } from './data/session.ts';
@@ -227,6 +228,10 @@ export const router = createRouter({
   defaultErrorComponent: PageError,
   scrollRestoration: true,
 });
+
+/** Fails to compile if the Worker doesn't know a page's path, or knows one without a page. */
+type RouterPath = Exclude<keyof typeof router.routesByPath, '/$'>;
+true satisfies [PagePath, RouterPath] extends [RouterPath, PagePath] ? true : never;
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -104,7 +104,7 @@ describe('404 and 405', () => {
     expectError(await ada.asSession(method, path), 404, code, message);
   });
 
-  test.for(['/', '/api', '/api/nothing', '/api/v1/licenses/a/b/c', '/api/account/', '/health/x'])(
+  test.for(['/nothing', '/api', '/api/nothing', '/api/v1/licenses/a/b/c', '/api/account/', '/health/x'])(
     'GET %s answers 404 not_found',
     async (path) => {
       const { headers, status, body } = await ada.asKey('GET', path);

@@ -24,9 +24,32 @@ describe('the files of the dashboard', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
   });
 
-  test('an unknown path answers 404 in JSON unless a browser requests a page', async () => {
-    const { status, body } = await service.get('/no/such/page');
-    expect([status, body]).toMatchObject([404, { error: { code: 'not_found' } }]);
-    expect((await service.get('/api/nope', { accept: 'text/html' })).status).toBe(404);
+  test.for(['/', '/?a=b', '/login', '/licenses', '/licenses/lic_1', '/settings/two-factor'])(
+    '%s is the dashboard’s page for whoever asks, with GET and HEAD',
+    async (path) => {
+      const page = await service.get('/', { accept: 'text/html' });
+      const answer = await service.get(path, { accept: '*/*' });
+      expect([answer.status, answer.text]).toEqual([200, page.text]);
+      const head = await fetch(service.origin + path, { method: 'HEAD' });
+      expect([head.status, await head.text()]).toEqual([200, '']);
+      for (const name of ['content-type', 'content-security-policy', 'cache-control', 'etag'])
+        expect([name, head.headers.get(name)]).toEqual([name, page.headers.get(name)]);
+    },
+  );
+
+  test.for(['/no/such/page', '/licenses/a/b', '/v1/licenses', '/api/nope', '/operator/accounts'])(
+    'the unknown path %s answers 404 in JSON unless a browser requests a page',
+    async (path) => {
+      const { status, body } = await service.get(path);
+      expect([status, body]).toMatchObject([404, { error: { code: 'not_found' } }]);
+      expect((await fetch(service.origin + path, { method: 'HEAD' })).status).toBe(404);
+      const isPage = !/^\/(?:api|operator)\//.test(path);
+      expect((await service.get(path, { accept: 'text/html' })).status).toBe(isPage ? 200 : 404);
+    },
+  );
+
+  test('only GET and HEAD have pages', async () => {
+    for (const path of ['/', '/licenses'])
+      expect((await service.post(path, {}, { accept: 'text/html' })).status).toBe(404);
   });
 });

@@ -1,0 +1,33 @@
+/** The paths of the dashboard's pages. The compiler compares them with the routes in src/web/router.tsx. */
+export const PAGE_PATHS = [
+  '/',
+  '/login',
+  '/register',
+  '/forgot-password',
+  '/reset-password',
+  '/verify-email',
+  '/licenses',
+  '/licenses/$id',
+  '/licenses/import',
+  '/products',
+  '/products/$code',
+  '/keys',
+  '/webhooks',
+  '/webhooks/$id',
+  '/regions',
+  '/billing',
+  '/settings',
+  '/settings/password',
+  '/settings/two-factor',
+  '/settings/sessions',
+  '/settings/audit-log',
+  '/settings/export',
+  '/settings/delete',
+] as const;
+
+export type PagePath = (typeof PAGE_PATHS)[number];
+
+const PATTERN = new RegExp(`^(?:${PAGE_PATHS.join('|').replace(/\$\w+/g, '[^/]+')})$`);
+
+/** Whether the dashboard has a page at the path. */
+export const isPagePath = (path: string): boolean => PATTERN.test(path);
