@@ -13,8 +13,16 @@ import { addEndpoint, outbox, waitUntil, withOutboxMethod } from '../support/out
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, setHome, verifyIn } from '../support/regions.ts';
 
-const GRACE = { customer_email: 'grace@hopper.example', customer_name: 'Grace Hopper' };
-const LATER = { customer_email: 'yolanda@later.example', customer_name: 'Yolanda Later' };
+const GRACE = {
+  customer_email: 'grace@hopper.example',
+  customer_name: 'Grace Hopper',
+  customer_company: 'Eckert–Mauchly',
+};
+const LATER = {
+  customer_email: 'yolanda@later.example',
+  customer_name: 'Yolanda Later',
+  customer_company: 'Later & Sons',
+};
 const MACHINE = 'Mainframe of the admiral';
 const ERASED = 'erased@customer.invalid';
 const DAY_MS = 86_400_000;
@@ -45,7 +53,12 @@ const furnish = async () => {
     {
       ...GRACE,
       product: 'mill',
-      metadata: { note: 'ask Grace@Hopper.example', by: GRACE.customer_name, n: 1 },
+      metadata: {
+        note: 'ask Grace@Hopper.example',
+        by: GRACE.customer_name,
+        at: GRACE.customer_company,
+        n: 1,
+      },
     },
     { 'idempotency-key': `order-${GRACE.customer_email}` },
   );
@@ -55,7 +68,8 @@ const furnish = async () => {
   await ada.asSession('PATCH', license(theirs.id), { customer_name: 'Rear Admiral' });
   await ada.asSession('PATCH', license(passedOn.id), { customer_name: 'Rear Admiral' });
   await ada.asSession('PATCH', license(passedOn.id), { customer_email: LATER.customer_email });
-  await ada.asSession('PATCH', license(passedOn.id), { customer_name: LATER.customer_name });
+  const { customer_name, customer_company } = LATER;
+  await ada.asSession('PATCH', license(passedOn.id), { customer_name, customer_company });
   await move(ada.accountId, 'weur');
   await new Promise((resolve) => setTimeout(resolve, 2));
   await activate(ada, passedOn.license_key, 'machine-3', 'Laptop of Yolanda');
@@ -74,7 +88,7 @@ const furnish = async () => {
   return { ada, echo, theirs, passedOn, plain };
 };
 
-const TEXTS = [GRACE.customer_email, GRACE.customer_name, 'Rear Admiral', 'Amazing Grace', MACHINE];
+const TEXTS = [...Object.values(GRACE), 'Rear Admiral', 'Amazing Grace', MACHINE];
 
 test('an erased customer is in no table and no object, and their licenses go on working', async () => {
   const { ada, echo, theirs, passedOn, plain } = await furnish();
@@ -110,14 +124,20 @@ test('an erased customer is in no table and no object, and their licenses go on 
     license_key: theirs.license_key,
     customer_email: ERASED,
     customer_name: null,
-    metadata: { note: `ask ${ERASED}`, by: 'erased', n: 1 },
+    customer_company: null,
+    metadata: { note: `ask ${ERASED}`, by: 'erased', at: 'erased', n: 1 },
   });
   expect((await ada.asSession('GET', license(theirs.id, '/history'))).body.data).toMatchObject([
     { action: 'created' },
   ]);
   expect((await ada.asSession('GET', license(passedOn.id))).body).toMatchObject(LATER);
   expect((await ada.asSession('GET', license(passedOn.id, '/history'))).body.data).toMatchObject([
-    { changes: [{ field: 'customer_name', from: null, to: LATER.customer_name }] },
+    {
+      changes: [
+        { field: 'customer_name', from: null, to: LATER.customer_name },
+        { field: 'customer_company', from: null, to: LATER.customer_company },
+      ],
+    },
     { changes: [{ field: 'customer_email', from: ERASED, to: LATER.customer_email }] },
     { action: 'created' },
   ]);

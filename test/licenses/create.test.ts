@@ -17,7 +17,13 @@ describe('a license created without details', () => {
     { name: 'an empty body', body: {} },
     {
       name: 'null fields',
-      body: { customer_email: null, customer_name: null, product: null, metadata: null },
+      body: {
+        customer_email: null,
+        customer_name: null,
+        customer_company: null,
+        product: null,
+        metadata: null,
+      },
     },
   ])('gets the defaults from $name', async ({ body }) => {
     useFakeClock(NOON);
@@ -30,6 +36,7 @@ describe('a license created without details', () => {
       product: null,
       customer_email: ada.email,
       customer_name: null,
+      customer_company: null,
       expires_at: null,
       metadata: {},
       terms: {},
@@ -48,6 +55,7 @@ test('a license keeps every field it was created with', async () => {
     product: 'Orrery « Pro » ☿',
     customer_email: 'bob@example.com',
     customer_name: 'Bob O’Neill 😀',
+    customer_company: 'O’Neill & Söhne',
     expires_at: '2027-03-10',
     metadata: { seats: 5, trial: false, note: 'a "quoted" note', ratio: 0.25, '': 'no name' },
   };

@@ -5,6 +5,7 @@ import type { Call } from './fixtures.ts';
 const ALL_FIELDS = {
   customer_email: 'grace@example.com',
   customer_name: 'Grace',
+  customer_company: 'Eckert–Mauchly',
   product: 'Orrery',
   expires_at: '2999-12-31',
   metadata: { seats: 3, beta: true, note: 'x' },

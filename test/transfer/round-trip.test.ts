@@ -21,6 +21,7 @@ beforeAll(async () => {
     license_key: `KEY-${String(i).padStart(6, '0')}`,
     customer_email: `customer-${i}@example.com`,
     customer_name: i % 3 === 0 ? null : `Customer "${i}"`,
+    customer_company: i % 2 === 0 ? null : `Company, ${i}`,
     product: [null, 'orrery', 'floating', 'a product without terms'][i % 4],
     expires_at: [null, '2999-12-31', '2020-01-31'][i % 3],
     updates_until: i % 5 === 0 ? '2030-01-01' : null,

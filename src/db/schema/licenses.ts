@@ -22,6 +22,7 @@ export const licenses = sqliteTable(
     product: text(),
     customerEmail: text('customer_email').notNull(),
     customerName: text('customer_name'),
+    customerCompany: text('customer_company'),
     expiresAt: text('expires_at'),
     metadata: text({ mode: 'json' }).$type<Metadata>().notNull(),
     /** Overrides the terms of the license's product. */

@@ -30,6 +30,7 @@ describe('presets', () => {
       'Purchase ID': 'p1',
       'Item Name': 'Orrery',
       'Buyer Name': 'Ada',
+      Company: 'Engines',
       'Purchase Email': 'ada@example.com',
       'Purchase Date': '2024-05-01',
       'Fully Refunded?': '0',
@@ -42,13 +43,15 @@ describe('presets', () => {
       license_key: '11111111-22222222',
       customer_email: 'ada@example.com',
       customer_name: 'Ada',
+      customer_company: 'Engines',
       product: 'Orrery',
       expires_at: null,
       metadata: { gumroad_purchase: 'p1' },
       created_at: '2024-05-01',
     });
     const gift = gumroad?.({ ...sale, 'Giftee Email': 'grace@example.com' });
-    expect([gift?.['customer_email'], gift?.['customer_name']]).toEqual(['grace@example.com', undefined]);
+    expect(gift).toMatchObject({ customer_email: 'grace@example.com' });
+    expect([gift?.['customer_name'], gift?.['customer_company']]).toEqual([undefined, undefined]);
     expect(gumroad?.({ ...sale, 'License Key Enabled?': '0' })).toMatchObject({ status: 'suspended' });
     expect(gumroad?.({ ...sale, 'Recurring Charge?': '1' })).toBe(null);
     expect(gumroad?.({ 'Purchase ID': 'Totals' })).toBe(null);
@@ -92,15 +95,16 @@ describe('presets', () => {
           expiry: null,
           status: 'ACTIVE',
           maxMachines: 2,
-          metadata: { email: 'a@b.co', tags: [] },
+          metadata: { email: 'a@b.co', company: 'Engines', tags: [] },
         },
       }),
     ).toEqual({
       license_key: 'C1B6DE',
       customer_email: 'a@b.co',
+      customer_company: 'Engines',
       expires_at: null,
       terms: { max_activations: 2 },
-      metadata: { email: 'a@b.co', keygen_id: 'k1', keygen_name: 'Orrery for Ada' },
+      metadata: { email: 'a@b.co', company: 'Engines', keygen_id: 'k1', keygen_name: 'Orrery for Ada' },
     });
     expect(
       await read(

@@ -62,8 +62,9 @@ test('the API client calls the service, returns its errors and never sends the k
   const path = join(project, 'node_modules/@latchkey/client/dist/api.js');
   const { createClient } = (await import(pathToFileURL(path).href)) as typeof Api;
   const api = createClient({ baseUrl: `${origin}/api/v1/`, apiKey });
-  const { data } = await api.POST('/api/v1/licenses/create', { body: { customer_name: 'Grace' } });
-  expect(data).toMatchObject({ customer_name: 'Grace', status: 'active' });
+  const customerFields = { customer_name: 'Grace', customer_company: 'Eckert–Mauchly' };
+  const { data } = await api.POST('/api/v1/licenses/create', { body: customerFields });
+  expect(data).toMatchObject({ ...customerFields, status: 'active' });
   const params = { path: { id: 'lic_none' } };
   const { error, response } = await api.GET('/api/v1/licenses/{id}', { params });
   expect([response.status, error?.error.code]).toEqual([404, 'license_not_found']);

@@ -101,8 +101,8 @@ test('exports the selected licenses as a CSV file that an import takes', async (
   expect(name).toMatch(/^licenses-\d{4}-\d\d-\d\d\.csv$/);
   const [header, row] = text.split('\r\n');
   expect(header).toBe(
-    'license_key,status,product,customer_email,customer_name,expires_at,updates_until,metadata,terms,created_at',
+    'license_key,status,product,customer_email,customer_name,customer_company,expires_at,updates_until,metadata,terms,created_at',
   );
-  expect(row).toMatch(/^EXTEND-ME-1,active,,.+@example\.com,,2090-02-01,never,\{\},\{\},\d{4}-/);
+  expect(row).toMatch(/^EXTEND-ME-1,active,,.+@example\.com,,,2090-02-01,never,\{\},\{\},\d{4}-/);
   expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

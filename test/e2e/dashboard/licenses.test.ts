@@ -44,6 +44,8 @@ describe('with only the keyboard', () => {
     await type('grace@example.com');
     await tabTo('Customer name');
     await type('Grace Hopper');
+    await tabTo('Customer company');
+    await type('Eckert–Mauchly');
     await tabTo('Product');
     await type('Orrery');
     await tabTo('Expires');

@@ -11,14 +11,14 @@ import { type Customer, createAccount } from './customer.ts';
 import type { Client } from './service.ts';
 
 const CUSTOMERS = [
-  ['Grace Hopper', 'grace@harborworks.example', 'Orrery Studio'],
-  ['Katherine Johnson', 'katherine@langley.example', 'Orrery Studio'],
-  ['Ada Lovelace', 'ada@analytical.example', 'Orrery'],
-  ['Annie Easley', 'annie@lewis.example', 'Tidewater'],
-  ['Mary Jackson', 'mary@windtunnel.example', 'Tidewater'],
-  ['Hedy Lamarr', 'hedy@frequency.example', 'Orrery'],
-  ['Margaret Hamilton', 'margaret@guidance.example', 'Orrery Studio'],
-  ['Radia Perlman', 'radia@spanning.example', 'Tidewater'],
+  ['Grace Hopper', 'grace@harborworks.example', 'Orrery Studio', 'Harbor Works'],
+  ['Katherine Johnson', 'katherine@langley.example', 'Orrery Studio', 'Langley Labs'],
+  ['Ada Lovelace', 'ada@analytical.example', 'Orrery', null],
+  ['Annie Easley', 'annie@lewis.example', 'Tidewater', 'Lewis Engines'],
+  ['Mary Jackson', 'mary@windtunnel.example', 'Tidewater', 'Wind Tunnel'],
+  ['Hedy Lamarr', 'hedy@frequency.example', 'Orrery', null],
+  ['Margaret Hamilton', 'margaret@guidance.example', 'Orrery Studio', 'Guidance'],
+  ['Radia Perlman', 'radia@spanning.example', 'Tidewater', 'Spanning Trees'],
 ] as const;
 
 const LICENSES = 24;
@@ -76,10 +76,11 @@ const pay = async (service: Client, customer: Customer, plan: 'pro' | 'scale') =
 const addLicenses = async (customer: Customer) => {
   const licenses = [];
   for (let i = 0; i < LICENSES; i++) {
-    const [name, email, product] = CUSTOMERS[i % CUSTOMERS.length] ?? CUSTOMERS[0];
+    const [name, email, product, company] = CUSTOMERS[i % CUSTOMERS.length] ?? CUSTOMERS[0];
     licenses.push(
       await customer.addLicense({
         customer_name: name,
+        customer_company: company,
         customer_email: email,
         product,
         ...(i % 3 !== 0 && { duration_days: 30 * (i + 1) }),

@@ -82,6 +82,7 @@ const create = command({
   options: {
     email: { value: 'EMAIL', help: 'The customer’s email address. By default, your own' },
     name: { value: 'NAME', help: 'The customer’s name' },
+    company: { value: 'COMPANY', help: 'The customer’s company' },
     product: { value: 'CODE', help: 'The product' },
     'expires-at': { value: 'DATE', help: 'The license’s last day' },
     'duration-days': { value: 'N', help: 'How many days the license lasts' },
@@ -94,11 +95,12 @@ const create = command({
     },
   },
   run: async ({ out, api }, _args, options) => {
-    const { email, name, product, metadata, 'idempotency-key': key } = options;
+    const { email, name, company, product, metadata, 'idempotency-key': key } = options;
     const client = await api();
     const body = given({
       customer_email: email,
       customer_name: name,
+      customer_company: company,
       product,
       expires_at: options['expires-at'],
       duration_days: wholeNumber('duration-days', options['duration-days']),

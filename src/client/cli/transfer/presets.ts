@@ -53,6 +53,7 @@ const keygen: Preset = (row) => {
     license_key: text(key),
     customer_email: text(own['email'] ?? own['customerEmail']),
     customer_name: text(own['name'] ?? own['customerName']),
+    customer_company: text(own['company'] ?? own['customerCompany']),
     expires_at: day(expiry) ?? null,
     status: isStopped ? 'suspended' : undefined,
     terms: seats(maxMachines),
@@ -90,6 +91,8 @@ const gumroad: Preset = (row) => {
     customer_email: giftee ?? text(row['Purchase Email']) ?? text(row['Buyer Email']),
     // A gift's buyer isn't its customer.
     customer_name: giftee === undefined ? text(row['Buyer Name']) : undefined,
+    // A custom field of the checkout has a column of its name.
+    customer_company: giftee === undefined ? text(row['Company']) : undefined,
     product: text(row['Item Name']),
     expires_at: day(row['Subscription End Date']) ?? null,
     status: isStopped ? 'suspended' : undefined,
