@@ -4,7 +4,7 @@ import { TEST_EVENT } from '../shared/rules/events.ts';
 import { eraseObject } from '../shared/objects/erase.ts';
 import { logError } from '../shared/text/log.ts';
 import { type Backup, type BackupCall, type BackupReply, openBackup } from '../shared/objects/backup.ts';
-import { migrateObject } from '../shared/objects/migrations.ts';
+import { migrateObject, versionOf } from '../shared/objects/migrations.ts';
 import { allowRetries } from '../shared/objects/retries.ts';
 import { storedName } from '../shared/objects/stored-name.ts';
 import { openDispatcher } from './dispatcher.ts';
@@ -18,9 +18,9 @@ import type { Job, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
 import type { Outcome } from './outcome.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
-import { OUTBOX_STEPS } from './outbox-steps.ts';
 import { REPEATABLE } from './repeatable.ts';
 import { openRetention } from './retention.ts';
+import { OUTBOX_TABLES } from './tables.ts';
 import { openWork } from './work.ts';
 
 const FIRST_ENDPOINT_AT = 'first_endpoint_at';
@@ -48,9 +48,9 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    migrateObject(ctx.storage, OUTBOX_STEPS);
+    migrateObject(ctx.storage, OUTBOX_TABLES);
     this.#accountId = storedName(ctx);
-    this.#backup = openBackup({ ctx, steps: OUTBOX_STEPS });
+    this.#backup = openBackup({ ctx, steps: versionOf(OUTBOX_TABLES) });
     this.#endpoints = openEndpoints(ctx.storage.sql);
     this.#events = openEvents(ctx.storage.sql);
     this.#listening = openListening(ctx.storage);

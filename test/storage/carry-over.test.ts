@@ -1,7 +1,7 @@
 import { applyD1Migrations, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test } from 'vitest';
-import { carryOver, loadDatabase, readRelease } from './v0.1.0.ts';
+import { carryOver, loadDatabase, normalizeSql, readRelease } from './v0.1.0.ts';
 
 // scripts/carry-over-0.1.sql makes a database of version 0.1 the same as a new one.
 
@@ -19,20 +19,12 @@ const query = async (d1: D1Database, sql: string) => (await d1.prepare(sql).all(
 
 const IS_OWN = "name NOT GLOB '_cf_*' AND name NOT GLOB 'd1_*'";
 
-/** A statement without comments, spaces, and quotes around names. */
-const normalize = (sql: unknown) =>
-  String(sql)
-    .replaceAll(/--.*/g, '')
-    .replaceAll(/[`"]/g, '')
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([(),]) ?/g, '$1');
-
 const readSchema = async (d1: D1Database) => {
   const rows = await query(
     d1,
     `SELECT type, name, tbl_name, sql FROM sqlite_master WHERE ${IS_OWN} ORDER BY type, name`,
   );
-  return rows.map((row) => ({ ...row, sql: normalize(row['sql']) }));
+  return rows.map((row) => ({ ...row, sql: normalizeSql(String(row['sql'])) }));
 };
 
 /** Columns in their order, indexes, and foreign keys of each table. */

@@ -87,3 +87,11 @@ export const loadObject = async (object: StoredObject) => {
   });
   await evictDurableObject(stubOf(object));
 };
+
+/** A statement without comments, spaces, and quotes around names. */
+export const normalizeSql = (sql: string) =>
+  sql
+    .replaceAll(/--.*/g, '')
+    .replaceAll(/[`"]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([(),]) ?/g, '$1');

@@ -22,7 +22,7 @@ import { openBranchApplications } from './applications.ts';
 import { openBranchCopy } from './branch-copy.ts';
 import { openBranchEscrows } from './escrows.ts';
 import { openBranchHome } from './home-link.ts';
-import { BRANCH_STEPS } from './tables.ts';
+import { BRANCH_TABLES } from './tables.ts';
 import { openForwarding } from './forwarding.ts';
 import type { BranchUpdate, Report } from '../rules/messages.ts';
 import type { Wait } from '../rules/traffic.ts';
@@ -54,7 +54,7 @@ export class GateBranch extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const { storage } = ctx;
-    migrateObject(storage, BRANCH_STEPS);
+    migrateObject(storage, BRANCH_TABLES);
     const [accountId = '', region] = storedName(ctx).split('@');
     this.#accountId = accountId;
     this.#region = region as Region;

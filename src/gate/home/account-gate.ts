@@ -28,7 +28,7 @@ import type {
 import type { ActivationPosition, FileRequest, ImportedSeat, TracedLicense } from '../rules/seller-types.ts';
 import type { SeatCall } from '../rules/seats.ts';
 import type { FeedRead } from './source.ts';
-import { GATE_STEPS } from './tables.ts';
+import { GATE_TABLES } from './tables.ts';
 import type { Call, ApplicationRequest } from '../rules/calls.ts';
 
 /**
@@ -50,7 +50,7 @@ export class AccountGate extends DurableObject<Env> {
     super(ctx, env);
     const { accountId, epoch } = parseGateName(storedName(ctx));
     const open = () => {
-      migrateObject(ctx.storage, GATE_STEPS);
+      migrateObject(ctx.storage, GATE_TABLES);
       this.#opened = openParts(ctx, env, accountId, epoch, this.#moving);
     };
     const served = () => this.#parts.served;

@@ -1,7 +1,8 @@
 import { type Backup, openBackup } from '../../shared/objects/backup.ts';
+import { versionOf } from '../../shared/objects/migrations.ts';
 import { COPY_TABLES } from './copy-tables.ts';
 import type { Moving } from '../moving/moving.ts';
-import { GATE_STEPS } from './tables.ts';
+import { GATE_TABLES } from './tables.ts';
 
 /** Branches ignore openings with a lower number than their last one, which may be later than the backup. */
 const SKIP_OPENINGS = 'UPDATE branch_facts SET openings = openings + 1000000';
@@ -10,7 +11,7 @@ const SKIP_OPENINGS = 'UPDATE branch_facts SET openings = openings + 1000000';
 export const openGateBackup = (ctx: DurableObjectState, moving: Moving, flush: () => void): Backup => {
   const backup = openBackup({
     ctx,
-    steps: GATE_STEPS,
+    steps: versionOf(GATE_TABLES),
     copies: COPY_TABLES,
     own: ['place'],
     beforeRead: flush,

@@ -1,35 +1,35 @@
-// Tables that the gate owns. Unlike its copy of D1, they can't be rebuilt.
+import type { ObjectTables } from '../../shared/objects/migrations.ts';
 
-/** Released steps never change: append a step instead (see `migrateObject`). */
-export const GATE_STEPS: readonly string[] = [
-  // IF NOT EXISTS, because gates created before these steps already have the tables.
-  `CREATE TABLE IF NOT EXISTS counters (
-     name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL
-   ) WITHOUT ROWID;
-   CREATE TABLE IF NOT EXISTS outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
-  'CREATE TABLE recent_counters (only INTEGER PRIMARY KEY, counters TEXT NOT NULL)',
-  "ALTER TABLE recent_counters ADD COLUMN calls TEXT NOT NULL DEFAULT ''",
-  `CREATE TABLE activations (
-     license_id TEXT NOT NULL, fingerprint TEXT NOT NULL, id TEXT NOT NULL,
-     name TEXT, platform TEXT, app_version TEXT,
-     activated_at_ms INTEGER NOT NULL, last_seen_at_ms INTEGER NOT NULL, counted_at_ms INTEGER NOT NULL,
-     lease_until_ms INTEGER, file_until_ms INTEGER, released_at_ms INTEGER,
-     live_until_ms INTEGER NOT NULL,
-     PRIMARY KEY (license_id, fingerprint)
-   ) WITHOUT ROWID;
-   CREATE TABLE seat_refusals (license_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;`,
-  `CREATE TABLE seat_changes (
-     license_id TEXT NOT NULL, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, action TEXT NOT NULL, actor TEXT NOT NULL,
-     activation_id TEXT NOT NULL, fingerprint TEXT NOT NULL, name TEXT,
-     PRIMARY KEY (license_id, seq)
-   ) WITHOUT ROWID`,
-  `CREATE TABLE branches (region TEXT PRIMARY KEY, opening INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;
-   CREATE TABLE branch_log (revision INTEGER PRIMARY KEY, kind TEXT NOT NULL, ref TEXT NOT NULL);
-   CREATE TABLE branch_facts (
-     only INTEGER PRIMARY KEY, term INTEGER NOT NULL, openings INTEGER NOT NULL, revision INTEGER NOT NULL
-   )`,
-  `ALTER TABLE recent_counters ADD COLUMN traffic TEXT NOT NULL DEFAULT '';
-   CREATE TABLE region_traffic (
-     date TEXT NOT NULL, opening INTEGER NOT NULL, routes TEXT NOT NULL, PRIMARY KEY (date, opening)
-   ) WITHOUT ROWID`,
-];
+/** Tables that the gate owns. Unlike its copy of D1, they can't be rebuilt. */
+export const GATE_TABLES: ObjectTables = {
+  base: `
+    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE recent_counters (
+      only INTEGER PRIMARY KEY, counters TEXT NOT NULL, calls TEXT NOT NULL DEFAULT '', traffic TEXT NOT NULL DEFAULT ''
+    );
+    CREATE TABLE outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);
+    CREATE TABLE activations (
+      license_id TEXT NOT NULL, fingerprint TEXT NOT NULL, id TEXT NOT NULL,
+      name TEXT, platform TEXT, app_version TEXT,
+      activated_at_ms INTEGER NOT NULL, last_seen_at_ms INTEGER NOT NULL, counted_at_ms INTEGER NOT NULL,
+      lease_until_ms INTEGER, file_until_ms INTEGER, released_at_ms INTEGER,
+      live_until_ms INTEGER NOT NULL,
+      PRIMARY KEY (license_id, fingerprint)
+    ) WITHOUT ROWID;
+    CREATE TABLE seat_refusals (license_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE seat_changes (
+      license_id TEXT NOT NULL, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, action TEXT NOT NULL, actor TEXT NOT NULL,
+      activation_id TEXT NOT NULL, fingerprint TEXT NOT NULL, name TEXT,
+      PRIMARY KEY (license_id, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE branches (region TEXT PRIMARY KEY, opening INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE branch_log (revision INTEGER PRIMARY KEY, kind TEXT NOT NULL, ref TEXT NOT NULL);
+    CREATE TABLE branch_facts (
+      only INTEGER PRIMARY KEY, term INTEGER NOT NULL, openings INTEGER NOT NULL, revision INTEGER NOT NULL
+    );
+    CREATE TABLE region_traffic (
+      date TEXT NOT NULL, opening INTEGER NOT NULL, routes TEXT NOT NULL, PRIMARY KEY (date, opening)
+    ) WITHOUT ROWID;`,
+  baseVersion: 7,
+  steps: [],
+};

@@ -15,7 +15,7 @@ export interface BackupCursor {
 }
 
 export interface BackupPage {
-  /** How many of the object's steps its tables have run, see `migrateObject`. */
+  /** The version of the object's tables, see `versionOf`. */
   steps: number;
   part: BackupPart;
   /** Null after the last page. */
@@ -45,8 +45,8 @@ export interface BackupReply {
 
 interface Parts {
   ctx: DurableObjectState;
-  /** The object's steps. */
-  steps: readonly string[];
+  /** The version of the object's tables. */
+  steps: number;
   /** Tables that are no part of the backup, because the object can read their rows again. */
   copies?: readonly string[];
   /** Names of stored values that belong to this object alone. */
@@ -81,7 +81,7 @@ export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRe
     tables().every((name) => sql.exec(`SELECT 1 FROM ${quote(name)} LIMIT 1`).toArray().length === 0);
 
   const begin = ({ id, steps: stepsThen, replaces }: Begin): BackupReply => {
-    if (stepsThen !== steps.length) return { refused: 'other_release' };
+    if (stepsThen !== steps) return { refused: 'other_release' };
     // A repeat of a restore finds its own rows.
     if (!replaces && !isEmpty() && kv.get(RESTORED_ID) !== id) return { refused: 'not_empty' };
     storage.transactionSync(() => {
@@ -124,12 +124,11 @@ export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRe
     const names = tables();
     const table = cursor ? cursor.table : (names[0] ?? '');
     const position = names.indexOf(table);
-    if (position === -1)
-      return { steps: steps.length, part: { type: 'values', values: values() }, next: null };
+    if (position === -1) return { steps, part: { type: 'values', values: values() }, next: null };
     const { part, last } = disk.page(table, cursor?.after ?? null);
     const { columns, rows } = part;
     const next = last ? { table, after: last } : { table: names[position + 1] ?? '', after: null };
-    return { steps: steps.length, part: { type: 'rows', table, columns, rows }, next };
+    return { steps, part: { type: 'rows', table, columns, rows }, next };
   };
 
   /** Takes what was staged. The object restarts, and the call fails. */

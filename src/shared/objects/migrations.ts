@@ -1,26 +1,49 @@
-// Migrations of the tables in a Durable Object. An object that an older release created still has the older tables, which
-// `CREATE TABLE IF NOT EXISTS` doesn't change.
+import { openDisk } from './disk.ts';
+
+/** The tables of a class of Durable Objects. What is released never changes: a change of the tables is a new step. */
+export interface ObjectTables {
+  /** Creates the tables of a new object. */
+  base: string;
+  /** The version of these tables: as many steps have led to them in version 0.1. */
+  baseVersion: number;
+  /** The changes since then. Each makes the next version. */
+  steps: readonly string[];
+}
+
+export const versionOf = ({ baseVersion, steps }: ObjectTables): number => baseVersion + steps.length;
 
 const VERSION_TABLE =
   'CREATE TABLE IF NOT EXISTS storage_version (only INTEGER PRIMARY KEY, version INTEGER NOT NULL)';
 
-/**
- * Runs the steps that this object hasn't run yet, in one transaction, and stores how many have run. Call it in the
- * constructor. Never change a step that has been released: append a new one.
- */
-export const migrateObject = (storage: DurableObjectStorage, steps: readonly string[]) => {
-  const { sql } = storage;
+/** Returns the version of the object's tables, or null if it has none. */
+const readVersion = (sql: SqlStorage): number | null => {
   sql.exec(VERSION_TABLE);
   const [row] = sql.exec<{ version: number }>('SELECT version FROM storage_version');
-  const version = row?.version ?? 0;
+  if (row) return row.version;
+  // The first objects of version 0.1 stored no version.
+  return openDisk(sql).tables().length > 1 ? 0 : null;
+};
+
+/** Brings the object's tables to the latest version, in one transaction. Call it in the constructor. */
+export const migrateObject = (storage: DurableObjectStorage, tables: ObjectTables) => {
+  const { base, baseVersion, steps } = tables;
+  const { sql } = storage;
+  const version = readVersion(sql);
+  if (version !== null && version < baseVersion) {
+    throw new Error(
+      `The tables of this object have version ${version}, older than v0.1.0. Start it with v0.1.0 first.`,
+    );
+  }
+  const latest = versionOf(tables);
   // After a rollback, the tables may be newer than this list. A step that the previous release can't work with has to be
   // announced in docs/running.md.
-  if (version >= steps.length) return;
+  if (version !== null && version >= latest) return;
   storage.transactionSync(() => {
-    for (const step of steps.slice(version)) sql.exec(step);
+    for (const step of version === null ? [base, ...steps] : steps.slice(version - baseVersion))
+      sql.exec(step);
     sql.exec(
       'INSERT INTO storage_version (only, version) VALUES (1, ?) ON CONFLICT DO UPDATE SET version = excluded.version',
-      steps.length,
+      latest,
     );
   });
 };

@@ -1,0 +1,108 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, test } from 'vitest';
+import { BRANCH_TABLES } from '../../src/gate/branch/tables.ts';
+import { GATE_TABLES } from '../../src/gate/home/tables.ts';
+import { migrateObject, type ObjectTables, versionOf } from '../../src/shared/objects/migrations.ts';
+import { newId } from '../../src/shared/text/ids.ts';
+import { OUTBOX_TABLES } from '../../src/webhooks/tables.ts';
+import { normalizeSql, readRelease } from './v0.1.0.ts';
+
+/** Runs `work` on the empty storage of an object. */
+const onEmptyStorage = <T>(work: (storage: DurableObjectStorage) => T) =>
+  runInDurableObject(env.GATE.getByName(newId('acct')), async (_instance, { storage }) => {
+    await storage.deleteAll();
+    return work(storage);
+  });
+
+const readSchema = ({ sql }: DurableObjectStorage) =>
+  sql
+    .exec<{ sql: string }>("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB '_cf_*'")
+    .toArray()
+    .map((row) => normalizeSql(row.sql))
+    .toSorted();
+
+const { objects } = await readRelease();
+
+test.for([
+  ['GATE', GATE_TABLES],
+  ['BRANCH', BRANCH_TABLES],
+  ['OUTBOX', OUTBOX_TABLES],
+] as const)(
+  'an object of v0.1.0 in %s has the tables and the version that begin a new one',
+  async ([binding, tables]) => {
+    const recorded = objects.find((object) => object.binding === binding)?.statements ?? [];
+    const load = (storage: DurableObjectStorage) => {
+      for (const statement of recorded) storage.sql.exec(statement);
+      migrateObject(storage, { ...tables, steps: [] });
+      const [{ version } = {}] = storage.sql.exec('SELECT version FROM storage_version').toArray();
+      return { version, schema: readSchema(storage) };
+    };
+    const create = (storage: DurableObjectStorage) => {
+      migrateObject(storage, { ...tables, steps: [] });
+      return readSchema(storage);
+    };
+    const old = await onEmptyStorage(load);
+    expect(old.version).toBe(tables.baseVersion);
+    // A gate also has its local copy, which it creates itself.
+    const isCopied = /^CREATE TABLE (facts|keys|licenses|products|erased_keys)\(/;
+    const owned = old.schema.filter((sql) => binding !== 'GATE' || !isCopied.test(sql));
+    expect(owned).toEqual(await onEmptyStorage(create));
+  },
+);
+
+const BASE: ObjectTables = { base: 'CREATE TABLE t1 (a)', baseVersion: 5, steps: [] };
+const withSteps = (...steps: string[]): ObjectTables => ({ ...BASE, steps });
+const ADD_COLUMN = 'ALTER TABLE t1 ADD COLUMN b';
+const ADD_TABLE = 'CREATE TABLE t2 (a)';
+
+test('each step runs once, in order, and a failing step is rolled back', () =>
+  onEmptyStorage((storage) => {
+    migrateObject(storage, BASE);
+    const before = readSchema(storage);
+    expect(before.join()).toContain('CREATE TABLE t1(a)');
+    const failing = withSteps(ADD_COLUMN, ADD_TABLE, 'CREATE TABLE t1 (again)');
+    expect(() => migrateObject(storage, failing)).toThrow('t1');
+    expect(readSchema(storage)).toEqual(before);
+
+    migrateObject(storage, withSteps(ADD_COLUMN));
+    migrateObject(storage, withSteps(ADD_COLUMN));
+    migrateObject(storage, withSteps(ADD_COLUMN, ADD_TABLE));
+    const after = readSchema(storage);
+    expect(after.join()).toContain('CREATE TABLE t1(a,b)');
+    expect(after.join()).toContain('CREATE TABLE t2(a)');
+    // Code of an older release runs on the newer tables.
+    migrateObject(storage, BASE);
+    expect(readSchema(storage)).toEqual(after);
+  }));
+
+test('a new object gets the base and all steps', async () => {
+  const tables = withSteps(ADD_COLUMN, ADD_TABLE);
+  const [created, migrated] = [
+    await onEmptyStorage((storage) => {
+      migrateObject(storage, tables);
+      return readSchema(storage);
+    }),
+    await onEmptyStorage((storage) => {
+      migrateObject(storage, BASE);
+      migrateObject(storage, tables);
+      return readSchema(storage);
+    }),
+  ];
+  expect(created).toEqual(migrated);
+  expect(versionOf(tables)).toBe(7);
+});
+
+test.for([
+  [
+    'with version 4',
+    'CREATE TABLE storage_version (only INTEGER PRIMARY KEY, version INTEGER NOT NULL); INSERT INTO storage_version VALUES (1, 4)',
+  ],
+  ['without a version', ''],
+])('an object from before v0.1.0 is refused, and stays as it was: %s', ([, version = '']) =>
+  onEmptyStorage((storage) => {
+    storage.sql.exec(`CREATE TABLE t1 (old); ${version}`);
+    expect(() => migrateObject(storage, withSteps(ADD_COLUMN))).toThrow('older than v0.1.0');
+    expect(readSchema(storage).join()).toContain('CREATE TABLE t1(old)');
+  }),
+);
