@@ -1,7 +1,7 @@
 // `npm run dev`: creates the local secrets, migrates the local databases and starts `wrangler dev`.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
 import { MAIL_PREVIEW, printMails } from './local-mail.ts';
@@ -10,8 +10,6 @@ import { readConfiguration } from '../src/shared/config/settings.ts';
 
 const SECRETS = '.dev.vars';
 
-const freshSigningKeys = () => `SIGNING_KEYS=${randomBytes(32).toString('base64')}\n`;
-
 const writeFreshSecrets = () =>
   writeFileSync(
     SECRETS,
@@ -19,7 +17,7 @@ const writeFreshSecrets = () =>
       '# Created by `npm run dev` for this checkout. Without these secrets, stored API keys can’t be read.',
       `API_KEY_SECRET=${randomBytes(32).toString('hex')}`,
       `SEALING_KEYS=k1:${randomBytes(32).toString('base64')}`,
-      freshSigningKeys(),
+      `SIGNING_KEYS=${randomBytes(32).toString('base64')}\n`,
     ].join('\n'),
     { mode: 0o600 },
   );
@@ -76,9 +74,6 @@ const applyMigrations = ({ binding }: DatabaseEntry) => {
 };
 
 if (!existsSync(SECRETS)) writeFreshSecrets();
-// A checkout from before there were tokens.
-if (!/^SIGNING_KEYS=/m.test(readFileSync(SECRETS, 'utf8')))
-  appendFileSync(SECRETS, `\n${freshSigningKeys()}`);
 const secrets = parseEnv(readFileSync(SECRETS, 'utf8'));
 const [, DATABASES] = /^DATABASES = "(.*)"$/m.exec(readFileSync('wrangler.toml', 'utf8')) ?? [];
 const { settings, problems } = readConfiguration({ ...secrets, DATABASES });

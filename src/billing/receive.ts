@@ -17,8 +17,9 @@ export const receiveNotification = async (
   }
   const { id, type, accountId, facts } = notification;
   logLine('info', { event: 'payment_notification', provider: provider.name, id, type, facts: facts.length });
-  // Subscriptions of earlier releases don't name their account. They are all in the first database.
-  const ctx = { env, db: databaseOf(env, accountId ?? '') };
+  // A subscription that this service hasn't begun names no account.
+  if (accountId === null) return;
+  const ctx = { env, db: databaseOf(env, accountId) };
   // In order, because a subscription must begin before it can be renewed or end.
   for (const fact of facts) await applyFact(ctx, provider, fact);
 };

@@ -5,7 +5,7 @@ import type { Pending } from './pending-store.ts';
 
 export const BACKLOG_ERROR = `more than ${MAX_PENDING.toLocaleString('en-US')} deliveries were pending, and this was the oldest`;
 
-/** Deliveries failed per call, so that a backlog from an earlier release shrinks in steps. */
+/** Deliveries failed per call, so that a large backlog shrinks in steps. */
 const MAX_FAILED_AT_ONCE = 5_000;
 const LOG_INTERVAL_MS = 60_000;
 

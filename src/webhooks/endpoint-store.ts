@@ -1,12 +1,10 @@
 import { OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
 import type { EventName } from '../shared/rules/events.ts';
 import type { Endpoint } from './outbox-tables.ts';
-import { fromStored, type StoredEndpoint } from './stored-endpoint.ts';
 
 /** Applies changes to an endpoint. A new URL starts without the failures of the earlier URL. */
 export const withChanges = (endpoint: Endpoint, fields: Partial<Endpoint>): Endpoint => {
-  // A Worker of the previous release rotates the secret by sending the fields of its own release.
-  const changed = fromStored({ ...endpoint, ...fields });
+  const changed = { ...endpoint, ...fields };
   if (changed.url === endpoint.url) return changed;
   return { ...changed, urlRevision: endpoint.urlRevision + 1, failingSinceMs: null };
 };
@@ -59,7 +57,7 @@ export const earlierSecretsEndMs = (endpoint: Endpoint, nowMs: number): number |
 export const openEndpoints = (sql: SqlStorage) => {
   const endpoints = new Map<string, Endpoint>();
   for (const { value } of sql.exec<{ value: string }>('SELECT value FROM endpoints ORDER BY id')) {
-    const endpoint = fromStored(JSON.parse(value) as StoredEndpoint);
+    const endpoint = JSON.parse(value) as Endpoint;
     endpoints.set(endpoint.id, endpoint);
   }
   const save = (endpoint: Endpoint) => {

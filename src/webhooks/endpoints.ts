@@ -10,7 +10,6 @@ import { newId } from '../shared/text/ids.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
 import { outboxOf } from '../shared/objects/address.ts';
 import type { Endpoint } from './outbox-tables.ts';
-import { fromStored } from './stored-endpoint.ts';
 import { urlRules } from './post.ts';
 import { type createWebhookInput, type patchWebhookInput, toWebhook } from './schemas.ts';
 import { newWebhookSecret } from './signing.ts';
@@ -29,11 +28,11 @@ const sealSecret = ({ env, accountId }: Ctx, endpointId: string, secret: string)
 export const findEndpoint = async ({ env, accountId }: Ctx, id: string): Promise<Endpoint> => {
   const endpoint = await outboxOf(env, accountId).getEndpoint(id);
   if (!endpoint) throw new AppError('webhook_not_found');
-  return fromStored(endpoint);
+  return endpoint;
 };
 
-export const listAllEndpoints = async ({ env, accountId }: Ctx): Promise<Endpoint[]> =>
-  (await outboxOf(env, accountId).listEndpoints()).map(fromStored);
+export const listAllEndpoints = ({ env, accountId }: Ctx): Promise<Endpoint[]> =>
+  outboxOf(env, accountId).listEndpoints();
 
 export const listEndpoints = async ({ env, accountId }: Ctx, { limit, cursor }: PageInput) => {
   const endpoints = await outboxOf(env, accountId).listEndpoints();

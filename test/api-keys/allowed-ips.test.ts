@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Answer, call, type Json, signUp } from '../support/client.ts';
-import { evict, readGate, statistics, tamper } from '../support/gate.ts';
+import { evict, statistics } from '../support/gate.ts';
 
 const OFFICE = '192.0.2.7';
 const from = (ip: string | null) => (ip === null ? {} : { 'cf-connecting-ip': ip });
@@ -45,7 +45,7 @@ test('an API key with allowed addresses works from these only, and a refused cal
   expect(await use('198.51.100.1', ada.apiKey)).toEqual(ALLOWED);
 });
 
-test('a restarted gate, a copy from before and a rotated API key keep the allowed addresses', async () => {
+test('a restarted gate and a rotated API key keep the allowed addresses', async () => {
   const { ada, key, use } = await openOffice();
   expect(await use(OFFICE)).toEqual(ALLOWED);
   await evict(ada.accountId);
@@ -54,12 +54,6 @@ test('a restarted gate, a copy from before and a rotated API key keep the allowe
   expect(next.allowed_ips).toEqual(key.allowed_ips);
   expect(await use('198.51.100.1', next.api_key)).toEqual(REFUSED);
   expect(await use(OFFICE, next.api_key)).toEqual(ALLOWED);
-
-  await tamper(ada.accountId, 'ALTER TABLE keys DROP COLUMN allowed_ips');
-  expect(await use(OFFICE, ada.apiKey)).toEqual(ALLOWED);
-  expect(
-    await readGate(ada.accountId, 'SELECT count(*) AS keys FROM keys WHERE allowed_ips IS NULL'),
-  ).toEqual([{ keys: 3 }]);
 });
 
 test.for([

@@ -9,6 +9,8 @@ const SEED = { seed: 20_261_121, numRuns: 1_000 };
 const FROM_MS = Date.UTC(2020, 0, 1);
 const TO_MS = Date.UTC(2040, 0, 1);
 
+const NO_GRANT = { grantedPlan: null, grantedUntil: null };
+
 const instant = fc.integer({ min: FROM_MS, max: TO_MS });
 const months = fc.integer({ min: 0, max: 60 });
 const paidTerms = fc
@@ -18,6 +20,7 @@ const paidTerms = fc
     periodStart: startMs,
     periodEnd: addMonths(startMs, 1),
     planUntil: null,
+    ...NO_GRANT,
   }));
 
 const monthOf = (ms: number) => new Date(ms).getUTCFullYear() * 12 + new Date(ms).getUTCMonth();
@@ -59,11 +62,11 @@ test('a paid plan applies until its end, and the free plan applies afterwards', 
   const plan = fc.constantFrom(...PLAN_NAMES);
   fc.assert(
     fc.property(plan, instant, instant, (paidPlan, untilMs, nowMs) => {
-      expect(effectivePlan({ plan: paidPlan, planUntil: null }, nowMs)).toBe(paidPlan);
-      expect(effectivePlan({ plan: paidPlan, planUntil: untilMs }, nowMs)).toBe(
+      expect(effectivePlan({ plan: paidPlan, planUntil: null, ...NO_GRANT }, nowMs)).toBe(paidPlan);
+      expect(effectivePlan({ plan: paidPlan, planUntil: untilMs, ...NO_GRANT }, nowMs)).toBe(
         nowMs < untilMs ? paidPlan : 'free',
       );
-      expect(effectivePlan({ plan: paidPlan, planUntil: untilMs }, untilMs)).toBe('free');
+      expect(effectivePlan({ plan: paidPlan, planUntil: untilMs, ...NO_GRANT }, untilMs)).toBe('free');
     }),
     SEED,
   );

@@ -7,8 +7,6 @@ import { subscribe } from '../billing/sandbox.ts';
 import { call, signUp } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { month, newStripeCustomer, paidAtStripe, notify, signUpWithStripe } from '../support/stripe.ts';
-import { checkoutSession } from '../support/stripe-objects.ts';
 
 // In these tests, DATABASES is "DB, DB2@2020-01-01".
 
@@ -97,14 +95,4 @@ test.for(ACCOUNTS)('a registration that is cut off in $own leaves the email addr
   expect(login.body.account).toEqual(registered.body.account);
   const headers = { authorization: `Bearer ${login.body.session.token}` };
   expect((await call('POST', '/api/create-api-key', { headers, body: {} })).status).toBe(201);
-});
-
-test('a Stripe subscription that an earlier release began belongs to the first database', async () => {
-  useFakeClock(ACCOUNTS[0].createdAt);
-  const ada = await signUpWithStripe();
-  const paymentId = await ada.begin('pro');
-  const atStripe = await paidAtStripe(paymentId, await newStripeCustomer(), month(Date.now()));
-  await atStripe.put({ metadata: { latchkey_payment_id: paymentId } });
-  expect((await notify('checkout.session.completed', checkoutSession(atStripe))).status).toBe(200);
-  expect(await ada.apiLimit()).toBe(100_000);
 });

@@ -7,7 +7,7 @@ import { commit } from '../../src/gate/worker/feed.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { type Answer, call, type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate, setPlan } from '../support/gate.ts';
+import { COPIED_ACCOUNT, COPIED_KEY, gate, setPlan } from '../support/gate.ts';
 import { ctxOf } from '../support/databases.ts';
 
 let ada: Customer;
@@ -89,7 +89,9 @@ describe('a key over its rate limit', () => {
     const key = parseApiKey([env.API_KEY_SECRET], ada.apiKey);
     if (!key) throw new Error('The key has no good tag.');
     vi.advanceTimersByTime(99);
-    expect(await gate(ada.accountId).admit(key, 'verify')).toMatchObject({ refused: 'rate_limit_exceeded' });
+    expect(await gate(ada.accountId).admit({ ...key, ip: null }, 'verify')).toMatchObject({
+      refused: 'rate_limit_exceeded',
+    });
     expect(await verify(ada.apiKey)).toBe('429 rate_limit_exceeded');
     vi.advanceTimersByTime(1);
     expect(await tally(11, () => verify(ada.apiKey))).toEqual({ '200 ok': 10, '429 rate_limit_exceeded': 1 });
@@ -167,7 +169,8 @@ describe('an invalid key', () => {
     for (const apiKey of [api_key, unknownKey().apiKey]) {
       const key = parseApiKey([env.API_KEY_SECRET], apiKey);
       if (!key) throw new Error('The key has no good tag.');
-      const admit = async () => (await gate(ada.accountId).admit(key, 'full')).refused ?? 'admitted';
+      const admit = async () =>
+        (await gate(ada.accountId).admit({ ...key, ip: null }, 'full')).refused ?? 'admitted';
       expect(await tally(30, admit)).toEqual({ api_key_invalid: 20, rate_limit_exceeded: 10 });
       vi.advanceTimersByTime(100);
       expect(await tally(2, admit)).toEqual({ api_key_invalid: 1, rate_limit_exceeded: 1 });
@@ -206,11 +209,10 @@ describe('an invalid key', () => {
 });
 
 test('a part of the rate limit allows that part of a burst, and a larger part gives no second burst', () => {
-  const key = { fingerprint: 'f', scope: 'full', expiresAt: null, deleted: false } as const;
-  const account = { email: '', plan: 'free', periodStart: null, periodEnd: null, planUntil: null } as const;
   let part = 0.5;
-  const { admit } = openAdmission({ account: () => account, key: () => key }, () => part);
-  const presented = { keyId: 'key_1', accountId: 'acct_1', fingerprint: 'f' };
+  const { admit } = openAdmission({ account: () => COPIED_ACCOUNT, key: () => COPIED_KEY }, () => part);
+  const { fingerprint } = COPIED_KEY;
+  const presented = { keyId: 'key_1', accountId: 'acct_1', fingerprint, ip: null };
   const admitAll = () => {
     let admitted = 0;
     for (let i = 0; i < 30; i++) if (admit(presented, 'verify', 1_000_000).refused === null) admitted++;
@@ -222,13 +224,11 @@ test('a part of the rate limit allows that part of a burst, and a larger part gi
 });
 
 test('a part of the rate limit that is added starts empty', () => {
-  const keyOf = (fingerprint: string) =>
-    ({ fingerprint, scope: 'full', expiresAt: null, deleted: false }) as const;
-  const account = { email: '', plan: 'free', periodStart: null, periodEnd: null, planUntil: null } as const;
+  const keyOf = (fingerprint: string) => ({ ...COPIED_KEY, fingerprint });
   let part = 0;
-  const { admit, noteShare } = openAdmission({ account: () => account, key: keyOf }, () => part);
+  const { admit, noteShare } = openAdmission({ account: () => COPIED_ACCOUNT, key: keyOf }, () => part);
   const burstOf = (keyId: string, nowMs: number) => {
-    const presented = { keyId, accountId: 'acct_1', fingerprint: keyId };
+    const presented = { keyId, accountId: 'acct_1', fingerprint: keyId, ip: null };
     const admissions = Array.from({ length: 30 }, () => admit(presented, 'verify', nowMs));
     return admissions.filter(({ refused }) => refused === null).length;
   };

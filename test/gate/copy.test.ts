@@ -1,33 +1,22 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { COPY_VERSION } from '../../src/gate/home/copy-tables.ts';
 import { type Copy, openCopy } from '../../src/gate/home/copy.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import type { Rows } from '../../src/gate/rules/rows.ts';
+import { COPIED_ACCOUNT, COPIED_KEY } from '../support/gate.ts';
 
 const NO_ROWS: Rows = { keys: [], licenses: [], products: [], erasedKeys: [], deletedLicenses: [] };
-const EMAIL = 'ada@example.com';
-const terms = (plan: PlanName) => ({
-  email: EMAIL,
-  plan,
-  periodStart: null,
-  periodEnd: null,
-  planUntil: null,
-});
-const key = (deleted = false) => ({
-  id: 'key_1',
-  fingerprint: 'f',
-  scope: 'full' as const,
-  expiresAt: null,
-  deleted,
-});
+const terms = (plan: PlanName) => ({ ...COPIED_ACCOUNT, plan });
+const key = (deleted = false) => ({ ...COPIED_KEY, id: 'key_1', deleted });
 const license = (status: 'active' | 'suspended', licenseKey = 'L-1') => ({
   licenseKey,
   id: `lic_${licenseKey}`,
   status,
   expiresAt: null,
-  customerEmail: EMAIL,
+  customerEmail: 'ada@example.com',
   product: null,
   terms: {},
   updatesUntil: null,
@@ -65,7 +54,7 @@ test('a background load or read-through never overwrites what the feed wrote', (
       expect(opened.findLicense('L-2')?.status).toBe('active');
       expect(opened.account()).toEqual(terms('pro'));
       expect(opened.progress()).toEqual({
-        version: 2,
+        version: COPY_VERSION,
         epoch: '1',
         ...at(7),
         loadedThrough: 'lic_L-2',

@@ -4,10 +4,32 @@ import { eq } from 'drizzle-orm';
 import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/worker/feed.ts';
 import { calendarMonth } from '../../src/gate/rules/period.ts';
+import type { CopiedAccount, CopiedKey } from '../../src/gate/rules/rows.ts';
 import { gateOf } from '../../src/shared/objects/address.ts';
 import { isoDate } from '../../src/shared/rules/dates.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
 import { ctxOf, d1Of } from './databases.ts';
+
+/** A copied account and API key, as a test of the rules needs them. */
+export const COPIED_ACCOUNT: CopiedAccount = {
+  email: 'ada@example.com',
+  plan: 'free',
+  periodStart: null,
+  periodEnd: null,
+  planUntil: null,
+  grantedPlan: null,
+  grantedUntil: null,
+  homeRegion: null,
+  suspendedAt: null,
+  eraseAt: null,
+};
+export const COPIED_KEY: CopiedKey = {
+  fingerprint: 'f',
+  scope: 'full',
+  expiresAt: null,
+  allowedIps: null,
+  deleted: false,
+};
 
 export const gate = (accountId: string) => gateOf(env, accountId);
 

@@ -23,12 +23,12 @@ interface Facts {
   applied: number;
   account: CopiedAccount | null;
   /** The last call as of the last update from home, because the object often restarts between two alarms. */
-  lastCallMs?: number;
+  lastCallMs: number;
 }
 
 type Kind = 'key' | 'license' | 'seat';
-/** `resolved` are the terms that apply to the license. Absent in a copy from when branches had no licenses with terms. */
-type KeptLicense = CopiedLicense & { isProduct: boolean; resolved?: Terms | null };
+/** `resolved` are the terms that apply to the license. */
+type KeptLicense = CopiedLicense & { isProduct: boolean; resolved: Terms | null };
 type Seats = NonNullable<ApplicationRow['count']>;
 
 /** Sorts behind every seat of the license, see `seatRef`. */
@@ -41,7 +41,7 @@ export const openBranchCopy = (sql: SqlStorage) => {
   const [stored] = sql.exec<{ value: string }>('SELECT value FROM facts');
   const facts: Facts = stored
     ? (JSON.parse(stored.value) as Facts)
-    : { opening: 0, state: 'closed', applied: 0, account: null };
+    : { opening: 0, state: 'closed', applied: 0, account: null, lastCallMs: 0 };
   let keys = createLru<CopiedKey>(ROWS_IN_MEMORY);
   let licenses = createLru<KeptLicense>(ROWS_IN_MEMORY);
   let products = new Set<string>();
@@ -190,20 +190,15 @@ export const openBranchCopy = (sql: SqlStorage) => {
      * Keeps the rows that home has sent with its answer, unless a change has overtaken them. `opening` is that of the call: home
      * numbers no changes while no branch is open.
      */
-    keep: (
-      { asOf, key, license, isProduct, application }: NonNullable<Forwarded['row']>,
-      opening: number,
-    ) => {
+    keep: ({ asOf, key, isProduct, application }: NonNullable<Forwarded['row']>, opening: number) => {
       if (facts.state !== 'open' || facts.opening !== opening) return;
       keep('key', key.id, asOf, key, null);
-      const known = application?.license ?? license;
-      if (!known) return;
-      const resolved = application?.terms ?? null;
-      keep('license', known.licenseKey, asOf, { ...known, isProduct, resolved }, known);
-      const { activation, count } = application ?? {};
-      if (count) keep('seat', seatRef(known.licenseKey, ''), asOf, count, known);
-      if (activation)
-        keep('seat', seatRef(known.licenseKey, activation.fingerprint), asOf, activation, known);
+      if (!application) return;
+      const { license, terms: resolved, activation, count } = application;
+      const { licenseKey } = license;
+      keep('license', licenseKey, asOf, { ...license, isProduct, resolved } satisfies KeptLicense, license);
+      if (count) keep('seat', seatRef(licenseKey, ''), asOf, count, license);
+      if (activation) keep('seat', seatRef(licenseKey, activation.fingerprint), asOf, activation, license);
     },
 
     /** Applies home's changes, as part of the current transaction. Returns whether the update isn't outdated. */

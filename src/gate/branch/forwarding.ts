@@ -50,7 +50,7 @@ export const openForwarding = ({ copy, home, ledger, forward, onFailure }: Parts
     forward: async (call: Call, nowMs: number): Promise<ReplyText | null> => {
       forwarded.set(call.callId, true);
       const answer = await askHome(call, ledger.hasCounted(call.callId));
-      if (answer?.row?.license || answer?.row?.application) home.noteCall(nowMs);
+      if (answer?.row?.application) home.noteCall(nowMs);
       return answer && answer.reply;
     },
 

@@ -52,7 +52,7 @@ export const openBranchHome = (parts: Parts) => {
   /** What home and other branches have counted, by period. */
   let others = new Map<number, number>();
   const recentCalls = openRecentCalls(Date.now(), () => alarmIntervalMs(lease));
-  let lastCallMs = facts.lastCallMs ?? Date.now();
+  let { lastCallMs } = facts;
   let lastRenewalMs = -Infinity;
   /** When home was told of changed counters for the last time. The last report has all of them. */
   let countersSentMs = 0;

@@ -9,7 +9,7 @@ interface Announced {
   ref: string;
   receipt: Receipt | null;
   /** Of the changes with the same claim only one can be committed, so they share a receipt. */
-  claim?: string | null;
+  claim: string | null;
 }
 
 export type Announcing = Omit<Announced, 'atMs'>;
@@ -17,25 +17,16 @@ export type Announcing = Omit<Announced, 'atMs'>;
 const MAX_ANNOUNCED = 1_000;
 
 const ANNOUNCED = 'announced';
-/** Until version 0.1, only the time of the last announced change was kept. */
-const ANNOUNCED_AT = 'announced_at';
-
-const readAnnounced = (kv: SyncKvStorage): Announced[] => {
-  const atMs = kv.get<number>(ANNOUNCED_AT);
-  const older = atMs === undefined ? [] : [{ token: '', atMs, ref: '', receipt: null }];
-  return [...older, ...(kv.get<Announced[]>(ANNOUNCED) ?? [])];
-};
 
 const sharesReceipt = (change: Announced, other: Announced) =>
   other.receipt !== null && !!change.claim && change.claim === other.claim;
 
 /** Stores the announced changes, with the receipts that are refunded if a change turns out not to be committed. */
 export const openAnnounced = (kv: SyncKvStorage) => {
-  let announced = readAnnounced(kv);
+  let announced = kv.get<Announced[]>(ANNOUNCED) ?? [];
 
   const save = (changes: Announced[]) => {
     announced = changes;
-    kv.delete(ANNOUNCED_AT);
     if (changes.length === 0) kv.delete(ANNOUNCED);
     else kv.put(ANNOUNCED, changes);
   };

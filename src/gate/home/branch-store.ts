@@ -2,7 +2,7 @@ import type { Region } from '../../shared/rules/regions.ts';
 import type { Escrow } from '../rules/escrow.ts';
 import type { OpenBranch } from '../rules/replies.ts';
 import type { ChangedRef, Feed } from '../rules/messages.ts';
-import { type KnownShare, newShare, unknownShare, WHOLE } from '../rules/shares.ts';
+import { type KnownShare, newShare } from '../rules/shares.ts';
 import { openTrafficTable } from './traffic-table.ts';
 import type { BranchCounters } from '../rules/usage.ts';
 
@@ -14,8 +14,7 @@ const LOG_LENGTH = 1_000;
 export interface BranchRecord {
   /** Names this opening of the branch. Numbers are never used again. */
   opening: number;
-  /** Branches that were opened before this was stored don't have it. */
-  openedAtMs?: number;
+  openedAtMs: number;
   escrows: Escrow[];
   /** How long the branch may be leased after its last renewal, see `storedLeaseMs`. */
   leaseMs: number;
@@ -26,8 +25,7 @@ export interface BranchRecord {
   counters?: Record<string, number>;
 }
 
-/** A release before stored no shares. */
-type StoredState = Omit<BranchRecord, 'opening'> & { share?: KnownShare | undefined };
+type StoredState = Omit<BranchRecord, 'opening'> & { share: KnownShare };
 
 interface Facts extends Record<string, SqlStorageValue> {
   openings: number;
@@ -43,7 +41,7 @@ export const openBranchStore = (sql: SqlStorage) => {
   const records = new Map<Region, BranchRecord>();
   const shares = new Map<Region, KnownShare>();
   for (const { region, opening, state } of rows) {
-    const { share = unknownShare(WHOLE), ...record } = JSON.parse(state) as StoredState;
+    const { share, ...record } = JSON.parse(state) as StoredState;
     records.set(region, { opening, ...record });
     shares.set(region, share);
   }
@@ -56,6 +54,9 @@ export const openBranchStore = (sql: SqlStorage) => {
       facts.revision,
     );
   };
+
+  /** Home stores an offer before the branch learns of it, so a branch without one has no share. */
+  const shareOf = (region: Region) => shares.get(region) ?? newShare();
 
   const unwritten = new Set<Region>();
 
@@ -70,7 +71,7 @@ export const openBranchStore = (sql: SqlStorage) => {
       const record = records.get(region);
       if (!record) continue;
       const { opening, ...rest } = record;
-      const state: StoredState = { ...rest, share: shares.get(region) };
+      const state: StoredState = { ...rest, share: shareOf(region) };
       sql.exec(
         'INSERT OR REPLACE INTO branches (region, opening, state) VALUES (?, ?, ?)',
         region,
@@ -90,7 +91,7 @@ export const openBranchStore = (sql: SqlStorage) => {
 
     /** The branches' shares of the rate limits. */
     shares: {
-      get: (region: Region) => shares.get(region) ?? newShare(),
+      get: shareOf,
 
       /** Notes what a branch has confirmed. It is written with the branch's record. */
       note: (region: Region, share: KnownShare) => shares.set(region, share),
@@ -106,11 +107,7 @@ export const openBranchStore = (sql: SqlStorage) => {
     counters: (): BranchCounters =>
       [...records.values()].flatMap(({ counters = {} }) => Object.entries(counters)),
 
-    list: (): OpenBranch[] =>
-      [...records].map(([region, record]) => ({
-        region,
-        openedAtMs: record.openedAtMs ?? record.renewedAtMs,
-      })),
+    list: (): OpenBranch[] => [...records].map(([region, { openedAtMs }]) => ({ region, openedAtMs })),
 
     open: (region: Region, nowMs: number) => {
       saveFacts({ openings: facts.openings + 1 });

@@ -24,7 +24,7 @@ interface Parts {
   ledger: Ledger;
   admission: AdmissionControl;
   usageAt: UsageAt;
-  applications: Pick<Applications, 'isPlain' | 'rowFor'>;
+  applications: Pick<Applications, 'rowFor'>;
   branches: HomeBranches;
   answerNow: (call: Call, nowMs: number) => VerifyReply;
   ensureKnown: (presented: PresentedKey, licenseKey: string | null) => Promise<boolean>;
@@ -97,7 +97,6 @@ export const openCalls = (parts: Parts) => {
     return {
       asOf: branches.revision(),
       key: { ...key, id: presented.keyId },
-      license: license && applications.isPlain(license) ? license : null,
       isProduct: !!license?.product && copy.isProduct(license.product),
       application: license && applications.rowFor(license, request?.fingerprint, Date.now()),
     };

@@ -14,7 +14,7 @@ export const COPY_TABLES = [
 ];
 
 /** Raise it with every change of these tables: each gate then drops its copy and loads it again from D1. */
-export const COPY_VERSION = 2;
+export const COPY_VERSION = 3;
 
 /** Deleted keys that stay in a complete copy. A refusal for one of them holds for longer than for an unknown key. */
 const MAX_DELETED_KEYS = 1_000;
@@ -47,17 +47,8 @@ const LICENSE_UPDATE = `UPDATE SET id = excluded.id, status = excluded.status, e
      updates_until = excluded.updates_until`;
 const PRODUCT_UPDATE = 'UPDATE SET terms = excluded.terms';
 
-/** Completes a table from before keys had allowed addresses. An earlier release may make one after a rollback, too. */
-const addAllowedIps = (sql: SqlStorage, set: TableSet) => {
-  const columns = sql.exec(`SELECT 1 FROM pragma_table_info('keys${set}') WHERE name = 'allowed_ips'`);
-  if (columns.toArray().length === 0) sql.exec(`ALTER TABLE keys${set} ADD COLUMN allowed_ips TEXT`);
-};
-
 export const openCopyTables = (sql: SqlStorage) => ({
-  create: (set: TableSet) => {
-    sql.exec(`${createTables(set)} ${ERASED_KEYS}`);
-    addAllowedIps(sql, set);
-  },
+  create: (set: TableSet) => sql.exec(`${createTables(set)} ${ERASED_KEYS}`),
 
   /** Also forgets the erased keys: the next load reads D1 as it is now, after a restore perhaps with these keys. */
   drop: (set: TableSet) => sql.exec(`${dropTables(set)} DROP TABLE IF EXISTS erased_keys;`),

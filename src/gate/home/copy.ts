@@ -15,13 +15,12 @@ const LICENSES_IN_MEMORY = 5_000;
 
 /** State of the copy. `loadedThrough` is the last license that the background load has copied. */
 export interface Progress extends FeedPosition {
-  /** Absent in copies from before versions, which are version 1. */
-  version?: number;
+  version: number;
   epoch: string;
   loadedThrough: string;
   complete: boolean;
   /** A reload beside the current copy, which goes on answering. */
-  reload?: { loadedThrough: string } | null;
+  reload: { loadedThrough: string } | null;
 }
 
 export const openCopy = (sql: SqlStorage, epoch: string) => {
@@ -44,21 +43,21 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
 
   let account = readFact('account') as CopiedAccount | null;
   let progress = readFact('progress') as Progress | null;
-  if (progress && (progress.version ?? 1) !== COPY_VERSION) {
+  if (progress && progress.version !== COPY_VERSION) {
     // Tables of another version can't be read, so nothing can be answered from them during a reload.
     tables.drop('');
     tables.drop('_next');
     sql.exec('DELETE FROM facts');
     [progress, account] = [null, null];
   }
-  const appliedAt = progress?.appliedAt ?? null;
-  const known: Progress = {
-    ...(progress ?? { epoch, loadedThrough: '', complete: false }),
-    // Without the time, a restore of D1 would go unnoticed. The feed has few applied rows, which can be applied again.
-    appliedSeq: appliedAt === null ? 0 : (progress?.appliedSeq ?? 0),
+  const known: Progress = progress ?? {
     version: COPY_VERSION,
-    appliedAt,
-    reload: progress?.reload ?? null,
+    epoch,
+    loadedThrough: '',
+    complete: false,
+    appliedSeq: 0,
+    appliedAt: null,
+    reload: null,
   };
   tables.create('');
   if (known.reload) tables.create('_next');

@@ -137,8 +137,7 @@ export const openDeparture = (parts: Parts) => {
     },
 
     isStuck: (): boolean => {
-      const { advancedMs } = movingFrom(place);
-      return advancedMs !== undefined && Date.now() >= advancedMs + GIVE_UP_MS;
+      return Date.now() >= movingFrom(place).advancedMs + GIVE_UP_MS;
     },
 
     /** The account stays here. */

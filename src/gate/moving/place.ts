@@ -36,8 +36,8 @@ export interface Moving extends Departing {
   layout: string;
   /** The last copied primary key of each table, or 'end'. Null before the next object has the tables. */
   copied: Record<string, SqlStorageValue[] | 'end'> | null;
-  /** When `copied` last changed. A move from a release before doesn't have it until then. */
-  advancedMs?: number;
+  /** When `copied` last changed. */
+  advancedMs: number;
 }
 
 /** Forwards all calls to the object of a later epoch. Storing this is the fence: nothing is counted here afterwards. */

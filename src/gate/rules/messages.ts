@@ -91,12 +91,10 @@ export interface Forwarded extends MovedTo {
   row: {
     asOf: number;
     key: CopiedKey & { id: string };
-    /** Null if the license has terms: a branch of the release before copied only licenses without terms. */
-    license: CopiedLicense | null;
     /** Whether the license's product exists. */
     isProduct: boolean;
-    /** Null if only home can answer such calls. Absent from a home of the release before. */
-    application?: ApplicationRow | null;
+    /** Null if only home can answer such calls. */
+    application: ApplicationRow | null;
   } | null;
   /** What home and the other branches have counted in a period. */
   others: { periodStartMs: number; calls: number } | null;

@@ -8,20 +8,17 @@ import type { LicenseTerms, ProductTerms } from '../../shared/rules/terms.ts';
 
 export interface CopiedAccount extends PlanTerms {
   email: string;
-  /** Absent in a copy from before it was copied. The next change brings it. */
-  homeRegion?: Region | null;
-  /** Absent in a copy from before accounts could be suspended. */
-  suspendedAt?: number | null;
-  /** Set if the account is to be erased. Absent in a copy from before accounts could be. */
-  eraseAt?: number | null;
+  homeRegion: Region | null;
+  suspendedAt: number | null;
+  /** Set if the account is to be erased. */
+  eraseAt: number | null;
 }
 
 export interface CopiedKey {
   fingerprint: string;
   scope: KeyScope;
   expiresAt: number | null;
-  /** Absent in a copy from before keys had them. */
-  allowedIps?: string[] | null;
+  allowedIps: string[] | null;
   /** A deleted key stays, so that a load that read it earlier can't bring it back. */
   deleted: boolean;
 }

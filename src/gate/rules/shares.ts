@@ -37,12 +37,6 @@ export const NO_SHARE: ShareOffer = { number: 0, perSecond: 0 };
 
 export const newShare = (): KnownShare => ({ offered: NO_SHARE, confirmed: NO_SHARE });
 
-/** A branch of the release before, which stored no shares, may have any until it reports its own. */
-export const unknownShare = (limit: number): KnownShare => ({
-  offered: NO_SHARE,
-  confirmed: { number: 0, perSecond: limit * (1 - HOME_PART) },
-});
-
 /** Returns a branch's share after a message from home. */
 export const receiveShare = (known: ShareOffer, offer: ShareOffer): ShareOffer =>
   offer.number < known.number ? known : offer;

@@ -17,6 +17,6 @@ export interface ParsedKey {
 
 /** The API key of a call. */
 export interface PresentedKey extends ParsedKey {
-  /** The caller's address. Null if it isn't known, and absent from a Worker of the release before. */
-  readonly ip?: string | null;
+  /** The caller's address. Null if it isn't known. */
+  readonly ip: string | null;
 }

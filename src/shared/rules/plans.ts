@@ -39,37 +39,32 @@ export const PLANS: Record<PlanName, Plan> = {
 /** After a failed payment, the paid limits apply for so many more days. */
 export const GRACE_DAYS = 7;
 
-/** A plan that the operator grants without payment. Absent in copies from before there were grants. */
-export interface PlanGrant {
-  grantedPlan?: PlanName | null;
-  /** Null for a grant without an end. */
-  grantedUntil?: number | null;
-}
-
 /** What an account has paid for or was granted, and until when. */
-export interface PlanTerms extends PlanGrant {
+export interface PlanTerms {
   plan: PlanName;
   /** The subscription's current period. */
   periodStart: number | null;
   periodEnd: number | null;
   /** The account pays for no plan from this time on, after a cancellation or an unpaid renewal. */
   planUntil: number | null;
+  /** A plan that the operator grants without payment. */
+  grantedPlan: PlanName | null;
+  /** Null for a grant without an end. */
+  grantedUntil: number | null;
 }
 
-/** What the account has paid for now. */
-export const paidPlan = (
-  { plan, planUntil }: Pick<PlanTerms, 'plan' | 'planUntil'>,
-  nowMs: number,
-): PlanName => (planUntil !== null && nowMs >= planUntil ? 'free' : plan);
+type Paid = Pick<PlanTerms, 'plan' | 'planUntil'>;
+type Granted = Pick<PlanTerms, 'grantedPlan' | 'grantedUntil'>;
 
-const grantedPlan = ({ grantedPlan: plan, grantedUntil: until }: PlanGrant, nowMs: number): PlanName =>
-  plan && (!until || nowMs < until) ? plan : 'free';
+/** What the account has paid for now. */
+export const paidPlan = ({ plan, planUntil }: Paid, nowMs: number): PlanName =>
+  planUntil !== null && nowMs >= planUntil ? 'free' : plan;
+
+const grantedPlan = ({ grantedPlan: plan, grantedUntil: until }: Granted, nowMs: number): PlanName =>
+  plan !== null && (until === null || nowMs < until) ? plan : 'free';
 
 /** The better one of the paid and the granted plan. */
-export const effectivePlan = (
-  terms: Pick<PlanTerms, 'plan' | 'planUntil'> & PlanGrant,
-  nowMs: number,
-): PlanName => {
+export const effectivePlan = (terms: Paid & Granted, nowMs: number): PlanName => {
   const paid = paidPlan(terms, nowMs);
   const granted = grantedPlan(terms, nowMs);
   return PLAN_NAMES.indexOf(granted) > PLAN_NAMES.indexOf(paid) ? granted : paid;

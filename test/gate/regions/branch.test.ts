@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { WebhookOutbox } from '../../../src/index.ts';
@@ -149,28 +149,6 @@ test('a restarted branch lets home answer until it has a lease again', async () 
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'enam', apiUsage: before + 2 });
   await vi.waitFor(async () => {
     expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
-  });
-});
-
-test('a branch uses rows and copies from the release before, which had only licenses without terms', async () => {
-  const original = Reflect.get(AccountGate.prototype, 'forward');
-  const forward = vi.spyOn(AccountGate.prototype, 'forward');
-  const keepOnly = (isKept: boolean) =>
-    forward.mockImplementation(async function (this: AccountGate, ...args) {
-      const { row, ...answer } = await original.apply(this, args);
-      delete row?.application;
-      return { ...answer, row: isKept ? row : null };
-    });
-  keepOnly(true);
-  for (const region of ['enam', 'oc'])
-    expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region });
-  keepOnly(false);
-  await runInDurableObject(branch(ada.accountId, 'oc'), (_instance, { storage }) => {
-    storage.sql.exec("UPDATE copies SET value = json_remove(value, '$.resolved')");
-  });
-  await evictDurableObject(branch(ada.accountId, 'oc'));
-  await vi.waitFor(async () => {
-    expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc', verdict: { valid: true } });
   });
 });
 

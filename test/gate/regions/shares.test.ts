@@ -12,7 +12,6 @@ import {
   offerShare,
   receiveShare,
   share,
-  unknownShare,
 } from '../../../src/gate/rules/shares.ts';
 
 const known = (perSecond: number, number = 1): KnownShare => ({
@@ -57,13 +56,6 @@ test('home counts the larger of an offer and what was confirmed before', () => {
   const lowered = offerShare(known(20), 10);
   expect([inForce(raised), inForce(lowered)]).toEqual([30, 20]);
   expect(homeShare(80, [raised, lowered])).toBe(30);
-});
-
-test('a branch whose share was not stored has any share until it reports its own', () => {
-  const unknown = unknownShare(80);
-  expect(homeShare(80, [unknown, known(20)])).toBe(10);
-  expect(share(80, [{ ...unknown, usedLately: 10 }, demand(0, 10)])).toEqual([35, null]);
-  expect(inForce(confirmShare(unknown, { number: 3, perSecond: 20 }))).toBe(20);
 });
 
 test('an outdated report tells nothing', () => {
