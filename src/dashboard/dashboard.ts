@@ -4,7 +4,7 @@ import { toAccountDetails } from '../accounts/schemas.ts';
 import { getProfile } from '../accounts/profile.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { apiKeys, licenseCounts, products } from '../db/schema.ts';
-import { USAGE_DAYS } from '../gate/object/ledger.ts';
+import { USAGE_DAYS, type DayUsage, type ProductUsage } from '../gate/rules/usage.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
@@ -12,7 +12,6 @@ import { LICENSE_STATES, licenseState, type LicenseState } from '../shared/rules
 import type { Ctx } from '../db/ctx.ts';
 import { addDays, isoDate, isoTime } from '../shared/rules/dates.ts';
 import { type dashboardBody, toRecentEvent } from './schemas.ts';
-import type { DayUsage, ProductUsage } from '../gate/rules/usage.ts';
 
 const MAX_PRODUCTS_SHOWN = 10;
 

@@ -1,8 +1,7 @@
 import type * as z from 'zod';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { quantileMs, readRouteName, type Route, sumRoutes } from '../gate/rules/traffic.ts';
-import { TRAFFIC_DAYS } from '../gate/home/traffic-table.ts';
+import { quantileMs, readRouteName, type Route, sumRoutes, TRAFFIC_DAYS } from '../gate/rules/traffic.ts';
 import type { OpenBranch, RegionStatistics } from '../gate/rules/replies.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { gateOf } from '../shared/objects/address.ts';

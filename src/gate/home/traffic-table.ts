@@ -1,7 +1,5 @@
 import { addDays as addToDate, isoDate } from '../../shared/rules/dates.ts';
-import { addDays, type DayTraffic, mergeDays, type Traffic } from '../rules/traffic.ts';
-
-export const TRAFFIC_DAYS = 30;
+import { addDays, type DayTraffic, mergeDays, type Traffic, TRAFFIC_DAYS } from '../rules/traffic.ts';
 
 /** Stands for home itself, with the branches that are closed. */
 const HOME = 0;

@@ -1,12 +1,16 @@
 import { DAY_MS, isoDate } from '../../shared/rules/dates.ts';
-import type { BranchCounters, CountedCall, Counter, DayUsage, ProductUsage } from '../rules/usage.ts';
+import {
+  type BranchCounters,
+  type CountedCall,
+  type Counter,
+  type DayUsage,
+  type ProductUsage,
+  USAGE_DAYS,
+} from '../rules/usage.ts';
 import { openCounters } from './counters.ts';
 import type { Traffic } from '../rules/traffic.ts';
 
 // The gate's counters: an account's calls by period and by day, and when each key was last used.
-
-/** Statistics show the calls of this many days. */
-export const USAGE_DAYS = 30;
 
 const DAY = 'day:';
 const periodCounter = (startMs: number) => `period:${startMs}`;

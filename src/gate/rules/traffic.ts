@@ -4,6 +4,9 @@ import type { Region } from '../../shared/rules/regions.ts';
 // Answered calls by the region of their callers and the region that answered, with how long the Worker waited. The counts of
 // the current day are in the row that every commit writes anyway, so they cost no row, and a restart loses none of them.
 
+/** Traffic is kept for this many days, today included. */
+export const TRAFFIC_DAYS = 30;
+
 /** How long a Worker waited for an answer, and the region that answered. The region is null for a home without one. */
 export interface Wait {
   answeredIn: Region | null;

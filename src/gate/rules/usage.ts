@@ -10,6 +10,9 @@ export interface Counter {
 
 export type CountedCall = 'verify' | 'create';
 
+/** Statistics show the calls of this many days. */
+export const USAGE_DAYS = 30;
+
 export interface DayUsage {
   date: string;
   verify: number;
