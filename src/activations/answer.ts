@@ -8,7 +8,7 @@ import { signToken } from '../tokens/jws.ts';
 import { signingKeysOf } from '../tokens/keys.ts';
 import type { applicationBody, ApplicationInput } from './schemas.ts';
 
-export const toStatement = (
+const toStatement = (
   verdict: ApplicationVerdict,
   { fingerprint, nonce }: Pick<ApplicationInput, 'fingerprint' | 'nonce'>,
 ): Statement => ({

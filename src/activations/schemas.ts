@@ -29,7 +29,7 @@ export const verdictBody = z
   })
   .meta({ id: 'Verdict' });
 
-export const APPLICATION_CODES = [
+const APPLICATION_CODES = [
   'not_found',
   'revoked',
   'suspended',

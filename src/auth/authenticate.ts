@@ -38,7 +38,7 @@ export const toRefusalError = (c: Context<AppEnv>, refusal: SessionRefusal): App
 };
 
 /** Parses an API key and checks its tag, without any lookup. Throws if the key's last refusal still holds. */
-export const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => {
+const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => {
   const parsed = parseApiKey(settingsOf(c.env).apiKeySecrets, apiKey);
   if (!parsed) throw INVALID_KEY;
   const key = { ...parsed, ip: clientAddress(c) };

@@ -5,7 +5,7 @@ import type { PAID_PLANS } from '../shared/rules/plans.ts';
 
 export type ProviderName = (typeof PROVIDERS)[number];
 
-export type PaidPlan = (typeof PAID_PLANS)[number];
+type PaidPlan = (typeof PAID_PLANS)[number];
 
 export interface Checkout {
   paymentId: string;

@@ -6,7 +6,7 @@ import type { AppEnv } from './context.ts';
 import { toDetails } from '../shared/schemas/issues.ts';
 import { documented } from './openapi.ts';
 
-export const MAX_BODY_BYTES = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 const MAX_DISCARDED_BYTES = 1024 * 1024;
 
 const tooLarge = () => new AppError('body_too_large');

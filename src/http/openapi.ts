@@ -11,7 +11,7 @@ export type Access =
   /** An API key of scope `full`, or a session. */
   | 'account';
 
-export interface Answer {
+interface Answer {
   status: 200 | 201 | 202 | 503;
   description: string;
   /** For a stream, the schema of each line. */

@@ -159,7 +159,7 @@ export const licenseBody = z
 
 export const licenseListBody = listOf(licenseBody).meta({ id: 'LicenseList' });
 
-export const HISTORY_ACTIONS = [
+const HISTORY_ACTIONS = [
   'created',
   'changed',
   'suspended',

@@ -15,7 +15,7 @@ export type ObjectName = (typeof OBJECTS)[number];
 
 export const FORMAT = 1;
 
-export interface Header {
+interface Header {
   type: 'backup';
   format: typeof FORMAT;
   id: string;

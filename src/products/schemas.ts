@@ -41,7 +41,7 @@ const DESCRIPTIONS = {
   entitlements: 'A flat object of strings, numbers, and booleans that applications receive.',
 };
 
-export const productTermsInput = z
+const productTermsInput = z
   .strictObject({
     max_activations: maxActivations.nullish().meta({ description: DESCRIPTIONS.max_activations }),
     lease_seconds: leaseSeconds.nullish().meta({ description: DESCRIPTIONS.lease_seconds }),

@@ -8,7 +8,7 @@ import { newId } from '../shared/text/ids.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { isMinted, mintToken } from '../users/tagged-tokens.ts';
 
-export const SESSION_MS = 30 * DAY_MS;
+const SESSION_MS = 30 * DAY_MS;
 const MAX_SESSIONS = 50;
 /** Parallel logins can exceed the limit for a moment. */
 const MAX_LISTED = 100;

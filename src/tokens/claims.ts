@@ -5,7 +5,7 @@ import { randomBase62 } from '../shared/crypto/random.ts';
 import type { EntitlementValue } from '../shared/rules/terms.ts';
 import { NEGATIVE_TOKEN_MS, tokenEndMs } from '../shared/rules/tokens.ts';
 
-export type TokenKind = 'online' | 'offline';
+type TokenKind = 'online' | 'offline';
 
 /** What a token says about a license. */
 export interface Statement {

@@ -3,7 +3,7 @@ import type { PublicJwk, SigningKey } from './keys.ts';
 
 // JSON Web Signatures in compact form, with Ed25519.
 
-export const TOKEN_TYPE = 'latchkey+jwt';
+const TOKEN_TYPE = 'latchkey+jwt';
 const CHAIN_TYPE = 'latchkey+keys';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -10,7 +10,7 @@ import { isoDate } from '../shared/rules/dates.ts';
 import { createWebhookInput } from '../webhooks/schemas.ts';
 import type { ErrorDetail } from '../shared/app-error.ts';
 
-export const EXPORT_TYPES = [
+const EXPORT_TYPES = [
   'account',
   'product',
   'license',

@@ -22,7 +22,7 @@ export const sealSecret = ({ env }: PublicCtx, accountId: string, secret: string
 export const unsealSecret = ({ env }: PublicCtx, { accountId, twoFactorSecret }: UserRow): Promise<string> =>
   unseal(settingsOf(env).sealing, twoFactorSecret ?? '', ownerOf(accountId));
 
-export interface UsableCode {
+interface UsableCode {
   kind: 'totp' | 'recovery_code';
   statements: [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]];
 }

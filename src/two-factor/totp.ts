@@ -19,8 +19,6 @@ export const newSecret = (): string => new Secret({ size: 20 }).base32;
 /** Returns the URL that an authenticator app reads from a QR code. */
 export const otpauthUrl = (secret: string, email: string): string => open(secret, email).toString();
 
-export const codeAt = (secret: string, ms: number): string => open(secret).generate({ timestamp: ms });
-
 /** Returns the time step whose code this is, or null if it is none of the steps around the time. */
 export const findStep = (secret: string, code: string, nowMs: number): number | null => {
   const delta = open(secret).validate({ token: code, timestamp: nowMs, window: DRIFT_STEPS });

@@ -3,7 +3,7 @@ import { MAX_PENDING } from '../shared/rules/webhooks.ts';
 import type { Lanes } from './outbox-tables.ts';
 import type { Pending } from './pending-store.ts';
 
-export const BACKLOG_ERROR = `more than ${MAX_PENDING.toLocaleString('en-US')} deliveries were pending, and this was the oldest`;
+const BACKLOG_ERROR = `more than ${MAX_PENDING.toLocaleString('en-US')} deliveries were pending, and this was the oldest`;
 
 /** Deliveries failed per call, so that a large backlog shrinks in steps. */
 const MAX_FAILED_AT_ONCE = 5_000;
@@ -69,5 +69,3 @@ export const openBacklog = (pending: Pending, accountId: string) => {
     },
   };
 };
-
-export type Backlog = ReturnType<typeof openBacklog>;

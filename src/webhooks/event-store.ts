@@ -2,7 +2,7 @@ import type { WebhookEvent } from '../shared/text/events.ts';
 import { createLru } from '../shared/memory/lru.ts';
 
 /** Events per row. Larger blocks would hardly save rows, but would take longer to parse. */
-export const BLOCK_SIZE = 50;
+const BLOCK_SIZE = 50;
 /** Blocks kept parsed. Deliveries are mostly claimed in the order of their events. */
 const PARSED_BLOCKS = 4;
 

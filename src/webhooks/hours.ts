@@ -51,5 +51,3 @@ export const openHourlyCounts = (sql: SqlStorage) => {
     },
   };
 };
-
-export type HourlyCounts = ReturnType<typeof openHourlyCounts>;

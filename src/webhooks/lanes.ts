@@ -8,7 +8,7 @@ import type { Pending } from './pending-store.ts';
 /** Twice the attempt timeout. The lease of a consumer that died occupies its lane until it expires. */
 export const LEASE_MS = 30_000;
 /** Workers allow six simultaneous outgoing connections. */
-export const MAX_LANES = 6;
+const MAX_LANES = 6;
 /** An endpoint that has only failed for longer than this gets a single lane. */
 const SINGLE_LANE_AFTER_MS = 60_000;
 

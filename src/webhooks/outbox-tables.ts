@@ -5,7 +5,7 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
 export type DisabledReason = 'by_you' | 'gone' | 'failing';
 
-export interface EarlierSecret {
+interface EarlierSecret {
   sealedSecret: string;
   untilMs: number;
 }
@@ -66,7 +66,7 @@ export interface DeliveryRecord extends StoredDelivery {
 }
 
 /** An attempt in progress. */
-export interface Lease {
+interface Lease {
   deliveryId: string;
   lease: string;
   untilMs: number;

@@ -7,7 +7,7 @@ import { signatureHeaders } from './signing.ts';
 import { webhookUrlProblem } from './url-rules.ts';
 import type { Job } from './jobs.ts';
 
-export const ATTEMPT_TIMEOUT_MS = 15_000;
+const ATTEMPT_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 2_048;
 const USER_AGENT = `Latchkey-Webhooks/${packageJson.version}`;
 

@@ -97,7 +97,7 @@ export const deliveryBody = z
 
 export const deliveryListBody = listOf(deliveryBody).meta({ id: 'DeliveryList' });
 
-export const MAX_WAIT_SECONDS = 25;
+const MAX_WAIT_SECONDS = 25;
 
 export const listenQuery = z.object({
   cursor: z

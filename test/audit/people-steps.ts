@@ -1,4 +1,4 @@
-import { codeAt } from '../../src/two-factor/totp.ts';
+import { codeAt } from '../support/authenticator.ts';
 import { call, type Json } from '../support/client.ts';
 import { lastMailTo } from '../support/mails.ts';
 import { PRIVATE, type Send, session, type Step, type World } from './world.ts';

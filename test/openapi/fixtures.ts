@@ -3,7 +3,7 @@ import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import type { ErrorCode } from '../../src/shared/app-error.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
-import { codeAt } from '../../src/two-factor/totp.ts';
+import { codeAt } from '../support/authenticator.ts';
 import { type Answer, call, freshAddress, type Json, signUp } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { registerTwoFactor } from '../support/two-factor.ts';

@@ -1,6 +1,6 @@
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
-import { codeAt } from '../../src/two-factor/totp.ts';
+import { codeAt } from './authenticator.ts';
 import { register } from './client.ts';
 import { publicCtx } from './databases.ts';
 

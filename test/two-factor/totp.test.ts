@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { codeAt } from '../support/authenticator.ts';
 import { hashRecoveryCode, newRecoveryCodes } from '../../src/two-factor/recovery-codes.ts';
-import { codeAt, findStep, newSecret, otpauthUrl } from '../../src/two-factor/totp.ts';
+import { findStep, newSecret, otpauthUrl } from '../../src/two-factor/totp.ts';
 
 /** "12345678901234567890" in base32, the secret of RFC 6238. */
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
@@ -13,10 +14,8 @@ test.for([
   [1_234_567_890, '89005924'],
   [2_000_000_000, '69279037'],
   [20_000_000_000, '65353130'],
-] as const)('at %i s, the code of RFC 6238 ends %s', ([seconds, digits]) => {
-  const code = digits.slice(2);
-  expect(codeAt(SECRET, seconds * 1_000)).toBe(code);
-  expect(findStep(SECRET, code, seconds * 1_000)).toBe(Math.floor(seconds / 30));
+] as const)('at %i s, the last six digits of RFC 6238’s code %s are good', ([seconds, digits]) => {
+  expect(findStep(SECRET, digits.slice(2), seconds * 1_000)).toBe(Math.floor(seconds / 30));
 });
 
 test('a code is good one step before and after its own, and no longer', () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
-import { codeAt } from '../../src/two-factor/totp.ts';
+import { codeAt } from '../support/authenticator.ts';
 import { captureLogs, dumpDatabase, expectAbsent } from '../http/security.ts';
 import { type Answer, call, freshAddress, type Json, register } from '../support/client.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';

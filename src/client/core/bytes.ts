@@ -4,7 +4,7 @@ const encoder = new TextEncoder();
 
 export const toBytes = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text);
 
-export const toBase64url = (bytes: Uint8Array): string =>
+const toBase64url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')

@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 30_000;
 /** What is refused for a month, for example until the quota resets, may be possible tomorrow. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
-export interface Reply {
+interface Reply {
   /** Null if the reply isn't a JSON object with status 200. It says nothing about the license then. */
   body: JsonObject | null;
   retryAfterMs: number;

@@ -44,7 +44,7 @@ const readActivation = (value: unknown, { act }: Claims): LicenseActivation | nu
   return { ...name(body), activatedAt: date(body['activated_at']), leaseUntil: date(body['lease_until']) };
 };
 
-export const readDetails = (body: JsonObject, claims: Claims): Details => {
+const readDetails = (body: JsonObject, claims: Claims): Details => {
   const { seats, machines, retry_at: retryAt } = body;
   const activation = readActivation(body['activation'], claims);
   const leaseUntilMs = activation?.leaseUntil?.getTime();

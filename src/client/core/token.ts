@@ -6,7 +6,7 @@ import type { EntitlementValue, LicenseCode, LicenseStatus } from './types.ts';
 const TOKEN_TYPE = 'latchkey+jwt';
 const LICENSE_KEY_BYTES = 16;
 /** How far clocks may differ. */
-export const LEEWAY_MS = 300_000;
+const LEEWAY_MS = 300_000;
 
 export interface Claims {
   iat: number;
@@ -53,7 +53,7 @@ const spellings = (typed: string): string[] => {
 };
 
 /** The claim `lk` of each spelling. */
-export const licenseKeyHashes = (typed: string): Promise<string[]> =>
+const licenseKeyHashes = (typed: string): Promise<string[]> =>
   Promise.all(spellings(typed).map((key) => sha256(key, LICENSE_KEY_BYTES)));
 
 const hasShape = (payload: JsonObject): boolean =>

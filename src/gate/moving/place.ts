@@ -41,7 +41,7 @@ export interface Moving extends Departing {
 }
 
 /** Forwards all calls to the object of a later epoch. Storing this is the fence: nothing is counted here afterwards. */
-export interface Moved extends Departing {
+interface Moved extends Departing {
   state: 'moved';
   epoch: number;
   region: Region;

@@ -35,7 +35,7 @@ export interface CopiedLicense {
 }
 
 /** `terms` is null if the product was deleted. */
-export interface CopiedProduct {
+interface CopiedProduct {
   code: string;
   terms: ProductTerms | null;
 }

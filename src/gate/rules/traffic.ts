@@ -28,7 +28,7 @@ export type DayTraffic = Record<string, Route>;
 /** By date. */
 export type Traffic = Record<string, DayTraffic>;
 
-export const routeName = (from: Region, to: Region | null) => `${from}>${to ?? ''}`;
+const routeName = (from: Region, to: Region | null) => `${from}>${to ?? ''}`;
 
 export const readRouteName = (name: string) => {
   const [from, to] = name.split('>');
@@ -42,7 +42,7 @@ const combine = (a: Route, b: Route, count: (a: number, b: number) => number): R
   waits: a.waits.map((waits, i) => count(waits, b.waits[i] ?? 0)),
 });
 
-export const addRoutes = (a: Route, b: Route): Route => combine(a, b, (x, y) => x + y);
+const addRoutes = (a: Route, b: Route): Route => combine(a, b, (x, y) => x + y);
 
 export const sumRoutes = (routes: Route[]): Route => routes.reduce(addRoutes, emptyRoute());
 

@@ -1,4 +1,4 @@
-export const ACTIVATION_EVENTS = ['activation.created', 'activation.released', 'activation.refused'] as const;
+const ACTIVATION_EVENTS = ['activation.created', 'activation.released', 'activation.refused'] as const;
 export type ActivationEventName = (typeof ACTIVATION_EVENTS)[number];
 
 /** Events that a webhook endpoint can subscribe to. */

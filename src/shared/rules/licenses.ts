@@ -22,7 +22,7 @@ export const licenseState = (
     ? 'expired'
     : license.status;
 
-export const TRANSITIONS = ['suspend', 'reinstate', 'revoke'] as const;
+const TRANSITIONS = ['suspend', 'reinstate', 'revoke'] as const;
 export type Transition = (typeof TRANSITIONS)[number];
 
 const TRANSITION_RULES: Record<

@@ -1,5 +1,5 @@
 /** The paths of the dashboard's pages. The compiler compares them with the routes in src/web/router.tsx. */
-export const PAGE_PATHS = [
+const PAGE_PATHS = [
   '/',
   '/login',
   '/register',

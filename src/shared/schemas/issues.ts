@@ -74,7 +74,7 @@ const unionMessage = (options: z.core.$ZodIssue[][]): string => {
 };
 
 /** Returns the message for an issue whose schema doesn't define its own. */
-export const issueMessage = (issue: z.core.$ZodRawIssue): string => {
+const issueMessage = (issue: z.core.$ZodRawIssue): string => {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined

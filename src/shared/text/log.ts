@@ -4,7 +4,7 @@ const SECRETS = /\b(lk_live_|lks_|lkt_|whsec_)[\w+/=-]{4,}/g;
 
 export type LogFields = Record<string, string | number | boolean | null | undefined>;
 
-export const redact = (text: string) => text.replace(SECRETS, '$1[redacted]');
+const redact = (text: string) => text.replace(SECRETS, '$1[redacted]');
 
 /** Drizzle's message for a failed query starts like this and then quotes the query's parameters. */
 const FAILED_QUERY = 'Failed query';

@@ -15,7 +15,7 @@ export interface ImportRequest {
   hasEvents: boolean;
 }
 
-export interface FailedLine extends FileLine {
+interface FailedLine extends FileLine {
   reason: string;
 }
 

@@ -27,7 +27,6 @@ export type QueryRoot =
 
 export type Account = InferResponseType<typeof api.account.$get>;
 export type Dashboard = InferResponseType<typeof api.dashboard.$get>;
-export type Onboarding = InferResponseType<typeof api.onboarding.$get>;
 export type Progress = InferResponseType<(typeof api)['developer-progress']['$get']>;
 export type License = InferResponseType<(typeof api.v1.licenses)[':id']['$get']>;
 export type LicenseChange = InferResponseType<

@@ -6,7 +6,7 @@ export type Theme = 'system' | 'light' | 'dark';
 const KEY = 'latchkey.theme';
 const listeners = new Set<() => void>();
 
-export const chosenTheme = (): Theme => {
+const chosenTheme = (): Theme => {
   const theme = localStorage.getItem(KEY);
   return theme === 'light' || theme === 'dark' ? theme : 'system';
 };

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { CliError } from '../failure.ts';
 
-export const RESULTS = ['created', 'updated', 'unchanged', 'skipped', 'failed'] as const;
+const RESULTS = ['created', 'updated', 'unchanged', 'skipped', 'failed'] as const;
 export type Totals = Record<(typeof RESULTS)[number], number>;
 
 /** How far an import has come. The file beside the input lets the next run continue after a cut. */
