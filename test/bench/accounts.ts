@@ -12,7 +12,7 @@ export interface Account {
 const CONCURRENCY = 8;
 
 /** Calls `make` `times` times, with up to eight calls at a time. */
-export const repeated = async <T>(times: number, make: (index: number) => Promise<T>): Promise<T[]> => {
+const repeated = async <T>(times: number, make: (index: number) => Promise<T>): Promise<T[]> => {
   const made: T[] = [];
   let started = 0;
   const lane = async () => {

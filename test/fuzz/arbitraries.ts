@@ -76,7 +76,7 @@ const nested = fc.integer({ min: 1, max: 300 }).map((depth) => {
 });
 
 /** Any value that JSON can express. */
-export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
+const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   hostileString,
   hostileNumber,
   fc.constantFrom(null, true, false, [], {}),
@@ -128,7 +128,7 @@ const validString = (
 };
 
 /** A value that the JSON schema allows. The service may have further rules. */
-export const valid = (schema: Schema, uri = fc.webUrl()): fc.Arbitrary<unknown> => {
+const valid = (schema: Schema, uri = fc.webUrl()): fc.Arbitrary<unknown> => {
   const { type, anyOf, enum: choices, properties, additionalProperties } = schema;
   if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as Schema[]).map((option) => valid(option, uri)));
   if (Array.isArray(choices)) return fc.constantFrom(...(choices as unknown[]));

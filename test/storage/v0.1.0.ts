@@ -74,7 +74,7 @@ export const loadDatabase = async ({ migrations, databases }: Release, name: (ty
   await runAll(env[name], databases[name]);
 };
 
-export const stubOf = ({ binding, name }: Pick<StoredObject, 'binding' | 'name'>): DurableObjectStub =>
+const stubOf = ({ binding, name }: Pick<StoredObject, 'binding' | 'name'>): DurableObjectStub =>
   env[binding].getByName(name);
 
 /** Fills an object as v0.1.0 left it. It starts with the next call. */

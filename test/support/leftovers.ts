@@ -45,7 +45,7 @@ export const contentOf = (stub: DurableObjectStub): Promise<Map<Place, unknown>>
   });
 
 /** All objects of an account, also where it has been before. */
-export const objectsOf = (accountId: string, epochs: number): [name: string, stub: DurableObjectStub][] => [
+const objectsOf = (accountId: string, epochs: number): [name: string, stub: DurableObjectStub][] => [
   ...Array.from({ length: epochs }, (_, i): [string, DurableObjectStub] => [
     `gate ${i + 1}`,
     gateIn(accountId, i + 1),

@@ -12,20 +12,20 @@ interface Header {
   schema?: Schema;
 }
 
-export interface Response {
+interface Response {
   description: string;
   headers: Record<string, Header>;
   content: Record<string, { schema: Schema; examples?: Record<string, unknown> }>;
 }
 
-export interface Parameter {
+interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required: boolean;
   schema: Schema;
 }
 
-export interface Operation {
+interface Operation {
   operationId: string;
   security: Record<string, string[]>[];
   parameters: Parameter[];

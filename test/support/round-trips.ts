@@ -1,4 +1,4 @@
-import { type Region, REGIONS } from '../../src/shared/rules/regions.ts';
+import { REGIONS } from '../../src/shared/rules/regions.ts';
 
 // The round trips of the simulated network. Sources: where.durableobjects.live and Cloudflare's own measurements, in 2026.
 
@@ -43,11 +43,4 @@ export const roundTripMs = (a: CallerRegion, b: CallerRegion): number => {
     number,
   ];
   return ROUND_TRIPS_MS[i]?.[j - i - 1] ?? IN_REGION_MS;
-};
-
-/** The regions whose objects answer callers from regions without objects. */
-export const servedFrom = (caller: CallerRegion): Region => {
-  if (caller === 'sam') return 'enam';
-  if (caller === 'afr') return 'weur';
-  return caller === 'me' ? 'eeur' : caller;
 };

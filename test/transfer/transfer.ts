@@ -1,13 +1,13 @@
 import { exports } from 'cloudflare:workers';
 import { type Customer, type Json, ORIGIN } from '../support/client.ts';
 
-export const NDJSON = { 'content-type': 'application/x-ndjson' };
+const NDJSON = { 'content-type': 'application/x-ndjson' };
 export const CSV = { 'content-type': 'text/csv' };
 
 export const toLines = (values: object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 /** Sends a request and returns the lines of the answer. */
-export const lines = async (
+const lines = async (
   customer: Customer,
   method: string,
   path: string,

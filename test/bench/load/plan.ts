@@ -7,7 +7,7 @@ export interface Values {
   bytes: Uint8Array<SharedArrayBuffer>;
 }
 
-export interface Place {
+interface Place {
   offset: number;
   values: Values;
   /** Draws from the first `outOf` values. */

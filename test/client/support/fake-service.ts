@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Fetch, PinnedKeys } from '../../../src/client/core/types.ts';
 import { type Statement, toClaims } from '../../../src/tokens/claims.ts';
 import { keySetOf, signToken } from '../../../src/tokens/jws.ts';
@@ -8,7 +7,7 @@ import type { FakeTime } from './fake-time.ts';
 export const ACCOUNT = 'acct_0VJ1mKq7XbT2c9LpQwZa';
 export const LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPC';
 export const FINGERPRINT = 'machine-0123456789';
-export const ACTIVATION = 'act_0VJ1mKq7XbT2c9LpQwZa';
+const ACTIVATION = 'act_0VJ1mKq7XbT2c9LpQwZa';
 /** Entries of SIGNING_KEYS, oldest first. */
 export const RING = [1, 2, 3].map((byte) => Buffer.alloc(32, byte).toString('base64'));
 
@@ -151,5 +150,3 @@ export const hang = (time: FakeTime) => (): Promise<Response> => {
     time.busy += 1;
   });
 };
-
-export const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url');

@@ -5,7 +5,7 @@ import { createTime } from './fake-time.ts';
 
 export const START_MS = Date.UTC(2026, 10, 22, 12);
 
-export const createStore = (text: string | null = null) => {
+const createStore = (text: string | null = null) => {
   const store = {
     text,
     writes: 0,

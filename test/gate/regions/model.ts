@@ -15,10 +15,7 @@ const TICK_MS = 1_000;
 const REST_TICK_MS = 5_000;
 
 /** A home, two branches, the network between them and callers, under a virtual clock. It throws where a promise breaks. */
-export const openModel = (
-  rules: Rules,
-  { clocks, startMs, settings: operatorSettings, isWarm }: Schedule,
-) => {
+const openModel = (rules: Rules, { clocks, startMs, settings: operatorSettings, isWarm }: Schedule) => {
   let realMs = 10 * PERIOD_MS + startMs;
   let checkedDisk: unknown = null;
   const audit = openAudit(LIMIT);

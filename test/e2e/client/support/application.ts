@@ -11,7 +11,7 @@ import { clientOf } from '../../support/service.ts';
 import { type Proxy, startProxy } from './proxy.ts';
 
 const { origin } = inject('dashboard');
-export const { project, tarball } = inject('clientPackage');
+export const { project } = inject('clientPackage');
 
 export const service = clientOf(origin);
 
@@ -21,10 +21,11 @@ writeFileSync(
   ENTRIES,
   "export * as core from '@latchkey/client';\nexport * as node from '@latchkey/client/node';\n",
 );
-export const { core, node } = (await import(pathToFileURL(ENTRIES).href)) as {
+const { core, node } = (await import(pathToFileURL(ENTRIES).href)) as {
   core: typeof Core;
   node: typeof Node;
 };
+export { node };
 
 export const newSeller = async (terms: object = {}) => {
   const account = await createAccount(service, 'seller');
@@ -56,7 +57,7 @@ export const newProxy = async (): Promise<Proxy> => {
   return proxy;
 };
 
-export const memoryStore = () => {
+const memoryStore = () => {
   const store = {
     text: null as string | null,
     get: async () => store.text,

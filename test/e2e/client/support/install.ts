@@ -7,7 +7,7 @@ import { runCommand } from '../../support/service.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    clientPackage: { tarball: string; project: string };
+    clientPackage: { project: string };
   }
 }
 
@@ -28,6 +28,6 @@ export default async ({ provide }: TestProject) => {
   );
   // Without a network, npm can only install a package that has no dependencies.
   await run(project, 'npm', 'install', '--offline', '--no-audit', '--no-fund', tarball);
-  provide('clientPackage', { tarball, project });
+  provide('clientPackage', { project });
   return () => rm(project, { recursive: true, force: true });
 };

@@ -10,7 +10,7 @@ export interface Reply {
   text: string;
 }
 
-export interface Call {
+interface Call {
   /** The path without `/api/v1/`, like `licenses/verify`. */
   path: string;
   /** Sends the call to the service, with some of its fields changed. */
