@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
-import type { Change } from '../gate/worker/feed.ts';
+import type { Change } from '../gate/feed/write.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 
 /** What a fact changes. */

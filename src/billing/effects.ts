@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { isLive, payments, subscriptions, accounts } from '../db/schema.ts';
-import { eventChange } from '../gate/worker/feed.ts';
+import { eventChange } from '../gate/feed/write.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { GRACE_DAYS } from '../shared/rules/plans.ts';
 import { newEvent } from '../shared/text/events.ts';

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { accounts, isLive, payments, subscriptions } from '../db/schema.ts';
-import { eventChange } from '../gate/worker/feed.ts';
+import { eventChange } from '../gate/feed/write.ts';
 import { newEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
 import { type Effect, getEmail } from './effect.ts';

@@ -3,7 +3,8 @@ import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
-import { type Change, commit } from '../gate/worker/feed.ts';
+import type { Change } from '../gate/feed/write.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { type HistoryRow, SCRUBBED_COLUMNS, type Scrubbed, scrubLicense } from './scrub-license.ts';
 
 // Erases a customer from the rows in D1. Each commit takes some licenses with their history, and notes that the gate still

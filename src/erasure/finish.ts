@@ -1,7 +1,8 @@
 import { and, asc, eq, lte, ne, sql } from 'drizzle-orm';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { jsonChunks } from '../db/json-rows.ts';
-import { type ErasureRow, erasures, feed } from '../db/schema.ts';
+import { type ErasureRow, erasures } from '../db/schema.ts';
+import { commitUnannounced } from '../gate/feed/write.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
@@ -58,9 +59,9 @@ const remove = async ({ db, accountId }: Ctx, rows: ErasureRow[]): Promise<void>
 };
 
 const eraseFromObjects = async (ctx: Ctx): Promise<number> => {
-  const { env, db, accountId } = ctx;
+  const { env, accountId } = ctx;
   // The last row that a gate has applied stays in the feed, and this one names nobody.
-  await db.insert(feed).values({ accountId, kind: 'account', ref: accountId, createdAt: Date.now() });
+  await commitUnannounced(ctx, [], [{ kind: 'account', ref: accountId }]);
   let activations = 0;
   for (let isLast = false; !isLast;) {
     const machines = await list(ctx, 'machines');

@@ -203,3 +203,5 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
       deliveries.listPage(endpointId, limit, beforeId, laneStore.get(endpointId)),
   };
 };
+
+export type Dispatcher = ReturnType<typeof openDispatcher>;

@@ -1,35 +1,27 @@
+import type { ObjectContext } from '../shared/objects/context.ts';
 import { coalesce } from '../shared/objects/coalesce.ts';
 import { logError } from '../shared/text/log.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { type Endpoints, isSubscribedTo } from './endpoint-store.ts';
-import { HINT_TIMEOUT_MS } from './hints.ts';
 import type { Listening } from './listening.ts';
 import type { Endpoint } from './outbox-tables.ts';
 
+const RETRY_MS = 5_000;
 /** Stores the last `wantsVerified` value that the gate has confirmed. */
 const CONFIRMED_BY_GATE = 'told_gate';
-
-interface Outbox {
-  env: Env;
-  accountId: string;
-  storage: DurableObjectStorage;
-  endpoints: Endpoints;
-  listening: Listening;
-  setAlarmBy: (ms: number) => Promise<void>;
-}
 
 /**
  * Tells the gate whether any endpoint or listening client wants `license.verified`, so that it creates these events only
  * if needed.
  */
-export const openGateSubscription = ({
-  env,
-  accountId,
-  storage,
-  endpoints,
-  listening,
-  setAlarmBy,
-}: Outbox) => {
+export const openGateSubscription = (
+  { ctx, env, accountId, alarm }: ObjectContext,
+  endpoints: Endpoints,
+  listening: Listening,
+) => {
+  const { kv } = ctx.storage;
+  /** When to send the value again, in case the gate can't be reached. */
+  let retryMs: number | null = null;
   /** Changes under way that subscribe an endpoint to `license.verified`. */
   let subscribing = 0;
 
@@ -41,12 +33,14 @@ export const openGateSubscription = ({
   // One update at a time, because an older value that arrives late would overwrite the newer value.
   const update = coalesce(async () => {
     const wanted = wantsVerified();
-    if (storage.kv.get<boolean>(CONFIRMED_BY_GATE) === wanted) return;
+    if (kv.get<boolean>(CONFIRMED_BY_GATE) === wanted) return;
     // Deleted first, so that after a restart during the call the value is sent again.
-    storage.kv.delete(CONFIRMED_BY_GATE);
-    await setAlarmBy(Date.now() + HINT_TIMEOUT_MS);
+    kv.delete(CONFIRMED_BY_GATE);
+    retryMs = Date.now() + RETRY_MS;
+    await alarm.arm();
     await gateOf(env, accountId).setWantsVerified(wanted);
-    storage.kv.put(CONFIRMED_BY_GATE, wanted);
+    kv.put(CONFIRMED_BY_GATE, wanted);
+    retryMs = null;
   });
 
   /** Sends the value after a change that is saved. If this fails, no event is missed, and the alarm tries again. */
@@ -54,6 +48,15 @@ export const openGateSubscription = ({
     update().catch((error: unknown) => {
       logError('subscriptions_not_sent', error, { account_id: accountId });
     });
+
+  alarm.add({
+    failure: 'outbox_alarm_failed',
+    dueMs: (nowMs) => Math.min(retryMs ?? Infinity, listening.endsAtMs(nowMs)),
+    run: (nowMs) => {
+      listening.endIfIdle(nowMs);
+      return update();
+    },
+  });
 
   return {
     wantsVerified,

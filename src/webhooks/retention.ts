@@ -1,6 +1,8 @@
+import type { ObjectContext } from '../shared/objects/context.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { RETENTION_DAYS } from '../shared/rules/webhooks.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
+import type { Events } from './event-store.ts';
 import { openHourlyCounts } from './hours.ts';
 
 const RETENTION_MS = RETENTION_DAYS * DAY_MS;
@@ -29,7 +31,9 @@ const endOfOldBlocks = (sql: SqlStorage, nowMs: number): string => {
 
 type Block = { id: string; size: number; first: string | null; last: string | null; isPending: number };
 
-export const openRetention = (sql: SqlStorage) => {
+/** Deletes old events with their deliveries when the alarm comes. */
+export const openRetention = ({ ctx, alarm }: ObjectContext, events: Pick<Events, 'isEmpty'>): void => {
+  const { sql } = ctx.storage;
   const hourlyCounts = openHourlyCounts(sql);
   let nextSweepMs = 0;
   /** The id range that the current sweep has not scanned yet. */
@@ -59,23 +63,26 @@ export const openRetention = (sql: SqlStorage) => {
       )
       .toArray();
 
-  return {
-    /** Deletes old blocks with their deliveries, unless one is pending. Returns true if there are more. */
-    sweep: (nowMs: number): boolean => {
-      if (nowMs < nextSweepMs) return false;
-      const { after, before } = remaining ?? { after: '', before: endOfOldBlocks(sql, nowMs) };
-      let scanned = 0;
-      let lastId: string | null = null;
-      for (const block of listBlocks(after, before)) {
-        if (!block.isPending) deleteBlock(block);
-        scanned += block.size;
-        lastId = block.id;
-        if (scanned >= BATCH_SIZE) break;
-      }
-      hourlyCounts.deleteBefore(nowMs - RETENTION_MS);
-      remaining = lastId && scanned >= BATCH_SIZE ? { after: lastId, before } : null;
-      if (!remaining) nextSweepMs = nowMs + SWEEP_INTERVAL_MS;
-      return remaining !== null;
-    },
+  /** Deletes old blocks with their deliveries, unless one is pending. */
+  const sweep = (nowMs: number): void => {
+    if (nowMs < nextSweepMs) return;
+    const { after, before } = remaining ?? { after: '', before: endOfOldBlocks(sql, nowMs) };
+    let scanned = 0;
+    let lastId: string | null = null;
+    for (const block of listBlocks(after, before)) {
+      if (!block.isPending) deleteBlock(block);
+      scanned += block.size;
+      lastId = block.id;
+      if (scanned >= BATCH_SIZE) break;
+    }
+    hourlyCounts.deleteBefore(nowMs - RETENTION_MS);
+    remaining = lastId && scanned >= BATCH_SIZE ? { after: lastId, before } : null;
+    if (!remaining) nextSweepMs = nowMs + SWEEP_INTERVAL_MS;
   };
+
+  alarm.add({
+    failure: 'outbox_alarm_failed',
+    dueMs: (nowMs) => (remaining ? nowMs : events.isEmpty() ? null : nowMs + DAY_MS),
+    run: sweep,
+  });
 };

@@ -1,8 +1,8 @@
 import { DurableObject } from 'cloudflare:workers';
 import { newEvent, type WebhookEvent } from '../shared/text/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
+import { openObject } from '../shared/objects/context.ts';
 import { eraseObject } from '../shared/objects/erase.ts';
-import { logError } from '../shared/text/log.ts';
 import { type Backup, type BackupCall, type BackupReply, openBackup } from '../shared/objects/backup.ts';
 import { migrateObject, versionOf } from '../shared/objects/migrations.ts';
 import { allowRetries } from '../shared/objects/retries.ts';
@@ -12,7 +12,6 @@ import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
 import type { ErasedPage, ErasedSubjects } from './erase-events.ts';
 import { openEvents } from './event-store.ts';
 import { openGateSubscription } from './gate-subscription.ts';
-import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
 import { openHourlyCounts } from './hours.ts';
 import type { Job, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
@@ -34,53 +33,32 @@ export class WebhookOutbox extends DurableObject<Env> {
     allowRetries(this.prototype, [...REPEATABLE]);
   }
 
-  readonly #accountId: string;
+  readonly #object;
   readonly #endpoints;
   readonly #events;
   readonly #listening;
   readonly #dispatcher;
   readonly #hourlyCounts;
-  readonly #hints;
-  readonly #retention;
   readonly #work;
   readonly #gate;
   readonly #backup: Backup;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    migrateObject(ctx.storage, OUTBOX_TABLES);
-    this.#accountId = storedName(ctx);
-    this.#backup = openBackup({ ctx, steps: versionOf(OUTBOX_TABLES) });
-    this.#endpoints = openEndpoints(ctx.storage.sql);
-    this.#events = openEvents(ctx.storage.sql);
-    this.#listening = openListening(ctx.storage);
-    this.#dispatcher = openDispatcher({
-      storage: ctx.storage,
-      accountId: this.#accountId,
-      events: this.#events,
-      endpoints: this.#endpoints,
-      listening: this.#listening,
-    });
-    this.#hourlyCounts = openHourlyCounts(ctx.storage.sql);
-    this.#hints = openHints(env.WEBHOOKS, this.#accountId);
-    this.#retention = openRetention(ctx.storage.sql);
-    this.#work = openWork({
-      env,
-      ctx,
-      events: this.#events,
-      endpoints: this.#endpoints,
-      listening: this.#listening,
-      dispatcher: this.#dispatcher,
-      hints: this.#hints,
-    });
-    this.#gate = openGateSubscription({
-      env,
-      accountId: this.#accountId,
-      storage: ctx.storage,
-      endpoints: this.#endpoints,
-      listening: this.#listening,
-      setAlarmBy: (ms) => this.#work.setAlarmBy(ms),
-    });
+    const { storage } = ctx;
+    migrateObject(storage, OUTBOX_TABLES);
+    const accountId = storedName(ctx);
+    const object = (this.#object = openObject(ctx, env, accountId));
+    this.#backup = openBackup(object, { steps: versionOf(OUTBOX_TABLES) });
+    const endpoints = (this.#endpoints = openEndpoints(storage.sql));
+    const events = (this.#events = openEvents(storage.sql));
+    const listening = (this.#listening = openListening(storage));
+    const dispatcher = openDispatcher({ storage, accountId, events, endpoints, listening });
+    this.#dispatcher = dispatcher;
+    this.#hourlyCounts = openHourlyCounts(storage.sql);
+    this.#gate = openGateSubscription(object, endpoints, listening);
+    openRetention(object, events);
+    this.#work = openWork(object, endpoints, dispatcher);
   }
 
   /** Inserts events from the gate, a JSON array, and enqueues deliveries. Ignores events that it already has. */
@@ -96,7 +74,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   /** Leases deliveries that are due to the caller, up to the number of free lanes. */
   claim(endpointId: string): Job[] {
     const nowMs = Date.now();
-    this.#hints.markReceived(endpointId);
+    this.#work.markReceived(endpointId);
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint || endpoint.disabledReason) return [];
     return this.#dispatcher.claim(endpoint, nowMs);
@@ -203,7 +181,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   async listen(cursor: number | null, waitMs: number): Promise<Arrivals | null> {
     const after = this.#listening.renew(cursor, Date.now());
     if (after === null) return null;
-    await this.#work.setAlarmBy(this.#listening.endsAtMs(Date.now()));
+    await this.#object.alarm.arm();
     await this.#gate.update();
     return this.#listening.readOrWait(after, cursor === null ? 0 : waitMs);
   }
@@ -232,17 +210,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     return eraseObject(this.ctx);
   }
 
-  /** Catches errors and sets the next alarm itself, because the runtime retries a failed alarm only six times. */
-  override async alarm(): Promise<void> {
-    const nowMs = Date.now();
-    try {
-      this.#listening.endIfIdle(nowMs);
-      await this.#gate.update();
-      if (this.#retention.sweep(nowMs)) await this.#work.setAlarmBy(nowMs + 1);
-      await this.#work.finishAlarm(nowMs);
-    } catch (error) {
-      logError('outbox_alarm_failed', error, { account_id: this.#accountId });
-      await this.ctx.storage.setAlarm(nowMs + HINT_TIMEOUT_MS);
-    }
+  override alarm(): Promise<void> {
+    return this.#object.alarm.run();
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { calendarMonth, periodAt } from '../../src/gate/rules/period.ts';
+import { calendarMonth, periodAt } from '../../src/gate/rules/usage.ts';
 import { addMonths, DAY_MS } from '../../src/shared/rules/dates.ts';
 import { effectivePlan, PAID_PLANS, PLAN_NAMES, type PlanTerms } from '../../src/shared/rules/plans.ts';
 

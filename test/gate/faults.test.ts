@@ -93,6 +93,7 @@ test('the alarm runs within seconds after a commit without a pull', async () => 
 });
 
 test('the alarm runs again after it failed because D1 was down', async () => {
+  useFakeClock();
   const ada = await signUp();
   const { id, license_key } = await ada.createLicense();
   await changeWithoutPull(ada, 'POST', `/api/v1/licenses/${id}/suspend`);
@@ -100,6 +101,7 @@ test('the alarm runs again after it failed because D1 was down', async () => {
     expect(await runDurableObjectAlarm(gate(ada.accountId))).toBe(true);
     expect((await ada.verify(license_key)).body.status).toBe('active');
   });
+  vi.advanceTimersByTime(2_000);
   expect(await runDurableObjectAlarm(gate(ada.accountId))).toBe(true);
   expect((await ada.verify(license_key)).body.status).toBe('suspended');
 });
@@ -208,10 +210,13 @@ test('a change that the gate fails to store still takes effect, and its event is
   await receiver.receives(1);
   await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {
     const transact = storage.transactionSync.bind(storage);
-    vi.spyOn(storage, 'transactionSync').mockImplementationOnce((work) =>
+    const isApplied = () =>
+      storage.sql.exec("SELECT 1 FROM licenses WHERE license_key = 'STORED-LATER'").toArray().length > 0;
+    vi.spyOn(storage, 'transactionSync').mockImplementation((work) =>
       transact(() => {
-        work();
-        throw new Error('The disk is full.');
+        const result = work();
+        if (isApplied()) throw new Error('The disk is full.');
+        return result;
       }),
     );
   });
@@ -221,22 +226,32 @@ test('a change that the gate fails to store still takes effect, and its event is
   expect(JSON.parse((await receiver.receives(2))[1]?.body ?? '').license_key).toBe('STORED-LATER');
 });
 
-test('a gate killed between the announcement of a create and its count refunds nothing', async () => {
+test('a gate killed after the announcement of a create that is never committed counts nothing', async () => {
   useFakeClock();
   const ada = await signUp();
   for (let i = 0; i < 3; i++) await ada.verify('UNKNOWN-KEY');
-  await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {
-    vi.spyOn(storage, 'getAlarm').mockReturnValueOnce(new Promise(() => {}));
-  });
-  const create = ada.asKey('POST', '/api/v1/licenses/create', {});
-  await vi.waitUntil(async () =>
-    runInDurableObject(gate(ada.accountId), (_instance, { storage }) => storage.kv.get('announced')),
-  );
+  await gate(ada.accountId).announce('lic_never', { call: 'create', claim: null }, 'token');
+  expect((await statistics(ada.accountId)).apiUsage).toBe(4);
   await kill(ada.accountId);
-  expect((await create).status).toBe(503);
+  expect((await statistics(ada.accountId)).apiUsage).toBe(4);
 
   vi.advanceTimersByTime(100_000);
   await gate(ada.accountId).pull();
   await runDurableObjectAlarm(gate(ada.accountId));
   expect((await statistics(ada.accountId)).apiUsage).toBe(3);
+});
+
+test('a create counts on the day on which it was announced, also if its license is deleted before the gate saw it', async () => {
+  useFakeClock(Date.UTC(2026, 10, 30, 23, 59, 59));
+  const ada = await signUp();
+  const byKey = { 'x-api-key': ada.apiKey };
+  await changeWithoutPull(ada, 'POST', '/api/v1/licenses/create', {}, byKey);
+  const [{ id }] = (await ada.asSession('GET', '/api/v1/licenses')).body.data;
+  await changeWithoutPull(ada, 'DELETE', `/api/v1/licenses/${id}`);
+  vi.setSystemTime(Date.UTC(2026, 11, 1));
+  await runDurableObjectAlarm(gate(ada.accountId));
+  vi.setSystemTime(Date.UTC(2026, 11, 1, 1));
+  await runDurableObjectAlarm(gate(ada.accountId));
+  const { apiUsage, days } = await gate(ada.accountId).statistics('2026-11-01');
+  expect([apiUsage, days]).toEqual([0, [{ date: '2026-11-30', verify: 0, create: 1 }]]);
 });

@@ -65,12 +65,11 @@ const step = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ keys: fc.subarray(KEYS, { maxLength: 20 }) }) },
   { weight: 2, arbitrary: fc.record({ waitMs: fc.constantFrom(1, 2_000, DAY_MS) }) },
-  fc.constant('refund' as const),
   fc.constant('carry' as const),
   fc.constant('restart' as const),
 );
 
-test('counts, refunds and key uses are exact over days, periods and restarts', () =>
+test('counts and key uses are exact over days, periods and restarts', () =>
   withLedger((reopen, sql) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -81,7 +80,6 @@ test('counts, refunds and key uses are exact over days, periods and restarts', (
         const products = new Map<string, number>();
         const days = new Map<string, { date: string; verify: number; create: number }>();
         const usedMs = new Map<string, number>();
-        const receipts: [CountedCall, number, number][] = [];
         const add = (call: CountedCall, startMs: number, atMs: number, amount: number) => {
           const date = isoDate(atMs);
           const day = days.get(date) ?? { date, verify: 0, create: 0 };
@@ -94,11 +92,6 @@ test('counts, refunds and key uses are exact over days, periods and restarts', (
             const used = usage.get(period) ?? 0;
             ledger.carry(period, ++period, nowMs);
             usage.set(period, used);
-          } else if (next === 'refund') {
-            const receipt = receipts.pop();
-            if (!receipt) continue;
-            ledger.refund(...receipt);
-            add(...receipt, -1);
           } else if ('waitMs' in next) nowMs += next.waitMs;
           else if ('call' in next) {
             ledger.count(next.call, period, nowMs);
@@ -106,7 +99,6 @@ test('counts, refunds and key uses are exact over days, periods and restarts', (
               ledger.countProduct(next.product, period, nowMs);
               products.set(next.product, (products.get(next.product) ?? 0) + 1);
             }
-            receipts.unshift([next.call, period, nowMs]);
             add(next.call, period, nowMs, 1);
           } else {
             for (const keyId of next.keys) {

@@ -1,15 +1,14 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
+import { env as bindings } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { openOutgoing } from '../../src/gate/object/outgoing.ts';
-import { openRelay } from '../../src/gate/object/relay.ts';
-import type { Upkeep } from '../../src/gate/home/upkeep.ts';
+import { openOutgoing, openRelay } from '../../src/gate/object/outgoing.ts';
+import { openObject } from '../../src/shared/objects/context.ts';
 import { newEvent, type WebhookEvent } from '../../src/shared/text/events.ts';
 
 /** The largest value that Durable Object storage accepts, in bytes. */
 const LARGEST_TEXT = 2_000_000;
 
-const gate = () => env.GATE.getByName('acct_00000000000000000000');
+const gate = () => bindings.GATE.getByName('acct_00000000000000000000');
 
 const created = () => newEvent('license.created', Date.now(), { customer_email: 'ada@example.com' });
 
@@ -43,13 +42,8 @@ test('an event that arrives while the outbox accepts a batch waits for the next 
       if (batches.length === 1) outgoing.insert([second]);
       return { wantsVerified: true };
     };
-    const relay = openRelay({
-      ctx,
-      env: { OUTBOX: { getByName: () => ({ accept }) } } as unknown as Env,
-      accountId: 'acct_00000000000000000000',
-      outgoing,
-      upkeep: {} as Upkeep,
-    });
+    const env = { OUTBOX: { getByName: () => ({ accept }) } } as unknown as Env;
+    const relay = openRelay(openObject(ctx, env, 'acct_00000000000000000000'), outgoing);
     outgoing.insert([first]);
     await relay.forward();
     expect(batches).toEqual([[first]]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calendarMonth } from '../../src/gate/rules/period.ts';
+import { calendarMonth } from '../../src/gate/rules/usage.ts';
 import { currentRate, decideRate, decideSharedRate } from '../../src/shared/rules/rate.ts';
 import { decideVerdict } from '../../src/gate/rules/verdict.ts';
 

@@ -2,7 +2,9 @@ import { createExecutionContext, runDurableObjectAlarm, runInDurableObject } fro
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { backoffMs, nextAlarmMs, nextPageMs } from '../../src/gate/rules/alarm-time.ts';
+import { openAnnounced } from '../../src/gate/home/announced.ts';
+import { nextPageMs } from '../../src/gate/home/catch-up.ts';
+import { backoffMs, openAlarm } from '../../src/shared/objects/alarm.ts';
 import worker from '../../src/index.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';
@@ -121,7 +123,12 @@ test('a gate with 1,000 changes of unknown outcome refuses changes until D1 has 
   useFakeClock(NOW);
   const ada = await signUp();
   await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {
-    const change = (_: unknown, i: number) => ({ token: `${i}`, atMs: NOW, ref: `lic_${i}`, receipt: null });
+    const change = (_: unknown, i: number) => ({
+      token: `${i}`,
+      atMs: NOW,
+      ref: `lic_${i}`,
+      reservation: null,
+    });
     storage.kv.put('announced', Array.from({ length: 1_000 }, change));
   });
   await evict(ada.accountId);
@@ -156,20 +163,100 @@ test('reloads of many gates start spread over ten minutes', () => {
     }),
   );
   expect(nextPageMs(true, false, NOW, 0.9) - NOW).toBe(1_000);
-  expect(nextPageMs(false, true, NOW, 0.9) - NOW).toBe(1);
+  expect(nextPageMs(false, true, NOW, 0.9) - NOW).toBe(0);
 });
 
+const kvOf = (value: unknown) => ({ get: () => value }) as unknown as SyncKvStorage;
+
 test.for([
-  { name: 'nothing to do', work: {}, inMs: null },
-  { name: 'a change announced just now', work: { announcedAtMs: [NOW] }, inMs: 3_000 },
-  { name: 'a change checked once', work: { announcedAtMs: [NOW - 3_000] }, inMs: 87_000 },
-  { name: 'a change older than every check', work: { announcedAtMs: [NOW - 100_000] }, inMs: 1 },
-  { name: 'two changes', work: { announcedAtMs: [NOW - 3_000, NOW] }, inMs: 3_000 },
-  { name: 'waiting events', work: { hasEvents: true }, inMs: 10_000 },
-  { name: 'a page due', work: { loadDueMs: NOW - 5 }, inMs: 1 },
-  { name: 'a page due after a failure', work: { loadDueMs: NOW, notBeforeMs: NOW + 9 }, inMs: 9 },
-])('the next alarm with $name is due in $inMs ms', ({ work, inMs }) => {
-  const nothing = { announcedAtMs: [], hasEvents: false, loadDueMs: null, notBeforeMs: 0 };
-  const dueMs = nextAlarmMs({ ...nothing, ...work }, NOW);
+  { name: 'no change', atMs: [], inMs: null },
+  { name: 'a change announced just now', atMs: [NOW], inMs: 3_000 },
+  { name: 'a change checked once', atMs: [NOW - 3_000], inMs: 87_000 },
+  { name: 'a change older than every check', atMs: [NOW - 100_000], inMs: 0 },
+  { name: 'two changes', atMs: [NOW - 3_000, NOW], inMs: 3_000 },
+])('with $name, D1 has to be checked in $inMs ms', ({ atMs, inMs }) => {
+  const dueMs = openAnnounced(
+    kvOf(atMs.map((ms, i) => ({ token: `${i}`, atMs: ms, ref: '', reservation: null }))),
+  ).dueMs(NOW);
   expect(dueMs === null ? null : dueMs - NOW).toBe(inMs);
 });
+
+/** Runs `work` with an alarm on a fake storage, at the time NOW. */
+const withAlarm = async (
+  work: (opened: {
+    alarm: ReturnType<typeof openAlarm>;
+    /** Returns when the alarm is set for, and how often it was set. */
+    standing: () => { inMs: number | null; sets: number };
+  }) => Promise<void>,
+) => {
+  useFakeClock(NOW);
+  let [setForMs, sets]: [number | null, number] = [null, 0];
+  const storage = {
+    getAlarm: async () => setForMs,
+    setAlarm: async (ms: number) => {
+      setForMs = ms;
+      sets++;
+    },
+  };
+  const alarm = openAlarm({ storage } as unknown as DurableObjectState, {});
+  const standing = () => ({ inMs: setForMs === null ? null : setForMs - Date.now(), sets });
+  const { run } = alarm;
+  // The platform takes the alarm away when it runs.
+  alarm.run = async () => {
+    setForMs = null;
+    await run();
+  };
+  await work({ alarm, standing });
+};
+
+const job = (dueMs: () => number | null, run: () => void = () => {}) => ({ failure: 'failed', dueMs, run });
+
+test('the alarm is set for the job that is due first, and a standing alarm is not moved to a later time', () =>
+  withAlarm(async ({ alarm, standing }) => {
+    await alarm.arm();
+    expect(standing()).toEqual({ inMs: null, sets: 0 });
+    let dueMs = NOW + 5_000;
+    alarm.add(job(() => dueMs));
+    alarm.add(job(() => NOW + 9_000));
+    alarm.add(job(() => null));
+    await Promise.all([alarm.arm(), alarm.arm()]);
+    expect(standing()).toEqual({ inMs: 5_000, sets: 1 });
+    dueMs = NOW + 7_000;
+    await alarm.arm();
+    expect(standing()).toEqual({ inMs: 5_000, sets: 1 });
+    dueMs = NOW - 1;
+    await Promise.all([alarm.arm(NOW + 2_000), alarm.arm()]);
+    expect(standing().inMs).toBe(1);
+  }));
+
+test('a job that fails waits longer each time, while the others run', () =>
+  withAlarm(async ({ alarm, standing }) => {
+    let [failures, runs] = [0, 0];
+    alarm.add(
+      job(
+        () => NOW,
+        () => {
+          failures++;
+          throw new Error('D1 is down.');
+        },
+      ),
+    );
+    alarm.add(
+      job(
+        () => null,
+        () => {
+          runs++;
+        },
+      ),
+    );
+    for (let i = 1; i <= 5; i++) {
+      await alarm.run();
+      expect([failures, runs]).toEqual([i, 2 * i - 1]);
+      const inMs = standing().inMs ?? 0;
+      expect(inMs).toBeGreaterThanOrEqual(500 * 2 ** i);
+      vi.advanceTimersByTime(inMs / 2);
+      await alarm.run();
+      expect(failures).toBe(i);
+      vi.advanceTimersByTime(inMs);
+    }
+  }));

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/worker/feed.ts';
-import { calendarMonth } from '../../src/gate/rules/period.ts';
+import { calendarMonth } from '../../src/gate/rules/usage.ts';
 import type { CopiedAccount, CopiedKey } from '../../src/gate/rules/rows.ts';
 import { gateOf } from '../../src/shared/objects/address.ts';
 import { isoDate } from '../../src/shared/rules/dates.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { calendarMonth } from '../../src/gate/rules/period.ts';
+import { calendarMonth } from '../../src/gate/rules/usage.ts';
 import { type Json, signUp } from '../support/client.ts';
 import { evict, kill, readGate, setPlan, setUsage, tamper } from '../support/gate.ts';
 import { newReceiver } from '../support/receiver.ts';

@@ -1,6 +1,6 @@
 import { createLru } from '../../shared/memory/lru.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
-import { mayKeep } from '../rules/acks.ts';
+import { mayKeep } from '../rules/messages.ts';
 import {
   type ApplicationRow,
   type BranchUpdate,

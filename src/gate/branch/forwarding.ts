@@ -1,10 +1,14 @@
 import { createLru } from '../../shared/memory/lru.ts';
+import { gateOf, rememberEpoch } from '../../shared/objects/address.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
+import type { Region } from '../../shared/rules/regions.ts';
 import { within } from '../../shared/objects/within.ts';
 import type { Ledger } from '../object/ledger.ts';
 import type { ReplyText } from '../rules/replies.ts';
 import type { BranchCopy } from './branch-copy.ts';
-import type { BranchHome } from './home-link.ts';
-import type { Forwarded, Report } from '../rules/messages.ts';
+import type { HomeLink } from './home-link.ts';
+import type { BranchLimits } from './limits.ts';
+import type { Forwarded } from '../rules/messages.ts';
 import { seatRef } from '../rules/near.ts';
 import type { Call } from '../rules/calls.ts';
 
@@ -13,16 +17,15 @@ const FORWARDED_IN_MEMORY = 10_000;
 /** The Worker waits a little longer before it asks home itself. */
 const FORWARD_MS = 2_000;
 
-interface Parts {
-  copy: BranchCopy;
-  home: Pick<BranchHome, 'noteCall' | 'noteOthers' | 'report'>;
-  ledger: Pick<Ledger, 'hasCounted'>;
-  forward: (call: Call, report: Report) => Promise<Forwarded>;
-  onFailure: (error: unknown) => void;
-}
-
 /** Lets home answer calls, and keeps the rows that come with the answers. */
-export const openForwarding = ({ copy, home, ledger, forward, onFailure }: Parts) => {
+export const openForwarding = (
+  { ctx, env, accountId, journal }: ObjectContext,
+  region: Region,
+  copy: BranchCopy,
+  ledger: Pick<Ledger, 'hasCounted'>,
+  limits: BranchLimits,
+  link: HomeLink,
+) => {
   /** Calls that were forwarded. A repeat goes where the call went first. */
   const forwarded = createLru<true>(FORWARDED_IN_MEMORY);
   /** The seats of machines that home is being told of. */
@@ -30,16 +33,20 @@ export const openForwarding = ({ copy, home, ledger, forward, onFailure }: Parts
 
   /** Returns home's answer, or null if home can't be reached. */
   const askHome = async (call: Call, wasCounted: boolean): Promise<Forwarded | null> => {
-    const report = home.report();
-    const asked = within(FORWARD_MS, forward({ ...call, wasCounted }, report));
-    const answer = await asked.catch((error: unknown) => {
-      onFailure(error);
+    const report = link.report();
+    const forward = async () => {
+      const reply = await gateOf(env, accountId).forward(region, { ...call, wasCounted }, report);
+      rememberEpoch(accountId, reply);
+      return reply;
+    };
+    const answer = await within(FORWARD_MS, forward()).catch((error: unknown) => {
+      link.logFailure(error);
       return null;
     });
     if (!answer) return null;
     const { row, others } = answer;
-    if (others) home.noteOthers(others.periodStartMs, others.calls);
-    if (row) copy.keep(row, report.opening);
+    if (others) limits.noteOthers(others.periodStartMs, others.calls);
+    if (row) journal.write(() => copy.keep(row, report.opening));
     return answer;
   };
 
@@ -50,7 +57,7 @@ export const openForwarding = ({ copy, home, ledger, forward, onFailure }: Parts
     forward: async (call: Call, nowMs: number): Promise<ReplyText | null> => {
       forwarded.set(call.callId, true);
       const answer = await askHome(call, ledger.hasCounted(call.callId));
-      if (answer?.row?.application) home.noteCall(nowMs);
+      if (answer?.row?.application) link.noteCall(nowMs);
       return answer && answer.reply;
     },
 
@@ -58,15 +65,11 @@ export const openForwarding = ({ copy, home, ledger, forward, onFailure }: Parts
      * Lets home note that a machine was seen, once an hour. The caller doesn't wait, because the branch has answered and counted
      * the call. If home can't be reached, the machine's next verify tries again.
      */
-    noteSeen: async (call: Call): Promise<void> => {
+    noteSeen: (call: Call): void => {
       const name = seatRef(call.licenseKey, call.request?.fingerprint ?? '');
       if (noting.has(name)) return;
       noting.add(name);
-      try {
-        await askHome(call, true);
-      } finally {
-        noting.delete(name);
-      }
+      ctx.waitUntil(askHome(call, true).finally(() => noting.delete(name)));
     },
   };
 };

@@ -1,8 +1,11 @@
+import { gateOf, rememberEpoch } from '../../shared/objects/address.ts';
 import { coalesce } from '../../shared/objects/coalesce.ts';
-import { writeOrRestart } from '../../shared/objects/write-or-restart.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import { logError } from '../../shared/text/log.ts';
+import type { AdmissionControl } from '../object/admission.ts';
 import type { Ledger } from '../object/ledger.ts';
-import type { BranchCopy } from './branch-copy.ts';
-import type { BranchEscrows } from './escrows.ts';
+import type { Relay } from '../object/outgoing.ts';
 import { isRunningLow } from '../rules/escrow.ts';
 import {
   alarmIntervalMs,
@@ -10,30 +13,14 @@ import {
   isRenewalDue,
   type Lease,
   mayAnswer,
+  openRecentCalls,
   renew,
 } from '../rules/lease.ts';
-import type { BranchUpdate, RenewalReply, Report } from '../rules/messages.ts';
+import type { BranchUpdate, Report } from '../rules/messages.ts';
 import { shouldClose } from '../rules/opening.ts';
-import { openRecentCalls } from '../rules/recent-calls.ts';
 import { NO_SHARE, receiveShare, type ShareOffer } from '../rules/shares.ts';
-
-interface Parts {
-  ctx: DurableObjectState;
-  copy: BranchCopy;
-  escrows: BranchEscrows;
-  ledger: Ledger;
-  /** Writes everything that was counted, so that a report says nothing that isn't on disk. */
-  writeCounts: () => void;
-  /** The calls that the branch may still count in the present period. */
-  unspent: (nowMs: number) => number;
-  setWantsVerified: (wanted: boolean) => void;
-  /** Called at the time of each change of the share of the rate limits. */
-  noteShare: () => void;
-  home: {
-    renew: (report: Report) => Promise<RenewalReply>;
-    close: (report: Report) => Promise<void>;
-  };
-}
+import type { BranchCopy } from './branch-copy.ts';
+import type { BranchLimits } from './limits.ts';
 
 /** How long a branch waits after a renewal without a lease before it tries another. */
 const RETRY_MS = 3_000;
@@ -44,57 +31,63 @@ const TRAFFIC_MS = 60_000;
  * What a branch hears from home and tells it. The lease, the share of the rate limits and the others' usage are in memory
  * only: a restarted branch asks home first. `test/gate/regions/model-branch.ts` is its model.
  */
-export const openBranchHome = (parts: Parts) => {
-  const { ctx, copy, escrows, ledger, writeCounts, unspent, setWantsVerified, noteShare, home } = parts;
+export const openHomeLink = (
+  { ctx, env, accountId, journal, alarm }: ObjectContext,
+  region: Region,
+  copy: BranchCopy,
+  ledger: Ledger,
+  limits: BranchLimits,
+  admission: Pick<AdmissionControl, 'noteShare'>,
+  relay: Pick<Relay, 'setWantsVerified'>,
+) => {
   const { facts } = copy;
   let lease: Lease | null = null;
-  let share = NO_SHARE;
-  /** What home and other branches have counted, by period. */
-  let others = new Map<number, number>();
   const recentCalls = openRecentCalls(Date.now(), () => alarmIntervalMs(lease));
   let { lastCallMs } = facts;
   let lastRenewalMs = -Infinity;
   /** When home was told of changed counters for the last time. The last report has all of them. */
   let countersSentMs = 0;
   let trafficSentMs = -Infinity;
+  let dueMs: number | null = null;
 
   const isOpen = () => facts.state === 'open';
 
-  const shareOfRate = () => share.perSecond;
-
   const setShare = (changed: ShareOffer) => {
-    share = changed;
-    noteShare();
+    limits.setShare(changed);
+    admission.noteShare(Date.now());
   };
-
-  const noteOthers = (periodStartMs: number, calls: number) =>
-    others.set(periodStartMs, Math.max(others.get(periodStartMs) ?? 0, calls));
 
   const forget = (opening: number, state: 'closed' | 'open') => {
     lease = null;
     setShare(NO_SHARE);
-    others = new Map();
     lastCallMs = Date.now();
     lastRenewalMs = -Infinity;
-    writeOrRestart(ctx, () => {
+    journal.change(() => {
       copy.forget(opening, state, lastCallMs);
-      escrows.forget();
+      limits.forget();
       ledger.clear();
     });
   };
 
+  /** Writes everything that was counted first, so that a report says nothing that isn't on disk. */
   const report = (): Report => {
-    writeCounts();
+    journal.change(() => {});
     const { opening, applied } = facts;
-    return { opening, applied, escrows: escrows.all(), share, usedLately: recentCalls.count(Date.now()) };
+    return {
+      opening,
+      applied,
+      escrows: limits.escrows(),
+      share: limits.share(),
+      usedLately: recentCalls.count(Date.now()),
+    };
   };
 
   /** Stops to answer, and gives everything back. Home has to be told next, see `close`. */
   const stop = () => {
     lease = null;
-    writeOrRestart(ctx, () => {
+    journal.change(() => {
       copy.save({ state: 'closing' });
-      escrows.giveBack();
+      limits.giveBack();
     });
   };
 
@@ -103,7 +96,7 @@ export const openBranchHome = (parts: Parts) => {
     stop();
     const { opening } = facts;
     const last = { counters: ledger.changedSince(0, true), traffic: ledger.traffic.days() };
-    await home.close({ ...report(), ...last });
+    await gateOf(env, accountId).close(region, { ...report(), ...last });
     if (facts.opening === opening && facts.state === 'closing') forget(opening, 'closed');
   };
 
@@ -115,13 +108,13 @@ export const openBranchHome = (parts: Parts) => {
       forget(update.opening, 'open');
     }
     if (update.opening < facts.opening || facts.state === 'closed') return false;
-    setShare(receiveShare(share, update.share));
-    writeOrRestart(ctx, () => {
+    setShare(receiveShare(limits.share(), update.share));
+    journal.change(() => {
       const isCurrent = copy.apply(update, lastCallMs);
-      if (isCurrent && update.wantsVerified !== null) setWantsVerified(update.wantsVerified);
-      for (const { periodStartMs, others: calls } of update.grants) noteOthers(periodStartMs, calls);
-      escrows.receive(update.grants);
-      if (update.isRecall) escrows.giveBack();
+      if (isCurrent && update.wantsVerified !== null) relay.setWantsVerified(update.wantsVerified);
+      for (const { periodStartMs, others: calls } of update.grants) limits.noteOthers(periodStartMs, calls);
+      limits.receive(update.grants);
+      if (update.isRecall) limits.giveBack();
     });
     if (update.isClosing) stop();
     return true;
@@ -139,8 +132,9 @@ export const openBranchHome = (parts: Parts) => {
       counters: ledger.changedSince(countersSentMs, false),
       ...(sendsTraffic && { traffic: ledger.traffic.days() }),
     };
-    const answer = await home.renew(sent);
+    const answer = await gateOf(env, accountId).renew(region, sent);
     if (answer === null) return false;
+    rememberEpoch(accountId, answer);
     countersSentMs = sentMs;
     if (sendsTraffic) trafficSentMs = sentMs;
     if ('closed' in answer) {
@@ -152,7 +146,7 @@ export const openBranchHome = (parts: Parts) => {
     if (!isHeard || facts.opening !== sent.opening || !isOpen()) return false;
     const through = answer.update.feed?.through ?? 0;
     lease = renew(lease, { sentMs, leaseMs: answer.leaseMs, through }, facts.applied);
-    return facts.applied > sent.applied || shareOfRate() === 0;
+    return facts.applied > sent.applied || limits.shareOfRate() === 0;
   };
 
   /**
@@ -163,39 +157,67 @@ export const openBranchHome = (parts: Parts) => {
     if (await renewOnce()) await renewOnce();
   });
 
+  const logFailure = (error: unknown) => logError('branch_failed', error, { account_id: accountId, region });
+
+  /** Renews the lease while no call waits for it. */
+  const renewSoon = () => {
+    const armAndRenew = async () => {
+      // First, because only the alarm closes a branch.
+      await alarm.arm();
+      await renewNow();
+      // The alarm may be set for longer leases.
+      await alarm.arm();
+    };
+    ctx.waitUntil(armAndRenew().catch(logFailure));
+  };
+
+  /** Starts a renewal if the lease or the grant will end soon, or to get a share of the rate limits. */
+  const renewIfDue = (nowMs: number) => {
+    if (Math.abs(nowMs - lastRenewalMs) < RETRY_MS || !isOpen()) return;
+    const isLow = () => isRunningLow(limits.unspent(nowMs), recentCalls.count(nowMs));
+    if (isRenewalDue(lease, nowMs) || limits.shareOfRate() === 0 || isLow()) renewSoon();
+  };
+
+  alarm.add({
+    failure: 'branch_failed',
+    dueMs: (nowMs) => {
+      if (facts.state === 'closed') return (dueMs = null);
+      return (dueMs = Math.min(dueMs ?? Infinity, nowMs + alarmIntervalMs(lease)));
+    },
+    run: async (nowMs) => {
+      dueMs = null;
+      // The next alarm repeats what fails here.
+      if (facts.state === 'closing' || (isOpen() && shouldClose(lastCallMs, nowMs)))
+        await close().catch(logFailure);
+      else if (isOpen() && endsBeforeAlarm(lease, nowMs)) await renewNow().catch(logFailure);
+    },
+  });
+
   return {
-    isOpen,
-    /** Without a share of the rate limits, a branch answers nothing. */
-    mayAnswer: (nowMs: number) => isOpen() && mayAnswer(lease, nowMs) && shareOfRate() > 0,
-    shareOfRate,
-    othersIn: (periodStartMs: number) => others.get(periodStartMs) ?? 0,
-    noteOthers,
     report,
-    hear,
-    renew: renewNow,
+    logFailure,
+
+    /** Without a share of the rate limits, a branch answers nothing. */
+    mayAnswer: (nowMs: number) => isOpen() && mayAnswer(lease, nowMs) && limits.shareOfRate() > 0,
 
     noteCall: (nowMs: number) => {
       lastCallMs = nowMs;
       recentCalls.note(nowMs);
     },
 
-    /** Whether a call should start a renewal: if the lease or the grant will end soon, or to get a share of the rate limits. */
-    isRenewalDue: (nowMs: number) =>
-      Math.abs(nowMs - lastRenewalMs) >= RETRY_MS &&
-      isOpen() &&
-      (isRenewalDue(lease, nowMs) ||
-        shareOfRate() === 0 ||
-        isRunningLow(unspent(nowMs), recentCalls.count(nowMs))),
+    renewIfDue,
 
-    alarmIntervalMs: () => alarmIntervalMs(lease),
-
-    /** Whether the lease would end before the next alarm. */
-    endsBeforeAlarm: (nowMs: number) => isOpen() && endsBeforeAlarm(lease, nowMs),
-
-    isClosing: () => facts.state === 'closing',
-    shouldClose: (nowMs: number) => facts.state === 'closing' || (isOpen() && shouldClose(lastCallMs, nowMs)),
-    close,
+    /** Merges what home tells. The report confirms it, once it is on disk. */
+    tell: async (update: BranchUpdate): Promise<Report> => {
+      hear(update);
+      if (facts.state === 'closing') {
+        // The alarm repeats what fails here.
+        await alarm.arm();
+        ctx.waitUntil(close().catch(logFailure));
+      } else renewIfDue(Date.now());
+      return report();
+    },
   };
 };
 
-export type BranchHome = ReturnType<typeof openBranchHome>;
+export type HomeLink = ReturnType<typeof openHomeLink>;

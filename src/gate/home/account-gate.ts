@@ -6,14 +6,13 @@ import { parseGateName } from '../../shared/objects/address.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { storedName } from '../../shared/objects/stored-name.ts';
 import type { Region } from '../../shared/rules/regions.ts';
-import { runAlarm } from './alarm.ts';
 import { openGateBackup } from './backup.ts';
 import type { Part } from '../moving/arrival.ts';
 import type { MoveReply } from '../moving/departure.ts';
 import { type Moving, openMoving } from '../moving/moving.ts';
 import { routeCalls } from '../moving/routing.ts';
-import { type GateParts, openParts } from './parts.ts';
-import { REPEATABLE, UNROUTED } from './repeatable.ts';
+import { openPlace } from '../moving/place.ts';
+import { type Home, openHome } from './home.ts';
 import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
 import type { Wait } from '../rules/traffic.ts';
 import type {
@@ -27,9 +26,47 @@ import type {
 } from '../rules/replies.ts';
 import type { ActivationPosition, FileRequest, ImportedSeat, TracedLicense } from '../rules/seller-types.ts';
 import type { SeatCall } from '../rules/seats.ts';
-import type { FeedRead } from './source.ts';
+import type { Alarm } from '../../shared/objects/alarm.ts';
+import { openObject } from '../../shared/objects/context.ts';
+import type { FeedRead } from '../feed/read.ts';
 import { GATE_TABLES } from './tables.ts';
 import type { Call, ApplicationRequest } from '../rules/calls.ts';
+
+/** The methods of a gate that the platform may repeat after a disconnect. A repeat has the same result as a single call. */
+export const REPEATABLE = [
+  'verify',
+  'application',
+  'forward',
+  'renew',
+  'close',
+  'listActivations',
+  'listSeatChanges',
+  'exportActivations',
+  'exportSeatChanges',
+  'importSeats',
+  'issueFile',
+  'admit',
+  'admitSession',
+  'announce',
+  'apply',
+  'abandon',
+  'pull',
+  'setWantsVerified',
+  'statistics',
+  'regionStatistics',
+  'keysLastUsedMs',
+  'startMove',
+  'backup',
+  'movingTo',
+  'receive',
+  'redirect',
+  'eraseTraces',
+  'empty',
+  'erase',
+] as const;
+
+/** The methods that each object of an account answers itself, wherever the account is. */
+const UNROUTED = ['alarm', 'receive', 'redirect', 'backup', 'empty', 'erase'] as const;
 
 /**
  * One object per account, and another one after each move to another region. It answers every verify from its own storage:
@@ -42,29 +79,31 @@ export class AccountGate extends DurableObject<Env> {
     allowRetries(this.prototype, [...REPEATABLE]);
   }
 
+  readonly #alarm: Alarm;
   readonly #moving: Moving;
   readonly #backup: Backup;
-  #opened: GateParts | null = null;
+  #opened: Home | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const { accountId, epoch } = parseGateName(storedName(ctx));
-    const open = () => {
+    const object = openObject(ctx, env, accountId, { epoch });
+    const place = openPlace(ctx.storage.kv, epoch);
+    const alarm = object.alarm.onlyWhile(place.isHome);
+    const home = () => {
+      if (this.#opened) return this.#opened;
       migrateObject(ctx.storage, GATE_TABLES);
-      this.#opened = openParts(ctx, env, accountId, epoch, this.#moving);
+      return (this.#opened = openHome({ ...object, alarm }, place));
     };
-    const served = () => this.#parts.served;
-    const moving = openMoving({ ctx, env, accountId, epoch, open, served });
-    this.#moving = moving;
-    this.#backup = openGateBackup(ctx, moving, () => served().flush());
-    if (moving.isHome()) open();
+    if (place.isHome()) home();
+    this.#alarm = object.alarm;
+    this.#moving = openMoving(object, place, home);
+    this.#backup = openGateBackup(object, this.#moving);
     // No call waits for a reload or a move, so the alarm has to go on with it.
-    if (moving.isUnfinished()) void ctx.blockConcurrencyWhile(() => moving.arm(1));
-    else if (this.#opened && this.#parts.copy.loadPosition() !== null)
-      void ctx.blockConcurrencyWhile(() => this.#parts.upkeep.arm());
+    this.#alarm.start();
   }
 
-  get #parts(): GateParts {
+  get #home(): Home {
     if (!this.#opened) throw new Error('This object is not the home of its account.');
     return this.#opened;
   }
@@ -81,7 +120,7 @@ export class AccountGate extends DurableObject<Env> {
     region: Region | null = null,
     lastWait: Wait | null = null,
   ): Promise<ReplyText> {
-    return this.#parts.calls.answer(
+    return this.#home.calls.answer(
       { presented, call: 'verify', licenseKey, request: null, callId, canSign },
       region,
       lastWait,
@@ -98,7 +137,7 @@ export class AccountGate extends DurableObject<Env> {
     lastWait: Wait | null = null,
   ): Promise<ReplyText> {
     const { licenseKey } = request;
-    return this.#parts.calls.answer(
+    return this.#home.calls.answer(
       { presented, call, licenseKey, request, callId, canSign: true },
       region,
       lastWait,
@@ -107,57 +146,57 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Answers a call that a branch can't answer. */
   forward(region: Region, call: Call, report: Report): Promise<Forwarded> {
-    return this.#parts.calls.forward(region, call, report);
+    return this.#home.calls.forward(region, call, report);
   }
 
   /** Renews a branch's lease. */
   renew(region: Region, report: Report): RenewalReply {
-    const reply = this.#parts.branches.renew(region, report, Date.now());
-    return reply && { ...reply, ...this.#parts.movedTo };
+    const reply = this.#home.branches.renew(region, report, Date.now());
+    return reply && { ...reply, ...this.#home.movedTo };
   }
 
   /** Closes a branch, which has given back everything that it has not spent. */
   close(region: Region, report: Report): void {
-    this.#parts.branches.close(region, report);
+    this.#home.branches.close(region, report);
   }
 
   listActivations(licenseKey: string, limit: number, beforeId: string | null) {
-    return this.#parts.seller.list(licenseKey, limit, beforeId);
+    return this.#home.seller.list(licenseKey, limit, beforeId);
   }
 
   listSeatChanges(licenseKey: string, limit: number, beforeSeq: number | null) {
-    return this.#parts.seller.history(licenseKey, limit, beforeSeq);
+    return this.#home.seller.history(licenseKey, limit, beforeSeq);
   }
 
   releaseActivation(licenseKey: string, id: string, force: boolean) {
-    return this.#parts.seller.release(licenseKey, id, force);
+    return this.#home.seller.release(licenseKey, id, force);
   }
 
   issueFile(request: FileRequest) {
-    return this.#parts.seller.issueFile(request);
+    return this.#home.seller.issueFile(request);
   }
 
   exportActivations(after: ActivationPosition | null, limit: number) {
-    return this.#parts.seller.exportActivations(after, limit);
+    return this.#home.seller.exportActivations(after, limit);
   }
 
   exportSeatChanges(afterLicenseId: string, afterSeq: number, limit: number) {
-    return this.#parts.seller.exportHistory(afterLicenseId, afterSeq, limit);
+    return this.#home.seller.exportHistory(afterLicenseId, afterSeq, limit);
   }
 
   /** Adds machines of an import. A dry run only returns the results. */
   importSeats(seats: ImportedSeat[], isDryRun: boolean) {
-    return this.#parts.seller.importSeats(seats, isDryRun);
+    return this.#home.seller.importSeats(seats, isDryRun);
   }
 
   /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
   async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission & MovedTo> {
-    return this.#parts.calls.admit(presented, needs);
+    return this.#home.calls.admit(presented, needs);
   }
 
   /** Checks the rate limit that all sessions of the account share, and whether they may make changes. */
   admitSession(isChange = false): Promise<Admission & MovedTo> {
-    return this.#parts.admitSession(isChange);
+    return this.#home.calls.admitSession(isChange);
   }
 
   /**
@@ -166,40 +205,40 @@ export class AccountGate extends DurableObject<Env> {
    * the limit.
    */
   announce(ref = '', counted: CountedChange | null = null, token = ''): Promise<Announcement> {
-    return this.#parts.changeCalls.announce(ref, counted, token);
+    return this.#home.changes.announce(ref, counted, token);
   }
 
   /** Applies what the announced change's own batch read from the feed. Every verify sees the change afterwards. */
   apply(token: string, read: FeedRead): Promise<void> {
-    return this.#parts.changeCalls.apply(token, read);
+    return this.#home.changes.apply(token, read);
   }
 
   /** The announced change was not committed: takes its count back. */
   abandon(token: string): void {
-    this.#parts.changeCalls.abandon(token);
+    this.#home.changes.abandon(token);
   }
 
   /** Returns once every verify sees the state that D1 had when this was called. */
   pull(): Promise<void> {
-    return this.#parts.changeCalls.pull();
+    return this.#home.changes.pull();
   }
 
   /** Called by the outbox before it confirms a change of its endpoints. */
   setWantsVerified(wanted: boolean): Promise<void> {
-    return this.#parts.changeCalls.setWantsVerified(wanted);
+    return this.#home.changes.setWantsVerified(wanted);
   }
 
   async statistics(fromDate: string): Promise<Statistics> {
-    if (!this.#parts.copy.account()) await this.#parts.pull();
-    return this.#parts.statistics.read(fromDate, Date.now());
+    await this.#home.ensureAccount();
+    return this.#home.statistics.read(fromDate, Date.now());
   }
 
   regionStatistics(fromDate: string | null): RegionStatistics {
-    return this.#parts.statistics.readRegions(fromDate);
+    return this.#home.statistics.readRegions(fromDate);
   }
 
   keysLastUsedMs(keyIds: string[]): (number | null)[] {
-    return this.#parts.statistics.keysLastUsedMs(keyIds);
+    return this.#home.statistics.keysLastUsedMs(keyIds);
   }
 
   startMove(region: Region): Promise<MoveReply> {
@@ -225,7 +264,7 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Erases what remains of deleted licenses and erased customers, see `openTraces`. */
   eraseTraces(licenses: TracedLicense[]): Promise<number> {
-    return this.#parts.eraseTraces(licenses);
+    return this.#home.eraseTraces(licenses);
   }
 
   /** Deletes the rows of an account that has moved before their time. */
@@ -238,8 +277,7 @@ export class AccountGate extends DurableObject<Env> {
     return this.#moving.erase();
   }
 
-  override async alarm(): Promise<void> {
-    if (this.#moving.isHome()) await runAlarm(this.#parts);
-    await this.#moving.goOn();
+  override alarm(): Promise<void> {
+    return this.#alarm.run();
   }
 }

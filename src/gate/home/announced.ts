@@ -1,4 +1,13 @@
-import type { Receipt } from '../rules/replies.ts';
+import type { CountedCall } from '../rules/usage.ts';
+
+/** A licensing call that is counted once its change is committed. Until then, it lowers what remains of the usage limit. */
+export interface Reservation {
+  /** Calls with the same key are repeats, of which one at most is committed, so they share a reservation. */
+  key: string;
+  call: CountedCall;
+  periodStartMs: number;
+  atMs: number;
+}
 
 /** A change that was announced and whose outcome the gate doesn't know yet. */
 interface Announced {
@@ -7,72 +16,115 @@ interface Announced {
   atMs: number;
   /** The id of the row that the change creates or updates. */
   ref: string;
-  receipt: Receipt | null;
-  /** Of the changes with the same claim only one can be committed, so they share a receipt. */
-  claim: string | null;
+  /** Null if the call isn't counted, or was counted already. */
+  reservation: Reservation | null;
 }
 
-export type Announcing = Omit<Announced, 'atMs'>;
-
 const MAX_ANNOUNCED = 1_000;
+/** Delay before the alarm checks D1 for an announced change whose request died after its commit … */
+const FIRST_CHECK_MS = 3_000;
+/** … and before the last check, for a slow commit: D1 gives up on a query long before. */
+const LAST_CHECK_MS = 90_000;
 
 const ANNOUNCED = 'announced';
 
-const sharesReceipt = (change: Announced, other: Announced) =>
-  other.receipt !== null && !!change.claim && change.claim === other.claim;
-
-/** Stores the announced changes, with the receipts that are refunded if a change turns out not to be committed. */
+/** The announced changes. A reservation goes when its call is counted, or with the last change that shares it. */
 export const openAnnounced = (kv: SyncKvStorage) => {
   let announced = kv.get<Announced[]>(ANNOUNCED) ?? [];
+  let reserved = new Map<number, number>();
+  let isWritten = true;
 
-  const save = (changes: Announced[]) => {
+  const reservations = () => {
+    const byKey = new Map<string, Reservation>();
+    for (const { reservation } of announced) if (reservation) byKey.set(reservation.key, reservation);
+    return byKey;
+  };
+
+  const countReserved = () => {
+    reserved = new Map();
+    for (const { periodStartMs } of reservations().values())
+      reserved.set(periodStartMs, (reserved.get(periodStartMs) ?? 0) + 1);
+  };
+  countReserved();
+
+  const update = (changes: Announced[]) => {
     announced = changes;
-    if (changes.length === 0) kv.delete(ANNOUNCED);
-    else kv.put(ANNOUNCED, changes);
+    isWritten = false;
+    countReserved();
   };
 
-  /** The changes were committed, so their calls stay counted. */
-  const dropReceipts = (isCommitted: (change: Announced) => boolean) => {
-    const committed = announced.filter((change) => change.receipt && isCommitted(change));
-    if (committed.length === 0) return;
-    const isCounted = (change: Announced) =>
-      committed.includes(change) || committed.some((other) => sharesReceipt(change, other));
-    save(announced.map((change) => (isCounted(change) ? { ...change, receipt: null } : change)));
+  /** Returns the reservations of committed changes, which are to be counted now. */
+  const take = (isCommitted: (change: Announced) => boolean): Reservation[] => {
+    const taken = new Map<string, Reservation>();
+    for (const change of announced)
+      if (change.reservation && isCommitted(change)) taken.set(change.reservation.key, change.reservation);
+    if (taken.size > 0)
+      update(
+        announced.map((change) =>
+          taken.has(change.reservation?.key ?? '') ? { ...change, reservation: null } : change,
+        ),
+      );
+    return [...taken.values()];
   };
 
-  /** Returns the receipts that no other change needs. */
-  const remove = (isOver: (change: Announced) => boolean): Receipt[] => {
-    const over = announced.filter(isOver);
-    if (over.length === 0) return [];
-    const left = announced.filter((change) => !isOver(change));
-    save(left);
-    return over.flatMap((change, i) => {
-      const isShared = [...left, ...over.slice(i + 1)].some((other) => sharesReceipt(change, other));
-      return change.receipt && !isShared ? [change.receipt] : [];
-    });
+  const remove = (isOver: (change: Announced) => boolean) => {
+    if (announced.some(isOver)) update(announced.filter((change) => !isOver(change)));
   };
 
   return {
-    timesMs: () => announced.map(({ atMs }) => atMs),
-    isFull: () => announced.length >= MAX_ANNOUNCED,
-
-    has: (token: string) => announced.some((change) => change.token === token),
-
-    add: (change: Announcing) => {
-      save([...announced, { atMs: Date.now(), ...change }]);
+    write: () => {
+      if (isWritten) return;
+      isWritten = true;
+      if (announced.length === 0) kv.delete(ANNOUNCED);
+      else kv.put(ANNOUNCED, announced);
     },
 
-    /** Returns the receipt that changes with this claim share, or null if none of them was counted. */
-    receiptOf: (claim: string): Receipt | null =>
-      announced.find((change) => change.claim === claim && change.receipt)?.receipt ?? null,
+    isEmpty: () => announced.length === 0,
+    isFull: () => announced.length >= MAX_ANNOUNCED,
+    has: (token: string) => announced.some((change) => change.token === token),
 
-    dropReceipts,
-    remove,
+    /** How many calls of a period are reserved. */
+    reserved: (periodStartMs: number) => reserved.get(periodStartMs) ?? 0,
+
+    reservation: (key: string): Reservation | null => reservations().get(key) ?? null,
+
+    add: (change: Announced) => update([...announced, change]),
+
+    /** These rows have come from the feed, so the changes that announced them were committed. */
+    takeApplied: (refs: ReadonlySet<string>): Reservation[] => take(({ ref }) => refs.has(ref)),
 
     /** The change was committed and applied. */
-    settle: (token: string) => {
-      dropReceipts((change) => change.token === token);
+    settle: (token: string): Reservation[] => {
+      const taken = take((change) => change.token === token);
       remove((change) => change.token === token);
+      return taken;
+    },
+
+    /** The change was not committed. */
+    abandon: (token: string) => remove((change) => change.token === token),
+
+    /** Drops changes that were never committed: when D1 was read after `readMs`, they were older than any query can get. */
+    dropUncommitted: (readMs: number) => remove(({ atMs }) => readMs >= atMs + LAST_CHECK_MS),
+
+    /** Carries the reservations of one period over to another. */
+    carry: (fromStartMs: number, toStartMs: number) => {
+      if (!reserved.has(fromStartMs)) return;
+      update(
+        announced.map((change) =>
+          change.reservation?.periodStartMs === fromStartMs
+            ? { ...change, reservation: { ...change.reservation, periodStartMs: toStartMs } }
+            : change,
+        ),
+      );
+    },
+
+    /** When D1 has to be checked for changes whose requests may have died. */
+    dueMs: (nowMs: number): number | null => {
+      const dueMs = announced.map(({ atMs }) => {
+        const checks = [atMs + FIRST_CHECK_MS, atMs + LAST_CHECK_MS];
+        return checks.find((checkMs) => checkMs > nowMs) ?? nowMs;
+      });
+      return dueMs.length === 0 ? null : Math.min(...dueMs);
     },
   };
 };

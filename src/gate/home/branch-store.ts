@@ -3,7 +3,7 @@ import type { Escrow } from '../rules/escrow.ts';
 import type { OpenBranch } from '../rules/replies.ts';
 import type { ChangedRef, Feed } from '../rules/messages.ts';
 import { type KnownShare, newShare } from '../rules/shares.ts';
-import { openTrafficTable } from './traffic-table.ts';
+import type { TrafficTable } from './traffic-table.ts';
 import type { BranchCounters } from '../rules/usage.ts';
 
 // What home stores of its branches. A gate without branches writes none of it.
@@ -33,9 +33,8 @@ interface Facts extends Record<string, SqlStorageValue> {
   revision: number;
 }
 
-export const openBranchStore = (sql: SqlStorage) => {
+export const openBranchStore = (sql: SqlStorage, traffic: TrafficTable) => {
   const [stored] = sql.exec<Facts>('SELECT openings, revision FROM branch_facts');
-  const traffic = openTrafficTable(sql);
   const facts: Facts = stored ?? { openings: 0, revision: 0 };
   const rows = sql.exec<{ region: Region; opening: number; state: string }>('SELECT * FROM branches');
   const records = new Map<Region, BranchRecord>();
@@ -118,7 +117,6 @@ export const openBranchStore = (sql: SqlStorage) => {
         leaseMs: 0,
         renewedAtMs: nowMs,
       });
-      write();
     },
 
     remove: (region: Region) => {

@@ -1,45 +1,39 @@
-import type { Settings } from '../../shared/config/settings.ts';
+import { settingsOf } from '../../shared/config/settings.ts';
 import type { Region } from '../../shared/rules/regions.ts';
-import { writeOrRestart } from '../../shared/objects/write-or-restart.ts';
-import type { Copy } from './copy.ts';
-import type { Ledger } from '../object/ledger.ts';
-import { type ChangedRow, needsAck } from '../rules/acks.ts';
-import { openBranchStore } from './branch-store.ts';
-import { exposure, grant, newEscrow, usedByOthers } from '../rules/escrow.ts';
-import { openHomeQuota } from './branch-quota.ts';
-import { openHomeReports } from './branch-reports.ts';
-import { openKnownBranches } from './known-branches.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
+import { branchOf } from '../../shared/objects/address.ts';
+import type { StoredPlace } from '../moving/place.ts';
+import type { Relay } from '../object/outgoing.ts';
+import { type Escrow, exposure, grant, newEscrow, usedByOthers } from '../rules/escrow.ts';
 import { leasedUntil, renewAfterMs, storedLeaseMs } from '../rules/lease.ts';
-import type { BranchUpdate, RenewalReply, Report } from '../rules/messages.ts';
+import {
+  type BranchUpdate,
+  type ChangedRow,
+  needsAck,
+  type RenewalReply,
+  type Report,
+} from '../rules/messages.ts';
 import { isGone, mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from '../rules/opening.ts';
 import { smallestShare } from '../rules/shares.ts';
-import { openWaiting } from './waiting.ts';
-import type { Usage, UsageAt } from '../rules/usage.ts';
-
-interface Parts {
-  ctx: DurableObjectState;
-  settings: Pick<Settings, 'hasRegions' | 'leaseMs' | 'openAfterCalls'>;
-  copy: Pick<Copy, 'account' | 'key' | 'progress'>;
-  wantsVerified: () => boolean | null;
-  ledger: Pick<Ledger, 'periodUsage' | 'hearBranch' | 'takeOver'>;
-  usageAt: UsageAt;
-  noteUsage: (usage: Usage, nowMs: number) => void;
-  /** Writes counts and events, as part of the current transaction. */
-  writeCounts: () => void;
-  /** Forwards written events soon. */
-  relaySoon: () => Promise<void>;
-  tell: (region: Region, update: BranchUpdate) => Promise<Report>;
-}
+import { openKnownBranches } from './known-branches.ts';
+import type { HomeStore } from './store.ts';
+import { openTelling } from './telling.ts';
+import type { HomeUsage } from './usage.ts';
 
 /** What home does with its branches: it opens, hears, renews and closes them. `test/gate/regions/model-home.ts` is its model. */
-export const openHomeBranches = (parts: Parts) => {
-  const { ctx, settings, copy, ledger, usageAt, wantsVerified } = parts;
-  const store = openBranchStore(ctx.storage.sql);
+export const openHomeBranches = (
+  { ctx, env, accountId, journal }: ObjectContext,
+  home: HomeStore,
+  usage: HomeUsage,
+  relay: Pick<Relay, 'wantsVerified'>,
+  place: Pick<StoredPlace, 'isLeaving'>,
+) => {
+  const { copy, ledger, branches: store } = home;
+  const settings = settingsOf(env);
   const { records, facts } = store;
-  const known = openKnownBranches(store, Date.now(), settings.leaseMs);
+  const known = openKnownBranches(home, usage, settings.leaseMs);
   /** A branch reports its calls of about one interval between renewals, and a grant lasts for two leases. */
   const intervalsInTwoLeases = Math.ceil((2 * settings.leaseMs) / renewAfterMs(settings.leaseMs));
-  const quota = openHomeQuota(store, ledger, usageAt);
   /** Calls by region, in windows of a minute. */
   const calls = new Map<Region, { sinceMs: number; count: number }>();
 
@@ -55,38 +49,43 @@ export const openHomeBranches = (parts: Parts) => {
       grants: escrows.map((escrow) => ({
         periodStartMs: escrow.periodStartMs,
         granted: escrow.granted,
-        others: usedByOthers(quota.quotaOf(escrow.periodStartMs, 0), escrow),
+        others: usedByOthers(usage.quotaOf(escrow.periodStartMs, 0), escrow),
       })),
       share: store.shares.get(region).offered,
       isRecall,
       isClosing: !isWanted(region),
       account: copy.account(),
-      wantsVerified: wantsVerified(),
+      wantsVerified: relay.wantsVerified(),
     };
   };
 
-  const { hear, settle, write } = openHomeReports({ ...parts, store, known });
+  /** Closes a branch that counts nothing any more. `callsOf` returns the calls of which home can't know better. */
+  const settle = (region: Region, callsOf: (escrow: Escrow) => number) => {
+    const { escrows = [], counters = {} } = records.get(region) ?? {};
+    const spent = escrows.map((escrow): [number, number] => [escrow.periodStartMs, callsOf(escrow)]);
+    journal.change(() => {
+      ledger.takeOver(spent, Object.entries(counters), Date.now());
+      store.remove(region);
+    });
+    known.remove(region);
+  };
 
-  const waiting = openWaiting({
-    branches: known.all,
-    revision: facts.revision,
-    tell: async (region, isRecall) => {
-      // A share that has ended is offered like any other, so it has to be stored.
-      writeOrRestart(ctx, store.write);
-      const update = updateFor(region, known.get(region)?.reported ?? null, isRecall);
-      const report = await parts.tell(region, update);
-      const isHeard = hear(region, report);
-      write();
-      const isLost = report.opening < update.opening && update.grants.length > 0;
-      if (isLost && records.get(region)?.opening === update.opening) return settle(region, exposure);
-      // The next attempt comes a little later.
-      if (!isHeard || report.applied < (update.feed?.through ?? 0)) throw new Error('The branch is behind.');
-    },
+  const telling = openTelling(known, facts.revision, async (region, isRecall) => {
+    // A share that has ended is offered like any other, so it has to be stored.
+    journal.change(() => {});
+    const update = updateFor(region, known.get(region)?.reported ?? null, isRecall);
+    const report = await branchOf(env, accountId, region).tell(update);
+    if (place.isLeaving()) throw new Error('The account is moving to another object.');
+    const isHeard = journal.change(() => known.hear(region, report));
+    const isLost = report.opening < update.opening && update.grants.length > 0;
+    if (isLost && records.get(region)?.opening === update.opening) return settle(region, exposure);
+    // The next attempt comes a little later.
+    if (!isHeard || report.applied < (update.feed?.through ?? 0)) throw new Error('The branch is behind.');
   });
 
   /** Tells branches to close that a new setting or another home has left over. They repeat it until home has answered. */
   const closeUnwanted = () => {
-    for (const region of records.keys()) if (!isWanted(region)) ctx.waitUntil(waiting.tell(region));
+    for (const region of records.keys()) if (!isWanted(region)) ctx.waitUntil(telling.tell(region));
   };
   // The other branches learn of the start with their next renewal, so it wakes none of them.
   closeUnwanted();
@@ -103,15 +102,36 @@ export const openHomeBranches = (parts: Parts) => {
   };
 
   const open = (region: Region, nowMs: number) => {
-    writeOrRestart(ctx, () => store.open(region, nowMs));
+    journal.change(() => store.open(region, nowMs));
     known.open(region);
   };
 
-  /** Lets the branches drop their copies. */
+  /** Lets the branches drop their copies, as part of the current transaction. */
   const logAll = () => {
     if (records.size === 0) return;
     store.log([{ kind: 'all', ref: '' }]);
-    waiting.raise(facts.revision);
+    telling.raise(facts.revision);
+  };
+
+  /** Grants calls, offers a share, and prolongs the lease, as part of the current transaction. */
+  const grantAndLease = (region: Region, usedLately: number, nowMs: number) => {
+    const record = records.get(region);
+    const branch = known.get(region);
+    if (!record || !branch) return;
+    known.offerShare(region, nowMs, smallestShare(copy.account(), nowMs));
+    branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, settings.leaseMs);
+    branch.isLapsed = false;
+    const { period, apiLimit } = usage.at(nowMs);
+    const { startMs } = period;
+    const left = usage.quotaOf(startMs, apiLimit);
+    const escrow = usage.escrowIn(left, region) ?? newEscrow(startMs);
+    const granted = escrow.granted + grant(left, escrow, usedLately * intervalsInTwoLeases);
+    const others = record.escrows.filter(({ periodStartMs }) => periodStartMs !== startMs);
+    const escrows = [...others, { ...escrow, granted }];
+    // Written each time, so that an object that was replaced can't answer a renewal.
+    const leaseMs = storedLeaseMs(branch.leasedUntilMs, nowMs);
+    const { applied } = branch;
+    store.update(region, { ...record, escrows, leaseMs, renewedAtMs: nowMs, applied });
   };
 
   return {
@@ -119,7 +139,7 @@ export const openHomeBranches = (parts: Parts) => {
     list: store.list,
 
     acknowledged: async () => {
-      await waiting.acknowledged();
+      await telling.acknowledged();
       settleGone(Date.now());
       closeUnwanted();
     },
@@ -131,9 +151,7 @@ export const openHomeBranches = (parts: Parts) => {
       if (settings.hasRegions) known.countAtHome(nowMs);
     },
 
-    hear,
-    /** Writes what was heard, as part of the current commit. */
-    write: store.write,
+    hear: known.hear,
 
     /** Whether the branch has been leased, so that callers may turn to it. */
     isLeased: (region: Region, nowMs: number) =>
@@ -141,10 +159,6 @@ export const openHomeBranches = (parts: Parts) => {
 
     isOpening: (region: Region, opening: number) => records.get(region)?.opening === opening,
     revision: () => facts.revision,
-
-    callsIn: quota.callsIn,
-    othersThan: quota.othersThan,
-    exposureIn: quota.exposureIn,
 
     counters: store.counters,
 
@@ -158,13 +172,16 @@ export const openHomeBranches = (parts: Parts) => {
       calls.set(region, { sinceMs, count: count + 1 });
       const isLost = records.has(region) && nowMs >= (known.get(region)?.leasedUntilMs ?? 0);
       const opened = isLost ? [] : [...records.keys()];
-      const home = copy.account()?.homeRegion ?? null;
-      const isDue = shouldOpen({ region, home, opened, calls: count + 1 }, settings.openAfterCalls);
+      const homeRegion = copy.account()?.homeRegion ?? null;
+      const isDue = shouldOpen(
+        { region, home: homeRegion, opened, calls: count + 1 },
+        settings.openAfterCalls,
+      );
       if (!copy.progress().complete || !isDue) return;
       calls.delete(region);
       // A branch whose lease has ended may not have learned that it was opened.
       if (!isLost) open(region, nowMs);
-      ctx.waitUntil(waiting.tell(region));
+      ctx.waitUntil(telling.tell(region));
     },
 
     /** Notes changes for the branches, as part of the transaction that applies them to home's copy. */
@@ -174,9 +191,9 @@ export const openHomeBranches = (parts: Parts) => {
       const noted = changes.filter((change) => needsAck(change) || change.kind === 'seat');
       if (noted.length === 0) return;
       store.log(noted);
-      if (noted.some(needsAck)) waiting.raise(facts.revision);
+      if (noted.some(needsAck)) telling.raise(facts.revision);
       // A smaller plan may have left less than what the branches hold.
-      if (changes.some(({ kind }) => kind === 'account')) waiting.recallWithNext([...records.keys()]);
+      if (changes.some(({ kind }) => kind === 'account')) telling.recallWithNext([...records.keys()]);
     },
 
     /** The copy was loaded again, so any row may have changed. */
@@ -190,43 +207,28 @@ export const openHomeBranches = (parts: Parts) => {
 
     hasOpenedAny: () => facts.openings > 0,
 
-    /** Renews a lease, grants calls and offers a share. It reads the log in the turn in which it registers the lease. */
+    /** Renews a lease. It reads the log in the turn in which it registers the lease. */
     renew: (region: Region, report: Report, nowMs: number): RenewalReply => {
       if (!copy.progress().complete) return null;
-      if (!hear(region, report)) return { closed: report.opening };
-      const record = records.get(region);
-      const branch = known.get(region);
-      if (!record || !branch) return { closed: report.opening };
-      if (!isWanted(region)) {
-        write();
-        return { update: updateFor(region, report.applied, false), leaseMs: 0 };
-      }
-      known.offerShare(region, nowMs, smallestShare(copy.account(), nowMs));
-      branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, settings.leaseMs);
-      branch.isLapsed = false;
-      const { period, apiLimit } = usageAt(nowMs);
-      const { startMs } = period;
-      const left = quota.quotaOf(startMs, apiLimit);
-      const escrow = quota.escrowIn(left, region) ?? newEscrow(startMs);
-      const granted = escrow.granted + grant(left, escrow, report.usedLately * intervalsInTwoLeases);
-      const others = record.escrows.filter(({ periodStartMs }) => periodStartMs !== startMs);
-      const escrows = [...others, { ...escrow, granted }];
-      // Written each time, so that an object that was replaced can't answer a renewal.
-      const leaseMs = storedLeaseMs(branch.leasedUntilMs, nowMs);
-      const { applied } = branch;
-      store.update(region, { ...record, escrows, leaseMs, renewedAtMs: nowMs, applied });
-      write();
-      return { update: updateFor(region, report.applied, false), leaseMs: settings.leaseMs };
+      const isHeard = journal.change(() => {
+        const isBranch = known.hear(region, report);
+        if (isBranch && isWanted(region)) grantAndLease(region, report.usedLately, nowMs);
+        return isBranch;
+      });
+      if (!isHeard) return { closed: report.opening };
+      const leaseMs = isWanted(region) ? settings.leaseMs : 0;
+      return { update: updateFor(region, report.applied, false), leaseMs };
     },
 
     close: (region: Region, report: Report) => {
-      if (hear(region, report)) settle(region, ({ spent }) => spent);
+      if (known.hear(region, report)) settle(region, ({ spent }) => spent);
     },
 
     /** Before home refuses a call by the usage limit: lets branches give back what they have not spent. */
-    recall: async (): Promise<void> => {
-      const regions = quota.recallable(Date.now());
-      if (regions.length > 0) await waiting.recall(regions);
+    recallIfSpent: async (): Promise<void> => {
+      if (records.size === 0 || !copy.account() || usage.at(Date.now()).remaining >= 1) return;
+      const regions = usage.recallable(Date.now());
+      if (regions.length > 0) await telling.recall(regions);
     },
   };
 };

@@ -1,10 +1,12 @@
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import type { Region } from '../../shared/rules/regions.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { Applications } from './applications.ts';
-import type { Copy } from './copy.ts';
-import type { Ledger } from '../object/ledger.ts';
+import type { CatchUp } from './catch-up.ts';
 import type { HomeBranches } from './branches.ts';
+import type { HomeStore } from './store.ts';
+import type { HomeUsage } from './usage.ts';
 import type { Forwarded, Report } from '../rules/messages.ts';
 import { isNear } from '../rules/near.ts';
 import type { Wait } from '../rules/traffic.ts';
@@ -15,23 +17,9 @@ import {
   writeReply,
   type Admission,
 } from '../rules/replies.ts';
+import { decideRate } from '../../shared/rules/rate.ts';
 import { isCounted } from '../rules/seats.ts';
 import type { Call } from '../rules/calls.ts';
-import type { UsageAt } from '../rules/usage.ts';
-
-interface Parts {
-  copy: Copy;
-  ledger: Ledger;
-  admission: AdmissionControl;
-  usageAt: UsageAt;
-  applications: Pick<Applications, 'rowFor'>;
-  branches: HomeBranches;
-  answerNow: (call: Call, nowMs: number) => VerifyReply;
-  ensureKnown: (presented: PresentedKey, licenseKey: string | null) => Promise<boolean>;
-  commit: () => Promise<void>;
-  /** What replies say of where the account's gate is. Empty if it has never moved. */
-  movedTo: MovedTo;
-}
 
 /**
  * Whether a call may move a seat. Its answer waits for the branches, even if an earlier call has moved the seat: a seat must
@@ -39,15 +27,41 @@ interface Parts {
  */
 const isMove = ({ call }: Call) => call === 'activate' || call === 'deactivate';
 
-/** Answers calls with an API key, once everything that they have counted is on disk. */
-export const openCalls = (parts: Parts) => {
-  const { copy, ledger, admission, usageAt, applications, branches, answerNow, ensureKnown, commit } = parts;
-  const { movedTo } = parts;
+const SESSION_CALLS_PER_SECOND = 50;
+/** Bursts are five seconds' worth of calls: opening a page of the dashboard makes several calls at once. */
+const SESSION_WINDOW_MS = 5_000;
 
-  /** Returns unless calls are left, or no branch can give any back. */
-  const recall = async () => {
-    if (branches.isAnyOpen() && copy.account() && usageAt(Date.now()).remaining < 1) await branches.recall();
+/** The rate limit that all sessions of the account share. It depends neither on the plan nor on the API keys' calls. */
+const openSessionRate = (movedTo: MovedTo) => {
+  let recoveredAtMs = 0;
+
+  return (nowMs: number): Admission & MovedTo => {
+    const decision = decideRate(recoveredAtMs, nowMs, SESSION_CALLS_PER_SECOND, SESSION_WINDOW_MS);
+    recoveredAtMs = decision.recoveredAtMs;
+    const rate = { ...decision.state, policy: 'session' as const };
+    if (decision.allowed) return { refused: null, rate, ...movedTo };
+    const { retryAfterSeconds } = decision;
+    // The next call would be allowed within 20 ms, which is over before an isolate has received the refusal. A caller
+    // that waits for the whole second loses nothing, because the calls that it may make meanwhile fit into the burst.
+    const holdsMs = retryAfterSeconds * 1_000;
+    return { refused: 'rate_limit_exceeded', rate, retryAfterSeconds, holdsMs };
   };
+};
+
+/** Answers calls with an API key, once everything that they have counted is on disk. */
+export const openCalls = (
+  { journal }: ObjectContext,
+  { copy, ledger }: HomeStore,
+  admission: AdmissionControl,
+  applications: Pick<Applications, 'rowFor'>,
+  answerNow: (call: Call, nowMs: number) => VerifyReply,
+  usage: HomeUsage,
+  branches: HomeBranches,
+  { ensureKnown }: CatchUp,
+  /** What replies say of where the account's gate is. Empty if it has never moved. */
+  movedTo: MovedTo,
+) => {
+  const spendSessionRate = openSessionRate(movedTo);
 
   const noteTraffic = (region: Region, lastWait: Wait | null, reply: VerifyReply, nowMs: number) => {
     if (lastWait) ledger.traffic.noteWait(region, lastWait, nowMs);
@@ -57,14 +71,14 @@ export const openCalls = (parts: Parts) => {
 
   const answer = async (call: Call, region: Region | null, lastWait: Wait | null): Promise<VerifyReply> => {
     if (!(await ensureKnown(call.presented, call.licenseKey))) return { refused: 'unavailable' };
-    if (isCounted(call.call)) await recall();
+    if (isCounted(call.call)) await branches.recallIfSpent();
     const nowMs = Date.now();
     const revision = branches.revision();
     const reply = answerNow(call, nowMs);
     const waits = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
     // A branch that has counted the call has also noted its route.
     if (region !== null && !call.wasCounted) noteTraffic(region, lastWait, reply, nowMs);
-    await commit();
+    await journal.commit();
     if (waits) await branches.acknowledged();
     return reply;
   };
@@ -103,8 +117,6 @@ export const openCalls = (parts: Parts) => {
   };
 
   return {
-    recall,
-
     /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
     admit: async (presented: PresentedKey, needs: KeyScope): Promise<Admission & MovedTo> => {
       if (!(await ensureKnown(presented, null))) return { refused: 'unavailable' };
@@ -113,9 +125,19 @@ export const openCalls = (parts: Parts) => {
       if (admitted.refused === null) {
         ledger.useKey(presented.keyId, nowMs);
         branches.countAtHome(nowMs);
-        await commit();
+        await journal.commit();
       }
       return { ...admitted, ...movedTo };
+    },
+
+    /** Decides whether a session may make another call. While its account is suspended, it may only read. */
+    admitSession: async (isChange: boolean): Promise<Admission & MovedTo> => {
+      const admitted = spendSessionRate(Date.now());
+      if (admitted.refused !== null || !isChange) return admitted;
+      if (!(await ensureKnown(null, null))) return { refused: 'unavailable' };
+      return copy.account()?.suspendedAt
+        ? { refused: 'account_suspended', rate: admitted.rate, ...movedTo }
+        : admitted;
     },
 
     /** Answers an application's call. `region` is the caller's. */
@@ -135,7 +157,7 @@ export const openCalls = (parts: Parts) => {
       return {
         reply: write(reply, region),
         row: isKept ? rowOf(call) : null,
-        others: isKept ? branches.othersThan(region, Date.now()) : null,
+        others: isKept ? usage.othersThan(region, Date.now()) : null,
         ...movedTo,
       };
     },

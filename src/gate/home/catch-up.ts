@@ -1,71 +1,103 @@
-import type { AccountDatabase } from '../../db/client.ts';
-import { writeOrRestart } from '../../shared/objects/write-or-restart.ts';
-import { effectivePlan, PLANS, type PlanTerms } from '../../shared/rules/plans.ts';
-import type { Activations } from './activations.ts';
-import type { Copy } from './copy.ts';
-import type { Ledger } from '../object/ledger.ts';
-import type { Outgoing } from '../object/outgoing.ts';
-import { periodAt } from '../rules/period.ts';
-import { changedRows } from './changed-rows.ts';
+import { databaseOf } from '../../db/client.ts';
+import { coalesce } from '../../shared/objects/coalesce.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
+import type { PresentedKey } from '../../shared/rules/api-keys.ts';
+import { HOUR_MS } from '../../shared/rules/dates.ts';
+import type { PlanTerms } from '../../shared/rules/plans.ts';
+import { logError } from '../../shared/text/log.ts';
+import type { AdmissionControl } from '../object/admission.ts';
+import type { ChangedRow } from '../rules/messages.ts';
+import type { Rows } from '../rules/rows.ts';
+import { limitAt } from '../rules/usage.ts';
 import type { HomeBranches } from './branches.ts';
-import { type FeedRead, readFeed, readPage } from './source.ts';
-import type { Upkeep } from './upkeep.ts';
+import type { Copy } from './copy.ts';
+import { type FeedRead, readFeed, readPage, readThrough } from '../feed/read.ts';
+import type { HomeStore } from './store.ts';
+import type { HomeUsage } from './usage.ts';
 
-interface Parts {
-  ctx: DurableObjectState;
-  db: () => AccountDatabase;
-  accountId: string;
-  copy: Copy;
-  outgoing: Outgoing;
-  ledger: Ledger;
-  activations: Activations;
-  upkeep: Upkeep;
-  branches: HomeBranches;
-}
+/** A reload runs beside a copy that answers verifies, so it can take its time. */
+const RELOAD_PAGE_MS = 1_000;
+/** Reloads of many gates, as after a deploy, are spread over this long. */
+const RELOAD_SPREAD_MS = HOUR_MS / 6;
 
-/** Carries the usage over on an upgrade, because the new plan starts its own period. */
-const carryUsage = (ledger: Ledger, branches: HomeBranches, before: PlanTerms, after: PlanTerms) => {
-  const nowMs = Date.now();
-  const limitOf = (terms: PlanTerms) => PLANS[effectivePlan(terms, nowMs)].apiLimit;
-  if (limitOf(after) <= limitOf(before)) return;
-  const { startMs } = periodAt(before, nowMs);
-  ledger.carry(startMs, periodAt(after, nowMs).startMs, nowMs, branches.exposureIn(startMs));
-  ledger.write();
+/** When to load the next page. `isReload` means that the current copy is complete and answers meanwhile. */
+export const nextPageMs = (isReload: boolean, isFirst: boolean, nowMs: number, random: number): number => {
+  if (!isReload) return nowMs;
+  return nowMs + (isFirst ? random * RELOAD_SPREAD_MS : RELOAD_PAGE_MS);
+};
+
+/** Returns what rows from the feed will change. Call it before the copy applies them. */
+const changesOf = (copy: Copy, { account, keys, licenses, products, erasedKeys }: Rows): ChangedRow[] => {
+  const { complete } = copy.progress();
+  const isChanged = account && JSON.stringify(account) !== JSON.stringify(copy.account());
+  return [
+    ...(isChanged ? [{ kind: 'account', ref: '', isNew: false } as const] : []),
+    ...keys.map(({ id }) => ({ kind: 'key', ref: id, isNew: complete && !copy.key(id) }) as const),
+    ...licenses.map(
+      ({ licenseKey }) =>
+        ({ kind: 'license', ref: licenseKey, isNew: complete && !copy.license(licenseKey) }) as const,
+    ),
+    ...products.map(({ code }) => ({ kind: 'product', ref: code, isNew: false }) as const),
+    ...erasedKeys.map((licenseKey) => ({ kind: 'erased', ref: licenseKey, isNew: false }) as const),
+  ];
 };
 
 /** Applies what was read from the feed, and keeps the copy loading until it is complete. */
-export const openCatchUp = (parts: Parts) => {
-  const { ctx, db, accountId, copy, outgoing, ledger, activations, upkeep, branches } = parts;
+export const openCatchUp = (
+  { ctx, env, accountId, journal, alarm }: ObjectContext,
+  { copy, outgoing, ledger, activations, announced }: HomeStore,
+  usage: HomeUsage,
+  branches: HomeBranches,
+  admission: Pick<AdmissionControl, 'recall'>,
+) => {
+  // Opened on use, because a verify needs no database.
+  const db = () => databaseOf(env, accountId);
+  let pageDueMs: number | null = null;
+
+  /** Plans the next page of a load, after a page was loaded or a load was started. */
+  const planPage = () => {
+    const position = copy.loadPosition();
+    const isReload = copy.progress().complete;
+    pageDueMs = position === null ? null : nextPageMs(isReload, position === '', Date.now(), Math.random());
+  };
+  planPage();
+
+  /** Carries the usage over on an upgrade, because the new plan starts its own period. */
+  const carryUsage = (before: PlanTerms, after: PlanTerms) => {
+    const nowMs = Date.now();
+    const [from, to] = [limitAt(before, nowMs), limitAt(after, nowMs)];
+    if (to.apiLimit <= from.apiLimit) return;
+    const [{ startMs: fromMs }, { startMs: toMs }] = [from.period, to.period];
+    if (ledger.carry(fromMs, toMs, nowMs, usage.exposureIn(fromMs))) announced.carry(fromMs, toMs);
+  };
 
   /** Changes the copy, and the usage with the account's plan. */
-  const write = (change: () => void) =>
-    writeOrRestart(ctx, () => {
-      const before = copy.account();
-      change();
-      const after = copy.account();
-      if (before && after) carryUsage(ledger, branches, before, after);
-    });
+  const changeCopy = (change: () => void) => {
+    const before = copy.account();
+    change();
+    const after = copy.account();
+    if (before && after) carryUsage(before, after);
+  };
 
-  /** Returns whether the feed has to be read again. */
+  /** Applies a read, as part of the current transaction. Returns whether the feed has to be read again. */
   const apply = ({ continues, after, position, rows, events, more }: FeedRead): boolean => {
     const { appliedSeq } = copy.progress();
     // Read before the copy was dropped or restarted: it lacks the rows up to `after`.
     if (after > appliedSeq) return true;
     if (!continues && after === appliedSeq) {
-      writeOrRestart(ctx, () => {
-        copy.restart();
-        branches.logReload();
-      });
-      upkeep.planLoad();
+      copy.restart();
+      branches.logReload();
+      planPage();
       return true;
     }
     // A read that overtook this one has applied its rows already, and newer states of them.
     if (!position || position.appliedSeq <= appliedSeq) return more;
-    write(() => {
-      if (branches.isAnyOpen()) branches.log(changedRows(copy, rows));
+    changeCopy(() => {
+      if (branches.isAnyOpen()) branches.log(changesOf(copy, rows));
       copy.apply(rows, position);
       outgoing.insert(events);
-      upkeep.noteApplied(new Set([...rows.keys, ...rows.licenses].map(({ id }) => id)));
+      const refs = [...rows.keys, ...rows.licenses].map(({ id }) => id);
+      usage.countReserved(announced.takeApplied(new Set([...refs, ...rows.deletedLicenses])));
       const deletedIds = rows.keys.filter(({ deleted }) => deleted).map(({ id }) => id);
       for (const id of rows.deletedLicenses) activations.eraseLicense(id);
       if (deletedIds.length > 0) ledger.forgetKeys([...deletedIds, ...copy.pruneDeletedKeys()]);
@@ -73,35 +105,75 @@ export const openCatchUp = (parts: Parts) => {
     return more;
   };
 
+  /** Adds the next page of a load to the copy. */
   const loadPage = async () => {
     const loadedThrough = copy.loadPosition();
     if (loadedThrough === null) return;
     const { appliedSeq } = copy.progress();
     const page = await readPage(db(), accountId, loadedThrough);
     // A restart has begun another load meanwhile.
-    if (copy.loadPosition() === loadedThrough) {
-      write(() => {
-        copy.adoptPage(page.rows, page.last, appliedSeq);
-        if (page.last) branches.logReload();
-      });
-    }
-    upkeep.planLoad();
+    if (copy.loadPosition() !== loadedThrough) return;
+    journal.change(() => {
+      changeCopy(() => copy.adoptPage(page.rows, page.last, appliedSeq));
+      if (page.last) branches.logReload();
+      planPage();
+    });
   };
+
+  /** Applies the whole feed, and loads the next page of an incomplete copy. */
+  const pull = coalesce(async () => {
+    for (let readsAgain = true; readsAgain;) {
+      const read = await readFeed(db(), accountId, copy.progress());
+      readsAgain = journal.change(() => apply(read));
+    }
+    // The next read deletes the applied rows in D1, so the changes must be on disk by then.
+    await ctx.storage.sync();
+    if (!copy.progress().complete) await loadPage();
+  });
+
+  alarm.add({
+    failure: 'gate_alarm_failed',
+    dueMs: (nowMs) => {
+      const dueMs = announced.dueMs(nowMs);
+      return copy.progress().complete ? dueMs : Math.min(dueMs ?? Infinity, pageDueMs ?? nowMs);
+    },
+    run: async (nowMs) => {
+      if (announced.isEmpty() && copy.progress().complete) return;
+      await pull();
+      journal.change(() => announced.dropUncommitted(nowMs));
+    },
+  });
+  alarm.add({
+    failure: 'gate_alarm_failed',
+    dueMs: () => (copy.progress().complete ? pageDueMs : null),
+    run: async (nowMs) => {
+      // An incomplete copy gets its pages with each pull.
+      if (copy.progress().complete && pageDueMs !== null && pageDueMs <= nowMs) await loadPage();
+    },
+  });
 
   return {
     apply,
+    pull,
 
-    /** Applies the whole feed, and loads the next page of an incomplete copy. */
-    pull: async (): Promise<void> => {
-      while (apply(await readFeed(db(), accountId, copy.progress())));
-      // The next read deletes the applied rows in D1, so the changes must be on disk by then.
-      await ctx.storage.sync();
-      if (!copy.progress().complete) await loadPage();
-      await upkeep.arm();
+    /**
+     * While the copy is incomplete, reads the key and the license that a call needs from D1, unless the copy has them. Returns
+     * false if D1 can't be reached.
+     */
+    ensureKnown: async (presented: PresentedKey | null, licenseKey: string | null): Promise<boolean> => {
+      if (copy.progress().complete) return true;
+      if (presented && admission.recall(presented, Date.now())) return true;
+      const hasLicense = licenseKey === null || copy.knows(licenseKey);
+      if (hasLicense && copy.account() && (!presented || copy.key(presented.keyId))) return true;
+      try {
+        const rows = await readThrough(db(), accountId, presented?.keyId ?? '', licenseKey);
+        journal.change(() => copy.adopt(rows));
+        return true;
+      } catch (error) {
+        logError('gate_read_through_failed', error, { account_id: accountId });
+        return false;
+      }
     },
-
-    /** Adds the next page of a load to the copy. */
-    loadPage,
   };
 };
 

@@ -1,73 +1,87 @@
-import { writeOrRestart } from '../../shared/objects/write-or-restart.ts';
-import type { Ledger } from '../object/ledger.ts';
-import type { Outgoing } from '../object/outgoing.ts';
-import { secondsUntil } from '../rules/period.ts';
-import type { AnnouncementRefusal, CountedChange, Receipt } from '../rules/replies.ts';
-import type { Upkeep } from './upkeep.ts';
-import type { Usage, UsageAt } from '../rules/usage.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
+import type { Relay } from '../object/outgoing.ts';
+import type { Announcement, AnnouncementRefusal, CountedChange } from '../rules/replies.ts';
+import { secondsUntil } from '../rules/usage.ts';
+import type { Reservation } from './announced.ts';
+import type { HomeBranches } from './branches.ts';
+import type { CatchUp } from './catch-up.ts';
+import type { FeedRead } from '../feed/read.ts';
+import type { HomeStore } from './store.ts';
+import type { HomeUsage } from './usage.ts';
 
-interface Parts {
-  ctx: DurableObjectState;
-  usageAt: UsageAt;
-  noteUsage: (usage: Usage, nowMs: number) => void;
-  ledger: Ledger;
-  outgoing: Outgoing;
-  upkeep: Upkeep;
-}
+/** While D1 fails, the outcomes of more and more changes are unknown. They must stay few enough to store. */
+const RETRY_SECONDS = 5;
 
-/**
- * Counts and refunds the changes of the account's data. A count and its receipt are written in one turn, because a receipt
- * without its count would refund a call that was never counted.
- */
-export const openChanges = ({ ctx, usageAt, noteUsage, ledger, outgoing, upkeep }: Parts) => {
-  const writeCounts = () =>
-    writeOrRestart(ctx, () => {
-      ledger.write();
-      outgoing.write();
-    });
-
-  /** Counts a call, unless it repeats a counted call whose outcome isn't known yet. */
-  const charge = (counted: CountedChange | null) => {
-    if (counted === null) return { refused: null, receipt: null } as const;
-    const { call, claim } = counted;
-    const shared = claim === null ? null : upkeep.receiptOf(claim);
-    if (shared) return { refused: null, receipt: shared } as const;
-    const nowMs = Date.now();
-    const { apiUsage, apiLimit, remaining, period } = usageAt(nowMs);
-    if (remaining < 1) {
-      const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
-      return { refused: 'usage_limit_exceeded', retryAfterSeconds } as const;
-    }
-    ledger.count(call, period.startMs, nowMs);
-    noteUsage({ apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
-    const receipt: Receipt = { call, periodStartMs: period.startMs, countedAtMs: nowMs };
-    return { refused: null, receipt } as const;
+/** What the Worker calls around each change of the account's data in D1. */
+export const openChanges = (
+  { journal }: ObjectContext,
+  { copy, announced }: HomeStore,
+  usage: HomeUsage,
+  branches: HomeBranches,
+  catchUp: CatchUp,
+  relay: Relay,
+) => {
+  /** Reserves a call, or shares the reservation of a call that this one repeats. */
+  const reserve = (
+    { call, claim }: CountedChange,
+    token: string,
+    nowMs: number,
+  ): Reservation | AnnouncementRefusal => {
+    const key = claim ?? token;
+    const shared = announced.reservation(key);
+    if (shared) return shared;
+    const { remaining, period } = usage.at(nowMs);
+    if (remaining >= 1) return { key, call, periodStartMs: period.startMs, atMs: nowMs };
+    return { refused: 'usage_limit_exceeded', retryAfterSeconds: secondsUntil(period.endMs, nowMs) };
   };
 
-  const refund = (receipts: Receipt[]) => {
-    if (receipts.length === 0) return;
-    for (const { call, periodStartMs, countedAtMs } of receipts) {
-      ledger.refund(call, periodStartMs, countedAtMs);
-    }
-    writeCounts();
+  const pull = async (): Promise<void> => {
+    await catchUp.pull();
+    await branches.acknowledged();
   };
 
   return {
-    /** Notes and counts a change that is about to be committed, unless it was announced already, or refuses it. */
-    announce: (token: string, ref: string, counted: CountedChange | null): AnnouncementRefusal | null => {
-      if (upkeep.isAnnounced(token)) return null;
-      // While D1 fails, the outcomes of more and more changes are unknown. They must stay few enough to store.
-      if (upkeep.isFull()) return { refused: 'unavailable', retryAfterSeconds: 5 };
-      const charged = charge(counted);
-      if (charged.refused !== null) return charged;
-      upkeep.announce({ token, ref, receipt: charged.receipt, claim: counted?.claim ?? null });
-      if (charged.receipt) writeCounts();
-      return null;
+    pull,
+
+    announce: async (ref: string, counted: CountedChange | null, token: string): Promise<Announcement> => {
+      if (counted) await branches.recallIfSpent();
+      const nowMs = Date.now();
+      if (!announced.has(token)) {
+        if (announced.isFull()) return { refused: 'unavailable', retryAfterSeconds: RETRY_SECONDS };
+        const reservation = counted && reserve(counted, token, nowMs);
+        if (reservation && 'refused' in reservation) return reservation;
+        announced.add({ token, atMs: nowMs, ref, reservation });
+      }
+      // From here on, the alarm finds the change if its request dies.
+      await journal.commit();
+      const { appliedSeq, appliedAt } = copy.progress();
+      return { refused: null, position: { appliedSeq, appliedAt } };
     },
 
-    abandon: (token: string) => refund(upkeep.abandon(token)),
+    apply: async (token: string, read: FeedRead): Promise<void> => {
+      const settle = () => usage.countReserved(announced.settle(token));
+      const isSeen = journal.change(() => {
+        // A new gate's first pull brings the first page of its copy, which for most accounts is everything.
+        if (catchUp.apply(read) || !copy.progress().complete) return false;
+        settle();
+        return true;
+      });
+      if (!isSeen) {
+        await catchUp.pull();
+        journal.change(settle);
+      }
+      await branches.acknowledged();
+    },
 
-    refundUncommitted: (beforeReadMs: number) => refund(upkeep.takeUncommitted(beforeReadMs)),
+    abandon: (token: string): void => journal.change(() => announced.abandon(token)),
+
+    setWantsVerified: async (wanted: boolean): Promise<void> => {
+      journal.change(() => {
+        relay.setWantsVerified(wanted);
+        branches.log([{ kind: 'account', ref: '', isNew: false }]);
+      });
+      await branches.acknowledged();
+    },
   };
 };
 

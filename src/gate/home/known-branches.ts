@@ -1,13 +1,14 @@
 import type { Region } from '../../shared/rules/regions.ts';
-import type { LeasedBranch } from '../rules/acks.ts';
-import { leasedUntilAtStart, renewAfterMs } from '../rules/lease.ts';
-import type { BranchStore } from './branch-store.ts';
-import { openRecentCalls } from '../rules/recent-calls.ts';
-import { confirmShare, endShare, homeShare, offerShare, share, WHOLE } from '../rules/shares.ts';
+import type { LeasedBranch } from '../rules/messages.ts';
+import { type Escrow, escrowOf, mergeReport, newEscrow } from '../rules/escrow.ts';
+import { leasedUntilAtStart, openRecentCalls, renewAfterMs } from '../rules/lease.ts';
 import type { Report } from '../rules/messages.ts';
+import { confirmShare, endShare, homeShare, offerShare, share, WHOLE } from '../rules/shares.ts';
+import type { HomeStore } from './store.ts';
+import type { HomeUsage } from './usage.ts';
 
 /** What home knows of a branch in memory. */
-export interface KnownBranch extends LeasedBranch {
+interface KnownBranch extends LeasedBranch {
   region: Region;
   /** What the branch has applied, or null until it has reported. */
   reported: number | null;
@@ -17,9 +18,26 @@ export interface KnownBranch extends LeasedBranch {
   usedLately: number;
 }
 
-/** What home knows of its branches: their leases, what they have applied, and their shares of the rate limits. */
-export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs: number) => {
-  const { shares } = store;
+const mergeEscrows = (known: Escrow[], reports: Escrow[]): Escrow[] => {
+  let escrows = known;
+  for (const reported of reports) {
+    const { periodStartMs } = reported;
+    const before = escrowOf(escrows, periodStartMs) ?? newEscrow(periodStartMs);
+    const merged = mergeReport(before, reported);
+    if (merged.spent === before.spent && merged.returned === before.returned) continue;
+    escrows = [...escrows.filter((escrow) => escrow.periodStartMs !== periodStartMs), merged];
+  }
+  return escrows;
+};
+
+/** What home knows of its branches: their leases, what they have applied and counted, and their shares of the rate limits. */
+export const openKnownBranches = (
+  { copy, ledger, branches: store }: HomeStore,
+  usage: HomeUsage,
+  leaseMs: number,
+) => {
+  const startedMs = Date.now();
+  const { records, shares } = store;
   const known = new Map<Region, KnownBranch>();
   const usedAtHome = openRecentCalls(startedMs, () => renewAfterMs(leaseMs));
 
@@ -35,7 +53,7 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
     });
   };
   // Leases are not stored. Every branch may have renewed its own just before this start.
-  for (const [region, { leaseMs: storedMs, applied }] of store.records)
+  for (const [region, { leaseMs: storedMs, applied }] of records)
     add(region, leasedUntilAtStart(startedMs, storedMs), applied);
 
   const allShares = () => [...known.keys()].map(shares.get);
@@ -57,14 +75,34 @@ export const openKnownBranches = (store: BranchStore, startedMs: number, leaseMs
 
     countAtHome: usedAtHome.note,
 
-    hear: (region: Region, report: Report, nowMs: number) => {
+    /**
+     * Merges a branch's report in memory. Returns false for a report of an earlier opening. A report that is late or repeated
+     * changes nothing, and one that is lost before the next commit is made good by the next one.
+     */
+    hear: (region: Region, report: Report): boolean => {
+      const record = records.get(region);
       const branch = known.get(region);
-      if (!branch) return;
+      if (!branch || record?.opening !== report.opening) return false;
+      const nowMs = Date.now();
       branch.heardMs = nowMs;
       branch.applied = Math.max(branch.applied, report.applied);
       branch.reported = Math.max(branch.reported ?? 0, report.applied);
-      shares.note(region, confirmShare(shares.get(region), report.share));
       branch.usedLately = report.usedLately;
+      shares.note(region, confirmShare(shares.get(region), report.share));
+      const escrows = mergeEscrows(record.escrows, report.escrows);
+      const present = copy.account() && usage.at(nowMs);
+      let { counters = {} } = record;
+      if (report.counters)
+        counters = ledger.hearBranch(counters, report.counters, {
+          isKey: (id) => copy.key(id)?.deleted === false,
+          periodStartMs: present?.period.startMs ?? 0,
+          nowMs,
+        });
+      if (escrows !== record.escrows || report.counters)
+        store.update(region, { ...record, escrows, counters });
+      if (report.traffic) store.traffic.hear(record.opening, report.traffic);
+      if (present) usage.note(usage.at(nowMs), nowMs);
+      return true;
     },
 
     /**

@@ -1,20 +1,13 @@
-import type { Ledger } from '../object/ledger.ts';
-import type { HomeBranches } from './branches.ts';
-import { addDays } from '../rules/traffic.ts';
-import type { TrafficTable } from './traffic-table.ts';
 import type { RegionStatistics, Statistics } from '../rules/replies.ts';
-import type { UsageAt } from '../rules/usage.ts';
+import { addDays } from '../rules/traffic.ts';
+import type { HomeStore } from './store.ts';
+import type { HomeUsage } from './usage.ts';
 
 /** What the dashboard shows of the gate's counters, with those of its branches as far as they are known. */
-export const openStatistics = (
-  ledger: Ledger,
-  usageAt: UsageAt,
-  branches: Pick<HomeBranches, 'counters' | 'list'>,
-  traffic: Pick<TrafficTable, 'readFrom'>,
-) => ({
+export const openStatistics = ({ ledger, traffic, branches }: HomeStore, usage: HomeUsage) => ({
   read: (fromDate: string, nowMs: number): Statistics => {
     const others = branches.counters();
-    const { apiUsage, apiLimit, period } = usageAt(nowMs);
+    const { apiUsage, apiLimit, period } = usage.at(nowMs);
     return {
       apiUsage,
       apiLimit,

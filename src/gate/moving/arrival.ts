@@ -1,10 +1,12 @@
 import { eq } from 'drizzle-orm';
-import type { AccountDatabase } from '../../db/client.ts';
-import { accounts, feed } from '../../db/schema.ts';
-import type { Region } from '../../shared/rules/regions.ts';
-import { writeOrRestart } from '../../shared/objects/write-or-restart.ts';
+import { databaseOf } from '../../db/client.ts';
+import { accounts } from '../../db/schema.ts';
+import { gateAt } from '../../shared/objects/address.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Disk, TableRows } from '../../shared/objects/disk.ts';
-import { KEEP_MS, type StoredPlace } from './place.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import { commitUnannounced } from '../feed/write.ts';
+import type { Arrived, MovingHome, StoredPlace } from './place.ts';
 
 /** A message from a gate to the object that takes its place. */
 export interface Part {
@@ -18,24 +20,17 @@ export interface Part {
   values?: [name: string, value: unknown][];
 }
 
-interface Parts {
-  ctx: DurableObjectState;
-  place: StoredPlace;
-  disk: Disk;
-  db: () => AccountDatabase;
-  accountId: string;
-  /** Opens the gate on the rows that have arrived. */
-  open: () => void;
-  /** Applies the feed, once the gate is open. */
-  pull: () => Promise<void>;
-  /** Tells the object of an earlier epoch where the account is now. */
-  redirect: (earlier: number) => Promise<void>;
-  epoch: number;
-}
-
-/** How an object becomes the home of an account that moves here. */
-export const openArrival = (parts: Parts) => {
-  const { ctx, place, disk, db, accountId, open, pull, redirect, epoch } = parts;
+/** How an object becomes the home of an account that moves here. `open` opens the home on the rows that have arrived. */
+export const openArrival = (
+  { env, accountId, journal }: ObjectContext,
+  place: StoredPlace,
+  disk: Disk,
+  open: () => MovingHome,
+) => {
+  const becomeHome = (arrived: Arrived | null) => {
+    open();
+    journal.change(() => place.save({ state: 'home', arrived }));
+  };
 
   return {
     receive: ({ number, region, schema, tables = [], values }: Part): void => {
@@ -44,15 +39,13 @@ export const openArrival = (parts: Parts) => {
       if (number === now.number) return;
       if (number < now.number) throw new Error('A later message has arrived already.');
       if (now.isEmptied && !schema) throw new Error('The rows of the messages before were deleted.');
-      writeOrRestart(ctx, () => {
+      journal.change(() => {
         if (schema) disk.create(schema);
         for (const rows of tables) disk.write(rows);
         if (values) place.replaceValues(values);
         const isComplete = values !== undefined;
         place.save({ state: 'receiving', number, region, isComplete, atMs: Date.now() });
       });
-      // Rows that nothing follows are deleted.
-      void ctx.storage.setAlarm(Date.now() + KEEP_MS);
     },
 
     /** The first call proves that the object before has stopped to answer. */
@@ -60,35 +53,28 @@ export const openArrival = (parts: Parts) => {
       const now = place.now();
       if (now.state !== 'receiving') return;
       if (!now.isComplete || !now.region) throw new Error('The account has not moved to this gate.');
-      open();
-      place.save({
-        state: 'home',
-        arrived: { region: now.region, atMs: Date.now(), isAnnounced: false },
-      });
-      void ctx.storage.setAlarm(Date.now() + 1);
+      becomeHome({ region: now.region, atMs: Date.now(), isAnnounced: false });
     },
 
     /** An object that calls are forwarded to, but that has no rows, has lost them. Makes it an empty home. */
     reopen: (): void => {
       const now = place.now();
-      if (now.state !== 'receiving' || now.number > 0) return;
-      open();
-      place.save({ state: 'home', arrived: null });
+      if (now.state === 'receiving' && now.number === 0) becomeHome(null);
     },
 
     /** Tells D1 and the earlier objects where the account is. The object just before this one knows. */
-    announce: async (region: Region, atMs: number): Promise<void> => {
-      const feedRow = { accountId, createdAt: Date.now(), kind: 'account', ref: accountId } as const;
-      await db().batch([
-        db().update(accounts).set({ homeRegion: region }).where(eq(accounts.id, accountId)),
-        db().insert(feed).values(feedRow),
-      ]);
-      await pull();
+    announce: async (arrived: Arrived): Promise<void> => {
+      const { region } = arrived;
+      const db = databaseOf(env, accountId);
+      const setRegion = db.update(accounts).set({ homeRegion: region }).where(eq(accounts.id, accountId));
+      await commitUnannounced({ db, accountId }, [setRegion], [{ kind: 'account', ref: accountId }]);
+      await open().pull();
+      const { epoch } = place;
       const earlier = Array.from({ length: Math.max(0, epoch - 2) }, (_, index) => index + 1);
       // Without this, they forward by way of the objects between.
-      await Promise.allSettled(earlier.map(redirect));
+      await Promise.allSettled(earlier.map(async (former) => gateAt(env, accountId, former).redirect(epoch)));
       if (place.now().state === 'home')
-        place.save({ state: 'home', arrived: { region, atMs, isAnnounced: true } });
+        journal.change(() => place.save({ state: 'home', arrived: { ...arrived, isAnnounced: true } }));
     },
   };
 };

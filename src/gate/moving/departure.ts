@@ -2,8 +2,9 @@ import { DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { isStaged } from '../../shared/objects/backup.ts';
 import { within } from '../../shared/objects/within.ts';
-import { writeOrRestart } from '../../shared/objects/write-or-restart.ts';
 import type { Part } from './arrival.ts';
+import { gateAt } from '../../shared/objects/address.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Disk } from '../../shared/objects/disk.ts';
 import type { Moving, StoredPlace } from './place.ts';
 import type { Routing } from './routing.ts';
@@ -17,20 +18,6 @@ const LAST_MESSAGE_MS = 2_000;
 /** A move that has copied nothing for this long, or has not been completed this long after, is given up. */
 const GIVE_UP_MS = HOUR_MS;
 
-interface Parts {
-  ctx: DurableObjectState;
-  place: StoredPlace;
-  disk: Disk;
-  routing: Routing;
-  epoch: number;
-  /** Sends a message to the object of a later epoch. */
-  receive: (epoch: number, part: Part) => Promise<void>;
-  /** Writes what the gate still has in memory. */
-  flush: () => void;
-  /** Whether the gate loads its copy, in which it replaces whole tables. */
-  isLoading: () => boolean;
-}
-
 export type MoveReply =
   | { refused: null; movingTo: Region | null }
   | { refused: 'moving'; movingTo: Region }
@@ -43,26 +30,32 @@ const movingFrom = (place: StoredPlace): Moving => {
 };
 
 /** How an object hands its account over to the object of the next epoch, in another region. */
-export const openDeparture = (parts: Parts) => {
-  const { ctx, place, disk, routing, epoch, receive, flush, isLoading } = parts;
-  let isLeaving = false;
-
-  const nextEpoch = () => place.nextEpochs().at(-1) ?? epoch + 1;
+export const openDeparture = (
+  { env, accountId, journal }: ObjectContext,
+  place: StoredPlace,
+  disk: Disk,
+  routing: Routing,
+) => {
+  const nextEpoch = () => place.nextEpochs().at(-1) ?? place.epoch + 1;
 
   const send = async (part: Omit<Part, 'number' | 'region'>, ms = MESSAGE_MS): Promise<void> => {
     const moving = movingFrom(place);
     const number = moving.number + 1;
-    place.save({ ...moving, number });
-    await within(ms, receive(nextEpoch(), { ...part, number, region: moving.region }));
+    journal.change(() => place.save({ ...moving, number }));
+    const { region } = moving;
+    const next = gateAt(env, accountId, nextEpoch(), region);
+    const receive = async () => next.receive({ ...part, number, region });
+    await within(ms, receive());
   };
 
   const advance = (copied: Moving['copied']) => {
     const moving = movingFrom(place);
-    place.save({ ...moving, copied: { ...moving.copied, ...copied }, advancedMs: Date.now() });
+    const advanced = { ...moving, copied: { ...moving.copied, ...copied }, advancedMs: Date.now() };
+    journal.change(() => place.save(advanced));
   };
 
   const startCopying = () =>
-    writeOrRestart(ctx, () => {
+    journal.change(() => {
       // A backup can't be restored during a move.
       disk.drop(disk.tables().filter(isStaged));
       disk.watch();
@@ -88,7 +81,7 @@ export const openDeparture = (parts: Parts) => {
     const { parts: tables, through, isAll } = disk.changes();
     if (isAll) return false;
     await send({ tables });
-    disk.forgetChanges(through);
+    journal.change(() => disk.forgetChanges(through));
     return true;
   };
 
@@ -100,29 +93,27 @@ export const openDeparture = (parts: Parts) => {
     const resume = routing.pause();
     try {
       await routing.idle(DRAIN_MS);
-      flush();
+      // Writes what the gate still has in memory.
+      journal.change(() => {});
       const { layout } = movingFrom(place);
       const { parts: tables, isAll } = disk.changes();
       if (disk.layout() !== layout || !isAll) return;
-      isLeaving = true;
+      place.setLeaving(true);
       await send({ tables, values: place.values() }, LAST_MESSAGE_MS);
       const { region, givenUp } = movingFrom(place);
       // Calls are forwarded only once this is on disk, because the platform holds messages back until then.
-      writeOrRestart(ctx, () => {
+      journal.change(() => {
         disk.unwatch();
         const moved = { state: 'moved', epoch: nextEpoch(), region, atMs: Date.now(), givenUp } as const;
         place.save({ ...moved, hasBegun: false, isEmptied: false });
       });
     } finally {
-      isLeaving = false;
+      place.setLeaving(false);
       resume();
     }
   };
 
   return {
-    /** Whether what is written now would be missing in the next object. */
-    isLeaving: () => isLeaving || place.now().state === 'moved',
-
     start: (region: Region, home: Region | null): MoveReply => {
       const now = place.now();
       const movingTo = place.movingTo();
@@ -132,7 +123,8 @@ export const openDeparture = (parts: Parts) => {
       const waitMs = (arrived?.atMs ?? 0) + DAY_MS - Date.now();
       if (waitMs > 0) return { refused: 'too_soon', retryAfterSeconds: Math.ceil(waitMs / 1_000) };
       const copied = { layout: '', copied: null, advancedMs: Date.now() };
-      place.save({ state: 'moving', region, arrived, number: 0, ...copied, givenUp });
+      const moving = { state: 'moving', region, arrived, number: 0, ...copied, givenUp } as const;
+      journal.change(() => place.save(moving));
       return { refused: null, movingTo: region };
     },
 
@@ -143,20 +135,18 @@ export const openDeparture = (parts: Parts) => {
     /** The account stays here. */
     giveUp: () => {
       const { arrived, givenUp = 0 } = movingFrom(place);
-      writeOrRestart(ctx, () => {
+      journal.change(() => {
         disk.unwatch();
         place.save({ state: 'home', arrived, givenUp: givenUp + 1 });
       });
     },
 
-    /** Goes on with the move. Returns false if it has to wait. */
-    step: async (): Promise<boolean> => {
-      if (isLoading()) return false;
+    /** Goes on with the move. */
+    step: async (): Promise<void> => {
       if (disk.layout() !== movingFrom(place).layout) startCopying();
       const endMs = Date.now() + STEP_MS;
-      while (await sendNext()) if (Date.now() >= endMs) return true;
+      while (await sendNext()) if (Date.now() >= endMs) return;
       await leave();
-      return true;
     },
   };
 };

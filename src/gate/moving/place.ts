@@ -8,20 +8,31 @@ import { DAY_MS } from '../../shared/rules/dates.ts';
  */
 export const KEEP_MS = DAY_MS;
 
+/** What a move needs of the home that it opens. */
+export interface MovingHome {
+  homeRegion: () => Promise<Region | null>;
+  /** Whether the copy of D1 is being loaded, in which home replaces whole tables. */
+  isLoading: () => boolean;
+  /** Applies the feed. */
+  pull: () => Promise<void>;
+}
+
 interface Departing {
   /** How many moves from here were given up. Their objects may exist, in another region, so no later move uses them. */
   givenUp?: number | undefined;
 }
 
+export interface Arrived {
+  region: Region;
+  atMs: number;
+  /** Whether D1 and the earlier objects know that the account is here. */
+  isAnnounced: boolean;
+}
+
 /** Answers the account's calls. `arrived` is set if it has come from another region. */
 interface Home extends Departing {
   state: 'home';
-  arrived: {
-    region: Region;
-    atMs: number;
-    /** Whether D1 and the earlier objects know that the account is here. */
-    isAnnounced: boolean;
-  } | null;
+  arrived: Arrived | null;
 }
 
 /** Answers the account's calls, and copies its rows to the object of the next epoch. */
@@ -29,7 +40,7 @@ export interface Moving extends Departing {
   state: 'moving';
   region: Region;
   /** When the gate came here, as far as it has moved before. */
-  arrived: Home['arrived'];
+  arrived: Arrived | null;
   /** The number of the last message to the next object. Stored before it is sent. */
   number: number;
   /** The layout of the tables when the copying began. */
@@ -76,12 +87,33 @@ export const openPlace = (kv: SyncKvStorage, epoch: number) => {
       ? { state: 'home', arrived: null }
       : { state: 'receiving', number: 0, region: null, isComplete: false };
   let place = kv.get<Place>(PLACE) ?? initial;
+  let isLeaving = false;
 
   const movable = () => [...kv.list()].filter(([name]) => !OWN.has(name));
 
+  /** The epochs of the objects to which the account was or is moved from here, also of moves that were given up. */
+  const nextEpochs = (): number[] => {
+    if (place.state === 'receiving') return [];
+    const moves = (place.givenUp ?? 0) + (place.state === 'home' ? 0 : 1);
+    return Array.from({ length: moves }, (_, index) => epoch + 1 + index);
+  };
+
   return {
+    epoch,
     now: (): Readonly<Place> => place,
 
+    /** Whether this object answers calls itself. */
+    isHome: () => place.state === 'home' || place.state === 'moving',
+
+    /** Whether what is written now would be missing in the next object. */
+    isLeaving: () => isLeaving || place.state === 'moved',
+
+    /** While the last message is on its way, nobody knows which object is the home. */
+    setLeaving: (leaving: boolean) => {
+      isLeaving = leaving;
+    },
+
+    /** Stores the place, as part of the current transaction. */
     save: (next: Place) => {
       kv.put(PLACE, next);
       place = next;
@@ -93,11 +125,13 @@ export const openPlace = (kv: SyncKvStorage, epoch: number) => {
       return place.state === 'home' && place.arrived?.isAnnounced === false ? place.arrived.region : null;
     },
 
-    /** The epochs of the objects to which the account was or is moved from here, also of moves that were given up. */
-    nextEpochs: (): number[] => {
-      if (place.state === 'receiving') return [];
-      const moves = (place.givenUp ?? 0) + (place.state === 'home' ? 0 : 1);
-      return Array.from({ length: moves }, (_, index) => epoch + 1 + index);
+    nextEpochs,
+
+    /** The epochs of the objects whose rows are not needed any more: of earlier homes, and of moves that were given up. */
+    formerEpochs: (): number[] => {
+      const earlier = Array.from({ length: epoch - FIRST_EPOCH }, (_, index) => FIRST_EPOCH + index);
+      const later = nextEpochs();
+      return [...earlier, ...(place.state === 'moving' ? later.slice(0, -1) : later)];
     },
 
     /** All stored values that move. */

@@ -3,10 +3,9 @@ import { createLru } from '../../shared/memory/lru.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { includesAddress } from '../../shared/rules/ip-addresses.ts';
 import { effectivePlan, type Plan, PLANS } from '../../shared/rules/plans.ts';
-import type { Copy } from '../home/copy.ts';
 import { decideRate, decideSharedRate, raiseRate, type RateDecision } from '../../shared/rules/rate.ts';
 import type { Admission, Refusal } from '../rules/replies.ts';
-import type { CopiedKey } from '../rules/rows.ts';
+import type { CopiedKey, KeyRows } from '../rules/rows.ts';
 import { createRefusalMemory } from '../../shared/memory/refusal-memory.ts';
 
 /** Memory for keys whose rate limit hasn't recovered. A key that was evicted from memory counts as recovered. */
@@ -27,10 +26,7 @@ const isAllowedFrom = ({ allowedIps }: CopiedKey, { ip }: PresentedKey) =>
  * Decides which keys may call and how fast. Rates are kept in memory only. `shareOfRate` returns the part of each rate limit
  * that applies here.
  */
-export const openAdmission = (
-  copy: Pick<Copy, 'account' | 'key'>,
-  shareOfRate: (nowMs: number) => number = () => 1,
-) => {
+export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => number = () => 1) => {
   const validKeys = createLru<number>(KEYS_IN_MEMORY);
   /** For all valid keys together. */
   let accountRecoveredAtMs = 0;

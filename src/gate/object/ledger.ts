@@ -77,12 +77,6 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
     countProduct: (code: string, periodStartMs: number, nowMs: number) =>
       add(productCounter(periodStartMs, code), 1, nowMs),
 
-    /** Uncounts a call that was counted at `countedAtMs`. */
-    refund: (call: CountedCall, periodStartMs: number, countedAtMs: number) => {
-      add(periodCounter(periodStartMs), -1, countedAtMs);
-      add(dayCounter(countedAtMs, call), -1, countedAtMs);
-    },
-
     /** Returns the counters that have changed since a time, or all, for a branch's report. */
     changedSince: counters.changedSince,
 
@@ -120,20 +114,19 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
     takeOver: (spent: [periodStartMs: number, calls: number][], others: BranchCounters, nowMs: number) => {
       for (const [startMs, calls] of spent) if (calls > 0) add(periodCounter(startMs), calls, nowMs);
       for (const [name, value] of others) add(name, value, nowMs);
-      write();
     },
 
     /**
      * Carries the usage of one period over to another, for an upgrade in the middle of a period. `exposure` are the calls that
-     * branches may have counted.
+     * branches may have counted. Returns false if the later period has begun already.
      */
-    carry: (fromStartMs: number, toStartMs: number, nowMs: number, exposure = 0) => {
+    carry: (fromStartMs: number, toStartMs: number, nowMs: number, exposure = 0): boolean => {
       const used = read(periodCounter(fromStartMs)).value + exposure;
-      if (fromStartMs !== toStartMs && read(periodCounter(toStartMs)).value === 0) {
-        add(periodCounter(toStartMs), used, nowMs);
-        for (const { code, calls } of productUsage(fromStartMs))
-          add(productCounter(toStartMs, code), calls, nowMs);
-      }
+      if (fromStartMs === toStartMs || read(periodCounter(toStartMs)).value !== 0) return false;
+      add(periodCounter(toStartMs), used, nowMs);
+      for (const { code, calls } of productUsage(fromStartMs))
+        add(productCounter(toStartMs, code), calls, nowMs);
+      return true;
     },
 
     /** Noted at most once a second per key, because many keys don't fit into the shared row. */
@@ -150,13 +143,11 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
     /** Forgets all counters, but no calls, as part of the current transaction. */
     clear: () => {
       counters.clear();
-      write();
     },
 
     /** Deletes the counters of deleted keys, as part of the current transaction. */
     forgetKeys: (keyIds: string[]) => {
       counters.remove(keyIds.map(keyCounter));
-      write();
     },
 
     noteValidVerify: (nowMs: number) => {

@@ -1,10 +1,21 @@
 import type { WebhookEvent } from '../../shared/text/events.ts';
+import { outboxOf } from '../../shared/objects/address.ts';
+import { coalesce, scheduleOnce } from '../../shared/objects/coalesce.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
+import { logError } from '../../shared/text/log.ts';
 
 /** A stored value is limited to 2 MB, and an event has a few hundred characters. */
 const ROW_EVENTS = 200;
 const BATCH_LENGTH = 256 * 1_024;
 /** Rows forwarded at once. Each row holds the events of one commit, or a part of them. */
 const BATCH_ROWS = 50;
+
+/** Batching delay before calling the outbox, so that many events share one call. */
+const BATCH_DELAY_MS = 50;
+/** The alarm forwards events whose batch was lost. It is set once for all events of this long. */
+const ALARM_MS = 10_000;
+
+const WANTS_VERIFIED = 'wants_verified';
 
 /** Events waiting to be forwarded to the outbox: one row per commit, deleted once the outbox has stored it. */
 export const openOutgoing = (sql: SqlStorage) => {
@@ -70,3 +81,74 @@ export const openOutgoing = (sql: SqlStorage) => {
 };
 
 export type Outgoing = ReturnType<typeof openOutgoing>;
+
+/** Forwards the object's events to the account's outbox. */
+export const openRelay = ({ ctx, env, accountId, journal, alarm }: ObjectContext, outgoing: Outgoing) => {
+  const { kv } = ctx.storage;
+  /** Null until the outbox has answered. Until then, the gate creates `license.verified` events just in case. */
+  let wantsVerified = kv.get<boolean>(WANTS_VERIFIED) ?? null;
+  let dueMs = outgoing.isEmpty() ? null : Date.now() + ALARM_MS;
+
+  /** Stores whether anybody wants `license.verified`, as part of the current transaction. */
+  const setWantsVerified = (wanted: boolean) => {
+    if (wanted === wantsVerified) return;
+    wantsVerified = wanted;
+    kv.put(WANTS_VERIFIED, wanted);
+  };
+
+  /**
+   * Forwards events, oldest first. A row is deleted once the outbox has stored its events. Events that arrive in the
+   * meantime wait for the next batching delay: otherwise, a busy account's batches would have few events each.
+   */
+  const forwardAll = coalesce(async () => {
+    const lastSeq = outgoing.lastSeq();
+    for (let next = outgoing.next(); next; next = next.throughSeq < lastSeq ? outgoing.next() : null) {
+      const { throughSeq, events } = next;
+      const answer = await outboxOf(env, accountId).accept(events);
+      journal.write(() => {
+        if (wantsVerified === null) setWantsVerified(answer.wantsVerified);
+        outgoing.remove(throughSeq);
+      });
+    }
+    if (outgoing.isEmpty()) dueMs = null;
+  });
+  const forwardSoon = scheduleOnce(forwardAll, BATCH_DELAY_MS);
+
+  /** Forwards the waiting events now. */
+  const forward = async () => {
+    if (!outgoing.isEmpty()) await forwardAll();
+  };
+
+  journal.add({
+    write: outgoing.write,
+    written: () => {
+      if (outgoing.isEmpty()) return;
+      dueMs ??= Date.now() + ALARM_MS;
+      const forwarded = forwardSoon()?.catch((error: unknown) => {
+        logError('relay_failed', error, { account_id: accountId });
+      });
+      if (forwarded) ctx.waitUntil(forwarded);
+    },
+  });
+  alarm.add({
+    failure: 'gate_alarm_failed',
+    dueMs: () => dueMs,
+    run: async () => {
+      if (!outgoing.isEmpty()) dueMs = Date.now() + ALARM_MS;
+      await forward();
+    },
+  });
+
+  return {
+    setWantsVerified,
+    wantsVerified: () => wantsVerified,
+    forward,
+
+    /** Queues the event of a valid verify for the current commit, unless no endpoint wants it. */
+    addVerified: (createEvent: () => WebhookEvent) => {
+      if (wantsVerified !== false) outgoing.add(createEvent());
+    },
+  };
+};
+
+export type Relay = ReturnType<typeof openRelay>;

@@ -60,3 +60,9 @@ export interface FeedPosition {
   /** Null until a row has been applied. */
   appliedAt: number | null;
 }
+
+/** What admission needs of a copy, home's or a branch's. */
+export interface KeyRows {
+  account: () => CopiedAccount | null;
+  key: (id: string) => CopiedKey | null;
+}

@@ -1,42 +1,14 @@
-import type { BatchItem, BatchResponse } from 'drizzle-orm/batch';
-import { sql } from 'drizzle-orm';
+import type { BatchResponse } from 'drizzle-orm/batch';
 import type { Ctx } from '../../db/ctx.ts';
 import { isRejected } from '../../db/errors.ts';
-import { jsonChunks, jsonValues } from '../../db/json-rows.ts';
-import { feed, FEED_KINDS } from '../../db/schema.ts';
-import { selectRow } from '../../db/select-row.ts';
 import { AppError } from '../../shared/app-error.ts';
-import type { WebhookEvent } from '../../shared/text/events.ts';
 import { logError } from '../../shared/text/log.ts';
 import { gateOf } from '../../shared/objects/address.ts';
 import { randomBase62 } from '../../shared/crypto/random.ts';
 import type { CountedChange } from '../rules/replies.ts';
-import { type FeedStatements, feedStatements, toFeedRead } from '../home/source.ts';
+import { type FeedStatements, feedStatements, toFeedRead } from '../feed/read.ts';
+import { type Change, insertChanges, type Statement } from '../feed/write.ts';
 import type { FeedPosition } from '../rules/rows.ts';
-
-type Statement = BatchItem<'sqlite'>;
-
-/** A row that the account's gate must read again, or an event that it must forward. */
-export interface Change {
-  kind: (typeof FEED_KINDS)[number];
-  ref: string;
-  payload?: WebhookEvent;
-}
-
-/** A feed row for an event, to be committed together with its cause. */
-export const eventChange = (event: WebhookEvent): Change => ({
-  kind: 'event',
-  ref: event.id,
-  payload: event,
-});
-
-/** Inserts feed rows. They are sent as JSON, because D1 binds at most 100 values. */
-const insertChanges = ({ db, accountId }: Ctx, changes: Change[]) =>
-  jsonChunks(changes).map((json) =>
-    db.insert(feed).select(sql`
-      ${selectRow(feed, { ...jsonValues('kind', 'ref', 'payload'), seq: null, accountId, createdAt: Date.now() })}
-      FROM json_each(${json})`),
-  );
 
 const ATTEMPTS = 3;
 
@@ -57,7 +29,7 @@ const untilSeen = async ({ accountId }: Ctx, work: () => Promise<void>): Promise
 export const pull = (ctx: Ctx): Promise<void> =>
   untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull());
 
-/** Arms the gate's alarm, and counts the call if an API key makes it. Throws if the usage limit is reached. */
+/** Lets the gate look for the change, and reserves the call if an API key makes it. Throws if the usage limit is reached. */
 const announce = async (
   { env, accountId, key }: Ctx,
   token: string,

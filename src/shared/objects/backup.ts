@@ -1,3 +1,4 @@
+import type { ObjectContext } from './context.ts';
 import { openDisk, type TableRows } from './disk.ts';
 
 // Copies what a Durable Object owns out of it and in again. Rows that come in are staged in tables of their own, so that a
@@ -43,16 +44,13 @@ export interface BackupReply {
   restoredId?: string | null;
 }
 
-interface Parts {
-  ctx: DurableObjectState;
+interface Owned {
   /** The version of the object's tables. */
   steps: number;
   /** Tables that are no part of the backup, because the object can read their rows again. */
   copies?: readonly string[];
   /** Names of stored values that belong to this object alone. */
   own?: readonly string[];
-  /** Runs before the first page is read. */
-  beforeRead?: () => void;
   /** Runs after the rows were replaced, in the same transaction. */
   onRestored?: () => void;
 }
@@ -67,7 +65,10 @@ const ALARM_MS = 1_000;
 
 const quote = (name: string) => `"${name}"`;
 
-export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRestored }: Parts) => {
+export const openBackup = (
+  { ctx, journal, alarm }: ObjectContext,
+  { steps, copies = [], own = [], onRestored }: Owned,
+) => {
   const { storage } = ctx;
   const { sql, kv } = storage;
   const disk = openDisk(sql);
@@ -84,7 +85,7 @@ export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRe
     if (stepsThen !== steps) return { refused: 'other_release' };
     // A repeat of a restore finds its own rows.
     if (!replaces && !isEmpty() && kv.get(RESTORED_ID) !== id) return { refused: 'not_empty' };
-    storage.transactionSync(() => {
+    journal.write(() => {
       dropStaged();
       for (const name of tables())
         sql.exec(`CREATE TABLE ${quote(STAGED + name)} AS SELECT * FROM ${quote(name)} WHERE 0`);
@@ -94,7 +95,7 @@ export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRe
   };
 
   const stage = (part: BackupPart): BackupReply => {
-    storage.transactionSync(() => {
+    journal.write(() => {
       if (part.type === 'rows') return disk.write({ ...part, table: STAGED + part.table, gone: [] });
       for (const [name, value] of part.values)
         sql.exec(`INSERT INTO ${STAGED}values VALUES (?, ?)`, name, JSON.stringify(value));
@@ -103,7 +104,7 @@ export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRe
   };
 
   const replaceRows = (id: string) =>
-    storage.transactionSync(() => {
+    journal.write(() => {
       for (const name of tables()) {
         sql.exec(`DELETE FROM ${quote(name)}`);
         sql.exec(`INSERT OR REPLACE INTO ${quote(name)} SELECT * FROM ${quote(STAGED + name)}`);
@@ -120,7 +121,8 @@ export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRe
 
   /** Returns the next rows of what the object owns. The values beside the tables come last. */
   const read = (cursor: BackupCursor | null): BackupPage => {
-    if (!cursor) beforeRead?.();
+    // Writes what the object still has in memory.
+    if (!cursor) journal.change(() => {});
     const names = tables();
     const table = cursor ? cursor.table : (names[0] ?? '');
     const position = names.indexOf(table);
@@ -135,7 +137,7 @@ export const openBackup = ({ ctx, steps, copies = [], own = [], beforeRead, onRe
   const commit = (id: string): Promise<never> =>
     ctx.blockConcurrencyWhile(async () => {
       replaceRows(id);
-      await storage.setAlarm(Date.now() + ALARM_MS);
+      await alarm.arm(Date.now() + ALARM_MS);
       await storage.sync();
       // What is in memory must not be written over the restored rows.
       ctx.abort('The object restarts with the restored rows.');

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mayKeep, needsAck, whoMustAck } from '../../../src/gate/rules/acks.ts';
+import { mayKeep, needsAck, whoMustAck } from '../../../src/gate/rules/messages.ts';
 import {
   type Escrow,
   exposure,

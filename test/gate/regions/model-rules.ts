@@ -1,4 +1,4 @@
-import * as acks from '../../../src/gate/rules/acks.ts';
+import * as acks from '../../../src/gate/rules/messages.ts';
 import * as escrow from '../../../src/gate/rules/escrow.ts';
 import * as lease from '../../../src/gate/rules/lease.ts';
 import * as messages from '../../../src/gate/rules/messages.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { calendarMonth } from '../../../src/gate/rules/period.ts';
+import { calendarMonth } from '../../../src/gate/rules/usage.ts';
 import { type Escrow, unspent } from '../../../src/gate/rules/escrow.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import type { Report } from '../../../src/gate/rules/messages.ts';

@@ -1,19 +1,13 @@
 import { coalesce } from '../../shared/objects/coalesce.ts';
 import type { Region } from '../../shared/rules/regions.ts';
-import { type LeasedBranch, whoMustAck } from '../rules/acks.ts';
+import { whoMustAck } from '../rules/messages.ts';
+import type { KnownBranches } from './known-branches.ts';
 
 /** A branch that hasn't answered by then is told again. */
 const TELL_MS = 2_000;
 const RETRY_MS = 500;
 /** Longer than any round trip, and well below what a branch waits for home, because the call may come through a branch. */
 const RECALL_MS = 1_000;
-
-interface Parts {
-  branches: () => (LeasedBranch & { region: Region })[];
-  /** The last revision before this start. */
-  revision: number;
-  tell: (region: Region, isRecall: boolean) => Promise<void>;
-}
 
 /** Waits until `work` is done, but no longer than `ms`. Fails only if `work` fails. */
 const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
@@ -26,8 +20,15 @@ const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
   }
 };
 
-/** Lets changes wait until no branch can answer from the state before them. */
-export const openWaiting = ({ branches, revision, tell }: Parts) => {
+/**
+ * Tells branches what has changed, and lets changes wait until no branch can answer from the state before them. `revision` is
+ * the last one before this start. `tell` sends a branch everything once, and fails if it isn't heard.
+ */
+export const openTelling = (
+  known: Pick<KnownBranches, 'all'>,
+  revision: number,
+  tell: (region: Region, isRecall: boolean) => Promise<void>,
+) => {
   /**
    * The last revision that no branch may miss. A request waits for it even if another one has applied the change, and after a
    * restart, even if the change was applied before.
@@ -72,7 +73,7 @@ export const openWaiting = ({ branches, revision, tell }: Parts) => {
       const through = barrier;
       for (;;) {
         const nowMs = Date.now();
-        const missing = whoMustAck(branches(), through, nowMs);
+        const missing = whoMustAck(known.all(), through, nowMs);
         if (missing.length === 0) return;
         const leaseEndMs = Math.min(...missing.map(({ leasedUntilMs }) => leasedUntilMs));
         await atMost(
@@ -86,7 +87,7 @@ export const openWaiting = ({ branches, revision, tell }: Parts) => {
     recall: async (regions: Region[]): Promise<void> => {
       const nowMs = Date.now();
       const leased = new Set<Region>();
-      for (const { region, leasedUntilMs } of branches()) if (nowMs < leasedUntilMs) leased.add(region);
+      for (const { region, leasedUntilMs } of known.all()) if (nowMs < leasedUntilMs) leased.add(region);
       for (const region of regions) recalls.add(region);
       const told = regions.map((region) => ({ region, answer: tellSoon(region) }));
       const awaited = told.filter(({ region }) => leased.has(region));

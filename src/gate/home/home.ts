@@ -1,0 +1,97 @@
+import { databaseOf } from '../../db/client.ts';
+import { openStateReport, USUAL } from '../../db/object-state.ts';
+import { FIRST_EPOCH } from '../../shared/objects/address.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
+import type { StoredPlace } from '../moving/place.ts';
+import { openAdmission } from '../object/admission.ts';
+import { openAnswers } from '../object/answers.ts';
+import { openRelay } from '../object/outgoing.ts';
+import { seatRef } from '../rules/near.ts';
+import { openApplications } from './applications.ts';
+import { openHomeBranches } from './branches.ts';
+import { openCalls } from './calls.ts';
+import { openCatchUp } from './catch-up.ts';
+import { openChanges } from './changes.ts';
+import { openSellerCalls } from './seller-calls.ts';
+import { openStatistics } from './statistics.ts';
+import { openHomeStore } from './store.ts';
+import { openTraces } from './traces.ts';
+import { openHomeUsage } from './usage.ts';
+
+/** Opens the account's home on the object's storage. Each part has what the parts before it have. */
+export const openHome = (object: ObjectContext, place: StoredPlace) => {
+  const { ctx, env, accountId, journal, alarm } = object;
+  const { epoch } = place;
+  const movedTo = epoch > FIRST_EPOCH ? { epoch } : {};
+  const store = openHomeStore(object);
+  const { copy, ledger, activations, outgoing } = store;
+  const relay = openRelay(object, outgoing);
+  const usage = openHomeUsage(store);
+  const branches = openHomeBranches(object, store, usage, relay, place);
+  const admission = openAdmission(copy, branches.homeShare);
+  const catchUp = openCatchUp(object, store, usage, branches, admission);
+  const changes = openChanges(object, store, usage, branches, catchUp, relay);
+  const applications = openApplications({
+    ctx,
+    copy,
+    activations,
+    outgoing,
+    logSeat: ({ licenseKey }, fingerprint, isTaken) =>
+      branches.log([{ kind: 'seat', ref: seatRef(licenseKey, fingerprint), isNew: isTaken }]),
+  });
+  const answerNow = openAnswers({
+    copy,
+    ledger,
+    admission,
+    usageAt: usage.at,
+    noteUsage: usage.note,
+    applications,
+    relay,
+  });
+  const { ensureKnown } = catchUp;
+
+  /** A new gate reads its account first. */
+  const ensureAccount = async () => {
+    if (!copy.account()) await catchUp.pull();
+  };
+
+  const reportState = openStateReport({
+    kv: ctx.storage.kv,
+    db: () => databaseOf(env, accountId),
+    accountId,
+    object: 'gate',
+  });
+  alarm.add({
+    failure: 'gate_alarm_failed',
+    dueMs: () => null,
+    run: () => reportState({ ...USUAL, loading: copy.loadPosition() === null ? 0 : 1 }),
+    isLast: true,
+  });
+
+  return {
+    movedTo,
+    branches,
+    changes,
+    calls: openCalls(object, store, admission, applications, answerNow, usage, branches, catchUp, movedTo),
+    seller: openSellerCalls({
+      copy,
+      activations,
+      applications,
+      branches,
+      ensureKnown,
+      commit: journal.commit,
+    }),
+    statistics: openStatistics(store, usage),
+    eraseTraces: openTraces(object, place, store, branches, catchUp, relay),
+
+    ensureAccount,
+    isLoading: () => copy.loadPosition() !== null,
+    pull: changes.pull,
+    homeRegion: async () => {
+      await ensureAccount();
+      return copy.account()?.homeRegion ?? null;
+    },
+  };
+};
+
+export type Home = ReturnType<typeof openHome>;

@@ -1,0 +1,95 @@
+import { newEvent } from '../../shared/text/events.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import {
+  escrowOf,
+  exposure,
+  isRecallable,
+  newEscrow,
+  type Quota,
+  remaining,
+  usedByOthers,
+} from '../rules/escrow.ts';
+import { limitAt, type Usage, type UsageAt } from '../rules/usage.ts';
+import type { Reservation } from './announced.ts';
+import type { HomeStore } from './store.ts';
+
+/** Below the first percentage, a counted call costs one comparison. */
+const FIRST_PERCENT = 80;
+
+/** The usage limit as home sees it: what it has counted and reserved itself, and what its branches hold. */
+export const openHomeUsage = ({ copy, ledger, outgoing, announced, branches }: HomeStore) => {
+  const { records } = branches;
+
+  const quotaOf = (startMs: number, limit: number): Quota => ({
+    limit,
+    counted: ledger.periodUsage(startMs) + announced.reserved(startMs),
+    escrows: [...records.values()].map(({ escrows }) => escrowOf(escrows, startMs) ?? newEscrow(startMs)),
+  });
+
+  /** Returns a branch's escrow among those of the quota. */
+  const escrowIn = ({ escrows }: Quota, region: Region) => escrows[[...records.keys()].indexOf(region)];
+
+  /**
+   * `api_usage` goes back within a region if the Worker turns from a branch to home before the branch has reported its last
+   * calls: by those since its last renewal or forward, never by more than it was granted. The next report makes up for it.
+   */
+  const at: UsageAt = (nowMs) => {
+    const account = copy.account();
+    if (!account) throw new Error('The gate has no copy of its account.');
+    const { apiLimit, period } = limitAt(account, nowMs);
+    const quota = quotaOf(period.startMs, apiLimit);
+    return { apiLimit, period, apiUsage: usedByOthers(quota, undefined), remaining: remaining(quota) };
+  };
+
+  /** Queues `usage.threshold` when a counted call has reached 80% or 100% of the limit, once in a period. */
+  const note = ({ apiUsage, apiLimit, period }: Usage, nowMs: number): void => {
+    if (apiUsage * 100 < apiLimit * FIRST_PERCENT) return;
+    const percent = apiUsage < apiLimit ? FIRST_PERCENT : 100;
+    const account = copy.account();
+    if (!account || !ledger.noteThreshold(period.startMs, percent, nowMs)) return;
+    const fields = { percent, api_usage: apiUsage, api_limit: apiLimit, customer_email: account.email };
+    outgoing.add(newEvent('usage.threshold', nowMs, fields));
+  };
+
+  return {
+    at,
+    note,
+    quotaOf,
+    escrowIn,
+
+    /** Counts calls whose changes were committed, in the period and on the day in which they were reserved. */
+    countReserved: (reservations: Reservation[]): void => {
+      const nowMs = Date.now();
+      for (const { call, periodStartMs, atMs } of reservations) {
+        ledger.count(call, periodStartMs, atMs);
+        if (!copy.account()) continue;
+        const usage = at(nowMs);
+        // Other calls that are reserved are noted in their turn.
+        const apiUsage = usage.apiUsage - announced.reserved(usage.period.startMs);
+        note({ ...usage, apiUsage }, nowMs);
+      }
+    },
+
+    /** What home and the other branches have counted in the present period. */
+    othersThan: (region: Region, nowMs: number) => {
+      const { startMs } = at(nowMs).period;
+      const quota = quotaOf(startMs, 0);
+      return { periodStartMs: startMs, calls: usedByOthers(quota, escrowIn(quota, region)) };
+    },
+
+    /** Calls that home must take for spent in a period, besides those that it has counted itself. */
+    exposureIn: (startMs: number): number =>
+      quotaOf(startMs, 0).escrows.reduce((sum, escrow) => sum + exposure(escrow), 0),
+
+    /** Returns the branches from which calls can be called back. */
+    recallable: (nowMs: number): Region[] => {
+      const { startMs } = at(nowMs).period;
+      return [...records].flatMap(([region, { escrows }]) => {
+        const escrow = escrowOf(escrows, startMs);
+        return escrow && isRecallable(escrow) ? [region] : [];
+      });
+    },
+  };
+};
+
+export type HomeUsage = ReturnType<typeof openHomeUsage>;
