@@ -88,7 +88,7 @@ const actionOf = (changes: Entry['changes'], { status }: Change['after']): Entry
   return changes.every(({ field }) => field === 'expires_at') ? 'renewed' : 'changed';
 };
 
-/** Derives the action from the fields that differ. Older rows also hold fields that kept their value. */
+/** Derives the action from the fields that differ. Early rows of version 0.1 also hold fields that kept their value. */
 export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
   const changes = HISTORY_FIELDS.filter((field) => differ(before[field], after[field])).map((field) => ({
     field,

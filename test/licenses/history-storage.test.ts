@@ -17,7 +17,7 @@ const storedChanges = async (license: Json) => {
   }));
 };
 
-/** Stores changes as a release without a limit left them. */
+/** Stores changes as a service without a limit left them. */
 const addOldChanges = (ada: Customer, license: Json, count: number) =>
   accountsD1
     .prepare(

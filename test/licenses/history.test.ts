@@ -164,7 +164,7 @@ test('parallel edits of different fields each record exactly what they overwrote
   }
 });
 
-test('history rows that the former trigger wrote, with every field, are returned like newer rows', async () => {
+test('history rows that hold every field, as early ones of version 0.1, are returned like newer rows', async () => {
   const ada = await signUp();
   const license = await ada.createLicense();
   const before = {

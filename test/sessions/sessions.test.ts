@@ -88,7 +88,7 @@ test('only a sign-in from an unknown browser sends an email, and neither the fir
   expect(text).toMatch(/Browser: Firefox on Linux\nIP address: 192\.0\.2\.10/);
   await login(ada, { cookie: `__Host-browser=${work.browser}` });
 
-  // An account from before browsers were remembered.
+  // An account that remembers no browser.
   const old = await register();
   await firstD1.prepare('DELETE FROM known_browsers WHERE account_id = ?').bind(old.accountId).run();
   const first = await login(old);

@@ -144,7 +144,7 @@ test('a login that fails with a server error counts as neither failure nor succe
   expect((await login(email, PASSWORD)).status).toBe(200);
 });
 
-test('a count that the previous release stored still refuses logins', async () => {
+test('a count that v0.1.0 stored still refuses logins', async () => {
   const email = await insertQuickAccount();
   await login(email, WRONG_PASSWORD);
   const update = 'UPDATE throttles SET attempts = 10 WHERE bucket = ?';
