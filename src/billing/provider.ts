@@ -1,11 +1,9 @@
 import type { PROVIDERS } from '../db/schema.ts';
-import type { PAID_PLANS } from '../shared/rules/plans.ts';
+import type { PaidPlan } from '../shared/rules/plans.ts';
 
 // The interface of a payment provider. The rest of the billing code works with any provider.
 
 export type ProviderName = (typeof PROVIDERS)[number];
-
-type PaidPlan = (typeof PAID_PLANS)[number];
 
 export interface Checkout {
   paymentId: string;

@@ -3,7 +3,13 @@ import { pull } from '../gate/worker/feed.ts';
 import { random16Bits } from '../shared/crypto/random.ts';
 import type { BatchLine, Import } from './import-state.ts';
 import { importSeats } from './seats.ts';
-import { type Outcome, planLicense, type PlannedLicense, type PlannedProduct, planProduct } from './plan.ts';
+import {
+  type LineOutcome,
+  planLicense,
+  type PlannedLicense,
+  type PlannedProduct,
+  planProduct,
+} from './plan.ts';
 import { auditDetails } from './schemas.ts';
 import { commitPlan, lookUp } from './store.ts';
 import { importWebhook } from './webhooks.ts';
@@ -60,7 +66,7 @@ const plan = async ({ ctx, options, assumed }: Import, lines: BatchLine[], ids: 
     room: found.productRoom - assumed.products.values().filter(isNew).toArray().length,
     nowMs,
   };
-  const outcomes = lines.map((line): Outcome | null => {
+  const outcomes = lines.map((line): LineOutcome | null => {
     if (line.type === 'product') return planProduct(products, line.value, options, productFacts);
     if (line.type !== 'license') return null;
     const known = licenses.get(line.licenseKey);
@@ -75,7 +81,7 @@ const plan = async ({ ctx, options, assumed }: Import, lines: BatchLine[], ids: 
 };
 
 /** Plans and commits the batch's licenses and products. */
-const change = async (current: Import, lines: BatchLine[]): Promise<(Outcome | null)[]> => {
+const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome | null)[]> => {
   const { ctx, options, assumed } = current;
   const ids = new Map<string, string>();
   for (let attempt = 1; ; attempt++) {
@@ -104,10 +110,10 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(Outcome | n
 };
 
 /** Imports the lines of a batch, and returns an outcome for each. */
-export const importBatch = async (current: Import, lines: BatchLine[]): Promise<Outcome[]> => {
+export const importBatch = async (current: Import, lines: BatchLine[]): Promise<LineOutcome[]> => {
   const outcomes = await change(current, lines);
   const seats = await importSeats(current, lines);
-  const results: Outcome[] = [];
+  const results: LineOutcome[] = [];
   for (const [i, line] of lines.entries()) {
     if (line.type === 'failed') results.push({ error: line.error });
     else if (line.type === 'webhook') results.push(await importWebhook(current, line.value));

@@ -1,8 +1,8 @@
 import type { Ctx } from '../db/ctx.ts';
 import type { BatchLine, Import } from './import-state.ts';
 import { importBatch } from './batch.ts';
-import { type ImportFormat, type ReadLine, readLines } from './lines.ts';
-import type { Outcome } from './plan.ts';
+import { type ReadLine, readLines } from './lines.ts';
+import type { LineOutcome } from './plan.ts';
 import {
   type ImportOptions,
   type ImportResult,
@@ -15,6 +15,7 @@ import {
 import { createHmac } from 'node:crypto';
 import { settingsOf } from '../shared/config/settings.ts';
 import { licenseKeyOf } from '../shared/rules/license-key.ts';
+import type { ImportFormat } from '../shared/rules/import-lines.ts';
 
 /**
  * Chooses the keys of lines without a license key. The same line of the same account always gets the same key, so that
@@ -88,7 +89,7 @@ function* inBatches(input: ImportInput): Generator<Numbered[]> {
   if (batch.length > 0) yield batch;
 }
 
-const toAnswer = (line: number, outcome: Outcome) =>
+const toAnswer = (line: number, outcome: LineOutcome) =>
   'error' in outcome ? { line, result: 'failed' as const, error: outcome.error } : { line, ...outcome };
 
 /** Imports lines in batches. Yields the answers of each batch after its commit, and finally the totals. */

@@ -1,12 +1,10 @@
 import { firstRecord, readCsv } from '../shared/rules/csv.ts';
-import { readFields } from '../shared/rules/import-lines.ts';
+import { readFields, type ImportFormat } from '../shared/rules/import-lines.ts';
 
 // Splits the body of an import into lines.
 
 /** A line of the body: its value, or why it can't be read. */
 export type ReadLine = { line: number } & ({ value: unknown } | { problem: string });
-
-export type ImportFormat = 'ndjson' | 'csv';
 
 function* readNdjson(text: string): Generator<ReadLine> {
   let line = 0;

@@ -27,7 +27,7 @@ export interface PlannedProduct {
   after: Omit<ProductRow, 'accountId'>;
 }
 
-export type Outcome = { result: Exclude<ImportResult, 'failed'>; id?: string } | { error: LineError };
+export type LineOutcome = { result: Exclude<ImportResult, 'failed'>; id?: string } | { error: LineError };
 
 /** The accounts' facts that decide about new licenses. */
 export interface Facts {
@@ -37,7 +37,7 @@ export interface Facts {
   termsOf: (product: string | null | undefined) => ProductTerms;
 }
 
-const refuse = (code: string, message: string): Outcome => ({ error: { code, message } });
+const refuse = (code: string, message: string): LineOutcome => ({ error: { code, message } });
 
 /** The last day, so many days after the license was created. */
 const lastDay = (createdAtMs: number, days: number | undefined): string | undefined =>
@@ -90,7 +90,7 @@ export const planLicense = (
   value: LicenseLine,
   { onConflict }: Pick<ImportOptions, 'onConflict'>,
   facts: Facts,
-): Outcome => {
+): LineOutcome => {
   const known = planned.get(licenseKey);
   if (!known) {
     const after = create(licenseKey, value, facts);
@@ -117,7 +117,7 @@ export const planProduct = (
   { code, name = null, terms, created_at }: ProductLine,
   { onConflict }: Pick<ImportOptions, 'onConflict'>,
   facts: { room: number; nowMs: number },
-): Outcome => {
+): LineOutcome => {
   const known = planned.get(code);
   const fields = { name, terms: toProductTerms(terms) };
   if (!known) {

@@ -8,8 +8,9 @@ import { AppError } from '../shared/app-error.ts';
 import { type Body, MAX_IMPORT_BYTES, readBody } from './body.ts';
 import { exportLines } from './export.ts';
 import { importLines } from './import.ts';
-import { type ImportFormat, readHeader } from './lines.ts';
+import { readHeader } from './lines.ts';
 import { exportBody, importBody, importFile, importQuery, unknownColumns } from './schemas.ts';
+import type { ImportFormat } from '../shared/rules/import-lines.ts';
 
 const FORMATS: [pattern: RegExp, format: ImportFormat][] = [
   [/^text\/csv\s*(?:;|$)/i, 'csv'],

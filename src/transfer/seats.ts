@@ -3,7 +3,7 @@ import type { ImportedSeat, ImportedSeatResult } from '../gate/rules/seller-type
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import type { BatchLine, Import } from './import-state.ts';
-import type { Outcome } from './plan.ts';
+import type { LineOutcome } from './plan.ts';
 import { type ActivationLine, auditDetails } from './schemas.ts';
 
 const toSeat = (value: ActivationLine): ImportedSeat => {
@@ -25,7 +25,7 @@ const toSeat = (value: ActivationLine): ImportedSeat => {
   };
 };
 
-const OUTCOMES: Record<ImportedSeatResult, Outcome> = {
+const OUTCOMES: Record<ImportedSeatResult, LineOutcome> = {
   created: { result: 'created' },
   unchanged: { result: 'unchanged' },
   skipped: { result: 'skipped' },
@@ -50,7 +50,10 @@ const sendSeats = async (current: Import, values: ActivationLine[]): Promise<Imp
 };
 
 /** Adds the machines of the activation lines to the account's gate, with one call. */
-export const importSeats = async (current: Import, lines: BatchLine[]): Promise<Map<BatchLine, Outcome>> => {
+export const importSeats = async (
+  current: Import,
+  lines: BatchLine[],
+): Promise<Map<BatchLine, LineOutcome>> => {
   const found = lines.flatMap((line) => (line.type === 'activation' ? [{ line, value: line.value }] : []));
   // A dry run has not created these licenses, so the gate doesn't know them.
   const isAssumed = ({ value }: { value: ActivationLine }) =>

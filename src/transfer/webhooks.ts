@@ -3,10 +3,10 @@ import { AppError, type ErrorDetail } from '../shared/app-error.ts';
 import { MAX_ENDPOINTS } from '../shared/rules/webhooks.ts';
 import { createEndpoint, listAllEndpoints } from '../webhooks/endpoints.ts';
 import type { Import, KnownWebhook } from './import-state.ts';
-import type { Outcome } from './plan.ts';
+import type { LineOutcome } from './plan.ts';
 import type { WebhookLine } from './schemas.ts';
 
-const invalid = (details: ErrorDetail[] = []): Outcome => ({
+const invalid = (details: ErrorDetail[] = []): LineOutcome => ({
   error: { code: 'invalid_request', message: 'Invalid Request', details },
 });
 
@@ -14,7 +14,7 @@ const invalid = (details: ErrorDetail[] = []): Outcome => ({
 export const importWebhook = async (
   current: Import,
   { url, events = null, description = null }: WebhookLine,
-): Promise<Outcome> => {
+): Promise<LineOutcome> => {
   const { ctx, options, serviceHost } = current;
   // Read once for all lines, because Cloudflare limits the calls of a request.
   current.webhooks ??= await listAllEndpoints(ctx);

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CliError } from './failure.ts';
 
-export interface Config {
+export interface CliConfig {
   url?: string;
   api_key?: string;
 }
@@ -32,7 +32,7 @@ const readText = async (path: string): Promise<string> => {
 };
 
 /** Returns the stored configuration, which is empty before `latchkey login`. */
-export const readConfig = async (path = configPath()): Promise<Config> => {
+export const readConfig = async (path = configPath()): Promise<CliConfig> => {
   const text = await readText(path);
   try {
     const { url, api_key } = JSON.parse(text) as Record<string, unknown>;
@@ -47,7 +47,7 @@ export const readConfig = async (path = configPath()): Promise<Config> => {
 };
 
 /** Writes a file that only the user can read. */
-export const writeConfig = async (config: Config, path = configPath()): Promise<void> => {
+export const writeConfig = async (config: CliConfig, path = configPath()): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   try {

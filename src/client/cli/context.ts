@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api/client.ts';
-import { type Config, readConfig } from './config.ts';
+import { type CliConfig, readConfig } from './config.ts';
 import { answer, connect } from './connection.ts';
 import { CliError } from './failure.ts';
 import type { Output } from './output.ts';
@@ -12,7 +12,7 @@ export const toOrigin = (text: string): string => {
 
 /** What a command works with. The configuration is only read if the command needs it. */
 export const createContext = (out: Output) => {
-  const settings = async (): Promise<Config> => {
+  const settings = async (): Promise<CliConfig> => {
     const { LATCHKEY_URL, LATCHKEY_API_KEY } = process.env;
     const stored = LATCHKEY_URL && LATCHKEY_API_KEY ? {} : await readConfig();
     const url = LATCHKEY_URL || stored.url;

@@ -4,6 +4,8 @@ import { JSON_FIELDS } from './license-fields.ts';
 
 // Reads the records of a file to import. The service, the dashboard and the CLI read them in the same way.
 
+export type ImportFormat = 'csv' | 'ndjson';
+
 /** The fields of a line, by name. */
 export type Fields = Record<string, unknown>;
 

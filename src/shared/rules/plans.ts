@@ -15,6 +15,7 @@ export const PLAN_NAMES = ['free', 'pro', 'scale'] as const;
 export type PlanName = (typeof PLAN_NAMES)[number];
 
 export const PAID_PLANS = ['pro', 'scale'] as const;
+export type PaidPlan = (typeof PAID_PLANS)[number];
 
 export const CURRENCY = 'usd';
 

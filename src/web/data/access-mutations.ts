@@ -21,11 +21,11 @@ export const register = mutationOptions({
 });
 
 /** A user with two-factor authentication has to answer this challenge with a code. */
-export interface Challenge {
+export interface TwoFactorChallenge {
   challenge: string;
 }
 
-const readChallenge = (error: unknown): Challenge => {
+const readChallenge = (error: unknown): TwoFactorChallenge => {
   if (!(error instanceof ApiError) || error.code !== 'two_factor_required') throw error;
   return { challenge: error.details.find(({ path }) => path === 'challenge')?.message ?? '' };
 };

@@ -1,5 +1,5 @@
-import { type Fields, openDryRun } from '../../shared/rules/import-lines.ts';
-import { type FileLine, type ImportFormat, type Part, partsOf } from '../lib/import-parts.ts';
+import { type Fields, openDryRun, type ImportFormat } from '../../shared/rules/import-lines.ts';
+import { type FileLine, type FilePart, partsOf } from '../lib/import-parts.ts';
 import { checked } from './client.ts';
 import { ApiError, unreachable } from './error.ts';
 
@@ -59,7 +59,7 @@ const readAnswer = async (response: Response): Promise<AnswerLine[]> => {
 /** Sends a part, and sends it again if the answer is lost. The service then ends in the same state. */
 const sendPart = async (
   { format, onConflict, isDryRun, hasEvents }: ImportRequest,
-  { body }: Part,
+  { body }: FilePart,
   signal: AbortSignal,
 ): Promise<AnswerLine[]> => {
   const query = new URLSearchParams({

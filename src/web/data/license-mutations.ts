@@ -2,7 +2,7 @@ import { type MutationFunctionContext, mutationOptions } from '@tanstack/react-q
 import { type ApplicationCall, sendCall } from './application-call.ts';
 import { api, call, type JsonOf } from './client.ts';
 import { ApiError, invalidField, reword } from './error.ts';
-import { type License, licenseQuery, productQuery } from './queries.ts';
+import { type LicenseBody, licenseQuery, productQuery } from './queries.ts';
 
 // The mutations of licenses and products. `meta.invalidates` names the queries that are fetched again afterwards.
 
@@ -38,7 +38,7 @@ export const createLicense = mutationOptions({
   meta: { invalidates: ['licenses', 'dashboard', 'progress', 'onboarding'] },
 });
 
-const changeLicense = <Variables = void>(id: string, send: (variables: Variables) => Promise<License>) =>
+const changeLicense = <Variables = void>(id: string, send: (variables: Variables) => Promise<LicenseBody>) =>
   mutationOptions({
     mutationFn: async (variables: Variables, { client }: MutationFunctionContext) => {
       const { queryKey } = licenseQuery(id);

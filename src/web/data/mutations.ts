@@ -1,6 +1,6 @@
 import { mutationOptions, type QueryClient } from '@tanstack/react-query';
 import { api, call, type JsonOf } from './client.ts';
-import { type Delivery, deliveriesQuery, deliveryQuery } from './queries.ts';
+import { type DeliveryBody, deliveriesQuery, deliveryQuery } from './queries.ts';
 
 // The dashboard's mutations of API keys, webhooks, regions and billing. `meta.invalidates` names the queries that are fetched
 // again afterwards.
@@ -71,10 +71,10 @@ export const deleteWebhook = (id: string) =>
 export const rotateSecret = (id: string) =>
   mutationOptions({ mutationFn: () => call(webhookApi['rotate-secret'].$post({ param: { id } })) });
 
-const isNewest = ({ id }: Delivery, [first]: Delivery[]) => first === undefined || id > first.id;
+const isNewest = ({ id }: DeliveryBody, [first]: DeliveryBody[]) => first === undefined || id > first.id;
 
 /** Stores a delivery that the API just returned in the cached list and in its own query. */
-const storeDelivery = async (client: QueryClient, webhookId: string, delivery: Delivery) => {
+const storeDelivery = async (client: QueryClient, webhookId: string, delivery: DeliveryBody) => {
   const { queryKey } = deliveriesQuery(webhookId);
   await client.cancelQueries({ queryKey });
   client.setQueryData(queryKey, (list) => {

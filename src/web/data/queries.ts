@@ -27,22 +27,24 @@ export type QueryRoot =
 
 export type Account = InferResponseType<typeof api.account.$get>;
 export type Dashboard = InferResponseType<typeof api.dashboard.$get>;
-export type Progress = InferResponseType<(typeof api)['developer-progress']['$get']>;
-export type License = InferResponseType<(typeof api.v1.licenses)[':id']['$get']>;
+export type ProgressBody = InferResponseType<(typeof api)['developer-progress']['$get']>;
+export type LicenseBody = InferResponseType<(typeof api.v1.licenses)[':id']['$get']>;
 export type LicenseChange = InferResponseType<
   (typeof api.v1.licenses)[':id']['history']['$get']
 >['data'][number];
-export type Activation = InferResponseType<
+export type ActivationBody = InferResponseType<
   (typeof api.v1.licenses)[':id']['activations']['$get']
 >['data'][number];
-export type SeatChange = InferResponseType<
+export type SeatChangeBody = InferResponseType<
   (typeof api.v1.licenses)[':id']['seat-history']['$get']
 >['data'][number];
 export type Product = InferResponseType<(typeof api.v1.products)[':code']['$get']>;
 export type ApiKey = InferResponseType<(typeof api)['api-keys']['$get']>['data'][number];
 export type Webhook = InferResponseType<typeof api.webhooks.$get>['data'][number];
 export type RevealedWebhook = InferResponseType<(typeof api.webhooks)[':id']['$get']>;
-export type Delivery = InferResponseType<(typeof api.webhooks)[':id']['deliveries']['$get']>['data'][number];
+export type DeliveryBody = InferResponseType<
+  (typeof api.webhooks)[':id']['deliveries']['$get']
+>['data'][number];
 export type Regions = InferResponseType<typeof api.regions.$get>;
 export type Billing = InferResponseType<typeof api.billing.$get>;
 
@@ -223,7 +225,7 @@ export const deliveryQuery = (id: string, deliveryId: string) =>
       let cursor: string | null = null;
       do {
         const query = { limit: '100', ...cursorOf(cursor) };
-        const page: { data: Delivery[]; next_cursor: string | null } = await call(
+        const page: { data: DeliveryBody[]; next_cursor: string | null } = await call(
           api.webhooks[':id'].deliveries.$get({ param: { id }, query }, { init: { signal } }),
         );
         const match = page.data.find((delivery) => delivery.id === deliveryId);

@@ -6,7 +6,7 @@ import { cursorOf, PAGE, paged } from './queries.ts';
 
 // The queries of the settings and the sign-in pages.
 
-export type Session = InferResponseType<typeof api.sessions.$get>['data'][number];
+export type SessionBody = InferResponseType<typeof api.sessions.$get>['data'][number];
 type AuditPage = InferResponseType<(typeof api)['audit-log']['$get']>;
 export type AuditEntry = AuditPage['data'][number];
 

@@ -1,9 +1,7 @@
 import { firstRecord } from '../../shared/rules/csv.ts';
-import { type Fields, openCopies, readFields } from '../../shared/rules/import-lines.ts';
+import { type Fields, openCopies, readFields, type ImportFormat } from '../../shared/rules/import-lines.ts';
 
 // Splits a file of licenses into parts that an import accepts, without reading the whole file at once.
-
-export type ImportFormat = 'csv' | 'ndjson';
 
 /** A line of the file. In a CSV file, it can contain line breaks within quotes. */
 export interface FileLine {
@@ -12,7 +10,7 @@ export interface FileLine {
   text: string;
 }
 
-export interface Part {
+export interface FilePart {
   body: string;
   /** The header of a CSV file. */
   header: string | undefined;
@@ -103,7 +101,7 @@ const numberNdjson = (): Numbering => {
 const openParts = (format: ImportFormat) => {
   let header: string | undefined;
   let sent: { header?: string; numbered: Numbering } = { numbered: numberNdjson() };
-  return (lines: FileLine[], progress: number): Part => {
+  return (lines: FileLine[], progress: number): FilePart => {
     if (format === 'csv' && header === undefined) {
       header = lines.shift()?.text ?? '';
       sent = numberCsv(header);
@@ -145,7 +143,7 @@ export async function* partsOf(
   file: Blob,
   format: ImportFormat,
   partBytes = PART_BYTES,
-): AsyncGenerator<Part> {
+): AsyncGenerator<FilePart> {
   const decode = openDecoder();
   const toPart = openParts(format);
   let [rest, number] = ['', 1];

@@ -7,10 +7,10 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Choice, ChoiceGroup, Form } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import { limitText, PLAN_NAMES, planOf, type Subscription } from './plan-text.ts';
+import { limitText, PLAN_TITLES, planOf, type Subscription } from './plan-text.ts';
 
 const AtPeriodEnd = ({ subscription }: { subscription: Subscription }) => {
-  const name = PLAN_NAMES[subscription.plan];
+  const name = PLAN_TITLES[subscription.plan];
   const isPaid = subscription.status === 'active';
   return (
     <Choice
@@ -86,7 +86,7 @@ export const CancelSubscription = ({
   onCanceled: () => void;
   onClose: () => void;
 }) => {
-  const name = PLAN_NAMES[subscription.plan];
+  const name = PLAN_TITLES[subscription.plan];
   const isCanceled = subscription.status === 'cancelled';
   return (
     <Dialog

@@ -9,7 +9,7 @@ import {
 } from '../../data/queries.ts';
 import { formatMoney } from '../../lib/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { PLAN_NAMES, limitText, planOf } from './plan-text.ts';
+import { PLAN_TITLES, limitText, planOf } from './plan-text.ts';
 import { CircleAlert, CircleCheck, CircleMinus, Clock, X } from 'lucide-react';
 import { cx } from '../../ui/cx.ts';
 
@@ -85,7 +85,9 @@ const paidNotice = (
   const isCurrent = billing.plan === plan;
   return {
     kind: 'good',
-    title: isCurrent ? `You’re on ${PLAN_NAMES[plan]}` : `Your payment for ${PLAN_NAMES[plan]} is confirmed`,
+    title: isCurrent
+      ? `You’re on ${PLAN_TITLES[plan]}`
+      : `Your payment for ${PLAN_TITLES[plan]} is confirmed`,
     text: `You paid ${formatMoney(amount, currency)}.${isCurrent && limits ? ` Your plan includes ${limitText(limits)}.` : ''}`,
   };
 };

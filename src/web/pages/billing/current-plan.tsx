@@ -4,7 +4,7 @@ import { StateBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { PLAN_NAMES, type Subscription, planOf, priceText } from './plan-text.ts';
+import { PLAN_TITLES, type Subscription, planOf, priceText } from './plan-text.ts';
 import { useQuery } from '@tanstack/react-query';
 import { Meter } from '../../ui/meter.tsx';
 import { CircleAlert, CircleMinus } from 'lucide-react';
@@ -37,7 +37,7 @@ const Message = ({
 const SubscriptionNotice = ({ billing }: { billing: Billing }) => {
   const { plan, subscription } = billing;
   if (!subscription || subscription.status === 'active') return null;
-  const name = PLAN_NAMES[subscription.plan];
+  const name = PLAN_TITLES[subscription.plan];
   if (subscription.status === 'cancelled') {
     const end = formatDate(subscription.ends_at ?? subscription.period_end);
     return (
@@ -121,7 +121,7 @@ const Head = ({ billing, onCancel }: { billing: Billing; onCancel: () => void })
     <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
       <div className="min-w-0">
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-2xl font-semibold tracking-tight">
-          {PLAN_NAMES[name]}
+          {PLAN_TITLES[name]}
           {badge && (
             <span className="flex text-xs tracking-normal">
               <StateBadge tone={badge.tone}>{badge.label}</StateBadge>

@@ -9,7 +9,7 @@ import { Empty } from '../../ui/notice.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Tip } from '../../ui/tip.tsx';
-import { PLAN_NAMES } from './plan-text.ts';
+import { PLAN_TITLES } from './plan-text.ts';
 
 type Payment = Billing['payments'][number];
 
@@ -49,7 +49,7 @@ const Row = ({ payment }: { payment: Payment }) => {
           </time>
         </Tip>
       </Td>
-      <Td className={NARROW}>{PLAN_NAMES[plan]}</Td>
+      <Td className={NARROW}>{PLAN_TITLES[plan]}</Td>
       <Td className={cx('nums text-right', NARROW, status !== 'paid' && 'text-muted')}>
         {formatMoney(amount, currency)}
       </Td>

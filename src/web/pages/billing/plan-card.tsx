@@ -5,7 +5,7 @@ import { formatCount, formatMoney } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { PLAN_NAMES, type Plan } from './plan-text.ts';
+import { PLAN_TITLES, type OfferedPlan } from './plan-text.ts';
 
 // A subgrid aligns the buttons of all cards.
 const CARD =
@@ -25,7 +25,7 @@ export const PlanCard = ({
   hasOwnLabel,
   children,
 }: {
-  plan: Plan;
+  plan: OfferedPlan;
   isCurrent: boolean;
   /** Whether `children` already say that this is the current plan. */
   hasOwnLabel: boolean;
@@ -42,7 +42,7 @@ export const PlanCard = ({
       <div>
         <div className="flex items-center justify-between gap-2">
           <h3 id={id} className="font-medium">
-            {PLAN_NAMES[plan.plan]}
+            {PLAN_TITLES[plan.plan]}
           </h3>
           {isCurrent && !hasOwnLabel && <Badge tone="brass">Current plan</Badge>}
         </div>

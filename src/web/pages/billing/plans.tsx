@@ -7,7 +7,8 @@ import { Button } from '../../ui/button.tsx';
 import { RequestId } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { PlanCard, PlanCardSkeleton } from './plan-card.tsx';
-import { PLAN_NAMES, type PaidPlan, type PlanName } from './plan-text.ts';
+import type { PaidPlan, PlanName } from '../../../shared/rules/plans.ts';
+import { PLAN_TITLES } from './plan-text.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { startCheckout } from '../../data/mutations.ts';
 
@@ -53,15 +54,15 @@ const CheckoutError = ({ error }: { error: unknown }) => (
 
 const hintOf = ({ subscription }: Billing): string =>
   subscription
-    ? `Changing plans ends ${PLAN_NAMES[subscription.plan]} and starts a new month at the full price.`
+    ? `Changing plans ends ${PLAN_TITLES[subscription.plan]} and starts a new month at the full price.`
     : 'Billed monthly. Cancel anytime.';
 
 const checkoutLabel = ({ plan: current, subscription }: Billing, name: PlanName): string => {
   if (subscription?.plan !== name)
-    return `${current === 'free' ? 'Upgrade' : 'Switch'} to ${PLAN_NAMES[name]}`;
+    return `${current === 'free' ? 'Upgrade' : 'Switch'} to ${PLAN_TITLES[name]}`;
   return subscription.status === 'past_due'
-    ? `Pay for ${PLAN_NAMES[name]}`
-    : `Resubscribe to ${PLAN_NAMES[name]}`;
+    ? `Pay for ${PLAN_TITLES[name]}`
+    : `Resubscribe to ${PLAN_TITLES[name]}`;
 };
 
 /** Returns the plan whose button is highlighted. */

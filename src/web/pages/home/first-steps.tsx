@@ -1,7 +1,7 @@
 import { Check, ChevronDown } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { PLANS } from '../../../shared/rules/plans.ts';
-import type { Progress } from '../../data/queries.ts';
+import type { ProgressBody } from '../../data/queries.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -58,7 +58,7 @@ const FirstLicense = () => {
   );
 };
 
-type Step = Progress['steps'][number];
+type Step = ProgressBody['steps'][number];
 
 const Mark = ({ step, isNext }: { step: Step; isNext: boolean }) => (
   <span
@@ -116,7 +116,7 @@ export const FirstSteps = ({
   isHidden,
   onHide,
 }: {
-  progress: Progress;
+  progress: ProgressBody;
   isHidden: boolean;
   onHide: (isHidden: boolean) => void;
 }) => {

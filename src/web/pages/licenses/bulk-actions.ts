@@ -1,7 +1,7 @@
 import { CSV_COLUMNS, toCsvCells } from '../../../shared/rules/license-csv.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../../../shared/rules/licenses.ts';
 import { api, call } from '../../data/client.ts';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { plural } from '../../lib/format.ts';
 
 // What can be done with many licenses at once.
@@ -48,7 +48,7 @@ export const ACTION_TEXTS: Record<BulkAction, ActionText> = {
 };
 
 /** Whether an action changes a license. The same rules decide which buttons a license's own page has. */
-export const isApplicable = (action: BulkAction, { status, expires_at }: License): boolean => {
+export const isApplicable = (action: BulkAction, { status, expires_at }: LicenseBody): boolean => {
   if (action === 'extend') return canChangeExpiry(status) && expires_at !== null;
   if (action === 'suspend' && status === 'expired') return false;
   return nextStatus(status === 'expired' ? 'active' : status, action) !== null;
@@ -56,9 +56,9 @@ export const isApplicable = (action: BulkAction, { status, expires_at }: License
 
 export const sendAction = (
   action: BulkAction,
-  { id }: License,
+  { id }: LicenseBody,
   expiry: NewExpiry | null,
-): Promise<License> => {
+): Promise<LicenseBody> => {
   const param = { id };
   const licenseApi = api.v1.licenses[':id'];
   if (action === 'extend') return call(licenseApi.renew.$post({ param, json: expiry ?? {} }));
@@ -68,4 +68,7 @@ export const sendAction = (
 export const licensesText = (count: number): string => plural(count, 'license');
 
 /** Returns the rows of a CSV file, with its header. */
-export const toCsvRows = (licenses: License[]): string[][] => [[...CSV_COLUMNS], ...licenses.map(toCsvCells)];
+export const toCsvRows = (licenses: LicenseBody[]): string[][] => [
+  [...CSV_COLUMNS],
+  ...licenses.map(toCsvCells),
+];

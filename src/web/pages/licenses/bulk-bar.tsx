@@ -1,6 +1,6 @@
 import { Download, X } from 'lucide-react';
 import { useState } from 'react';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { isoDate } from '../../../shared/rules/dates.ts';
 import { downloadText, toCsv } from '../../lib/download.ts';
 import { plural } from '../../lib/format.ts';
@@ -11,7 +11,7 @@ import { BulkDialog } from './bulk-dialog.tsx';
 const ACTIONS: BulkAction[] = ['suspend', 'reinstate', 'extend', 'revoke'];
 
 /** The actions for the selected licenses. The bar floats over the end of the window, so that nothing moves. */
-export const BulkBar = ({ licenses, onClear }: { licenses: License[]; onClear: () => void }) => {
+export const BulkBar = ({ licenses, onClear }: { licenses: LicenseBody[]; onClear: () => void }) => {
   const [action, setAction] = useState<BulkAction | null>(null);
   const [isOpen, setOpen] = useState(false);
   const open = (chosen: BulkAction) => {

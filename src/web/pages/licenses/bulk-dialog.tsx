@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { errorMessage } from '../../data/error.ts';
 import { formatCount, plural } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
@@ -118,7 +118,7 @@ const Body = ({
   onClose,
 }: {
   action: BulkAction;
-  licenses: License[];
+  licenses: LicenseBody[];
   onClose: () => void;
 }) => {
   // The list behind the dialog changes while the action runs.
@@ -165,7 +165,7 @@ export const BulkDialog = ({
 }: {
   action: BulkAction;
   isOpen: boolean;
-  licenses: License[];
+  licenses: LicenseBody[];
   onClose: () => void;
   onClosed: () => void;
 }) => (

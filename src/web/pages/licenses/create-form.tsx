@@ -9,7 +9,7 @@ import {
 } from '../../../shared/rules/licenses.ts';
 import { ApiError, invalidField } from '../../data/error.ts';
 import { type CreateLicense, createLicense } from '../../data/license-mutations.ts';
-import { accountQuery, type License } from '../../data/queries.ts';
+import { accountQuery, type LicenseBody } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
@@ -32,7 +32,10 @@ const isLicenseKey = (text: string) =>
   LICENSE_KEY_PATTERN.test(text);
 
 /** Reads the form's fields and leaves out the empty ones. */
-const inputOf = (values: Record<string, string>, metadata: License['metadata']): CreateLicense['json'] => {
+const inputOf = (
+  values: Record<string, string>,
+  metadata: LicenseBody['metadata'],
+): CreateLicense['json'] => {
   const fields = (...names: string[]): Record<string, string> =>
     Object.fromEntries(
       names.flatMap((name) => {
@@ -62,7 +65,7 @@ export const CreateForm = ({
 }: {
   /** Whether the form follows a license that was just created, and takes the focus. */
   isAnother: boolean;
-  onCreated: (license: License) => void;
+  onCreated: (license: LicenseBody) => void;
   onClose: () => void;
 }) => {
   const { data: account } = useQuery(accountQuery);

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { CreateForm } from './create-form.tsx';
 
-const Created = ({ license, onAnother }: { license: License; onAnother: () => void }) => {
+const Created = ({ license, onAnother }: { license: LicenseBody; onAnother: () => void }) => {
   const ref = useRef<HTMLDivElement>(null);
   // The submit button that had the focus is gone.
   useEffect(() => ref.current?.focus(), []);
@@ -33,9 +33,9 @@ const Created = ({ license, onAnother }: { license: License; onAnother: () => vo
  * removed, so that the Back button doesn't open the form again.
  */
 export const CreateLicense = ({ isRequested, onLeave }: { isRequested: boolean; onLeave: () => void }) => {
-  const [created, setCreated] = useState<License | null>(null);
+  const [created, setCreated] = useState<LicenseBody | null>(null);
   const [isStaying, setStaying] = useState(false);
-  const show = (license: License) => {
+  const show = (license: LicenseBody) => {
     setCreated(license);
     setStaying(true);
     onLeave();

@@ -3,7 +3,7 @@ import { useId } from 'react';
 import { MAX_EMAIL_LENGTH } from '../../../shared/rules/accounts.ts';
 import { labelOf, LICENSE_FIELDS, TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
 import { MAX_PRODUCT_LENGTH } from '../../../shared/rules/licenses.ts';
-import { type License, productsQuery } from '../../data/queries.ts';
+import { type LicenseBody, productsQuery } from '../../data/queries.ts';
 import { TextField } from '../../ui/form.tsx';
 
 /** Suggests the codes of the account's products. */
@@ -40,7 +40,7 @@ export const CustomerFields = ({
   emailHint,
   autoFocus = false,
 }: {
-  license?: License;
+  license?: LicenseBody;
   emailHint?: string | undefined;
   autoFocus?: boolean;
 }) => (

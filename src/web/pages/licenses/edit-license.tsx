@@ -4,7 +4,7 @@ import { byField, TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
 import { canChangeExpiry } from '../../../shared/rules/licenses.ts';
 import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -21,11 +21,15 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** Returns only the fields that differ: the API would reject an unchanged expiry date in the past. */
-const changesOf = (license: License, values: Record<string, string>, metadata: License['metadata']) => {
+const changesOf = (
+  license: LicenseBody,
+  values: Record<string, string>,
+  metadata: LicenseBody['metadata'],
+) => {
   const text = (name: string) => values[name]?.trim() || null;
   const email = text('customer_email');
   if (email === null) throw invalidField('customer_email', 'A license needs an email address');
-  const next: Partial<License> = {
+  const next: Partial<LicenseBody> = {
     customer_email: email,
     ...byField(TEXT_FIELDS, text),
     product: text('product'),
@@ -33,11 +37,11 @@ const changesOf = (license: License, values: Record<string, string>, metadata: L
     metadata,
   };
   return Object.fromEntries(
-    Object.entries(next).filter(([name, value]) => !isSame(value, license[name as keyof License])),
+    Object.entries(next).filter(([name, value]) => !isSame(value, license[name as keyof LicenseBody])),
   );
 };
 
-const EditForm = ({ license, onClose }: { license: License; onClose: () => void }) => {
+const EditForm = ({ license, onClose }: { license: LicenseBody; onClose: () => void }) => {
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('License changed') });
   const [rows, setRows] = useState(() => rowsOf(license.metadata));
   const send = (values: Record<string, string>) => {
@@ -72,7 +76,7 @@ export const EditLicense = ({
   isOpen,
   onClose,
 }: {
-  license: License;
+  license: LicenseBody;
   isOpen: boolean;
   onClose: () => void;
 }) => (

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { MAX_OFFLINE_DAYS, MAX_SEATS, NO_LIMIT } from '../../../shared/rules/terms.ts';
 import { editLicense } from '../../data/license-mutations.ts';
-import type { License, Product } from '../../data/queries.ts';
+import type { LicenseBody, Product } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -59,7 +59,7 @@ const readTermsPatch = (values: Values, rows: ValueRow[]) => {
 };
 
 interface TermsProps {
-  license: License;
+  license: LicenseBody;
   product: Product | null;
 }
 

@@ -1,5 +1,5 @@
 import { isoDate } from '../../../shared/rules/dates.ts';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { formatDate, plural } from '../../lib/format.ts';
 import { cx } from '../../ui/cx.ts';
 import { useNow } from '../../ui/time.tsx';
@@ -7,7 +7,7 @@ import { daysBetween } from './dates.ts';
 
 const SOON_DAYS = 14;
 
-const useDaysLeft = ({ status, expires_at }: License): string | null => {
+const useDaysLeft = ({ status, expires_at }: LicenseBody): string | null => {
   const today = isoDate(useNow());
   if (expires_at === null || status !== 'active') return null;
   const days = daysBetween(today, expires_at);
@@ -20,7 +20,7 @@ export const ExpiryDate = ({
   license,
   isStacked = false,
 }: {
-  license: License;
+  license: LicenseBody;
   /** Puts the days left below the date, for table rows. */
   isStacked?: boolean;
 }) => {
@@ -37,7 +37,7 @@ export const ExpiryDate = ({
 };
 
 /** The days left when they are few, otherwise the date. */
-export const ShortExpiry = ({ license }: { license: License }) => {
+export const ShortExpiry = ({ license }: { license: LicenseBody }) => {
   const left = useDaysLeft(license);
   if (left) return <span className="text-warn">{left}</span>;
   return license.expires_at !== null && <span className="nums">{formatDate(license.expires_at)}</span>;

@@ -1,10 +1,10 @@
-import type { License, LicenseChange } from '../../data/queries.ts';
+import type { LicenseBody, LicenseChange } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { labelOf } from '../../../shared/rules/license-fields.ts';
 import type { LicenseTerms } from '../../../shared/rules/terms.ts';
 
 type Change = LicenseChange['changes'][number];
-type Metadata = License['metadata'];
+type Metadata = LicenseBody['metadata'];
 
 export const ACTION_LABELS: Record<LicenseChange['action'], string> = {
   created: 'Created',

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { canChangeExpiry, nextStatus } from '../../../shared/rules/licenses.ts';
 import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/license-mutations.ts';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { showToast, showError } from '../../ui/toast.tsx';
@@ -13,7 +13,7 @@ import { RenewLicense } from './renew-license.tsx';
 type Open = 'edit' | 'renew' | 'suspend' | 'revoke';
 
 /** A license that never expires needs no renewal, and an expired license needs no suspension. */
-const actionsOf = ({ status, expires_at }: License) => {
+const actionsOf = ({ status, expires_at }: LicenseBody) => {
   const stored = status === 'expired' ? 'active' : status;
   return {
     renew: canChangeExpiry(status) && expires_at !== null,
@@ -24,7 +24,7 @@ const actionsOf = ({ status, expires_at }: License) => {
 };
 
 /** One button for both, so that it keeps the focus when its action changes. */
-const SuspendOrReinstate = ({ license, onSuspend }: { license: License; onSuspend: () => void }) => {
+const SuspendOrReinstate = ({ license, onSuspend }: { license: LicenseBody; onSuspend: () => void }) => {
   const reinstate = useMutation({
     ...reinstateLicense(license.id),
     onSuccess: () => showToast('License reinstated'),
@@ -42,7 +42,7 @@ const SuspendOrReinstate = ({ license, onSuspend }: { license: License; onSuspen
   );
 };
 
-export const LicenseActions = ({ license }: { license: License }) => {
+export const LicenseActions = ({ license }: { license: LicenseBody }) => {
   const [open, setOpen] = useState<Open | null>(null);
   const actions = actionsOf(license);
   const close = () => setOpen(null);

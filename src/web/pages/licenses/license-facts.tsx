@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { labelOf, TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -18,7 +18,7 @@ const Copyable = ({ text, what, children }: { text: string; what: string; childr
   </span>
 );
 
-export const LicenseFacts = ({ license }: { license: License }) => (
+export const LicenseFacts = ({ license }: { license: LicenseBody }) => (
   <Card>
     <CardHeader title="Details" />
     <div className="border-t border-line pb-1">

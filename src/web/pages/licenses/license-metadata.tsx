@@ -1,11 +1,11 @@
 import { useState } from 'react';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
 import { EditLicense } from './edit-license.tsx';
 
 /** Shows text as it is, and numbers and booleans as code. */
-const Value = ({ value }: { value: License['metadata'][string] }) => {
+const Value = ({ value }: { value: LicenseBody['metadata'][string] }) => {
   if (typeof value === 'string') {
     return value === '' ? (
       <span className="text-muted">Empty</span>
@@ -16,7 +16,7 @@ const Value = ({ value }: { value: License['metadata'][string] }) => {
   return <code className="text-xs">{`${value}`}</code>;
 };
 
-export const LicenseMetadata = ({ license }: { license: License }) => {
+export const LicenseMetadata = ({ license }: { license: LicenseBody }) => {
   const [isEditing, setEditing] = useState(false);
   const entries = Object.entries(license.metadata);
   return (

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { LicenseBadge } from '../../ui/badge.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
@@ -78,7 +78,7 @@ export const LicenseHead = ({ count, selection }: { count: number; selection: Se
 };
 
 /** A link that covers the whole row, so that clicks and middle clicks anywhere in the row open the license. */
-const KeyLink = ({ license }: { license: License }) => (
+const KeyLink = ({ license }: { license: LicenseBody }) => (
   <Link
     to="/licenses/$id"
     params={{ id: license.id }}
@@ -88,7 +88,7 @@ const KeyLink = ({ license }: { license: License }) => (
   </Link>
 );
 
-const Customer = ({ license }: { license: License }) =>
+const Customer = ({ license }: { license: LicenseBody }) =>
   license.customer_name === null ? (
     <span className="block truncate">{license.customer_email}</span>
   ) : (
@@ -98,7 +98,7 @@ const Customer = ({ license }: { license: License }) =>
     </>
   );
 
-export const LicenseRow = ({ license, selection }: { license: License; selection: Selection }) => (
+export const LicenseRow = ({ license, selection }: { license: LicenseBody; selection: Selection }) => (
   <Tr className={cx('relative', selection.isSelected(license.id) && 'bg-brass-soft/40')}>
     <Td className={SELECT}>
       <SelectBox

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type License, type Product, productQuery, productsQuery } from '../../data/queries.ts';
+import { type LicenseBody, type Product, productQuery, productsQuery } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -43,7 +43,7 @@ const Row = ({ name, source, text }: { name: string; source: Source; text: strin
   </Fact>
 );
 
-const entitlementsOf = (license: License, product: Product | null) => {
+const entitlementsOf = (license: LicenseBody, product: Product | null) => {
   const own = license.terms.entitlements ?? {};
   const removed = Object.keys(own).filter((name) => own[name] === null);
   return [
@@ -56,7 +56,7 @@ const entitlementsOf = (license: License, product: Product | null) => {
   ];
 };
 
-const Entitlements = ({ license, product }: { license: License; product: Product | null }) => {
+const Entitlements = ({ license, product }: { license: LicenseBody; product: Product | null }) => {
   const entitlements = entitlementsOf(license, product);
   return (
     <Fact name="Entitlements">
@@ -75,7 +75,7 @@ const Entitlements = ({ license, product }: { license: License; product: Product
   );
 };
 
-const Origin = ({ license, product }: { license: License; product: Product | null }) => {
+const Origin = ({ license, product }: { license: LicenseBody; product: Product | null }) => {
   if (product) {
     return (
       <>
@@ -93,7 +93,7 @@ const Origin = ({ license, product }: { license: License; product: Product | nul
 };
 
 /** The terms that apply to the license, and where each comes from. */
-export const LicenseTerms = ({ license }: { license: License }) => {
+export const LicenseTerms = ({ license }: { license: LicenseBody }) => {
   const { product, isLoading } = useProduct(license.product);
   const [isEditing, setEditing] = useState(false);
   const terms = termsOf(license, product);

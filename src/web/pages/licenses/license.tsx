@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ApiError } from '../../data/error.ts';
-import { type License, LICENSE_LISTS, licenseQuery } from '../../data/queries.ts';
+import { type LicenseBody, LICENSE_LISTS, licenseQuery } from '../../data/queries.ts';
 import { LicenseBadge } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -27,7 +27,7 @@ const useListed = (id: string) => {
   const queryClient = useQueryClient();
   return () =>
     queryClient
-      .getQueriesData<InfiniteData<{ data: License[] }>>({ queryKey: LICENSE_LISTS })
+      .getQueriesData<InfiniteData<{ data: LicenseBody[] }>>({ queryKey: LICENSE_LISTS })
       .flatMap(([, list]) => list?.pages ?? [])
       .flatMap(({ data }) => data)
       .find((license) => license.id === id);
@@ -43,7 +43,7 @@ const NoLicense = () => (
   </Page>
 );
 
-const Shown = ({ license }: { license: License }) => (
+const Shown = ({ license }: { license: LicenseBody }) => (
   <Page
     title={license.license_key}
     heading={<code className="block text-base leading-6 break-all sm:text-lg">{license.license_key}</code>}

@@ -1,10 +1,10 @@
-import type { LicenseChange, SeatChange } from '../../data/queries.ts';
+import type { LicenseChange, SeatChangeBody } from '../../data/queries.ts';
 import { ACTION_LABELS, describeChanges } from './history-text.ts';
 
 export interface HistoryEntry {
   key: string;
   at: string;
-  action: LicenseChange['action'] | SeatChange['action'];
+  action: LicenseChange['action'] | SeatChangeBody['action'];
   title: string;
   lines: string[];
 }
@@ -25,7 +25,7 @@ const toEntry = (change: LicenseChange): HistoryEntry => ({
 
 const BY = { application: 'by an application', seller: 'by you' } as const;
 
-const toSeatEntry = ({ at, action, by, activation_id, name, fingerprint }: SeatChange): HistoryEntry => ({
+const toSeatEntry = ({ at, action, by, activation_id, name, fingerprint }: SeatChangeBody): HistoryEntry => ({
   key: `${at} ${action} ${activation_id}`,
   at,
   action,
@@ -43,7 +43,10 @@ export const holdsBack = (list: Loading, other: Loading): boolean =>
   list.hasMore && completeFrom(list) >= completeFrom(other);
 
 /** Merges what is loaded of a license's changes and of its seats' changes, as far as both are complete. */
-export const mergeHistory = (changes: Loaded<LicenseChange>, seats: Loaded<SeatChange>): HistoryEntry[] => {
+export const mergeHistory = (
+  changes: Loaded<LicenseChange>,
+  seats: Loaded<SeatChangeBody>,
+): HistoryEntry[] => {
   const from = completeFrom(holdsBack(changes, seats) ? changes : seats);
   return [...changes.entries.map(toEntry), ...seats.entries.map(toSeatEntry)]
     .filter(({ at }) => at >= from)

@@ -3,7 +3,7 @@ import { Ellipsis, FileKey, RefreshCw, Trash2, UserX } from 'lucide-react';
 import { useState } from 'react';
 import { ERASED_EMAIL } from '../../../shared/rules/licenses.ts';
 import { deleteLicense, eraseCustomer, rotateLicenseKey } from '../../data/license-mutations.ts';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
@@ -11,7 +11,7 @@ import { showToast } from '../../ui/toast.tsx';
 import { OfflineFile } from './offline-file.tsx';
 
 interface DialogProps {
-  license: License;
+  license: LicenseBody;
   isOpen: boolean;
   onClose: () => void;
 }
@@ -73,7 +73,7 @@ const Delete = ({ license, ...props }: DialogProps) => {
   );
 };
 
-export const MoreActions = ({ license }: { license: License }) => {
+export const MoreActions = ({ license }: { license: LicenseBody }) => {
   const [open, setOpen] = useState<'file' | 'key' | 'customer' | 'delete' | null>(null);
   const close = () => setOpen(null);
   return (

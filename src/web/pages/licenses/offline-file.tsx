@@ -3,7 +3,7 @@ import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { MAX_OFFLINE_DAYS } from '../../../shared/rules/terms.ts';
 import { issueOfflineFile } from '../../data/license-mutations.ts';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { formatExact } from '../../lib/format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
@@ -20,7 +20,7 @@ const FileForm = ({
   onIssued,
   onClose,
 }: {
-  license: License;
+  license: LicenseBody;
   onIssued: (file: OfflineFile) => void;
   onClose: () => void;
 }) => {
@@ -60,7 +60,15 @@ const FileForm = ({
 };
 
 /** A token consists of characters that need no escaping in a URL. */
-const Issued = ({ license, file, onClose }: { license: License; file: OfflineFile; onClose: () => void }) => (
+const Issued = ({
+  license,
+  file,
+  onClose,
+}: {
+  license: LicenseBody;
+  file: OfflineFile;
+  onClose: () => void;
+}) => (
   <div className="grid gap-4">
     <p className="text-muted">
       Good until {formatExact(file.expires_at)}. The file can’t be called back: it holds the machine’s seat
@@ -86,7 +94,7 @@ export const OfflineFile = ({
   isOpen,
   onClose,
 }: {
-  license: License;
+  license: LicenseBody;
   isOpen: boolean;
   onClose: () => void;
 }) => {

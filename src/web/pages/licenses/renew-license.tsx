@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { addDays, isoDate } from '../../../shared/rules/dates.ts';
 import { renewLicense } from '../../data/license-mutations.ts';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -17,13 +17,13 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
 
 /** The API adds the days to the expiry date, or to today if that date has passed. */
 const daysHintFor =
-  ({ expires_at }: License) =>
+  ({ expires_at }: LicenseBody) =>
   (days: number, today: string) =>
     expires_at !== null && expires_at > today
       ? `From ${formatDate(expires_at)} to ${formatDate(addDays(expires_at, days))}.`
       : `From today to ${formatDate(addDays(today, days))}.`;
 
-const RenewForm = ({ license, onClose }: { license: License; onClose: () => void }) => {
+const RenewForm = ({ license, onClose }: { license: LicenseBody; onClose: () => void }) => {
   const renew = useMutation({
     ...renewLicense(license.id),
     onSuccess: ({ expires_at }) =>
@@ -49,7 +49,7 @@ const RenewForm = ({ license, onClose }: { license: License; onClose: () => void
   );
 };
 
-const CurrentExpiry = ({ license: { expires_at } }: { license: License }) => {
+const CurrentExpiry = ({ license: { expires_at } }: { license: LicenseBody }) => {
   const today = isoDate(useNow());
   if (expires_at === null) return 'This license never expires.';
   return `${expires_at < today ? 'Expired on' : 'Valid through'} ${formatDate(expires_at)}.`;
@@ -60,7 +60,7 @@ export const RenewLicense = ({
   isOpen,
   onClose,
 }: {
-  license: License;
+  license: LicenseBody;
   isOpen: boolean;
   onClose: () => void;
 }) => (

@@ -1,6 +1,6 @@
 import { MonitorX } from 'lucide-react';
 import { useState } from 'react';
-import type { Activation } from '../../data/queries.ts';
+import type { ActivationBody } from '../../data/queries.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -17,7 +17,7 @@ const ReleaseSeat = ({
   onClose,
 }: {
   licenseId: string;
-  machine: Activation;
+  machine: ActivationBody;
   isOpen: boolean;
   onClose: () => void;
 }) => {
@@ -61,7 +61,7 @@ export const SEAT_HEAD = (
   </>
 );
 
-export const SeatRow = ({ licenseId, machine }: { licenseId: string; machine: Activation }) => {
+export const SeatRow = ({ licenseId, machine }: { licenseId: string; machine: ActivationBody }) => {
   const [isReleasing, setReleasing] = useState(false);
   const name = machine.name ?? machine.fingerprint;
   const details = [machine.platform, machine.app_version].filter((text) => text !== null).join(' · ');

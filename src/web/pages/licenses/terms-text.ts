@@ -5,11 +5,11 @@ import {
   type Terms,
   TRANSFER_DAYS,
 } from '../../../shared/rules/terms.ts';
-import type { License, Product } from '../../data/queries.ts';
+import type { LicenseBody, Product } from '../../data/queries.ts';
 import { formatCount, plural } from '../../lib/format.ts';
 import { formatLease } from '../products/lease.ts';
 
-export type Term = Exclude<keyof License['terms'], 'entitlements'>;
+export type Term = Exclude<keyof LicenseBody['terms'], 'entitlements'>;
 
 export const TERM_NAMES: Record<Term, string> = {
   max_activations: 'Seats',
@@ -31,12 +31,12 @@ const TEXTS: Record<Term, (terms: Terms) => string> = {
 
 export type Source = 'license' | 'product' | 'default';
 
-export const termsOf = (license: Pick<License, 'terms'>, product: Product | null): Terms =>
+export const termsOf = (license: Pick<LicenseBody, 'terms'>, product: Product | null): Terms =>
   resolveTerms((product?.terms ?? {}) as ProductTerms, license.terms as LicenseTerms);
 
 export const termText = (term: Term, terms: Terms): string => TEXTS[term](terms);
 
-export const sourceOf = (term: Term, license: License, product: Product | null): Source => {
+export const sourceOf = (term: Term, license: LicenseBody, product: Product | null): Source => {
   if (license.terms[term] !== undefined) return 'license';
   return product?.terms[term] === undefined ? 'default' : 'product';
 };

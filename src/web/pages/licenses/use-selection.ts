@@ -1,13 +1,13 @@
 import { useRef, useState } from 'react';
-import type { License } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 
 /** The selected licenses of a list. Another list, such as that of another filter, starts without a selection. */
-export const useSelection = (licenses: License[], list: string) => {
+export const useSelection = (licenses: LicenseBody[], list: string) => {
   const [state, setState] = useState({ list, ids: new Set<string>() });
   const last = useRef<string | null>(null);
   const ids = state.list === list ? state.ids : new Set<string>();
 
-  const change = (changed: License[], isSelected: boolean) => {
+  const change = (changed: LicenseBody[], isSelected: boolean) => {
     const next = new Set(ids);
     for (const { id } of changed) {
       if (isSelected) next.add(id);

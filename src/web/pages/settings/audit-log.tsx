@@ -5,7 +5,7 @@ import { AUDIT_ACTIONS, type AuditAction } from '../../../shared/rules/audit.ts'
 import {
   type AuditEntry,
   type AuditFilter,
-  type Session,
+  type SessionBody,
   auditLogQuery,
   sessionsQuery,
 } from '../../data/settings-queries.ts';
@@ -61,7 +61,7 @@ const ACTORS: Record<Exclude<AuditEntry['actor']['kind'], 'session'>, string> = 
 };
 
 /** Tells sessions apart, so that somebody else's stands out. `sessions` are those that haven't ended, once they are known. */
-const actorText = ({ kind, id }: AuditEntry['actor'], sessions: Session[] | undefined): string => {
+const actorText = ({ kind, id }: AuditEntry['actor'], sessions: SessionBody[] | undefined): string => {
   if (kind !== 'session') return ACTORS[kind];
   if (id === null) return 'Not signed in';
   const session = sessions?.find((one) => one.id === id);

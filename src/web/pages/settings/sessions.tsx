@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { describeUserAgent } from '../../../shared/rules/user-agent.ts';
 import { endOtherSessions, endSession } from '../../data/access-mutations.ts';
-import { type Session, sessionsQuery } from '../../data/settings-queries.ts';
+import { type SessionBody, sessionsQuery } from '../../data/settings-queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
@@ -26,7 +26,7 @@ const HEAD = (
   </>
 );
 
-const SessionRow = ({ session }: { session: Session }) => {
+const SessionRow = ({ session }: { session: SessionBody }) => {
   const end = useMutation({
     ...endSession,
     onSuccess: () => showToast('Session ended'),

@@ -1,10 +1,10 @@
 import { ChevronRight } from 'lucide-react';
-import type { Delivery } from '../../data/queries.ts';
+import type { DeliveryBody } from '../../data/queries.ts';
 import { formatCount, formatExact } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Time } from '../../ui/time.tsx';
 
-type Attempt = Delivery['attempts'][number];
+type Attempt = DeliveryBody['attempts'][number];
 
 const durationText = (ms: number) => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`);
 
@@ -48,7 +48,7 @@ const Item = ({ attempt, number, isOpen }: { attempt: Attempt; number: number; i
 );
 
 /** A delivery's attempts, newest first. */
-export const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) => (
+export const Attempts = ({ attempts }: Pick<DeliveryBody, 'attempts'>) => (
   <>
     <h3 className="px-5 pt-4 pb-2 text-sm font-medium">
       Attempts <span className="nums text-muted">{formatCount(attempts.length)}</span>

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { resendDelivery } from '../../data/mutations.ts';
-import type { Delivery, Webhook } from '../../data/queries.ts';
+import type { DeliveryBody, Webhook } from '../../data/queries.ts';
 import { formatExact } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Fact, Facts } from '../../ui/card.tsx';
@@ -20,7 +20,7 @@ const formatPayload = (payload: string): string => {
   }
 };
 
-const Resend = ({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) => {
+const Resend = ({ webhook, delivery }: { webhook: Webhook; delivery: DeliveryBody }) => {
   const resend = useMutation({
     ...resendDelivery(webhook.id, delivery.id),
     onSuccess: () => showToast('Delivery queued'),
@@ -39,7 +39,7 @@ const Resend = ({ webhook, delivery }: { webhook: Webhook; delivery: Delivery })
   );
 };
 
-export const DeliveryDetails = ({ webhook, delivery }: { webhook: Webhook; delivery: Delivery }) => (
+export const DeliveryDetails = ({ webhook, delivery }: { webhook: Webhook; delivery: DeliveryBody }) => (
   <>
     <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-5 pb-3">
       <span className="flex flex-wrap items-center gap-2 text-sm text-muted">

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { Delivery } from '../../data/queries.ts';
+import type { DeliveryBody } from '../../data/queries.ts';
 import { plural } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -14,7 +14,7 @@ const STATUSES = {
   failed: { tone: 'bad', label: 'Failed' },
 } as const;
 
-export const DeliveryBadge = ({ status }: Pick<Delivery, 'status'>) => (
+export const DeliveryBadge = ({ status }: Pick<DeliveryBody, 'status'>) => (
   <StateBadge tone={STATUSES[status].tone}>{STATUSES[status].label}</StateBadge>
 );
 
@@ -40,7 +40,7 @@ export const DeliveryHead = ({ isNarrow }: { isNarrow: boolean }) => (
   </>
 );
 
-const LastResponse = ({ attempts }: Pick<Delivery, 'attempts'>) => {
+const LastResponse = ({ attempts }: Pick<DeliveryBody, 'attempts'>) => {
   const last = attempts.at(-1);
   if (!last) return <span className="text-muted">None yet</span>;
   return last.status_code === null ? (
@@ -51,7 +51,7 @@ const LastResponse = ({ attempts }: Pick<Delivery, 'attempts'>) => {
 };
 
 interface DeliveryRowProps {
-  delivery: Delivery;
+  delivery: DeliveryBody;
   isNarrow: boolean;
   isOpen: boolean;
 }

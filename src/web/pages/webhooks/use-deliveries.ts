@@ -1,17 +1,17 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { type Delivery, deliveriesQuery, deliveryQuery, webhooksQuery } from '../../data/queries.ts';
+import { type DeliveryBody, deliveriesQuery, deliveryQuery, webhooksQuery } from '../../data/queries.ts';
 
 const FAST_POLL_MS = 2_500;
 const SLOW_POLL_MS = 5_000;
 
-const msToNextAttempt = ({ status, next_attempt_at: next }: Delivery, nowMs: number): number => {
+const msToNextAttempt = ({ status, next_attempt_at: next }: DeliveryBody, nowMs: number): number => {
   if (status !== 'pending') return SLOW_POLL_MS;
   return next === null ? 0 : Date.parse(next) - nowMs;
 };
 
 /** Returns the polling interval, which is shorter while an attempt is in progress or due. */
-const pollMs = (deliveries: Delivery[], nowMs: number): number =>
+const pollMs = (deliveries: DeliveryBody[], nowMs: number): number =>
   Math.max(
     FAST_POLL_MS,
     Math.min(SLOW_POLL_MS, ...deliveries.map((delivery) => msToNextAttempt(delivery, nowMs))),

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Package, ScrollText, Webhook as WebhookIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { SEARCHED_FIELDS } from '../../../shared/rules/license-fields.ts';
-import { type License, licensePage, productsQuery, webhooksQuery } from '../../data/queries.ts';
+import { type LicenseBody, licensePage, productsQuery, webhooksQuery } from '../../data/queries.ts';
 import { Badge, LicenseBadge } from '../../ui/badge.tsx';
 import type { Group, Item } from './ranking.ts';
 
@@ -24,7 +24,7 @@ const useSettled = (text: string): string => {
 const contains = (text: string, ...fields: (string | null)[]) =>
   fields.some((field) => field?.toLowerCase().includes(text.toLowerCase()));
 
-const isMatch = (text: string) => (license: License) =>
+const isMatch = (text: string) => (license: LicenseBody) =>
   contains(text, ...SEARCHED_FIELDS.map((field) => license[field]));
 
 interface SearchResults {
@@ -50,7 +50,7 @@ export const useSearchResults = (typed: string): SearchResults => {
   const products = useInfiniteQuery({ ...productsQuery, enabled: isEnabled });
   if (!isEnabled) return { groups: [], isSearching: false, hasFailed: false };
 
-  const licenseItem = ({ id, license_key, customer_name, customer_email, status }: License): Item => ({
+  const licenseItem = ({ id, license_key, customer_name, customer_email, status }: LicenseBody): Item => ({
     id,
     name: license_key,
     icon: <ScrollText aria-hidden />,
