@@ -1,8 +1,7 @@
 import { rememberKeyRefusal } from '../api-keys/refusals.ts';
 import type { ApplicationVerdict } from '../gate/rules/application-verdict.ts';
-import { askNearest } from '../gate/worker/ask-nearest.ts';
+import { askNearest, measured } from '../gate/worker/ask-nearest.ts';
 import type { Wait } from '../gate/rules/traffic.ts';
-import { measured } from '../gate/worker/waits.ts';
 import type { AnsweredIn, VerifyReply } from '../gate/rules/replies.ts';
 import type { SeatCall } from '../gate/rules/seats.ts';
 import type { Verdict } from '../gate/rules/verdict.ts';

@@ -11,9 +11,28 @@ import {
 import { seatRef } from '../rules/near.ts';
 import type { Activation } from '../rules/seats.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../rules/rows.ts';
+import type { ObjectTables } from '../../shared/objects/migrations.ts';
 
 // A branch's copy of some of home's rows: those that its callers have needed. A change deletes a row, and the next call
 // that needs it is forwarded and brings the new one. A branch never answers from the absence of a row.
+
+/** The tables of a branch: its copy, and what it has counted. */
+export const BRANCH_TABLES: ObjectTables = {
+  base: `
+    CREATE TABLE facts (only INTEGER PRIMARY KEY, value TEXT NOT NULL);
+    CREATE TABLE copies (
+      kind TEXT NOT NULL, ref TEXT NOT NULL, as_of INTEGER NOT NULL, product TEXT, value TEXT NOT NULL,
+      PRIMARY KEY (kind, ref)
+    ) WITHOUT ROWID;
+    CREATE TABLE escrows (period_start_ms INTEGER PRIMARY KEY, granted INTEGER NOT NULL, returned INTEGER NOT NULL);
+    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE recent_counters (
+      only INTEGER PRIMARY KEY, counters TEXT NOT NULL, calls TEXT NOT NULL, traffic TEXT NOT NULL DEFAULT ''
+    );
+    CREATE TABLE outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
+  baseVersion: 2,
+  steps: [],
+};
 
 interface Facts {
   /** The last opening, which stays when the branch closes: a late message must not open it again. */

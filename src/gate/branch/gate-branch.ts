@@ -17,11 +17,10 @@ import { openLedger } from '../object/ledger.ts';
 import { openOutgoing, openRelay } from '../object/outgoing.ts';
 import { openSeatClock } from '../object/seat-clock.ts';
 import { openBranchApplications } from './applications.ts';
-import { openBranchCopy } from './branch-copy.ts';
+import { BRANCH_TABLES, openBranchCopy } from './branch-copy.ts';
 import { openForwarding } from './forwarding.ts';
 import { openHomeLink } from './home-link.ts';
 import { openBranchLimits } from './limits.ts';
-import { BRANCH_TABLES } from './tables.ts';
 
 /**
  * A branch of an account's gate, near callers far from its home. While it holds a lease, it answers verifies from the rows

@@ -6,7 +6,6 @@ import { parseGateName } from '../../shared/objects/address.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { storedName } from '../../shared/objects/stored-name.ts';
 import type { Region } from '../../shared/rules/regions.ts';
-import { openGateBackup } from './backup.ts';
 import type { Part } from '../moving/arrival.ts';
 import type { MoveReply } from '../moving/departure.ts';
 import { type Moving, openMoving } from '../moving/moving.ts';
@@ -29,7 +28,7 @@ import type { SeatCall } from '../rules/seats.ts';
 import type { Alarm } from '../../shared/objects/alarm.ts';
 import { openObject } from '../../shared/objects/context.ts';
 import type { FeedRead } from '../feed/read.ts';
-import { GATE_TABLES } from './tables.ts';
+import { GATE_TABLES, openGateBackup } from './tables.ts';
 import type { Call, ApplicationRequest } from '../rules/calls.ts';
 
 /** The methods of a gate that the platform may repeat after a disconnect. A repeat has the same result as a single call. */

@@ -13,10 +13,9 @@ import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges } from './changes.ts';
 import { openSellerCalls } from './seller-calls.ts';
-import { openStatistics } from './statistics.ts';
 import { openHomeStore } from './store.ts';
 import { openTraces } from './traces.ts';
-import { openHomeUsage } from './usage.ts';
+import { openHomeUsage, openStatistics } from './usage.ts';
 
 /** Opens the account's home on the object's storage. Each part has what the parts before it have. */
 export const openHome = (object: ObjectContext, place: StoredPlace) => {

@@ -1,4 +1,8 @@
-import type { ObjectTables } from '../../shared/objects/migrations.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
+import { type Backup, openBackup } from '../../shared/objects/backup.ts';
+import { type ObjectTables, versionOf } from '../../shared/objects/migrations.ts';
+import { COPY_TABLES } from './copy-tables.ts';
+import type { Moving } from '../moving/moving.ts';
 
 /** Tables that the gate owns. Unlike its copy of D1, they can't be rebuilt. */
 export const GATE_TABLES: ObjectTables = {
@@ -32,4 +36,24 @@ export const GATE_TABLES: ObjectTables = {
     ) WITHOUT ROWID;`,
   baseVersion: 7,
   steps: [],
+};
+
+/** Branches ignore openings with a lower number than their last one, which may be later than the backup. */
+const SKIP_OPENINGS = 'UPDATE branch_facts SET openings = openings + 1000000';
+
+/** Backs up and restores what a gate owns, unless it is moving. */
+export const openGateBackup = (object: ObjectContext, moving: Moving): Backup => {
+  const { sql } = object.ctx.storage;
+  const backup = openBackup(object, {
+    steps: versionOf(GATE_TABLES),
+    copies: COPY_TABLES,
+    own: ['place'],
+    onRestored: () => sql.exec(SKIP_OPENINGS),
+  });
+  return async (call) => {
+    const later = moving.next();
+    if (later) return later.backup(call);
+    if (call.kind === 'begin') moving.reopen();
+    return moving.isSettled() ? backup(call) : { refused: 'moving' };
+  };
 };
