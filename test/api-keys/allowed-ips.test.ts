@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
-import { type Answer, call, type Json, signUp } from '../support/client.ts';
+import { call, type Json, outcomeOf, signUp } from '../support/client.ts';
 import { evict, statistics } from '../support/gate.ts';
 
 const OFFICE = '192.0.2.7';
 const from = (ip: string | null) => (ip === null ? {} : { 'cf-connecting-ip': ip });
-const outcome = ({ status, body }: Answer) => `${status} ${body.error?.code ?? 'ok'}`;
-
 /** A customer with a key that works only from the office. */
 const openOffice = async () => {
   const ada = await signUp();
@@ -16,9 +14,9 @@ const openOffice = async () => {
     const headers = { 'x-api-key': apiKey, ...from(ip) };
     const verify = { body: { license_key: 'AAAAAAAA' }, headers };
     return [
-      outcome(await call('GET', '/api/account', { headers })),
-      outcome(await call('POST', '/api/v1/licenses/verify', verify)),
-      outcome(await call('POST', '/api/v1/licenses/create', { headers })),
+      outcomeOf(await call('GET', '/api/account', { headers })),
+      outcomeOf(await call('POST', '/api/v1/licenses/verify', verify)),
+      outcomeOf(await call('POST', '/api/v1/licenses/create', { headers })),
     ];
   };
   return { ada, key, use };

@@ -1,9 +1,9 @@
 import { codeAt } from '../support/authenticator.ts';
 import { call, type Json } from '../support/client.ts';
 import { lastMailTo } from '../support/mails.ts';
-import { PRIVATE, type Send, session, type Step, type World } from './world.ts';
+import { PRIVATE, type Send, type Step, type World } from './world.ts';
 
-const apiKey = ({ answers }: World) => `/api/api-keys/${answers['POST /api/create-api-key'].id}`;
+const STEP_MS = 30_000;
 
 /** Sends the token of the last of `count` emails to bob. */
 const withToken =
@@ -28,7 +28,7 @@ const endOtherSession: Send = async ({ ada }) => {
 
 /** The code of the authenticator app, some steps from now. Each works once. */
 const twoFactorCode = ({ answers }: World, steps: number) =>
-  codeAt(answers.twoFactor.secret, Date.now() + steps * 30_000);
+  codeAt(answers.twoFactor.secret, Date.now() + steps * STEP_MS);
 
 const confirmTwoFactor: Send = async (world) => {
   world.answers.twoFactor = (await world.ada.asSession('POST', '/api/two-factor')).body;
@@ -44,51 +44,47 @@ const loginWithTwoFactor: Send = async (world) => {
   return call('POST', '/api/login/two-factor', { body: { challenge, code: twoFactorCode(world, 0) } });
 };
 
-const disableTwoFactor: Send = (world) =>
-  world.ada.asSession('DELETE', '/api/two-factor', {
-    current_password: PRIVATE.newPassword,
-    code: twoFactorCode(world, 1),
-  });
-
 /** How a user gets in, and with which keys. */
-export const ACCOUNT: Step[] = [
-  [
-    'POST /api/register',
-    'register',
-    () => call('POST', '/api/register', { body: { email: PRIVATE.bob, password: PRIVATE.password } }),
-  ],
-  ['POST /api/login', 'login', ({ ada }) => call('POST', '/api/login', { body: ada })],
-  ['POST /api/verify-email', 'email.verify', withToken('/api/verify-email', 1)],
-  ['POST /api/reset-password', 'password.reset', resetPassword],
-  ['DELETE /api/sessions/:id', 'session.end', endOtherSession],
-  ['DELETE /api/sessions', 'session.end', session('DELETE', '/api/sessions')],
-  [
-    'POST /api/change-password',
-    'password.change',
-    ({ ada }) =>
-      ada.asSession('POST', '/api/change-password', {
-        current_password: ada.password,
-        password: PRIVATE.newPassword,
-      }),
-  ],
-  [
-    'POST /api/change-email',
-    'email.request_change',
-    session('POST', '/api/change-email', {
-      email: PRIVATE.newEmail,
-      current_password: PRIVATE.newPassword,
-    }),
-  ],
-  ['POST /api/two-factor/confirm', 'two_factor.enable', confirmTwoFactor],
-  ['POST /api/login/two-factor', 'login', loginWithTwoFactor],
-  ['DELETE /api/two-factor', 'two_factor.disable', disableTwoFactor],
-  ['PATCH /api/account', 'account.update', session('PATCH', '/api/account', { name: 'Ada Lovelace' })],
-  ['POST /api/create-api-key', 'api_key.create', session('POST', '/api/create-api-key', { name: 'Shop' })],
-  ['GET /api/api-keys/:id', 'api_key.reveal', session('GET', apiKey)],
-  [
-    'POST /api/api-keys/:id/rotate',
-    'api_key.rotate',
-    (world) => world.ada.asSession('POST', `${apiKey(world)}/rotate`),
-  ],
-  ['DELETE /api/api-keys/:id', 'api_key.delete', session('DELETE', apiKey)],
+export const PEOPLE: Step[] = [
+  {
+    route: 'POST /api/register',
+    leaves: 'register',
+    send: () => call('POST', '/api/register', { body: { email: PRIVATE.bob, password: PRIVATE.password } }),
+  },
+  {
+    route: 'POST /api/login',
+    leaves: 'login',
+    send: ({ ada: { email, password } }) => call('POST', '/api/login', { body: { email, password } }),
+  },
+  { route: 'POST /api/verify-email', leaves: 'email.verify', send: withToken('/api/verify-email', 1) },
+  { route: 'POST /api/reset-password', leaves: 'password.reset', send: resetPassword },
+  { route: 'DELETE /api/sessions/:id', leaves: 'session.end', send: endOtherSession },
+  { route: 'DELETE /api/sessions', leaves: 'session.end' },
+  {
+    route: 'POST /api/change-password',
+    leaves: 'password.change',
+    body: ({ ada }) => ({ current_password: ada.password, password: PRIVATE.newPassword }),
+  },
+  {
+    route: 'POST /api/change-email',
+    leaves: 'email.request_change',
+    body: { email: PRIVATE.newEmail, current_password: PRIVATE.newPassword },
+  },
+  { route: 'POST /api/two-factor/confirm', leaves: 'two_factor.enable', send: confirmTwoFactor },
+  { route: 'POST /api/login/two-factor', leaves: 'login', send: loginWithTwoFactor },
+  {
+    route: 'DELETE /api/two-factor',
+    leaves: 'two_factor.disable',
+    body: (world) => ({ current_password: PRIVATE.newPassword, code: twoFactorCode(world, 1) }),
+  },
+  { route: 'PATCH /api/account', leaves: 'account.update', body: { name: 'Ada Lovelace' } },
+  {
+    route: 'POST /api/create-api-key',
+    leaves: 'api_key.create',
+    body: { name: 'Shop' },
+    creates: 'api-keys',
+  },
+  { route: 'GET /api/api-keys/:id', leaves: 'api_key.reveal' },
+  { route: 'POST /api/api-keys/:id/rotate', leaves: 'api_key.rotate' },
+  { route: 'DELETE /api/api-keys/:id', leaves: 'api_key.delete' },
 ];

@@ -2,10 +2,8 @@ import { env, exports } from 'cloudflare:workers';
 import { sandboxNotification } from '../../src/billing/sandbox.ts';
 import { call, freshAddress, ORIGIN, textOf } from '../support/client.ts';
 import { asOperator, OPERATOR_TOKEN } from '../support/operator.ts';
-import { ACCOUNT } from './people-steps.ts';
-import { PRIVATE, type Send, session, type Step, type World } from './world.ts';
-
-// A call to each endpoint that changes an account or reveals a secret, in an order in which each of them succeeds.
+import { PEOPLE } from './people-steps.ts';
+import { PRIVATE, type Send, type Step, type World } from './world.ts';
 
 /** Routes that leave no entry although their method isn't GET. */
 export const EXCEPTIONS = [
@@ -24,22 +22,80 @@ export const EXCEPTIONS = [
   'POST /api/two-factor',
 ];
 
-const license =
-  (action = '') =>
-  ({ answers }: World) =>
-    `/api/v1/licenses/${answers['POST /api/v1/licenses/create'].id}${action}`;
-
-const webhook =
-  (action = '') =>
-  ({ answers }: World) =>
-    `/api/webhooks/${answers['POST /api/webhooks'].id}${action}`;
-
-const releaseActivation: Send = async (world) => {
-  const { ada } = world;
-  const path = license('/activations')(world);
+const releaseActivation: Send = async ({ ada, ids }) => {
+  const path = `/api/v1/licenses/${ids['licenses']}/activations`;
   const { body } = await ada.asSession('GET', path);
   return ada.asSession('DELETE', `${path}/${body.data[0].id}?force=true`);
 };
+
+const LICENSES: Step[] = [
+  {
+    route: 'POST /api/v1/licenses/import',
+    leaves: 'license.import',
+    send: ({ ada }) =>
+      ada.asSession('POST', '/api/v1/licenses/import', `{"customer_email":"${PRIVATE.customer}"}`, {
+        'content-type': 'application/x-ndjson',
+      }),
+  },
+  {
+    route: 'PUT /api/v1/products/:code',
+    leaves: 'product.put',
+    body: { terms: { max_activations: 2 } },
+  },
+  {
+    route: 'POST /api/v1/licenses/create',
+    leaves: 'license.create',
+    creates: 'licenses',
+    send: ({ ada }) =>
+      ada.asKey('POST', '/api/v1/licenses/create', {
+        product: 'orrery',
+        customer_email: PRIVATE.customer,
+        customer_name: PRIVATE.customerName,
+      }),
+  },
+  {
+    route: 'PATCH /api/v1/licenses/:id',
+    leaves: 'license.update',
+    body: { metadata: { note: PRIVATE.note } },
+  },
+  { route: 'POST /api/v1/licenses/:id/suspend', leaves: 'license.suspend' },
+  { route: 'POST /api/v1/licenses/:id/reinstate', leaves: 'license.reinstate' },
+  { route: 'POST /api/v1/licenses/:id/renew', leaves: 'license.renew', body: { duration_days: 30 } },
+  {
+    route: 'POST /api/v1/licenses/:id/token',
+    leaves: 'offline_file.issue',
+    body: { fingerprint: PRIVATE.fingerprint },
+  },
+  {
+    route: 'DELETE /api/v1/licenses/:id/activations/:activation_id',
+    leaves: 'activation.release',
+    send: releaseActivation,
+  },
+  { route: 'POST /api/v1/licenses/:id/rotate-key', leaves: 'license.rotate_key' },
+  { route: 'POST /api/v1/licenses/:id/revoke', leaves: 'license.revoke' },
+  {
+    route: 'POST /api/erase-customer',
+    leaves: 'customer.erase',
+    body: { customer_email: PRIVATE.customer },
+  },
+  { route: 'DELETE /api/v1/licenses/:id', leaves: 'license.delete' },
+  { route: 'DELETE /api/v1/products/:code', leaves: 'product.delete' },
+];
+
+const WEBHOOKS: Step[] = [
+  {
+    route: 'POST /api/webhooks',
+    leaves: 'webhook.create',
+    body: ({ url }) => ({ url }),
+    creates: 'webhooks',
+  },
+  { route: 'GET /api/webhooks/:id', leaves: 'webhook.reveal' },
+  { route: 'PATCH /api/webhooks/:id', leaves: 'webhook.update', body: { description: 'Shop' } },
+  { route: 'POST /api/webhooks/:id/rotate-secret', leaves: 'webhook.rotate_secret' },
+  { route: 'POST /api/webhooks/:id/test', leaves: 'webhook.test', creates: 'deliveries' },
+  { route: 'POST /api/webhooks/:id/deliveries/:delivery_id/resend', leaves: 'webhook.resend' },
+  { route: 'DELETE /api/webhooks/:id', leaves: 'webhook.delete' },
+];
 
 const paySandbox: Send = ({ ada, answers }) => {
   const payment = { id: answers['POST /api/init-payment'].payment_id, accountId: ada.accountId };
@@ -47,93 +103,10 @@ const paySandbox: Send = ({ ada, answers }) => {
   return call('POST', '/api/billing/sandbox', { body, headers: Object.fromEntries(headers) });
 };
 
-const operator =
-  (action: string, body?: unknown): Send =>
-  ({ ada }) =>
-    asOperator('POST', `/operator/accounts/${ada.accountId}/${action}`, body);
-
-const LICENSES: Step[] = [
-  [
-    'POST /api/v1/licenses/import',
-    'license.import',
-    ({ ada }) =>
-      ada.asSession('POST', '/api/v1/licenses/import', `{"customer_email":"${PRIVATE.customer}"}`, {
-        'content-type': 'application/x-ndjson',
-      }),
-  ],
-  [
-    'PUT /api/v1/products/:code',
-    'product.put',
-    session('PUT', '/api/v1/products/orrery', { terms: { max_activations: 2 } }),
-  ],
-  [
-    'POST /api/v1/licenses/create',
-    'license.create',
-    ({ ada }) =>
-      ada.asKey('POST', '/api/v1/licenses/create', {
-        product: 'orrery',
-        customer_email: PRIVATE.customer,
-        customer_name: PRIVATE.customerName,
-      }),
-  ],
-  [
-    'PATCH /api/v1/licenses/:id',
-    'license.update',
-    session('PATCH', license(), { metadata: { note: PRIVATE.note } }),
-  ],
-  ['POST /api/v1/licenses/:id/suspend', 'license.suspend', session('POST', license('/suspend'))],
-  ['POST /api/v1/licenses/:id/reinstate', 'license.reinstate', session('POST', license('/reinstate'))],
-  [
-    'POST /api/v1/licenses/:id/renew',
-    'license.renew',
-    session('POST', license('/renew'), { duration_days: 30 }),
-  ],
-  [
-    'POST /api/v1/licenses/:id/token',
-    'offline_file.issue',
-    session('POST', license('/token'), { fingerprint: PRIVATE.fingerprint }),
-  ],
-  ['DELETE /api/v1/licenses/:id/activations/:activation_id', 'activation.release', releaseActivation],
-  ['POST /api/v1/licenses/:id/rotate-key', 'license.rotate_key', session('POST', license('/rotate-key'))],
-  ['POST /api/v1/licenses/:id/revoke', 'license.revoke', session('POST', license('/revoke'))],
-  [
-    'POST /api/erase-customer',
-    'customer.erase',
-    session('POST', '/api/erase-customer', { customer_email: PRIVATE.customer }),
-  ],
-  ['DELETE /api/v1/licenses/:id', 'license.delete', session('DELETE', license())],
-  ['DELETE /api/v1/products/:code', 'product.delete', session('DELETE', '/api/v1/products/orrery')],
-];
-
-const WEBHOOKS: Step[] = [
-  ['POST /api/webhooks', 'webhook.create', ({ ada, url }) => ada.asSession('POST', '/api/webhooks', { url })],
-  ['GET /api/webhooks/:id', 'webhook.reveal', session('GET', webhook())],
-  ['PATCH /api/webhooks/:id', 'webhook.update', session('PATCH', webhook(), { description: 'Shop' })],
-  [
-    'POST /api/webhooks/:id/rotate-secret',
-    'webhook.rotate_secret',
-    session('POST', webhook('/rotate-secret')),
-  ],
-  ['POST /api/webhooks/:id/test', 'webhook.test', session('POST', webhook('/test'))],
-  [
-    'POST /api/webhooks/:id/deliveries/:delivery_id/resend',
-    'webhook.resend',
-    (world) => {
-      const delivery: string = world.answers['POST /api/webhooks/:id/test'].id;
-      return world.ada.asSession('POST', webhook(`/deliveries/${delivery}/resend`)(world));
-    },
-  ],
-  ['DELETE /api/webhooks/:id', 'webhook.delete', session('DELETE', webhook())],
-];
-
 const BILLING: Step[] = [
-  ['POST /api/init-payment', 'checkout.start', session('POST', '/api/init-payment', { plan: 'pro' })],
-  ['POST /api/billing/sandbox', 'plan.change', paySandbox],
-  [
-    'POST /api/cancel-subscription',
-    'subscription.cancel',
-    session('POST', '/api/cancel-subscription', { at: 'now' }),
-  ],
+  { route: 'POST /api/init-payment', leaves: 'checkout.start', body: { plan: 'pro' } },
+  { route: 'POST /api/billing/sandbox', leaves: 'plan.change', send: paySandbox },
+  { route: 'POST /api/cancel-subscription', leaves: 'subscription.cancel', body: { at: 'now' } },
 ];
 
 /** Lines, and not JSON as `asOperator` expects them. */
@@ -145,12 +118,8 @@ const sendBackup = async (method: string, { ada }: World, body?: string): Promis
   });
 
 const backUp: Send = async (world) => {
-  const { status, headers, ...response } = await sendBackup('GET', world).then(async (answer) => ({
-    status: answer.status,
-    headers: answer.headers,
-    lines: await textOf(answer),
-  }));
-  return { status, headers, body: response };
+  const response = await sendBackup('GET', world);
+  return { status: response.status, headers: response.headers, body: { lines: await textOf(response) } };
 };
 
 const restore: Send = async (world) => {
@@ -159,25 +128,43 @@ const restore: Send = async (world) => {
   return { status, headers, body: {} };
 };
 
+const operator =
+  (action: string, body?: unknown): Send =>
+  ({ ada }) =>
+    asOperator('POST', `/operator/accounts/${ada.accountId}/${action}`, body);
+
 const OPERATORS: Step[] = [
-  ['POST /operator/reseal', 'secrets.reseal', () => asOperator('POST', '/operator/reseal', {})],
-  ['GET /operator/backup/:id', 'account.backup', backUp],
-  ['POST /operator/backup/:id', 'account.recover', restore],
-  ['POST /operator/accounts/:id/plan', 'plan.grant', operator('plan', { plan: 'scale' })],
-  ['POST /operator/accounts/:id/suspend', 'account.suspend', operator('suspend')],
-  ['POST /operator/accounts/:id/reinstate', 'account.reinstate', operator('reinstate')],
+  {
+    route: 'POST /operator/reseal',
+    leaves: 'secrets.reseal',
+    send: () => asOperator('POST', '/operator/reseal', {}),
+  },
+  { route: 'GET /operator/backup/:id', leaves: 'account.backup', send: backUp },
+  { route: 'POST /operator/backup/:id', leaves: 'account.recover', send: restore },
+  {
+    route: 'POST /operator/accounts/:id/plan',
+    leaves: 'plan.grant',
+    send: operator('plan', { plan: 'scale' }),
+  },
+  { route: 'POST /operator/accounts/:id/suspend', leaves: 'account.suspend', send: operator('suspend') },
+  {
+    route: 'POST /operator/accounts/:id/reinstate',
+    leaves: 'account.reinstate',
+    send: operator('reinstate'),
+  },
 ];
 
 const eraseAccount: Send = ({ ada }) =>
   ada.asKey('DELETE', '/api/account', { current_password: PRIVATE.newPassword, confirm: ada.email });
 
+/** A call to each endpoint that changes an account or reveals a secret, in an order in which each of them succeeds. */
 export const STEPS: Step[] = [
-  ...ACCOUNT,
+  ...PEOPLE,
   ...LICENSES,
   ...WEBHOOKS,
   ...BILLING,
   ...OPERATORS,
-  ['POST /api/home-region', 'account.move', session('POST', '/api/home-region', { region: 'weur' })],
-  ['POST /api/logout', 'logout', session('POST', '/api/logout')],
-  ['DELETE /api/account', 'account.erase', eraseAccount],
+  { route: 'POST /api/home-region', leaves: 'account.move', body: { region: 'weur' } },
+  { route: 'POST /api/logout', leaves: 'logout' },
+  { route: 'DELETE /api/account', leaves: 'account.erase', send: eraseAccount },
 ];

@@ -1,8 +1,11 @@
 import type { AuditAction } from '../../src/shared/rules/audit.ts';
+import { type Ids, pathTo } from '../http/security.ts';
 import type { Answer, Customer, Json } from '../support/client.ts';
 
 export interface World {
   ada: Customer;
+  /** What the steps so far have created. */
+  ids: Ids;
   /** The latest body that each route has answered. */
   answers: Record<string, Json>;
   /** The URL of a webhook. */
@@ -13,8 +16,16 @@ export interface World {
 
 export type Send = (world: World) => Promise<Answer>;
 
-/** The route, the action of the entry that a call to it leaves, and the call. */
-export type Step = [route: string, action: AuditAction, send: Send];
+/** A call to a route that leaves one entry. */
+export interface Step {
+  route: string;
+  leaves: AuditAction;
+  body?: object | ((world: World) => object);
+  /** The kind of ids to which the answer's belongs, as in `/api/webhooks/:id`. */
+  creates?: 'api-keys' | 'deliveries' | 'licenses' | 'webhooks';
+  /** Makes the call, unless it is one with ada's session. */
+  send?: Send;
+}
 
 /** What must not be in an entry, besides what the service has answered. */
 export const PRIVATE = {
@@ -28,8 +39,16 @@ export const PRIVATE = {
   fingerprint: 'machine-0001',
 };
 
-/** A call with the session. */
-export const session =
-  (method: string, pathOf: string | ((world: World) => string), body?: unknown): Send =>
-  (world) =>
-    world.ada.asSession(method, typeof pathOf === 'string' ? pathOf : pathOf(world), body);
+const sendWithSession = async ({ route, body }: Step, world: World): Promise<Answer> => {
+  const [method = '', path = ''] = route.split(' ');
+  const sent = typeof body === 'function' ? body(world) : body;
+  return world.ada.asSession(method, pathTo({ path }, world.ids), sent);
+};
+
+/** Makes the call, and keeps what it has answered. */
+export const take = async (step: Step, world: World): Promise<Answer> => {
+  const answer = await (step.send?.(world) ?? sendWithSession(step, world));
+  world.answers[step.route] = answer.body;
+  if (step.creates) world.ids[step.creates] = answer.body.id;
+  return answer;
+};

@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { newSession } from '../../src/sessions/sessions.ts';
-import { sessions } from '../../src/db/schema.ts';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
-import { type Answer, call, type Customer, signUp } from '../support/client.ts';
+import { type Customer, outcomeOf, signUp, tallyOf } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate } from '../support/gate.ts';
-import { publicCtx } from '../support/databases.ts';
+import { addSession, withToken } from '../support/sign-in.ts';
 
 const BURST = 250;
 
@@ -23,18 +21,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const outcome = ({ status, body }: Answer) => `${status} ${body.error?.code ?? 'ok'}`;
 const REFUSED = '429 rate_limit_exceeded';
-
-const withToken = (token: string, method = 'GET', path = '/api/account', body?: unknown) =>
-  call(method, path, { body, headers: { authorization: `Bearer ${token}` } });
-
-/** Stores another session of the account and returns its token. */
-const addSession = async () => {
-  const { session, row } = newSession(publicCtx, ada.accountId, Date.now());
-  await publicCtx.firstDb.insert(sessions).values(row);
-  return session.token;
-};
 
 /** Spends calls of the account's sessions without the requests. */
 const spend = async (calls: number) => {
@@ -42,12 +29,6 @@ const spend = async (calls: number) => {
     Array.from({ length: calls }, () => gate(ada.accountId).admitSession()),
   );
   expect(new Set(admissions.map(({ refused }) => refused))).toEqual(new Set([null]));
-};
-
-const tally = (answers: Answer[]) => {
-  const outcomes: Record<string, number> = {};
-  for (const answer of answers) outcomes[outcome(answer)] = (outcomes[outcome(answer)] ?? 0) + 1;
-  return outcomes;
 };
 
 const patchInParallel = (times: number, tokens: string[]) =>
@@ -59,17 +40,17 @@ const patchInParallel = (times: number, tokens: string[]) =>
 
 describe('the sessions of an account', () => {
   test('may together make 250 changes at once and 50 per second', async () => {
-    const tokens = [ada.token, await addSession(), await addSession()];
+    const tokens = [ada.token, await addSession(ada.accountId), await addSession(ada.accountId)];
     await spend(200);
-    expect(tally(await patchInParallel(70, tokens))).toEqual({ '200 ok': 50, [REFUSED]: 20 });
+    expect(tallyOf(await patchInParallel(70, tokens))).toEqual({ '200 ok': 50, [REFUSED]: 20 });
     vi.advanceTimersByTime(1_000);
-    expect(tally(await patchInParallel(60, tokens))).toEqual({ '200 ok': 50, [REFUSED]: 10 });
+    expect(tallyOf(await patchInParallel(60, tokens))).toEqual({ '200 ok': 50, [REFUSED]: 10 });
   });
 
   test('over their rate limit are told when to retry, and can retry then', async () => {
     await spend(BURST);
     const refused = await ada.asSession('POST', '/api/create-api-key', {});
-    expect(outcome(refused)).toBe(REFUSED);
+    expect(outcomeOf(refused)).toBe(REFUSED);
     expect(Object.fromEntries(refused.headers)).toMatchObject({
       'retry-after': '1',
       'ratelimit-policy': '"session";q=250;w=5',
@@ -77,7 +58,7 @@ describe('the sessions of an account', () => {
     });
     vi.advanceTimersByTime(1_000);
     const allowed = await ada.asSession('POST', '/api/create-api-key', {});
-    expect([outcome(allowed), allowed.headers.get('ratelimit')]).toEqual(['201 ok', '"session";r=49;t=5']);
+    expect([outcomeOf(allowed), allowed.headers.get('ratelimit')]).toEqual(['201 ok', '"session";r=49;t=5']);
   });
 
   test('over their rate limit cost neither a D1 query nor a call to the gate until then', async () => {
@@ -86,37 +67,37 @@ describe('the sessions of an account', () => {
     const admitSession = vi.spyOn(AccountGate.prototype, 'admitSession');
     vi.advanceTimersByTime(999);
     const { result, statements } = await recordStatements(() => patchInParallel(100, [ada.token]));
-    expect([tally(result), statements]).toEqual([{ [REFUSED]: 100 }, []]);
+    expect([tallyOf(result), statements]).toEqual([{ [REFUSED]: 100 }, []]);
     expect(admitSession).not.toHaveBeenCalled();
   });
 
   test('don’t spend the rate limit of API keys, nor the other way around', async () => {
     await spend(BURST);
-    expect(outcome(await ada.asSession('GET', '/api/account'))).toBe(REFUSED);
+    expect(outcomeOf(await ada.asSession('GET', '/api/account'))).toBe(REFUSED);
     const calls = Array.from({ length: 21 }, () => ada.verify('UNKNOWN-KEY'));
-    expect(tally(await Promise.all(calls))).toEqual({ '200 ok': 20, [REFUSED]: 1 });
+    expect(tallyOf(await Promise.all(calls))).toEqual({ '200 ok': 20, [REFUSED]: 1 });
 
     vi.advanceTimersByTime(1_000);
     await Promise.all(Array.from({ length: 10 }, () => ada.verify('UNKNOWN-KEY')));
-    expect(outcome(await ada.verify('UNKNOWN-KEY'))).toBe(REFUSED);
-    expect(outcome(await ada.asSession('GET', '/api/account'))).toBe('200 ok');
+    expect(outcomeOf(await ada.verify('UNKNOWN-KEY'))).toBe(REFUSED);
+    expect(outcomeOf(await ada.asSession('GET', '/api/account'))).toBe('200 ok');
   });
 
   test('can sign out over their rate limit, but only once', async () => {
-    const token = await addSession();
+    const token = await addSession(ada.accountId);
     await spend(BURST);
-    expect(outcome(await withToken(token))).toBe(REFUSED);
+    expect(outcomeOf(await withToken(token))).toBe(REFUSED);
     expect((await withToken(token, 'POST', '/api/logout')).body).toEqual({ logged_out: true });
     vi.advanceTimersByTime(1_000);
-    expect(outcome(await withToken(token, 'POST', '/api/logout'))).toBe('401 invalid_session');
+    expect(outcomeOf(await withToken(token, 'POST', '/api/logout'))).toBe('401 invalid_session');
   });
 
   test('get 503 while the gate can’t be reached, and can sign out', async () => {
     vi.spyOn(AccountGate.prototype, 'admitSession').mockImplementation(() => {
       throw Object.assign(new Error('The gate restarts.'), { durableObjectReset: true });
     });
-    expect(outcome(await ada.asSession('GET', '/api/account'))).toBe('503 unavailable');
-    expect(outcome(await ada.asSession('POST', '/api/logout'))).toBe('200 ok');
+    expect(outcomeOf(await ada.asSession('GET', '/api/account'))).toBe('503 unavailable');
+    expect(outcomeOf(await ada.asSession('POST', '/api/logout'))).toBe('200 ok');
   });
 
   test('may call at the full rate after a restart of the gate', async () => {
@@ -130,17 +111,17 @@ describe('the sessions of an account', () => {
 test('the rate limit of sessions is not that of another account', async () => {
   const grace = await signUp();
   await spend(BURST);
-  expect(outcome(await ada.asSession('GET', '/api/account'))).toBe(REFUSED);
-  expect(outcome(await grace.asSession('GET', '/api/account'))).toBe('200 ok');
+  expect(outcomeOf(await ada.asSession('GET', '/api/account'))).toBe(REFUSED);
+  expect(outcomeOf(await grace.asSession('GET', '/api/account'))).toBe('200 ok');
 });
 
 test('an ended session is refused again without a query', async () => {
-  const token = await addSession();
+  const token = await addSession(ada.accountId);
   await withToken(token, 'POST', '/api/logout');
-  expect(outcome(await withToken(token))).toBe('401 invalid_session');
+  expect(outcomeOf(await withToken(token))).toBe('401 invalid_session');
   const { result, statements } = await recordStatements(async () => [
-    outcome(await withToken(token)),
-    outcome(await withToken(token, 'POST', '/api/logout')),
+    outcomeOf(await withToken(token)),
+    outcomeOf(await withToken(token, 'POST', '/api/logout')),
   ]);
   expect([result, statements]).toEqual([['401 invalid_session', '401 invalid_session'], []]);
 });

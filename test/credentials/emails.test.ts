@@ -1,18 +1,14 @@
 import { expect, test, vi } from 'vitest';
 import { changeEmail as startChange } from '../../src/credentials/change-email.ts';
-import { type Customer, call, freshAddress, signUp } from '../support/client.ts';
+import { type Answer, call, type Customer, outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1, ctxOf, firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
 import { tokenTo } from '../support/tokens.ts';
+import { asVisitor } from '../support/sign-in.ts';
 
-const send = (path: string, body: object) =>
-  call('POST', `/api/${path}`, { body, headers: { 'cf-connecting-ip': freshAddress() } });
-const verify = (token: string) => send('verify-email', { token });
-const outcome = async (answer: Promise<{ status: number; body: { error?: { code: string } } }>) => {
-  const { status, body } = await answer;
-  return `${status} ${body.error?.code ?? 'ok'}`;
-};
+const verify = (token: string) => asVisitor('/api/verify-email', { token });
+const outcome = async (answer: Promise<Answer>) => outcomeOf(await answer);
 
 const changeEmail = (ada: Customer, email: string, password = ada.password) =>
   ada.asSession('POST', '/api/change-email', { email, current_password: password });
@@ -25,7 +21,7 @@ const copyOf = (ada: Customer) =>
 
 test('registering sends an email whose token verifies the address once', async () => {
   const email = 'newcomer@example.com';
-  const { body } = await send('register', { email, password: 'correct horse battery' });
+  const { body } = await asVisitor('/api/register', { email, password: 'correct horse battery' });
   const headers = { authorization: `Bearer ${body.session.token}` };
   expect(body.account.email_verified).toBe(false);
   const token = await tokenTo(email);
@@ -66,10 +62,10 @@ test('a change of the email address takes effect when it is confirmed, and the o
   expect(await emailOf(ada)).toEqual({ email, email_verified: true, pending_email: null });
   expect(await copyOf(ada)).toBe(email);
   expect((await lastMailTo(ada.email, 2)).subject).toBe('Your email address has changed');
-  expect(await outcome(send('login', { email: ada.email, password: ada.password }))).toBe(
+  expect(await outcome(asVisitor('/api/login', { email: ada.email, password: ada.password }))).toBe(
     '401 invalid_credentials',
   );
-  expect(await outcome(send('login', { email, password: ada.password }))).toBe('200 ok');
+  expect(await outcome(asVisitor('/api/login', { email, password: ada.password }))).toBe('200 ok');
   expect((await ada.createLicense()).customer_email).toBe(email);
   const { body } = await ada.asSession('GET', '/api/audit-log');
   const actions = body.data.map(({ action }: { action: string }) => action);
@@ -146,12 +142,14 @@ test('a token that was sent to an earlier address neither brings it back nor set
   const ada = await signUp();
   await ada.asSession('POST', '/api/resend-verification');
   const verification = await tokenTo(ada.email);
-  await send('forgot-password', { email: ada.email });
+  await asVisitor('/api/forgot-password', { email: ada.email });
   const reset = await tokenTo(ada.email, 2);
   const email = `moved-${ada.email}`;
   await firstD1.prepare('UPDATE users SET email = ? WHERE account_id = ?').bind(email, ada.accountId).run();
   expect(await outcome(verify(verification))).toBe('400 invalid_token');
   const password = 'a new horse battery';
-  expect(await outcome(send('reset-password', { token: reset, password }))).toBe('400 invalid_token');
-  expect(await outcome(send('login', { email, password: ada.password }))).toBe('200 ok');
+  expect(await outcome(asVisitor('/api/reset-password', { token: reset, password }))).toBe(
+    '400 invalid_token',
+  );
+  expect(await outcome(asVisitor('/api/login', { email, password: ada.password }))).toBe('200 ok');
 });

@@ -5,35 +5,23 @@ import { signIn } from '../../src/sign-in/sign-in.ts';
 import { getUser } from '../../src/users/user.ts';
 import worker from '../../src/index.ts';
 import { captureLogs, dumpDatabase, expectAbsent } from '../http/security.ts';
-import { type Answer, call, freshAddress, ORIGIN, register } from '../support/client.ts';
+import { freshAddress, ORIGIN, register, tallyOf } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
 import { tokenTo } from '../support/tokens.ts';
+import { asVisitor, login, withToken } from '../support/sign-in.ts';
 
 const NEW_PASSWORD = 'a new horse battery';
 const HOUR_MS = 3_600_000;
 
-const send = (path: string, body: object) =>
-  call('POST', `/api/${path}`, { body, headers: { 'cf-connecting-ip': freshAddress() } });
-const login = (email: string, password: string) => send('login', { email, password });
-const reset = (token: string) => send('reset-password', { token, password: NEW_PASSWORD });
-const statusWith = async (token: string) =>
-  (await call('GET', '/api/account', { headers: { authorization: `Bearer ${token}` } })).status;
-
-const outcomes = (answers: Answer[]) => {
-  const counts: Record<string, number> = {};
-  for (const { status, body } of answers) {
-    const outcome = `${status} ${body.error?.code ?? 'ok'}`;
-    counts[outcome] = (counts[outcome] ?? 0) + 1;
-  }
-  return counts;
-};
+const reset = (token: string) => asVisitor('/api/reset-password', { token, password: NEW_PASSWORD });
+const statusWith = async (token: string) => (await withToken(token)).status;
 
 /** A new account that has asked for a reset, and the token that it got. */
 const forgetful = async () => {
   const ada = await register();
-  await send('forgot-password', { email: ada.email });
+  await asVisitor('/api/forgot-password', { email: ada.email });
   return { ...ada, resetToken: await tokenTo(ada.email) };
 };
 
@@ -44,7 +32,7 @@ test('forgot-password answers the same for a known, an unknown, and a throttled 
   const ada = await register();
   const normalize = vi.spyOn(String.prototype, 'normalize');
   const ask = async (email: string) => {
-    const { status, body, headers } = await send('forgot-password', { email });
+    const { status, body, headers } = await asVisitor('/api/forgot-password', { email });
     return { status, body, names: [...headers.keys()] };
   };
   const known = await ask(ada.email);
@@ -82,23 +70,22 @@ test('a reset token works once in 20 parallel calls, ends every session, and sig
   const { token: other } = (await login(ada.email, ada.password)).body.session;
   const before = await dumpDatabase();
   const answers = await Promise.all(Array.from({ length: 20 }, () => reset(ada.resetToken)));
-  expect(outcomes(answers)).toEqual({ '200 ok': 1, '400 invalid_token': 19 });
-  const winner = answers.find(({ status }) => status === 200);
-  expect(winner?.body.account).toMatchObject({ id: ada.accountId, email_verified: true });
+  expect(tallyOf(answers)).toEqual({ '200 ok': 1, '400 invalid_token': 19 });
+  const winner = answers.find(({ status }) => status === 200)!.body;
+  expect(winner.account).toMatchObject({ id: ada.accountId, email_verified: true });
   expect([await statusWith(ada.token), await statusWith(other)]).toEqual([401, 401]);
-  expect(await statusWith(winner?.body.session.token)).toBe(200);
-  expect(outcomes([await login(ada.email, ada.password), await reset(ada.resetToken)])).toEqual({
+  expect(await statusWith(winner.session.token)).toBe(200);
+  expect(tallyOf([await login(ada.email, ada.password), await reset(ada.resetToken)])).toEqual({
     '401 invalid_credentials': 1,
     '400 invalid_token': 1,
   });
   expect((await login(ada.email, NEW_PASSWORD)).status).toBe(200);
   await untilTold(ada.email);
 
-  const audit = await call('GET', '/api/audit-log?action=password.reset', {
-    headers: { authorization: `Bearer ${winner?.body.session.token}` },
-  });
+  const { token } = winner.session;
+  const audit = await withToken(token, 'GET', '/api/audit-log?action=password.reset');
   expect(audit.body.data).toHaveLength(1);
-  const secrets = [ada.resetToken, NEW_PASSWORD, winner?.body.session.token];
+  const secrets = [ada.resetToken, NEW_PASSWORD, token];
   expectAbsent(log.stop(), secrets);
   expectAbsent(before + (await dumpDatabase()), secrets);
 });
@@ -107,7 +94,7 @@ test('a reset token expires after an hour', async () => {
   useFakeClock('2027-05-01T12:00:00.000Z');
   const ada = await forgetful();
   vi.advanceTimersByTime(HOUR_MS);
-  expect(outcomes([await reset(ada.resetToken)])).toEqual({ '400 invalid_token': 1 });
+  expect(tallyOf([await reset(ada.resetToken)])).toEqual({ '400 invalid_token': 1 });
   expect((await login(ada.email, ada.password)).status).toBe(200);
 });
 
@@ -133,7 +120,7 @@ test('change-password needs the current password and ends every other session an
 
   expect((await change(ada.password)).body).toEqual({ changed: true });
   expect([await statusWith(other), await statusWith(ada.token)]).toEqual([401, 200]);
-  expect(outcomes([await reset(ada.resetToken)])).toEqual({ '400 invalid_token': 1 });
+  expect(tallyOf([await reset(ada.resetToken)])).toEqual({ '400 invalid_token': 1 });
   expect((await login(ada.email, NEW_PASSWORD)).status).toBe(200);
   await untilTold(ada.email);
   const { body } = await ada.asSession('GET', '/api/audit-log?action=password.change');
@@ -145,7 +132,7 @@ test('wrong current passwords count as failed logins', async () => {
   const change = () =>
     ada.asSession('POST', '/api/change-password', { current_password: 'wrong', password: NEW_PASSWORD });
   for (let i = 0; i < 10; i++) expect((await change()).status).toBe(401);
-  expect(outcomes([await change(), await login(ada.email, ada.password)])).toEqual({
+  expect(tallyOf([await change(), await login(ada.email, ada.password)])).toEqual({
     '429 rate_limit_exceeded': 2,
   });
 });

@@ -5,7 +5,7 @@ import { apiKeys } from '../../src/db/schema.ts';
 import { openAdmission } from '../../src/gate/object/admission.ts';
 import { commit } from '../../src/gate/worker/feed.ts';
 import { newId } from '../../src/shared/text/ids.ts';
-import { type Answer, call, type Customer, signUp } from '../support/client.ts';
+import { call, type Customer, outcomeOf, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { COPIED_ACCOUNT, COPIED_KEY, gate, setPlan } from '../support/gate.ts';
 import { ctxOf } from '../support/databases.ts';
@@ -21,8 +21,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const outcome = ({ status, body }: Answer) => `${status} ${body.error?.code ?? 'ok'}`;
-const verify = async (apiKey: string) => outcome(await ada.verify('UNKNOWN-KEY', apiKey));
+const verify = async (apiKey: string) => outcomeOf(await ada.verify('UNKNOWN-KEY', apiKey));
 const getAccount = (apiKey: string) => call('GET', '/api/account', { headers: { 'x-api-key': apiKey } });
 
 /** Calls `times` times, one call after another, and returns the number of each outcome. */
@@ -55,9 +54,9 @@ const unknownKey = () => {
 test('a call that is refused for its scope spends the rate limit', async () => {
   const { api_key } = await createKey({ scope: 'verify' });
   const first = await getAccount(api_key);
-  expect(outcome(first)).toBe('403 insufficient_scope');
+  expect(outcomeOf(first)).toBe('403 insufficient_scope');
   expect(first.headers.get('ratelimit')).toBe('"key";r=19;t=1');
-  expect(await tally(29, async () => outcome(await getAccount(api_key)))).toEqual({
+  expect(await tally(29, async () => outcomeOf(await getAccount(api_key)))).toEqual({
     '403 insufficient_scope': 19,
     '429 rate_limit_exceeded': 10,
   });
@@ -70,13 +69,13 @@ describe('a key over its rate limit', () => {
     const gateCalls = countGateCalls();
     vi.advanceTimersByTime(99);
     const refused = await ada.verify('UNKNOWN-KEY');
-    expect(outcome(refused)).toBe('429 rate_limit_exceeded');
+    expect(outcomeOf(refused)).toBe('429 rate_limit_exceeded');
     expect(Object.fromEntries(refused.headers)).toMatchObject({
       'retry-after': '1',
       'ratelimit-policy': '"key";q=20;w=2',
       ratelimit: '"key";r=0;t=2',
     });
-    expect(outcome(await getAccount(ada.apiKey))).toBe('429 rate_limit_exceeded');
+    expect(outcomeOf(await getAccount(ada.apiKey))).toBe('429 rate_limit_exceeded');
     expect(gateCalls()).toBe(0);
     vi.advanceTimersByTime(1);
     expect(await tally(2, () => verify(ada.apiKey))).toEqual({ '200 ok': 1, '429 rate_limit_exceeded': 1 });
@@ -124,7 +123,7 @@ describe('all keys of an account together', () => {
     });
     expect(await tally(20, () => verify(third))).toEqual({ '200 ok': 9, '429 rate_limit_exceeded': 11 });
     const refused = await ada.verify('UNKNOWN-KEY', fourth);
-    expect(outcome(refused)).toBe('429 rate_limit_exceeded');
+    expect(outcomeOf(refused)).toBe('429 rate_limit_exceeded');
     expect(Object.fromEntries(refused.headers)).toMatchObject({
       'retry-after': '1',
       ratelimit: '"account";r=0;t=2',

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
 import { documentedRoutes } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
-import { type Answer, call, type Customer } from '../support/client.ts';
+import { type Answer, call, type Customer, outcomeOf } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
 import { newReceiver } from '../support/receiver.ts';
 
@@ -32,7 +32,7 @@ const BODIES: Record<string, unknown> = {
 /** Ids by the path segment before them, such as `licenses`. */
 export type Ids = Record<string, string>;
 
-const pathTo = ({ path }: Route, ids: Ids) =>
+export const pathTo = ({ path }: Pick<Route, 'path'>, ids: Ids) =>
   path.replace(/([^/]+)\/:[a-z_]+/g, (_whole, kind: string) => `${kind}/${ids[kind] ?? 'unknown'}`);
 
 export const kindsIn = ({ path }: Route): string[] =>
@@ -86,8 +86,6 @@ export const addWebhook = async ({ asSession }: Customer) => {
 };
 
 export const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
-
-const outcomeOf = ({ status, body }: Answer) => `${status} ${body?.error?.code ?? 'ok'}`;
 
 /** Returns the outcome of every route, so that one comparison shows all that differ. */
 export const callRoutes = async (chosen: Route[], headers: Record<string, string> = {}, ids: Ids = {}) => {

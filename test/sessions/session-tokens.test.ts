@@ -7,9 +7,9 @@ import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mistype } from '../http/security.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
+import { withToken } from '../support/sign-in.ts';
 
-const statusWith = async (token: string) =>
-  (await call('GET', '/api/account', { headers: { authorization: `Bearer ${token}` } })).status;
+const statusWith = async (token: string) => (await withToken(token)).status;
 
 test('a forged session token is refused without a query', async () => {
   const ada = await register();

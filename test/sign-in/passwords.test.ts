@@ -1,11 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { hashPassword, UNKNOWN_ACCOUNT_HASH } from '../../src/users/passwords.ts';
-import { call, freshAddress, register } from '../support/client.ts';
+import { call, register } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { firstD1 } from '../support/databases.ts';
-
-const login = (email: string, password: string) =>
-  call('POST', '/api/login', { body: { email, password }, headers: { 'cf-connecting-ip': freshAddress() } });
+import { login } from '../support/sign-in.ts';
 
 const storedHash = async (accountId: string) => {
   const statement = firstD1.prepare('SELECT password_hash FROM users WHERE account_id = ?').bind(accountId);

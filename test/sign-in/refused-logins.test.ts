@@ -1,11 +1,11 @@
 import { beforeEach, expect, inject, test, vi } from 'vitest';
-import { hashPassword } from '../../src/users/passwords.ts';
 import { createAccount } from '../../src/sign-in/register.ts';
 import { consumeAttempts, loginLimits, settleAttempt } from '../../src/users/throttle.ts';
-import { type Answer, call, freshAddress } from '../support/client.ts';
+import { type Answer, freshAddress } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
+import { insertPeople, login } from '../support/sign-in.ts';
 
 const MINUTE_MS = 60_000;
 const { password: PASSWORD, passwordHash: PASSWORD_HASH } = inject('credentials');
@@ -23,11 +23,7 @@ const insertAccount = async (passwordHash = PASSWORD_HASH) => {
   return email;
 };
 
-/** Inserts an account with a cheap password hash, so that many logins don't take half a minute. */
-const insertQuickAccount = async () => insertAccount(await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 }));
-
-const login = (email: string, password: string, ip = freshAddress()) =>
-  call('POST', '/api/login', { body: { email, password }, headers: { 'cf-connecting-ip': ip } });
+const insertQuickAccount = async () => (await insertPeople(1, PASSWORD))[0] ?? '';
 
 const inParallel = (times: number, attempt: () => Promise<Answer>) =>
   Promise.all(Array.from({ length: times }, attempt));

@@ -1,11 +1,10 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { hashPassword } from '../../src/users/passwords.ts';
-import { createAccount } from '../../src/sign-in/register.ts';
 import { consumeAttempts, registerLimits } from '../../src/users/throttle.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
+import { insertPeople, login } from '../support/sign-in.ts';
 
 const MINUTE_MS = 60_000;
 const PASSWORD = 'correct horse battery';
@@ -21,17 +20,6 @@ const register = (ip: string) =>
     body: { email: `throttled-${++accountCount}@example.com`, password: PASSWORD },
     headers: { 'cf-connecting-ip': ip },
   });
-
-const login = (email: string, password: string, ip = freshAddress()) =>
-  call('POST', '/api/login', { body: { email, password }, headers: { 'cf-connecting-ip': ip } });
-
-/** Inserts accounts with cheap password hashes, so that 100 login attempts don't take half a minute. */
-const insertQuickAccounts = async (count: number) => {
-  const passwordHash = await hashPassword(PASSWORD, { N: 2, r: 1, p: 1 });
-  const emails = Array.from({ length: count }, () => `quick-${++accountCount}@example.com`);
-  await Promise.all(emails.map((email) => createAccount(publicCtx, { email, name: null, passwordHash })));
-  return emails;
-};
 
 const runInParallel = (times: number, attempt: (i: number) => Promise<Answer>) =>
   Promise.all(Array.from({ length: times }, (_, i) => attempt(i)));
@@ -78,7 +66,7 @@ test('one IP address can register 60 accounts per hour, and an IPv6 /64 network 
 });
 
 test('ten wrong passwords within 15 minutes block every login to that email address', async () => {
-  const [email = '', other = ''] = await insertQuickAccounts(2);
+  const [email = '', other = ''] = await insertPeople(2, PASSWORD);
   expect(countStatuses(await runInParallel(30, () => login(email, 'wrong horse battery')))).toEqual({
     ...NO_STATUSES,
     401: 10,
@@ -108,7 +96,7 @@ test('ten wrong passwords within 15 minutes block every login to that email addr
 });
 
 test('100 wrong passwords block logins from that IP address to every account', async () => {
-  const emails = await insertQuickAccounts(12);
+  const emails = await insertPeople(12, PASSWORD);
   const ip = freshAddress();
   const guess = (i: number) => login(emails[Math.floor(i / 10)] ?? '', 'wrong horse battery', ip);
   expect(countStatuses(await runInParallel(100, guess))).toEqual({ ...NO_STATUSES, 401: 100 });
@@ -120,7 +108,7 @@ test('100 wrong passwords block logins from that IP address to every account', a
 });
 
 test('only failed logins count toward the limit', async () => {
-  const [email = ''] = await insertQuickAccounts(1);
+  const [email = ''] = await insertPeople(1, PASSWORD);
   const ip = freshAddress();
   for (let i = 0; i < 9; i++) expect((await login(email, 'wrong horse battery', ip)).status).toBe(401);
   for (let i = 0; i < 3; i++) expect((await login(email, PASSWORD, ip)).status).toBe(200);

@@ -37,6 +37,17 @@ const parseBody = ({ headers }: Response, text: string): Json => {
     : JSON.parse(text);
 };
 
+/** The status and the error code in short, as in `409 license_key_taken` and `200 ok`. */
+export const outcomeOf = ({ status, body }: Pick<Answer, 'status' | 'body'>) =>
+  `${status} ${body?.error?.code ?? 'ok'}`;
+
+/** How often each outcome came. */
+export const tallyOf = (answers: Answer[]) => {
+  const tally: Record<string, number> = {};
+  for (const answer of answers) tally[outcomeOf(answer)] = (tally[outcomeOf(answer)] ?? 0) + 1;
+  return tally;
+};
+
 /** The text of any body. `text()` warns of bodies whose type isn't text, as lines of JSON. */
 export const textOf = async (response: Response) => new TextDecoder().decode(await response.arrayBuffer());
 
@@ -75,6 +86,8 @@ export const register = async () => {
       call(method, path, { body: sent, headers: { authorization: `Bearer ${session.token}`, ...headers } }),
   };
 };
+
+export type Account = Awaited<ReturnType<typeof register>>;
 
 /** A new account with a session and an API key of full scope. */
 export const signUp = async () => {

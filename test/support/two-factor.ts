@@ -1,14 +1,13 @@
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
 import { codeAt } from './authenticator.ts';
-import { register } from './client.ts';
+import { type Account, register } from './client.ts';
 import { publicCtx } from './databases.ts';
 
 const STEP_MS = 30_000;
 
-/** A new account with two-factor authentication on. `code` returns the current code, or one of other steps. */
-export const registerTwoFactor = async () => {
-  const account = await register();
+/** Turns two-factor authentication on. `code` returns the current code, or one of other steps. */
+export const enableTwoFactor = async <T extends Account>(account: T) => {
   const { secret, otpauth_url: url } = (await account.asSession('POST', '/api/two-factor')).body;
   const code = (steps = 0) => codeAt(secret, Date.now() + steps * STEP_MS);
   const confirmed = await account.asSession('POST', '/api/two-factor/confirm', { code: code() });
@@ -26,3 +25,6 @@ export const registerTwoFactor = async () => {
     },
   };
 };
+
+/** A new account with two-factor authentication on. */
+export const registerTwoFactor = async () => enableTwoFactor(await register());

@@ -3,11 +3,12 @@ import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
 import { codeAt } from '../support/authenticator.ts';
 import { captureLogs, dumpDatabase, expectAbsent } from '../http/security.ts';
-import { type Answer, call, freshAddress, type Json, register } from '../support/client.ts';
+import { type Answer, outcomeOf, register } from '../support/client.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
 import { registerTwoFactor } from '../support/two-factor.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
+import { asVisitor } from '../support/sign-in.ts';
 
 const STEP_MS = 30_000;
 const MINUTE_MS = 60_000;
@@ -15,21 +16,17 @@ const NEW_PASSWORD = 'another horse battery';
 
 beforeEach(() => useFakeClock('2027-03-10T12:00:00.000Z'));
 
-const outcome = ({ status, body }: Answer) => `${status} ${body.error?.code ?? 'ok'}`;
-const post = (path: string, body: Json) =>
-  call('POST', path, { body, headers: { 'cf-connecting-ip': freshAddress() } });
-
 /** An account with two-factor authentication on, as of the step before. */
 const enable = async () => {
   const ada = await registerTwoFactor();
   vi.advanceTimersByTime(STEP_MS);
-  const login = (password = ada.password) => post('/api/login', { email: ada.email, password });
+  const login = (password = ada.password) => asVisitor('/api/login', { email: ada.email, password });
   const challengeOf = ({ status, body }: Answer): string => {
     const { code, details } = body.error;
     expect([status, code, details[0].path]).toEqual([401, 'two_factor_required', 'challenge']);
     return details[0].message;
   };
-  const answer = (challenge: string, code: string) => post('/api/login/two-factor', { challenge, code });
+  const answer = (challenge: string, code: string) => asVisitor('/api/login/two-factor', { challenge, code });
   return { ...ada, login, challengeOf, answer };
 };
 
@@ -62,9 +59,9 @@ test('a login with two-factor authentication requires a code, and answers as a l
   vi.advanceTimersByTime(STEP_MS);
   const off = { current_password: ada.password, code: ada.code() };
   expect(
-    outcome(await ada.asSession('DELETE', '/api/two-factor', { ...off, current_password: 'wrong' })),
+    outcomeOf(await ada.asSession('DELETE', '/api/two-factor', { ...off, current_password: 'wrong' })),
   ).toBe('401 invalid_credentials');
-  expect(outcome(await ada.asSession('DELETE', '/api/two-factor', { ...off, code: ada.code(9) }))).toBe(
+  expect(outcomeOf(await ada.asSession('DELETE', '/api/two-factor', { ...off, code: ada.code(9) }))).toBe(
     '401 invalid_credentials',
   );
   expect((await ada.asSession('DELETE', '/api/two-factor', off)).body).toEqual({ two_factor: false });
@@ -86,7 +83,7 @@ test('a wrong password is answered as without two-factor authentication', async 
   const [ada, bob] = [await enable(), await register()];
   const answers = [
     await ada.login('wrong'),
-    await post('/api/login', { email: bob.email, password: 'wrong' }),
+    await asVisitor('/api/login', { email: bob.email, password: 'wrong' }),
   ];
   const [first, second] = answers.map(({ status, body: { error } }) => [
     status,
@@ -101,20 +98,20 @@ test('a code works once, also in parallel and in another challenge', async () =>
   const ada = await enable();
   const challenges = [await ada.challenge(), await ada.challenge(), await ada.challenge()];
   const sent = await Promise.all(challenges.slice(0, 2).map((each) => ada.answer(each, ada.code())));
-  expect(sent.map(outcome).toSorted()).toEqual(['200 ok', '401 invalid_credentials']);
+  expect(sent.map(outcomeOf).toSorted()).toEqual(['200 ok', '401 invalid_credentials']);
   // The code of the step before is used up, too.
-  expect(outcome(await ada.answer(challenges[2] ?? '', ada.code()))).toBe('401 invalid_credentials');
-  expect(outcome(await ada.answer(challenges[2] ?? '', ada.code(-1)))).toBe('401 invalid_credentials');
-  expect(outcome(await ada.answer(challenges[2] ?? '', ada.code(1)))).toBe('200 ok');
+  expect(outcomeOf(await ada.answer(challenges[2] ?? '', ada.code()))).toBe('401 invalid_credentials');
+  expect(outcomeOf(await ada.answer(challenges[2] ?? '', ada.code(-1)))).toBe('401 invalid_credentials');
+  expect(outcomeOf(await ada.answer(challenges[2] ?? '', ada.code(1)))).toBe('200 ok');
   // A challenge works once.
-  expect(outcome(await ada.answer(challenges[2] ?? '', ada.recoveryCodes[0] ?? ''))).toBe(
+  expect(outcomeOf(await ada.answer(challenges[2] ?? '', ada.recoveryCodes[0] ?? ''))).toBe(
     '400 invalid_token',
   );
 });
 
 test('the code that confirms the setup doesn’t work for a login', async () => {
   const ada = await enable();
-  expect(outcome(await ada.answer(await ada.challenge(), ada.code(-1)))).toBe('401 invalid_credentials');
+  expect(outcomeOf(await ada.answer(await ada.challenge(), ada.code(-1)))).toBe('401 invalid_credentials');
 });
 
 test('each recovery code works once, also in parallel', async () => {
@@ -123,9 +120,9 @@ test('each recovery code works once, also in parallel', async () => {
   const [code = '', other = ''] = ada.recoveryCodes;
   const challenges = [await ada.challenge(), await ada.challenge(), await ada.challenge()];
   const sent = await Promise.all(challenges.slice(0, 2).map((each) => ada.answer(each, code)));
-  expect(sent.map(outcome).toSorted()).toEqual(['200 ok', '401 invalid_credentials']);
-  expect(outcome(await ada.answer(challenges[2] ?? '', code))).toBe('401 invalid_credentials');
-  expect(outcome(await ada.answer(challenges[2] ?? '', other.toLowerCase().replaceAll('-', '')))).toBe(
+  expect(sent.map(outcomeOf).toSorted()).toEqual(['200 ok', '401 invalid_credentials']);
+  expect(outcomeOf(await ada.answer(challenges[2] ?? '', code))).toBe('401 invalid_credentials');
+  expect(outcomeOf(await ada.answer(challenges[2] ?? '', other.toLowerCase().replaceAll('-', '')))).toBe(
     '200 ok',
   );
   expect(await actionsOf(ada.accountId)).toEqual(
@@ -138,21 +135,21 @@ describe('a challenge', () => {
     const ada = await enable();
     const challenge = await ada.challenge();
     const tries = await Promise.all(Array.from({ length: 8 }, () => ada.answer(challenge, ada.code(9))));
-    expect(tries.map(outcome).toSorted()).toEqual([
+    expect(tries.map(outcomeOf).toSorted()).toEqual([
       ...Array<string>(3).fill('400 invalid_token'),
       ...Array<string>(5).fill('401 invalid_credentials'),
     ]);
-    expect(outcome(await ada.answer(challenge, ada.code()))).toBe('400 invalid_token');
-    expect(outcome(await ada.answer(await ada.challenge(), ada.code()))).toBe('200 ok');
+    expect(outcomeOf(await ada.answer(challenge, ada.code()))).toBe('400 invalid_token');
+    expect(outcomeOf(await ada.answer(await ada.challenge(), ada.code()))).toBe('200 ok');
   });
 
   test('works for ten minutes', async () => {
     const ada = await enable();
     const [first, second] = [await ada.challenge(), await ada.challenge()];
     vi.advanceTimersByTime(10 * MINUTE_MS - 1);
-    expect(outcome(await ada.answer(first, ada.code()))).toBe('200 ok');
+    expect(outcomeOf(await ada.answer(first, ada.code()))).toBe('200 ok');
     vi.advanceTimersByTime(1);
-    expect(outcome(await ada.answer(second, ada.code(1)))).toBe('400 invalid_token');
+    expect(outcomeOf(await ada.answer(second, ada.code(1)))).toBe('400 invalid_token');
   });
 
   test('ends with a change of the password', async () => {
@@ -160,7 +157,7 @@ describe('a challenge', () => {
     const challenge = await ada.challenge();
     const change = { current_password: ada.password, password: NEW_PASSWORD };
     expect((await ada.asSession('POST', '/api/change-password', change)).status).toBe(200);
-    expect(outcome(await ada.answer(challenge, ada.code()))).toBe('400 invalid_token');
+    expect(outcomeOf(await ada.answer(challenge, ada.code()))).toBe('400 invalid_token');
   });
 
   test('counts wrong codes as failed logins', async () => {
@@ -169,7 +166,7 @@ describe('a challenge', () => {
       const challenge = await ada.challenge();
       for (let tries = 0; tries < 5; tries++) await ada.answer(challenge, ada.code(9));
     }
-    expect(outcome(await ada.login())).toBe('429 rate_limit_exceeded');
+    expect(outcomeOf(await ada.login())).toBe('429 rate_limit_exceeded');
   });
 });
 
@@ -177,10 +174,10 @@ test('a new password by email doesn’t replace the code', async () => {
   const ada = await enable();
   const { token, row } = newUserToken(publicCtx, ada.accountId, 'reset_password', ada.email);
   await publicCtx.firstDb.insert(userTokens).values(row);
-  const reset = await post('/api/reset-password', { token, password: NEW_PASSWORD });
+  const reset = await asVisitor('/api/reset-password', { token, password: NEW_PASSWORD });
   expect(reset.headers.getSetCookie()).toEqual([]);
-  expect(outcome(await ada.asSession('GET', '/api/account'))).toBe('401 invalid_session');
-  expect(outcome(await ada.answer(ada.challengeOf(reset), ada.code()))).toBe('200 ok');
+  expect(outcomeOf(await ada.asSession('GET', '/api/account'))).toBe('401 invalid_session');
+  expect(outcomeOf(await ada.answer(ada.challengeOf(reset), ada.code()))).toBe('200 ok');
   expect(await actionsOf(ada.accountId)).toContain('password.reset null');
 });
 
@@ -188,16 +185,18 @@ test('the setup changes nothing until a code confirms it, and only a session can
   const ada = await register();
   const { body } = await ada.asSession('POST', '/api/create-api-key', {});
   const byKey = await ada.asSession('POST', '/api/two-factor', undefined, { 'x-api-key': body.api_key });
-  expect(outcome(byKey)).toBe('403 insufficient_scope');
+  expect(outcomeOf(byKey)).toBe('403 insufficient_scope');
   const confirm = (code: string) => ada.asSession('POST', '/api/two-factor/confirm', { code });
-  expect(outcome(await confirm('000000'))).toBe('409 invalid_transition');
+  expect(outcomeOf(await confirm('000000'))).toBe('409 invalid_transition');
   const first = (await ada.asSession('POST', '/api/two-factor')).body;
   const second = (await ada.asSession('POST', '/api/two-factor')).body;
-  expect(outcome(await confirm(codeAt(first.secret, Date.now())))).toBe('401 invalid_credentials');
-  expect(outcome(await post('/api/login', { email: ada.email, password: ada.password }))).toBe('200 ok');
+  expect(outcomeOf(await confirm(codeAt(first.secret, Date.now())))).toBe('401 invalid_credentials');
+  expect(outcomeOf(await asVisitor('/api/login', { email: ada.email, password: ada.password }))).toBe(
+    '200 ok',
+  );
   const sent = await Promise.all([1, 2].map(() => confirm(codeAt(second.secret, Date.now()))));
-  expect(sent.map(outcome).toSorted()).toEqual(['200 ok', '409 invalid_transition']);
-  expect(outcome(await ada.asSession('POST', '/api/two-factor'))).toBe('409 invalid_transition');
+  expect(sent.map(outcomeOf).toSorted()).toEqual(['200 ok', '409 invalid_transition']);
+  expect(outcomeOf(await ada.asSession('POST', '/api/two-factor'))).toBe('409 invalid_transition');
 });
 
 test('neither the database nor the log has a secret, a code or a challenge', async () => {

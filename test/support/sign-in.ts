@@ -1,0 +1,34 @@
+import { newSession } from '../../src/sessions/sessions.ts';
+import { hashPassword } from '../../src/users/passwords.ts';
+import { createAccount } from '../../src/sign-in/register.ts';
+import { sessions } from '../../src/db/schema.ts';
+import { call, freshAddress } from './client.ts';
+import { publicCtx } from './databases.ts';
+
+type Headers = Record<string, string>;
+
+/** Sends what somebody who isn't signed in sends, by default from an address of their own. */
+export const asVisitor = (path: string, body: unknown, headers: Headers = {}) =>
+  call('POST', path, { body, headers: { 'cf-connecting-ip': freshAddress(), ...headers } });
+
+export const login = (email: string, password: string, ip = freshAddress()) =>
+  asVisitor('/api/login', { email, password }, { 'cf-connecting-ip': ip });
+
+/** Calls with the token of any session. */
+export const withToken = (token: string, method = 'GET', path = '/api/account', body?: unknown) =>
+  call(method, path, { body, headers: { authorization: `Bearer ${token}` } });
+
+/** Stores another session of the account and returns its token. */
+export const addSession = async (accountId: string) => {
+  const { session, row } = newSession(publicCtx, accountId, Date.now());
+  await publicCtx.firstDb.insert(sessions).values(row);
+  return session.token;
+};
+
+/** Stores accounts whose password is hashed cheaply, so that a hundred logins don't take half a minute. */
+export const insertPeople = async (count: number, password: string): Promise<string[]> => {
+  const passwordHash = await hashPassword(password, { N: 2, r: 1, p: 1 });
+  const emails = Array.from({ length: count }, () => `${crypto.randomUUID()}@example.com`);
+  await Promise.all(emails.map((email) => createAccount(publicCtx, { email, name: null, passwordHash })));
+  return emails;
+};
