@@ -1,6 +1,6 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AccountGate } from '../../src/gate/home/account-gate.ts';
 import {
   type Answer,
@@ -8,6 +8,7 @@ import {
   type Customer,
   freshAddress,
   ORIGIN,
+  outcomeOf,
   register,
   signUp,
   textOf,
@@ -19,8 +20,6 @@ import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operat
 import { addEndpoint, consume, loseHints, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
-const outcome = ({ status, body }: Answer) => `${status} ${body?.error?.code ?? 'ok'}`;
-
 describe('the operator’s token', () => {
   const search = (authorization?: string, address = freshAddress()) =>
     call('GET', '/operator/accounts', {
@@ -28,21 +27,21 @@ describe('the operator’s token', () => {
     });
 
   test('without it, the paths answer like unknown paths', async () => {
-    expect(outcome(await search(`Bearer ${OPERATOR_TOKEN}`))).toBe('404 not_found');
-    expect(outcome(await call('DELETE', '/operator/accounts'))).toBe('404 not_found');
+    expect(outcomeOf(await search(`Bearer ${OPERATOR_TOKEN}`))).toBe('404 not_found');
+    expect(outcomeOf(await call('DELETE', '/operator/accounts'))).toBe('404 not_found');
   });
 
   test('a wrong token is refused, and a caller with ten of them has to wait', async () => {
     const stop = withOperatorToken();
     const address = freshAddress();
     const outcomes: string[] = [];
-    for (let i = 0; i < 12; i++) outcomes.push(outcome(await search(`Bearer wrong-${i}`, address)));
+    for (let i = 0; i < 12; i++) outcomes.push(outcomeOf(await search(`Bearer wrong-${i}`, address)));
     expect(outcomes).toEqual([
       ...Array<string>(10).fill('401 invalid_credentials'),
       ...Array<string>(2).fill('429 rate_limit_exceeded'),
     ]);
-    expect(outcome(await search(undefined))).toBe('401 invalid_credentials');
-    expect(outcome(await search(`Bearer ${OPERATOR_TOKEN}`))).toBe('200 ok');
+    expect(outcomeOf(await search(undefined))).toBe('401 invalid_credentials');
+    expect(outcomeOf(await search(`Bearer ${OPERATOR_TOKEN}`))).toBe('200 ok');
     stop();
   });
 });
@@ -117,11 +116,11 @@ describe('accounts', () => {
   let ada: Customer;
   let stop: () => void;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     stop = withOperatorToken();
     ada = await signUp();
   });
-  afterAll(() => stop());
+  afterEach(() => stop());
 
   const post = (path: string, body?: unknown, customer = ada) =>
     asOperator('POST', `/operator/accounts/${customer.accountId}/${path}`, body);
@@ -153,7 +152,7 @@ describe('accounts', () => {
 
   test('that don’t exist answer 404', async () => {
     for (const id of ['acct_00000000000000000000', 'nobody'])
-      expect(outcome(await asOperator('POST', `/operator/accounts/${id}/suspend`))).toBe('404 not_found');
+      expect(outcomeOf(await asOperator('POST', `/operator/accounts/${id}/suspend`))).toBe('404 not_found');
   });
 
   test('that are suspended refuse their API keys and let their sessions only read', async () => {
@@ -162,20 +161,22 @@ describe('accounts', () => {
 
     expect((await post('suspend')).body.suspended_at).toEqual(expect.any(String));
     const suspended = await post('suspend');
-    expect(outcome(await ada.verify(license.license_key))).toBe('403 account_suspended');
-    expect(outcome(await ada.asKey('GET', '/api/account'))).toBe('403 account_suspended');
-    expect(outcome(await ada.asSession('POST', '/api/v1/licenses/create', {}))).toBe('403 account_suspended');
+    expect(outcomeOf(await ada.verify(license.license_key))).toBe('403 account_suspended');
+    expect(outcomeOf(await ada.asKey('GET', '/api/account'))).toBe('403 account_suspended');
+    expect(outcomeOf(await ada.asSession('POST', '/api/v1/licenses/create', {}))).toBe(
+      '403 account_suspended',
+    );
     for (const path of ['/api/v1/licenses', '/api/export', '/api/audit-log'])
-      expect(outcome(await ada.asSession('GET', path))).toBe('200 ok');
+      expect(outcomeOf(await ada.asSession('GET', path))).toBe('200 ok');
     const { body: signedIn } = await call('POST', '/api/login', {
       body: { email: ada.email, password: ada.password },
     });
     const headers = { authorization: `Bearer ${signedIn.session.token}` };
-    expect(outcome(await call('POST', '/api/logout', { headers }))).toBe('200 ok');
+    expect(outcomeOf(await call('POST', '/api/logout', { headers }))).toBe('200 ok');
 
     expect((await post('reinstate')).body.suspended_at).toBeNull();
     expect((await ada.verify(license.license_key)).body).toMatchObject({ valid: true, api_usage: 2 });
-    expect(outcome(await ada.asSession('POST', '/api/v1/licenses/create', {}))).toBe('201 ok');
+    expect(outcomeOf(await ada.asSession('POST', '/api/v1/licenses/create', {}))).toBe('201 ok');
     expect(suspended.status).toBe(200);
     expect(await entries()).toMatchObject([{ action: 'account.suspend' }, { action: 'account.reinstate' }]);
   });
@@ -202,7 +203,7 @@ describe('accounts', () => {
     useFakeClock(Date.parse(until));
     expect(await limit()).toBe(1_000);
 
-    expect(outcome(await post('plan', { plan: 'free', until: '2100-01-01T00:00:00Z' }))).toBe(
+    expect(outcomeOf(await post('plan', { plan: 'free', until: '2100-01-01T00:00:00Z' }))).toBe(
       '400 invalid_request',
     );
     expect((await post('plan', { plan: 'free' })).body).toMatchObject({ plan: 'free', granted_plan: null });

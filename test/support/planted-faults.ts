@@ -13,6 +13,8 @@ const PROVOKED = [
   /Connection refused|Network connection lost\.$/m,
   // Calls that the other side of a move refuses.
   /Error: (?:The account has not moved to this gate|This gate answers calls already)\./,
+  // A page of a stream of lines that fails.
+  /Error: The stream broke off\./,
   // `withoutTable`.
   /Error: no such table: /,
   // An alarm that runs while a test's clock is ahead of the runtime's.
