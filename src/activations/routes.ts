@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { admitKey, setRateHeaders, toRefusalError } from '../auth/authenticate.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { regionOf } from '../gate/worker/region-of.ts';
-import type { SeatCall } from '../gate/rules/seats.ts';
 import { allowAnyOrigin } from '../http/any-origin.ts';
 import { clientLocation } from '../http/client-location.ts';
 import type { AppEnv } from '../http/context.ts';
@@ -11,20 +10,20 @@ import { body, query } from '../http/input.ts';
 import { numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
 import type { EndpointDocs } from '../http/openapi.ts';
 import { settingsOf } from '../shared/config/settings.ts';
+import type { CallName } from '../shared/rules/verdict.ts';
 import { answer, canSign, requireSigningKeys } from './answer.ts';
-import { callGate, isOfApplication } from './call.ts';
+import { callGate } from './call.ts';
 import {
   activationListBody,
   applicationBody,
   type ApplicationInput,
   applicationInput,
   deletedActivationBody,
-  isPlain,
+  givenFields,
   offlineTokenBody,
   offlineTokenInput,
   releaseQuery,
   seatHistoryBody,
-  toRequest,
   type verdictBody,
   verifyBody,
 } from './schemas.ts';
@@ -59,9 +58,9 @@ const DOCS = {
       'Releases the machine’s seat. Without a seat, the answer is the same. Works whatever the state of the license and the usage limit. Counts nothing.',
     errors: [],
   },
-} as const satisfies Record<SeatCall, Pick<EndpointDocs, 'id' | 'summary' | 'description' | 'errors'>>;
+} as const satisfies Record<CallName, Pick<EndpointDocs, 'id' | 'summary' | 'description' | 'errors'>>;
 
-const describe = (call: SeatCall) =>
+const describe = (call: CallName) =>
   endpoint({
     ...DOCS[call],
     errors: [...DOCS[call].errors],
@@ -78,29 +77,31 @@ const describe = (call: SeatCall) =>
     ],
   });
 
-const handle = (call: SeatCall) =>
+const handle = (call: CallName) =>
   [
     describe(call),
     body(applicationInput, { onInvalid: (c) => admitKey(c, c.get('key'), 'verify') }),
   ] as const;
 
-const answerCall = async (c: Context<AppEnv>, call: SeatCall, sent: ApplicationInput) => {
+const answerCall = async (c: Context<AppEnv>, call: CallName, sent: ApplicationInput) => {
   const key = c.get('key');
-  const request = call === 'verify' && isPlain(sent) ? null : toRequest(sent);
-  if (request !== null) requireSigningKeys(c.env, call);
+  const { nonce, ...input } = givenFields(sent);
+  const isPlain = call === 'verify' && nonce === undefined && Object.keys(input).length === 1;
+  if (!isPlain) requireSigningKeys(c.env, call);
   const region = settingsOf(c.env).hasRegions ? regionOf(clientLocation(c)) : null;
-  const reply = await callGate(c.env, key, call, sent.license_key, request, canSign(c.env), region);
+  const asked = { name: call, input, isPlain, canSign: canSign(c.env) };
+  const reply = await callGate(c.env, key, asked, region);
   if (reply.region) c.header('Latchkey-Region', reply.region);
   if (reply.refused !== null) throw toRefusalError(c, reply);
   setRateHeaders(c, reply.rate);
   const { verdict, apiUsage, apiLimit } = reply;
-  if (!isOfApplication(verdict)) {
-    const { valid, status, expiresAt } = verdict;
-    const plain = { valid, status, expires_at: expiresAt, api_usage: apiUsage, api_limit: apiLimit };
-    return c.json(plain satisfies z.infer<typeof verdictBody>, 200);
+  const usage = { api_usage: apiUsage, api_limit: apiLimit };
+  if (!('code' in verdict)) {
+    const { valid, status, expires_at } = verdict;
+    return c.json({ valid, status, expires_at, ...usage } satisfies z.infer<typeof verdictBody>, 200);
   }
   const caller = { env: c.env, origin: new URL(c.req.url).origin, accountId: key.accountId };
-  return c.json(await answer(caller, call, sent, { verdict, apiUsage, apiLimit }), 200);
+  return c.json(await answer(caller, call, sent, verdict, usage), 200);
 };
 
 /** The four calls of an application. */

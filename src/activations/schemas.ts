@@ -2,11 +2,20 @@ import * as z from 'zod';
 import { text } from '../shared/schemas/fields.ts';
 import { listOf } from '../shared/schemas/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
-import { LICENSE_STATES, MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
+import { MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
 import { MAX_OFFLINE_DAYS, MIN_LEASE_SECONDS } from '../shared/rules/terms.ts';
-import type { SeatChange } from '../gate/home/seat-history.ts';
-import type { ApplicationRequest } from '../gate/rules/calls.ts';
-import type { Activation } from '../gate/rules/seats.ts';
+import {
+  type CallInput,
+  type MachineName,
+  type PlainVerdict,
+  type Verdict,
+  VERDICT_CODES,
+  VERDICT_STATUSES,
+} from '../shared/rules/verdict.ts';
+import type { Machine, SeatChange } from '../gate/rules/seats.ts';
+
+/** A schema for each field of a type. */
+type Fields<T, Absent = never> = { [Name in keyof T]-?: z.ZodType<T[Name] | Absent> };
 
 export const verifyInput = z
   .object({
@@ -16,34 +25,6 @@ export const verifyInput = z
       .meta({ examples: ['7K3QD-9WZXA-M2RTB-H5NVE-40GPC'] }),
   })
   .meta({ id: 'Verify' });
-
-export const verdictBody = z
-  .object({
-    valid: z.boolean(),
-    status: z.enum([...LICENSE_STATES, 'not_found']),
-    expires_at: z.iso.date().nullable(),
-    api_usage: z
-      .int()
-      .meta({ description: 'The account’s licensing calls in this period, including this call.' }),
-    api_limit: z.int(),
-  })
-  .meta({ id: 'Verdict' });
-
-const APPLICATION_CODES = [
-  'not_found',
-  'revoked',
-  'suspended',
-  'expired',
-  'wrong_product',
-  'updates_ended',
-  'fingerprint_required',
-  'verify_due',
-  'not_activated',
-  'no_seat',
-  'transfer_limit',
-  'deactivated',
-  'valid',
-] as const;
 
 const visibleAscii = (min: number, max: number) =>
   z
@@ -84,63 +65,79 @@ export const applicationInput = verifyInput
       description:
         'The activation whose seat this machine takes over. Ignored without `self_service`, and by a machine that holds a seat.',
     }),
-  })
+  } satisfies Fields<Omit<CallInput, 'license_key'> & { nonce: string }, null | undefined>)
   .meta({ id: 'ApplicationCall' });
 
 export type ApplicationInput = z.output<typeof applicationInput>;
 
-/** Whether the call has nothing but a license key. */
-export const isPlain = (input: ApplicationInput): boolean =>
-  Object.values(input).filter((value) => value !== null && value !== undefined).length === 1;
+/** Drops the fields that are null, which stands for nothing. */
+export const givenFields = (sent: ApplicationInput) =>
+  Object.fromEntries(
+    Object.entries(sent).filter(([, value]) => value !== null && value !== undefined),
+  ) as unknown as { [Name in keyof ApplicationInput]: Exclude<ApplicationInput[Name], null> };
 
-export const toRequest = (input: ApplicationInput): ApplicationRequest => ({
-  licenseKey: input.license_key,
-  fingerprint: input.fingerprint ?? undefined,
-  product: input.product ?? undefined,
-  name: input.name ?? undefined,
-  platform: input.platform ?? undefined,
-  appVersion: input.app_version ?? undefined,
-  releaseDate: input.release_date ?? undefined,
-  leaseSeconds: input.lease_seconds ?? undefined,
-  replace: input.replace ?? undefined,
-});
+const machineName = {
+  id: z.string(),
+  name: z.string().nullable(),
+  platform: z.string().nullable(),
+} satisfies Fields<MachineName>;
 
-const machine = { id: z.string(), name: z.string().nullable(), platform: z.string().nullable() };
+const plainVerdict = {
+  valid: z.boolean(),
+  status: z.enum(VERDICT_STATUSES),
+  expires_at: z.iso.date().nullable(),
+} satisfies Fields<PlainVerdict>;
 
-const seats = z.object({ used: z.int(), limit: z.int() }).nullable();
-
-export const applicationBody = verdictBody
-  .extend({
-    valid: z.boolean().meta({ description: 'True exactly when `code` is `valid`.' }),
-    code: z.enum(APPLICATION_CODES),
-    license_id: z.string().nullable(),
-    product: z.string().nullable(),
-    entitlements: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-    updates_until: z.iso.date().nullable(),
-    server_time: z.iso.datetime(),
-    activation: z
-      .object({ ...machine, activated_at: z.iso.datetime(), lease_until: z.iso.datetime().nullable() })
-      .nullable()
-      .meta({ description: 'The seat that this machine holds.' }),
-    seats: seats.meta({ description: 'Null if the number of seats isn’t limited.' }),
-    retry_at: z.iso
-      .datetime()
-      .nullable()
-      .meta({ description: 'When a seat may become free. Null unless waiting helps.' }),
-    machines: z
-      .array(z.object({ ...machine, last_seen_at: z.iso.datetime() }))
-      .nullable()
-      .meta({ description: 'The machines that hold the seats, with `no_seat` and `self_service`.' }),
-    token: z.string().nullable().meta({ description: 'A signed token with the answer, see `/api/v1/jwks`.' }),
+export const verdictBody = z
+  .object({
+    ...plainVerdict,
+    api_usage: z
+      .int()
+      .meta({ description: 'The account’s licensing calls in this period, including this call.' }),
+    api_limit: z.int(),
   })
-  .meta({ id: 'ApplicationVerdict' });
+  .meta({ id: 'Verdict' });
+
+const seats = z.object({ used: z.int(), limit: z.int() }).nullable() satisfies z.ZodType<Verdict['seats']>;
+
+/** The fields of a verdict on a license and a machine, without those that only its token has. */
+const verdict = {
+  valid: z.boolean().meta({ description: 'True exactly when `code` is `valid`.' }),
+  code: z.enum(VERDICT_CODES),
+  license_id: z.string().nullable(),
+  product: z.string().nullable(),
+  entitlements: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  updates_until: z.iso.date().nullable(),
+  server_time: z.iso.datetime(),
+  activation: z
+    .object({ ...machineName, activated_at: z.iso.datetime(), lease_until: z.iso.datetime().nullable() })
+    .nullable()
+    .meta({ description: 'The seat that this machine holds.' }),
+  seats: seats.meta({ description: 'Null if the number of seats isn’t limited.' }),
+  retry_at: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'When a seat may become free. Null unless waiting helps.' }),
+  machines: z
+    .array(z.object({ ...machineName, last_seen_at: z.iso.datetime() }))
+    .nullable()
+    .meta({ description: 'The machines that hold the seats, with `no_seat` and `self_service`.' }),
+  token: z.string().nullable().meta({ description: 'A signed token with the answer, see `/api/v1/jwks`.' }),
+} satisfies Fields<
+  Omit<Verdict, 'status' | 'expires_at' | 'license_key' | 'offline_days'> & {
+    server_time: string;
+    token: string | null;
+  }
+>;
+
+export const applicationBody = verdictBody.extend(verdict).meta({ id: 'ApplicationVerdict' });
 
 /** A verify with nothing but a license key, of a license without terms, has only the first five fields. */
 export const verifyBody = z.union([applicationBody, verdictBody]).meta({ id: 'VerifyAnswer' });
 
 export const activationBody = z
   .object({
-    ...machine,
+    ...machineName,
     fingerprint: z.string(),
     app_version: z.string().nullable(),
     activated_at: z.iso.datetime(),
@@ -191,12 +188,12 @@ export const offlineTokenBody = z
   .object({ token: z.string(), expires_at: z.iso.datetime() })
   .meta({ id: 'OfflineTokenFile' });
 
-export const toActivationBody = ({ seat, ...activation }: Activation): z.infer<typeof activationBody> => ({
-  id: activation.id,
-  fingerprint: activation.fingerprint,
-  name: activation.name,
-  platform: activation.platform,
-  app_version: activation.appVersion,
+export const toActivation = ({ seat, ...machine }: Machine): z.infer<typeof activationBody> => ({
+  id: machine.id,
+  fingerprint: machine.fingerprint,
+  name: machine.name,
+  platform: machine.platform,
+  app_version: machine.appVersion,
   activated_at: isoTime(seat.activatedAtMs),
   last_seen_at: isoTime(seat.lastSeenAtMs),
   lease_until: isoTimeOrNull(seat.leaseUntilMs),

@@ -9,7 +9,7 @@ import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { tokenEndMs } from '../shared/rules/tokens.ts';
 import { requireSigningKeys, sign } from './answer.ts';
-import { type offlineTokenInput, toActivationBody, toSeatChangeBody } from './schemas.ts';
+import { type offlineTokenInput, toActivation, toSeatChangeBody } from './schemas.ts';
 
 // What a seller does with the seats of a license, which the account's gate stores.
 
@@ -19,7 +19,7 @@ export const listActivations = async (ctx: Ctx, licenseId: string, { limit, curs
   const { licenseKey } = await findLicense(ctx, licenseId);
   const page = await gateOf(ctx.env, ctx.accountId).listActivations(licenseKey, limit + 1, cursor ?? null);
   if (!page) throw unavailable();
-  return { ...toPage(page.activations, limit, toActivationBody), seats: page.seats };
+  return { ...toPage(page.machines, limit, toActivation), seats: page.seats };
 };
 
 export const listSeatChanges = async (ctx: Ctx, licenseId: string, { limit, cursor }: PageInput) => {
@@ -67,32 +67,16 @@ export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: File
   const license = await findLicense(ctx, licenseId);
   requireSigningKeys(ctx.env, 'activate');
   const fingerprint = input.fingerprint ?? undefined;
-  const file = await audited(ctx, ['offline_file.issue', licenseId], async () => {
+  const { verdict, issuedAtMs } = await audited(ctx, ['offline_file.issue', licenseId], async () => {
     const { licenseKey } = license;
     const days = input.days ?? undefined;
-    const verdict = await gateOf(ctx.env, ctx.accountId).issueFile({ licenseKey, fingerprint, days });
-    if (!verdict) throw unavailable();
-    if (verdict.refused !== null) throw toRefusal(verdict.refused, license);
-    return verdict;
+    const issued = await gateOf(ctx.env, ctx.accountId).issueFile({ licenseKey, fingerprint, days });
+    if (!issued) throw unavailable();
+    if (issued.refused !== null) throw toRefusal(issued.refused, license);
+    return issued;
   });
-  const statement = {
-    kind: 'offline',
-    valid: true,
-    code: 'valid',
-    status: 'active',
-    nonce: null,
-    fingerprint: fingerprint ?? null,
-    licenseKey: file.licenseKey,
-    licenseId: file.id,
-    activationId: file.activationId,
-    product: file.product,
-    entitlements: file.entitlements,
-    licenseEnds: file.expiresAt,
-    updatesUntil: file.updatesUntil,
-    offlineDays: file.offlineDays,
-    leaseUntilMs: null,
-  } as const;
-  const { issuedAtMs } = file;
-  const token = await sign(ctx.env, origin, ctx.accountId, statement, issuedAtMs);
-  return { token, expires_at: isoTime(Math.floor(tokenEndMs(statement, issuedAtMs) / 1_000) * 1_000) };
+  const caller = { env: ctx.env, origin, accountId: ctx.accountId };
+  const proof = { kind: 'offline', fingerprint: fingerprint ?? null, nonce: null } as const;
+  const token = await sign(caller, verdict, proof, issuedAtMs);
+  return { token, expires_at: isoTime(Math.floor(tokenEndMs(verdict, issuedAtMs) / 1_000) * 1_000) };
 };

@@ -2,32 +2,16 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { sha256 } from '../shared/crypto/hash.ts';
 import { randomBase62 } from '../shared/crypto/random.ts';
-import type { EntitlementValue } from '../shared/rules/terms.ts';
-import { NEGATIVE_TOKEN_MS, tokenEndMs } from '../shared/rules/tokens.ts';
+import { type Claims, NEGATIVE_TOKEN_MS, tokenEndMs } from '../shared/rules/tokens.ts';
+import type { Verdict } from '../shared/rules/verdict.ts';
 
-type TokenKind = 'online' | 'offline';
-
-/** What a token says about a license. */
-export interface Statement {
-  kind: TokenKind;
-  valid: boolean;
-  code: string;
-  status: string;
-  nonce: string | null;
+/** What a token says besides the verdict: what it is, and what proves that it is for this machine and this call. */
+export interface Proof extends Pick<Claims, 'kind' | 'nonce'> {
   fingerprint: string | null;
-  /** The license key as stored or, if there is no such license, as presented. */
-  licenseKey: string;
-  /** Null if there is no such license. */
-  licenseId: string | null;
-  activationId: string | null;
-  product: string | null;
-  entitlements: Record<string, EntitlementValue>;
-  licenseEnds: string | null;
-  updatesUntil: string | null;
-  /** How long the token is good without contact. */
-  offlineDays: number;
-  leaseUntilMs: number | null;
 }
+
+/** A heartbeat that asks for a verify is never signed. */
+export type SignedVerdict = Verdict & Pick<Claims, 'code'>;
 
 const LICENSE_KEY_BYTES = 16;
 /** A token has at most 1.5 KiB without entitlements. Only a product that isn't the code of one can be longer. */
@@ -47,23 +31,29 @@ const cutProduct = (product: string | null): string | null => {
   return characters.join('');
 };
 
-export const toClaims = (origin: string, accountId: string, statement: Statement, nowMs: number) => ({
+export const toClaims = (
+  origin: string,
+  accountId: string,
+  verdict: SignedVerdict,
+  { kind, nonce, fingerprint }: Proof,
+  nowMs: number,
+): Claims => ({
   iss: origin,
   aud: accountId,
-  sub: statement.licenseId,
+  sub: verdict.license_id,
   iat: seconds(nowMs),
-  exp: seconds(statement.valid ? tokenEndMs(statement, nowMs) : nowMs + NEGATIVE_TOKEN_MS),
+  exp: seconds(verdict.valid ? tokenEndMs(verdict, nowMs) : nowMs + NEGATIVE_TOKEN_MS),
   jti: randomBase62(16),
-  kind: statement.kind,
-  valid: statement.valid,
-  code: statement.code,
-  status: statement.status,
-  nonce: statement.nonce,
-  act: statement.activationId,
-  fp: statement.fingerprint === null ? null : sha256(statement.fingerprint),
-  lk: hashOfLicenseKey(statement.licenseKey),
-  product: cutProduct(statement.product),
-  ent: statement.entitlements,
-  license_ends: statement.licenseEnds,
-  updates_until: statement.updatesUntil,
+  kind,
+  valid: verdict.valid,
+  code: verdict.code,
+  status: verdict.status,
+  nonce,
+  act: verdict.activation?.id ?? null,
+  fp: fingerprint === null ? null : sha256(fingerprint),
+  lk: hashOfLicenseKey(verdict.license_key),
+  product: cutProduct(verdict.product),
+  ent: verdict.entitlements,
+  license_ends: verdict.expires_at,
+  updates_until: verdict.updates_until,
 });

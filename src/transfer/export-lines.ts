@@ -1,4 +1,4 @@
-import { toActivationBody, toSeatChangeBody } from '../activations/schemas.ts';
+import { toActivation, toSeatChangeBody } from '../activations/schemas.ts';
 import { toApiKey } from '../api-keys/schemas.ts';
 import { toAccount } from '../accounts/schemas.ts';
 import { toPayment, toSubscription } from '../billing/schemas.ts';
@@ -10,7 +10,6 @@ import type {
   ProductRow,
   SubscriptionRow,
 } from '../db/schema.ts';
-import type { SeatChange } from '../gate/home/seat-history.ts';
 import { toHistoryEntry } from '../licenses/history.ts';
 import { toLicense } from '../licenses/schemas.ts';
 import { toProduct } from '../products/schemas.ts';
@@ -18,7 +17,7 @@ import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import type { Endpoint } from '../webhooks/outbox-tables.ts';
 import { toWebhook } from '../webhooks/schemas.ts';
 import type { ExportType } from './schemas.ts';
-import type { Activation } from '../gate/rules/seats.ts';
+import type { Machine, SeatChange } from '../gate/rules/seats.ts';
 
 // The lines of an export. Each has the fields that the API shows, and those that an import needs besides.
 
@@ -43,11 +42,11 @@ export const toApiKeyLine = (row: ApiKeyRow, lastUsedMs: number | null) =>
 export const toWebhookLine = (endpoint: Endpoint) =>
   line('webhook', { ...toWebhook(endpoint), events: endpoint.events });
 
-export const toActivationLine = (activation: Activation, licenseKey: string) => {
-  const { countedAtMs, fileUntilMs, releasedAtMs } = activation.seat;
+export const toActivationLine = (machine: Machine, licenseKey: string) => {
+  const { countedAtMs, fileUntilMs, releasedAtMs } = machine.seat;
   return line('activation', {
-    ...toActivationBody(activation),
-    license_id: activation.licenseId,
+    ...toActivation(machine),
+    license_id: machine.licenseId,
     license_key: licenseKey,
     last_counted_at: isoTime(countedAtMs),
     file_until: isoTimeOrNull(fileUntilMs),

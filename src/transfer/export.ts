@@ -14,7 +14,6 @@ import {
   products,
   subscriptions,
 } from '../db/schema.ts';
-import type { SeatChange } from '../gate/home/seat-history.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { listAllEndpoints } from '../webhooks/endpoints.ts';
 import { exportAudit } from './export-audit.ts';
@@ -30,7 +29,7 @@ import {
   toSeatChangeLine,
   toWebhookLine,
 } from './export-lines.ts';
-import type { Activation } from '../gate/rules/seats.ts';
+import type { Machine, SeatChange } from '../gate/rules/seats.ts';
 
 // Exports an account in pages. Each page is one query or one call to an object, which continues after the key of the last
 // row. So a row that exists during the whole export is in it exactly once, and a row that is changed meanwhile is in it as
@@ -149,7 +148,7 @@ async function* exportLists(ctx: Ctx) {
 
 async function* exportGate(ctx: Ctx) {
   const { env, accountId } = ctx;
-  yield* inPages<Activation>(
+  yield* inPages<Machine>(
     (last, limit) =>
       gateOf(env, accountId).exportActivations(
         last && { licenseId: last.licenseId, fingerprint: last.fingerprint },

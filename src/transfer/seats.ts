@@ -1,12 +1,12 @@
 import { audit } from '../audit/audit.ts';
-import type { ImportedSeat, ImportedSeatResult } from '../gate/rules/seller-types.ts';
+import type { ImportedMachine, ImportedMachineResult } from '../gate/rules/seats.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import type { BatchLine, Import } from './import-state.ts';
 import type { LineOutcome } from './plan.ts';
 import { type ActivationLine, auditDetails } from './schemas.ts';
 
-const toSeat = (value: ActivationLine): ImportedSeat => {
+const toMachine = (value: ActivationLine): ImportedMachine => {
   const { last_seen_at = value.activated_at, last_counted_at = last_seen_at } = value;
   return {
     licenseKey: value.license_key,
@@ -25,7 +25,7 @@ const toSeat = (value: ActivationLine): ImportedSeat => {
   };
 };
 
-const OUTCOMES: Record<ImportedSeatResult, LineOutcome> = {
+const OUTCOMES: Record<ImportedMachineResult, LineOutcome> = {
   created: { result: 'created' },
   unchanged: { result: 'unchanged' },
   skipped: { result: 'skipped' },
@@ -37,14 +37,14 @@ const OUTCOMES: Record<ImportedSeatResult, LineOutcome> = {
  * Sends machines to the account's gate. No batch can include the gate, so an import that has changed nothing in the
  * database has its entry in the audit log before.
  */
-const sendSeats = async (current: Import, values: ActivationLine[]): Promise<ImportedSeatResult[]> => {
+const sendMachines = async (current: Import, values: ActivationLine[]): Promise<ImportedMachineResult[]> => {
   const { ctx, options } = current;
   if (values.length === 0) return [];
   if (!options.isDryRun && !current.isRecorded) {
     await audit(ctx, 'license.import', null, auditDetails(options));
     current.isRecorded = true;
   }
-  const results = await gateOf(ctx.env, ctx.accountId).importSeats(values.map(toSeat), options.isDryRun);
+  const results = await gateOf(ctx.env, ctx.accountId).importSeats(values.map(toMachine), options.isDryRun);
   if (!results) throw new AppError('unavailable');
   return results;
 };
@@ -59,7 +59,7 @@ export const importSeats = async (
   const isAssumed = ({ value }: { value: ActivationLine }) =>
     current.assumed.licenses.get(value.license_key)?.before === null;
   const known = found.filter((activation) => !isAssumed(activation));
-  const results = await sendSeats(
+  const results = await sendMachines(
     current,
     known.map(({ value }) => value),
   );

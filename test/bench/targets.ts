@@ -2,7 +2,7 @@
 import { mintApiKey } from '../../src/api-keys/api-key.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { randomBase62 } from '../../src/shared/crypto/random.ts';
-import type { SeatCall } from '../../src/gate/rules/seats.ts';
+import type { CallName } from '../../src/shared/rules/verdict.ts';
 import { type Drawn, requestOf, sharedValues, type Values } from './load/plan.ts';
 import type { Target } from './rounds.ts';
 import type { Runtime } from './runtime.ts';
@@ -38,7 +38,7 @@ export interface Seats {
 export const applicationTarget = (
   name: string,
   runtime: Runtime,
-  call: SeatCall,
+  call: CallName,
   { apiKeys }: Pick<Licensed, 'apiKeys'>,
   { licenses, machines }: Seats,
   draw: Drawn['draw'] = 'random',

@@ -2,8 +2,8 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import { readReply } from '../../src/gate/rules/replies.ts';
-import type { SeatCall } from '../../src/gate/rules/seats.ts';
 import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
+import type { CallName } from '../../src/shared/rules/verdict.ts';
 import { machineOf } from '../support/activations.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { evict, gate, kill, readGate, setUsage, statistics } from '../support/gate.ts';
@@ -61,9 +61,9 @@ describe('a call on a machine', () => {
     (await readGate<{ events: string }>(ada.accountId, 'SELECT events FROM outgoing')).flatMap(
       ({ events: row }) => (JSON.parse(row) as { name: string }[]).map(({ name }) => name),
     );
-  const on = async (call: SeatCall, callId: string, n = 1) => {
-    const request = { licenseKey, fingerprint: machineOf(n) };
-    return gate(ada.accountId).application(presentedKey(), call, request, callId);
+  const on = async (call: CallName, callId: string, n = 1) => {
+    const input = { license_key: licenseKey, fingerprint: machineOf(n) };
+    return gate(ada.accountId).application(presentedKey(), call, input, callId);
   };
 
   beforeEach(async () => {

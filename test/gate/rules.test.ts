@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calendarMonth } from '../../src/gate/rules/usage.ts';
 import { currentRate, decideRate, decideSharedRate } from '../../src/shared/rules/rate.ts';
-import { decideVerdict } from '../../src/gate/rules/verdict.ts';
+import { plainVerdict } from '../../src/gate/rules/judge.ts';
 
 const spendCalls = (calls: number, nowMs: number, callsPerSecond: number, from = 0) => {
   let recoveredAtMs = from;
@@ -142,8 +142,16 @@ test('a calendar month starts at its first millisecond and ends before the next 
   );
 });
 
-describe('decideVerdict', () => {
+describe('a plain verdict', () => {
   const today = '2026-11-21';
+  const license = {
+    id: 'lic_1',
+    licenseKey: 'L-1',
+    customerEmail: 'ada@example.com',
+    product: null,
+    terms: {},
+    updatesUntil: null,
+  };
 
   test.for([
     { stored: 'active', expiresAt: null, valid: true, status: 'active' },
@@ -152,13 +160,14 @@ describe('decideVerdict', () => {
     { stored: 'suspended', expiresAt: '2026-11-20', valid: false, status: 'suspended' },
     { stored: 'revoked', expiresAt: null, valid: false, status: 'revoked' },
   ] as const)(
-    'on 2026-11-21 returns $status for $stored until $expiresAt',
+    'on 2026-11-21 is $status for $stored until $expiresAt',
     ({ stored, expiresAt, valid, status }) => {
-      expect(decideVerdict({ status: stored, expiresAt }, today)).toEqual({ valid, status, expiresAt });
+      const verdict = plainVerdict({ ...license, status: stored, expiresAt }, today);
+      expect(verdict).toEqual({ valid, status, expires_at: expiresAt });
     },
   );
 
-  test('without a license returns not_found', () => {
-    expect(decideVerdict(null, today)).toEqual({ valid: false, status: 'not_found', expiresAt: null });
+  test('without a license is not_found', () => {
+    expect(plainVerdict(null, today)).toEqual({ valid: false, status: 'not_found', expires_at: null });
   });
 });

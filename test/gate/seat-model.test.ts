@@ -1,16 +1,18 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { openActivations } from '../../src/gate/home/activations.ts';
-import { openApplications } from '../../src/gate/home/applications.ts';
+import { expect, test, vi } from 'vitest';
+import { openMachines } from '../../src/gate/home/machines.ts';
+import { openSeats } from '../../src/gate/home/seats.ts';
+import { openSeller } from '../../src/gate/home/seller.ts';
 import { openOutgoing } from '../../src/gate/object/outgoing.ts';
 import { openSeatClock } from '../../src/gate/object/seat-clock.ts';
-import type { SeatCall } from '../../src/gate/rules/seats.ts';
+import type { CallName, Verdict } from '../../src/shared/rules/verdict.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import type { Terms } from '../../src/shared/rules/terms.ts';
 import { machineOf } from '../support/activations.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { openSeatModel } from './seat-model.ts';
 import type { CopiedLicense } from '../../src/gate/rules/rows.ts';
 
@@ -44,7 +46,7 @@ const step = fc.oneof(
     weight: 12,
     arbitrary: fc.record({
       kind: fc.constant('call' as const),
-      call: fc.constantFrom<SeatCall[]>('verify', 'activate', 'activate', 'heartbeat', 'deactivate'),
+      call: fc.constantFrom<CallName[]>('verify', 'activate', 'activate', 'heartbeat', 'deactivate'),
       machine: fc.option(machine, { freq: 20 }),
       leaseSeconds: fc.constantFrom(undefined, undefined, 60, 7_200, 31 * 86_400),
       replace: fc.option(machine, { nil: undefined, freq: 2 }),
@@ -91,28 +93,35 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
   // A run that failed has left its events.
   sql.exec('DELETE FROM outgoing');
   const outgoing = openOutgoing(sql);
-  const open = () =>
-    openApplications({
-      ctx,
-      copy: { termsOf: () => model.terms },
-      activations: openActivations(sql),
-      outgoing,
-      logSeat: () => {},
-    });
-  let applications = open();
+  const copy = { termsOf: () => model.terms, findLicense: () => license, license: () => license };
+  const open = () => {
+    const store = { copy, machines: openMachines(sql), outgoing, seatClock: openSeatClock(kv) };
+    const journal = { write: <T>(fn: () => T): T => ctx.storage.transactionSync(fn), commit: async () => {} };
+    const branches = { log: () => {}, acknowledged: async () => {} };
+    const seats = openSeats({ journal }, store, branches);
+    const catchUp = { ensureKnown: async () => true };
+    const seller = openSeller({ journal }, store, seats, branches, catchUp);
+    return { seats, seller, seatClock: store.seatClock };
+  };
+  let home = open();
   let wallMs = Math.max(START_MS, openSeatClock(kv).read(0));
-  applications.list(license, 1, null, wallMs);
+  vi.setSystemTime(wallMs);
+  home.seatClock.read(wallMs);
 
   const runCall = (taken: Extract<Step, { kind: 'call' }>): [actual: unknown, expected: unknown] => {
     const { call, leaseSeconds } = taken;
     const replaced = taken.replace ?? null;
-    const request = {
-      licenseKey: 'L-1',
+    const input = {
+      license_key: 'L-1',
       fingerprint: fingerprintOf(taken.machine),
-      leaseSeconds,
+      lease_seconds: leaseSeconds,
       replace: replaced === null ? undefined : (model.idOf(replaced) ?? 'act_unknown'),
     };
-    const { code, valid } = applications.judge(call, license, request, wallMs);
+    const { code, valid } = home.seats.judge(
+      { name: call, input, isPlain: false },
+      license,
+      wallMs,
+    ) as Verdict;
     expect(valid).toBe(code === 'valid');
     const expected = model.call(call, taken.machine, { leaseSeconds, replaced });
     // The gate notes counted calls once an hour, so a heartbeat may be told up to an hour early to verify.
@@ -120,10 +129,11 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
     return [code, expected.apply()];
   };
 
-  const run = (taken: Step): [actual: unknown, expected: unknown] => {
+  const run = async (taken: Step): Promise<[actual: unknown, expected: unknown]> => {
     switch (taken.kind) {
       case 'time':
         wallMs += taken.ms;
+        vi.setSystemTime(wallMs);
         break;
       case 'terms':
         model.terms = taken.terms;
@@ -133,23 +143,17 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
         model.isSuspended = taken.suspended;
         break;
       case 'evict':
-        applications = open();
+        home = open();
         return [openSeatClock(kv).read(0), model.nowMs];
       case 'release': {
         const id = model.idOf(taken.machine);
         if (id === null) return [null, null];
-        return [
-          applications.release(license, id, taken.force, wallMs),
-          model.release(taken.machine, taken.force),
-        ];
+        return [await home.seller.release('L-1', id, taken.force), model.release(taken.machine, taken.force)];
       }
       case 'file': {
-        const { refused } = applications.holdForFile(
-          license,
-          { licenseKey: 'L-1', fingerprint: fingerprintOf(taken.machine), days: taken.days },
-          wallMs,
-        );
-        return [refused ?? 'valid', model.holdForFile(taken.machine, taken.days)];
+        const fingerprint = fingerprintOf(taken.machine);
+        const file = await home.seller.issueFile({ licenseKey: 'L-1', fingerprint, days: taken.days });
+        return [file?.refused ?? 'valid', model.holdForFile(taken.machine, taken.days)];
       }
       case 'call':
         return runCall(taken);
@@ -158,19 +162,20 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
   };
 
   return {
-    take: (taken: Step) => {
+    take: async (taken: Step) => {
       model.see(wallMs);
-      const [actual, expected] = run(taken);
+      const [actual, expected] = await run(taken);
       expect([taken, actual]).toEqual([taken, expected]);
       model.see(wallMs);
-      const { activations, seats } = applications.list(license, 100, null, wallMs);
-      for (const { fingerprint, id, seat } of activations)
+      const page = await home.seller.list('L-1', 100, null);
+      const { machines = [], seats } = page ?? {};
+      for (const { fingerprint, id, seat } of machines)
         model.adopt(Number(fingerprint.slice(-4)), id, seat.leaseUntilMs);
-      expect(activations.map(({ fingerprint }) => fingerprint).toSorted()).toEqual(
+      expect(machines.map(({ fingerprint }) => fingerprint).toSorted()).toEqual(
         model.holders().map(machineOf).toSorted(),
       );
       const { maxActivations: limit } = model.terms;
-      expect(seats).toEqual(limit === null ? null : { used: activations.length, limit });
+      expect(seats).toEqual(limit === null ? null : { used: machines.length, limit });
     },
 
     /** Returns what the gate has sent and what the model expects. */
@@ -189,14 +194,15 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
 };
 
 test('seats are as in a plain model, through any calls, new terms, restarts and steps of the clock', () =>
-  runInDurableObject(env.GATE.getByName(newId('acct')), (_instance, ctx) => {
-    fc.assert(
-      fc.property(
+  runInDurableObject(env.GATE.getByName(newId('acct')), async (_instance, ctx) => {
+    useFakeClock();
+    await fc.assert(
+      fc.asyncProperty(
         terms,
         fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
-        (firstTerms, steps) => {
+        async (firstTerms, steps) => {
           const run = openRun(ctx, firstTerms);
-          for (const taken of steps) run.take(taken);
+          for (const taken of steps) await run.take(taken);
           const { sent, expected } = run.events();
           expect(sent).toEqual(expected);
         },

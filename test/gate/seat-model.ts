@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { SeatCall } from '../../src/gate/rules/seats.ts';
+import type { CallName } from '../../src/shared/rules/verdict.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import type { Terms } from '../../src/shared/rules/terms.ts';
 
@@ -88,7 +88,7 @@ export const openSeatModel = (firstTerms: Terms) => {
 
     /** Returns whether a heartbeat may ask for a verify, and how to make the call and get its code. */
     call: (
-      call: SeatCall,
+      call: CallName,
       n: number | null,
       request: Request,
     ): { isAlmostDue: boolean; apply: () => string } => {
@@ -98,7 +98,7 @@ export const openSeatModel = (firstTerms: Terms) => {
       return { isAlmostDue, apply: () => model.answer(call, n, request) };
     },
 
-    answer: (call: SeatCall, n: number | null, { leaseSeconds, replaced = null }: Request): string => {
+    answer: (call: CallName, n: number | null, { leaseSeconds, replaced = null }: Request): string => {
       const { maxActivations, maxTransfers, selfService, leaseSeconds: lease, offlineDays } = model.terms;
       const limit = maxActivations ?? Infinity;
       if (model.isSuspended && call !== 'deactivate') return 'suspended';

@@ -6,7 +6,7 @@ import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/worker/feed.ts';
 import { RATE_WINDOW_MS } from '../../src/shared/rules/rate.ts';
-import type { SeatCall } from '../../src/gate/rules/seats.ts';
+import type { CallName } from '../../src/shared/rules/verdict.ts';
 import { readReply } from '../../src/gate/rules/replies.ts';
 import worker from '../../src/index.ts';
 import { branchOf } from '../../src/shared/objects/address.ts';
@@ -77,7 +77,7 @@ export const openBranch = async (
 export const callFrom = async (
   region: Region,
   { apiKey }: Pick<Customer, 'apiKey'>,
-  call: SeatCall,
+  call: CallName,
   sent: object,
   regions: 'on' | 'off' = 'on',
 ) => {

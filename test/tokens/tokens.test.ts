@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
-import { type Statement, toClaims } from '../../src/tokens/claims.ts';
+import { type Proof, type SignedVerdict, toClaims } from '../../src/tokens/claims.ts';
 import { keySetOf, signToken } from '../../src/tokens/jws.ts';
 import { signingKeysOf } from '../../src/tokens/keys.ts';
 import vectors from './vectors.json';
@@ -12,23 +12,33 @@ const [FIRST = '', SECOND = '', THIRD = ''] = [1, 2, 3].map((byte) =>
   Buffer.alloc(32, byte).toString('base64'),
 );
 
-const STATEMENT: Statement = {
-  kind: 'online',
+const VERDICT: SignedVerdict = {
   valid: true,
-  code: 'valid',
   status: 'active',
-  nonce: 'nonce-0123456789',
-  fingerprint: 'machine-0123456789',
-  licenseKey: '7K3QD-9WZXA-M2RTB-H5NVE-40GPC',
-  licenseId: 'lic_0VJ1mKq7XbT2c9LpQwZa',
-  activationId: 'act_0VJ1mKq7XbT2c9LpQwZa',
+  expires_at: null,
+  code: 'valid',
+  license_key: '7K3QD-9WZXA-M2RTB-H5NVE-40GPC',
+  license_id: 'lic_0VJ1mKq7XbT2c9LpQwZa',
   product: 'orrery',
   entitlements: { export: true },
-  licenseEnds: null,
-  updatesUntil: null,
-  offlineDays: 14,
-  leaseUntilMs: null,
+  updates_until: null,
+  offline_days: 14,
+  activation: {
+    id: 'act_0VJ1mKq7XbT2c9LpQwZa',
+    name: null,
+    platform: null,
+    activated_at: '2026-11-21T12:00:00.000Z',
+    lease_until: null,
+  },
+  seats: null,
+  retry_at: null,
+  machines: null,
 };
+const PROOF: Proof = { kind: 'online', nonce: 'nonce-0123456789', fingerprint: 'machine-0123456789' };
+
+const until = (ms: number) => ({ ...VERDICT.activation, lease_until: new Date(ms).toISOString() });
+const claimsOf = (changes: object, nowMs: number, proof = PROOF) =>
+  toClaims(ORIGIN, ACCOUNT, { ...VERDICT, ...changes }, proof, nowMs);
 
 const keysOf = (...ring: string[]) => signingKeysOf(ring, ACCOUNT);
 const currentKey = async (...ring: string[]) => {
@@ -36,8 +46,8 @@ const currentKey = async (...ring: string[]) => {
   if (!key) throw new Error('The ring is empty.');
   return key;
 };
-const tokenBy = async (ring: string[], nowMs = Date.now(), statement = STATEMENT) =>
-  signToken(await currentKey(...ring), toClaims(ORIGIN, ACCOUNT, statement, nowMs));
+const tokenBy = async (ring: string[], nowMs = Date.now()) =>
+  signToken(await currentKey(...ring), claimsOf({}, nowMs));
 const jwksOf = async (...ring: string[]): Promise<JSONWebKeySet> => ({
   keys: (await keysOf(...ring)).map(({ jwk }) => jwk),
 });
@@ -48,13 +58,13 @@ describe('a token', () => {
     const options = { issuer: ORIGIN, audience: ACCOUNT, typ: 'latchkey+jwt', algorithms: ['EdDSA'] };
     const { payload } = await jwtVerify(token, createLocalJWKSet(await jwksOf(FIRST)), options);
     expect(payload).toMatchObject({
-      sub: STATEMENT.licenseId,
+      sub: VERDICT.license_id,
       kind: 'online',
       valid: true,
       code: 'valid',
       status: 'active',
-      nonce: STATEMENT.nonce,
-      act: STATEMENT.activationId,
+      nonce: PROOF.nonce,
+      act: VERDICT.activation?.id,
       product: 'orrery',
       ent: { export: true },
       license_ends: null,
@@ -64,10 +74,9 @@ describe('a token', () => {
   });
 
   test('names neither the license key nor the fingerprint', async () => {
-    const { nonce: _, ...statement } = STATEMENT;
-    const text = JSON.stringify(toClaims(ORIGIN, ACCOUNT, { ...statement, nonce: null }, 0));
-    expect(text).not.toContain(STATEMENT.licenseKey);
-    expect(text).not.toContain(STATEMENT.fingerprint);
+    const text = JSON.stringify(claimsOf({}, 0, { ...PROOF, nonce: null }));
+    expect(text).not.toContain(VERDICT.license_key);
+    expect(text).not.toContain(PROOF.fingerprint);
   });
 
   test('is refused with another account’s keys, or another ring’s', async () => {
@@ -82,11 +91,11 @@ describe('the end of a token', () => {
   const NOW = Date.UTC(2026, 10, 22, 12);
   test.for([
     ['offline_days without contact', {}, NOW + 14 * DAY_MS],
-    ['the end of the license’s last day', { licenseEnds: '2026-11-23' }, Date.UTC(2026, 10, 24)],
-    ['the end of the lease', { leaseUntilMs: NOW + HOUR_MS }, NOW + HOUR_MS],
-    ['10 minutes for a negative verdict', { valid: false, leaseUntilMs: NOW + HOUR_MS }, NOW + 600_000],
+    ['the end of the license’s last day', { expires_at: '2026-11-23' }, Date.UTC(2026, 10, 24)],
+    ['the end of the lease', { activation: until(NOW + HOUR_MS) }, NOW + HOUR_MS],
+    ['10 minutes for a negative verdict', { valid: false, activation: until(NOW + HOUR_MS) }, NOW + 600_000],
   ] as const)('is %s', ([, fields, expected]) => {
-    expect(toClaims(ORIGIN, ACCOUNT, { ...STATEMENT, ...fields }, NOW).exp).toBe(expected / 1_000);
+    expect(claimsOf(fields, NOW).exp).toBe(expected / 1_000);
   });
 });
 

@@ -8,8 +8,8 @@ import {
   feedStep,
   type Forwarded,
 } from '../rules/messages.ts';
-import { seatRef } from '../rules/near.ts';
-import type { Activation } from '../rules/seats.ts';
+import { seatRef } from '../rules/branch-seats.ts';
+import type { Machine } from '../rules/seats.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../rules/rows.ts';
 import type { ObjectTables } from '../../shared/objects/migrations.ts';
 
@@ -178,9 +178,9 @@ export const openBranchCopy = (sql: SqlStorage) => {
     /** The license's terms, or null if neither the license nor its product has any. */
     termsOf: ({ licenseKey }: CopiedLicense): Terms | null => findLicense(licenseKey)?.resolved ?? null,
 
-    /** Returns the machine's activation, or null if the branch has no copy of it. */
-    activation: ({ licenseKey }: CopiedLicense, fingerprint: string): Activation | null =>
-      read('seat', seatRef(licenseKey, fingerprint)) as Activation | null,
+    /** Returns the machine, or null if the branch has no copy of it. */
+    machine: ({ licenseKey }: CopiedLicense, fingerprint: string): Machine | null =>
+      read('seat', seatRef(licenseKey, fingerprint)) as Machine | null,
 
     /** Returns how many seats of the license are used, or null if the branch doesn't know. */
     usedSeats: ({ licenseKey }: CopiedLicense, nowMs: number): number | null => {

@@ -9,7 +9,7 @@ import type { BranchCopy } from './branch-copy.ts';
 import type { HomeLink } from './home-link.ts';
 import type { BranchLimits } from './limits.ts';
 import type { Forwarded } from '../rules/messages.ts';
-import { seatRef } from '../rules/near.ts';
+import { seatRef } from '../rules/branch-seats.ts';
 import type { Call } from '../rules/calls.ts';
 
 /** The platform repeats a call for at most ten seconds. */
@@ -66,7 +66,7 @@ export const openForwarding = (
      * the call. If home can't be reached, the machine's next verify tries again.
      */
     noteSeen: (call: Call): void => {
-      const name = seatRef(call.licenseKey, call.request?.fingerprint ?? '');
+      const name = seatRef(call.input.license_key, call.input.fingerprint ?? '');
       if (noting.has(name)) return;
       noting.add(name);
       ctx.waitUntil(askHome(call, true).finally(() => noting.delete(name)));

@@ -7,19 +7,19 @@ import { allowRetries } from '../../shared/objects/retries.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { storedName } from '../../shared/objects/stored-name.ts';
 import { type ReplyText, type VerifyReply, writeReply } from '../rules/replies.ts';
-import type { SeatCall } from '../rules/seats.ts';
+import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
 import type { BranchUpdate, Report } from '../rules/messages.ts';
 import type { Wait } from '../rules/traffic.ts';
-import type { Call, ApplicationRequest } from '../rules/calls.ts';
+import type { Call } from '../rules/calls.ts';
 import { openAdmission } from '../object/admission.ts';
-import { openAnswers } from '../object/answers.ts';
+import { openAnswerCall } from '../object/answer-call.ts';
 import { openLedger } from '../object/ledger.ts';
 import { openOutgoing, openRelay } from '../object/outgoing.ts';
 import { openSeatClock } from '../object/seat-clock.ts';
-import { openBranchApplications } from './applications.ts';
 import { BRANCH_TABLES, openBranchCopy } from './branch-copy.ts';
 import { openForwarding } from './forwarding.ts';
 import { openHomeLink } from './home-link.ts';
+import { judgeHere } from './judge-here.ts';
 import { openBranchLimits } from './limits.ts';
 
 /**
@@ -36,9 +36,9 @@ export class GateBranch extends DurableObject<Env> {
   readonly #copy;
   readonly #ledger;
   readonly #link;
-  readonly #applications;
+  readonly #clock;
   readonly #forwarding;
-  readonly #answerNow;
+  readonly #answerCall;
   readonly #relay;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -57,15 +57,14 @@ export class GateBranch extends DurableObject<Env> {
     const admission = openAdmission(copy, limits.shareOfRate);
     const link = (this.#link = openHomeLink(object, region, copy, ledger, limits, admission, relay));
     this.#forwarding = openForwarding(object, region, copy, ledger, limits, link);
-    const applications = (this.#applications = openBranchApplications(copy, openSeatClock(kv)));
-    this.#answerNow = openAnswers({
+    this.#clock = openSeatClock(kv);
+    this.#answerCall = openAnswerCall({
       copy,
       ledger,
       admission,
       usageAt: limits.usageAt,
       // Home notes the thresholds, because it knows all calls.
       noteUsage: () => {},
-      applications,
       relay,
     });
   }
@@ -78,20 +77,19 @@ export class GateBranch extends DurableObject<Env> {
     canSign: boolean,
     lastWait: Wait | null = null,
   ): Promise<ReplyText> {
-    const call = { presented, call: 'verify', licenseKey, request: null, callId, canSign } as const;
-    return this.#answer(call, lastWait);
+    const input = { license_key: licenseKey };
+    return this.#answer({ presented, name: 'verify', input, isPlain: true, callId, canSign }, lastWait);
   }
 
   /** Answers an application's verify, or lets home answer it. */
   async application(
     presented: PresentedKey,
-    call: SeatCall,
-    request: ApplicationRequest,
+    name: CallName,
+    input: CallInput,
     callId: string,
     lastWait: Wait | null = null,
   ): Promise<ReplyText> {
-    const { licenseKey } = request;
-    return this.#answer({ presented, call, licenseKey, request, callId, canSign: true }, lastWait);
+    return this.#answer({ presented, name, input, isPlain: false, callId, canSign: true }, lastWait);
   }
 
   /** Home tells what has changed. The answer confirms it, once it is on disk. */
@@ -136,12 +134,12 @@ export class GateBranch extends DurableObject<Env> {
     const { presented, callId } = call;
     if (this.#forwarding.wasForwarded(callId) || !this.#link.mayAnswer(nowMs)) return null;
     if (!this.#copy.account() || !this.#copy.key(presented.keyId)) return null;
-    const step = this.#applications.decide(call, nowMs);
-    if (step === 'forward') return null;
-    const reply = this.#answerNow(call, nowMs);
+    const judged = judgeHere(this.#copy, this.#clock, call, nowMs);
+    if (!judged) return null;
+    const reply = this.#answerCall(call, () => judged.verdict, nowMs);
     // Home may have more of the limits left.
     if (reply.refused !== null) return reply.refused === 'api_key_invalid' ? reply : null;
-    if (step === 'answer_and_note') this.#forwarding.noteSeen(call);
+    if (judged.isSeen) this.#forwarding.noteSeen(call);
     return reply;
   }
 

@@ -23,13 +23,14 @@ import type {
   Statistics,
   Admission,
 } from '../rules/replies.ts';
-import type { ActivationPosition, FileRequest, ImportedSeat, TracedLicense } from '../rules/seller-types.ts';
-import type { SeatCall } from '../rules/seats.ts';
+import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
+import type { TracedLicense } from '../rules/rows.ts';
+import type { FileRequest, ImportedMachine, MachinePosition } from '../rules/seats.ts';
 import type { Alarm } from '../../shared/objects/alarm.ts';
 import { openObject } from '../../shared/objects/context.ts';
 import type { FeedRead } from '../feed/read.ts';
 import { GATE_TABLES, openGateBackup } from './tables.ts';
-import type { Call, ApplicationRequest } from '../rules/calls.ts';
+import type { Call } from '../rules/calls.ts';
 
 /** The methods of a gate that the platform may repeat after a disconnect. A repeat has the same result as a single call. */
 export const REPEATABLE = [
@@ -119,8 +120,9 @@ export class AccountGate extends DurableObject<Env> {
     region: Region | null = null,
     lastWait: Wait | null = null,
   ): Promise<ReplyText> {
+    const input = { license_key: licenseKey };
     return this.#home.calls.answer(
-      { presented, call: 'verify', licenseKey, request: null, callId, canSign },
+      { presented, name: 'verify', input, isPlain: true, callId, canSign },
       region,
       lastWait,
     );
@@ -129,15 +131,14 @@ export class AccountGate extends DurableObject<Env> {
   /** Answers one of the four calls of an application. */
   async application(
     presented: PresentedKey,
-    call: SeatCall,
-    request: ApplicationRequest,
+    name: CallName,
+    input: CallInput,
     callId: string,
     region: Region | null = null,
     lastWait: Wait | null = null,
   ): Promise<ReplyText> {
-    const { licenseKey } = request;
     return this.#home.calls.answer(
-      { presented, call, licenseKey, request, callId, canSign: true },
+      { presented, name, input, isPlain: false, callId, canSign: true },
       region,
       lastWait,
     );
@@ -175,8 +176,8 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.seller.issueFile(request);
   }
 
-  exportActivations(after: ActivationPosition | null, limit: number) {
-    return this.#home.seller.exportActivations(after, limit);
+  exportActivations(after: MachinePosition | null, limit: number) {
+    return this.#home.seller.exportMachines(after, limit);
   }
 
   exportSeatChanges(afterLicenseId: string, afterSeq: number, limit: number) {
@@ -184,8 +185,8 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** Adds machines of an import. A dry run only returns the results. */
-  importSeats(seats: ImportedSeat[], isDryRun: boolean) {
-    return this.#home.seller.importSeats(seats, isDryRun);
+  importSeats(machines: ImportedMachine[], isDryRun: boolean) {
+    return this.#home.seller.importMachines(machines, isDryRun);
   }
 
   /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */

@@ -2,13 +2,14 @@ import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { AdmissionControl } from '../object/admission.ts';
-import type { Applications } from './applications.ts';
+import type { AnswerCall } from '../object/answer-call.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { HomeBranches } from './branches.ts';
+import type { Seats } from './seats.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
 import type { Forwarded, Report } from '../rules/messages.ts';
-import { isNear } from '../rules/near.ts';
+import { isNear } from '../rules/branch-seats.ts';
 import type { Wait } from '../rules/traffic.ts';
 import {
   type MovedTo,
@@ -25,7 +26,7 @@ import type { Call } from '../rules/calls.ts';
  * Whether a call may move a seat. Its answer waits for the branches, even if an earlier call has moved the seat: a seat must
  * not be free, or another machine's, while a branch takes it for held.
  */
-const isMove = ({ call }: Call) => call === 'activate' || call === 'deactivate';
+const isMove = ({ name }: Call) => name === 'activate' || name === 'deactivate';
 
 const SESSION_CALLS_PER_SECOND = 50;
 /** Bursts are five seconds' worth of calls: opening a page of the dashboard makes several calls at once. */
@@ -53,8 +54,8 @@ export const openCalls = (
   { journal }: ObjectContext,
   { copy, ledger }: HomeStore,
   admission: AdmissionControl,
-  applications: Pick<Applications, 'rowFor'>,
-  answerNow: (call: Call, nowMs: number) => VerifyReply,
+  seats: Pick<Seats, 'judge' | 'rowFor'>,
+  answerCall: AnswerCall,
   usage: HomeUsage,
   branches: HomeBranches,
   { ensureKnown }: CatchUp,
@@ -70,11 +71,11 @@ export const openCalls = (
   };
 
   const answer = async (call: Call, region: Region | null, lastWait: Wait | null): Promise<VerifyReply> => {
-    if (!(await ensureKnown(call.presented, call.licenseKey))) return { refused: 'unavailable' };
-    if (isCounted(call.call)) await branches.recallIfSpent();
+    if (!(await ensureKnown(call.presented, call.input.license_key))) return { refused: 'unavailable' };
+    if (isCounted(call.name)) await branches.recallIfSpent();
     const nowMs = Date.now();
     const revision = branches.revision();
-    const reply = answerNow(call, nowMs);
+    const reply = answerCall(call, (license) => seats.judge(call, license, nowMs), nowMs);
     const waits = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
     // A branch that has counted the call has also noted its route.
     if (region !== null && !call.wasCounted) noteTraffic(region, lastWait, reply, nowMs);
@@ -94,25 +95,25 @@ export const openCalls = (
   };
 
   /** Every call spends home's share of the rate limits, but only calls that a branch could answer are a reason to open one. */
-  const noteCall = (region: Region | null, { call, request }: Call, reply: VerifyReply) => {
+  const noteCall = (region: Region | null, { name, input }: Call, reply: VerifyReply) => {
     if (reply.refused !== null) return;
     branches.countAtHome(Date.now());
-    if (region === null || call !== 'verify') return;
+    if (region === null || name !== 'verify') return;
     const { verdict } = reply;
     if (verdict.status === 'not_found') return;
-    if (!('code' in verdict) || isNear(verdict, request?.fingerprint)) branches.noteCall(region, Date.now());
+    if (!('code' in verdict) || isNear(verdict, input.fingerprint)) branches.noteCall(region, Date.now());
   };
 
   /** The rows of a call from a branch that the branch may keep. It has no other spellings of license keys. */
-  const rowOf = ({ presented, licenseKey, request }: Call): Forwarded['row'] => {
+  const rowOf = ({ presented, input }: Call): Forwarded['row'] => {
     const key = copy.key(presented.keyId);
     if (!copy.progress().complete || !key) return null;
-    const license = copy.license(licenseKey);
+    const license = copy.license(input.license_key);
     return {
       asOf: branches.revision(),
       key: { ...key, id: presented.keyId },
       isProduct: !!license?.product && copy.isProduct(license.product),
-      application: license && applications.rowFor(license, request?.fingerprint, Date.now()),
+      application: license && seats.rowFor(license, input.fingerprint, Date.now()),
     };
   };
 

@@ -45,7 +45,7 @@ const changesOf = (copy: Copy, { account, keys, licenses, products, erasedKeys }
 /** Applies what was read from the feed, and keeps the copy loading until it is complete. */
 export const openCatchUp = (
   { ctx, env, accountId, journal, alarm }: ObjectContext,
-  { copy, outgoing, ledger, activations, announced }: HomeStore,
+  { copy, outgoing, ledger, machines, announced }: HomeStore,
   usage: HomeUsage,
   branches: HomeBranches,
   admission: Pick<AdmissionControl, 'recall'>,
@@ -99,7 +99,7 @@ export const openCatchUp = (
       const refs = [...rows.keys, ...rows.licenses].map(({ id }) => id);
       usage.countReserved(announced.takeApplied(new Set([...refs, ...rows.deletedLicenses])));
       const deletedIds = rows.keys.filter(({ deleted }) => deleted).map(({ id }) => id);
-      for (const id of rows.deletedLicenses) activations.eraseLicense(id);
+      for (const id of rows.deletedLicenses) machines.eraseLicense(id);
       if (deletedIds.length > 0) ledger.forgetKeys([...deletedIds, ...copy.pruneDeletedKeys()]);
     });
     return more;

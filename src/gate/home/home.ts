@@ -4,50 +4,40 @@ import { FIRST_EPOCH } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import { openAdmission } from '../object/admission.ts';
-import { openAnswers } from '../object/answers.ts';
+import { openAnswerCall } from '../object/answer-call.ts';
 import { openRelay } from '../object/outgoing.ts';
-import { seatRef } from '../rules/near.ts';
-import { openApplications } from './applications.ts';
 import { openHomeBranches } from './branches.ts';
 import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges } from './changes.ts';
-import { openSellerCalls } from './seller-calls.ts';
+import { openSeats } from './seats.ts';
+import { openSeller } from './seller.ts';
 import { openHomeStore } from './store.ts';
 import { openTraces } from './traces.ts';
 import { openHomeUsage, openStatistics } from './usage.ts';
 
 /** Opens the account's home on the object's storage. Each part has what the parts before it have. */
 export const openHome = (object: ObjectContext, place: StoredPlace) => {
-  const { ctx, env, accountId, journal, alarm } = object;
+  const { ctx, env, accountId, alarm } = object;
   const { epoch } = place;
   const movedTo = epoch > FIRST_EPOCH ? { epoch } : {};
   const store = openHomeStore(object);
-  const { copy, ledger, activations, outgoing } = store;
+  const { copy, ledger, outgoing } = store;
   const relay = openRelay(object, outgoing);
   const usage = openHomeUsage(store);
   const branches = openHomeBranches(object, store, usage, relay, place);
   const admission = openAdmission(copy, branches.homeShare);
   const catchUp = openCatchUp(object, store, usage, branches, admission);
   const changes = openChanges(object, store, usage, branches, catchUp, relay);
-  const applications = openApplications({
-    ctx,
-    copy,
-    activations,
-    outgoing,
-    logSeat: ({ licenseKey }, fingerprint, isTaken) =>
-      branches.log([{ kind: 'seat', ref: seatRef(licenseKey, fingerprint), isNew: isTaken }]),
-  });
-  const answerNow = openAnswers({
+  const seats = openSeats(object, store, branches);
+  const answerCall = openAnswerCall({
     copy,
     ledger,
     admission,
     usageAt: usage.at,
     noteUsage: usage.note,
-    applications,
     relay,
   });
-  const { ensureKnown } = catchUp;
 
   /** A new gate reads its account first. */
   const ensureAccount = async () => {
@@ -71,15 +61,8 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
     movedTo,
     branches,
     changes,
-    calls: openCalls(object, store, admission, applications, answerNow, usage, branches, catchUp, movedTo),
-    seller: openSellerCalls({
-      copy,
-      activations,
-      applications,
-      branches,
-      ensureKnown,
-      commit: journal.commit,
-    }),
+    calls: openCalls(object, store, admission, seats, answerCall, usage, branches, catchUp, movedTo),
+    seller: openSeller(object, store, seats, branches, catchUp),
     statistics: openStatistics(store, usage),
     eraseTraces: openTraces(object, place, store, branches, catchUp, relay),
 

@@ -1,20 +1,7 @@
 import { MAX_HISTORY_CHANGES } from '../../shared/rules/licenses.ts';
+import type { SeatActor, SeatChange } from '../rules/seats.ts';
 
 // When the seats of a license were taken and released, and by whom. A seat's own row only has its present state.
-
-/** Who took or released a seat: an application, or the seller with the dashboard or an API key of full scope. */
-export type SeatActor = 'application' | 'seller';
-
-export interface SeatChange {
-  /** Counts the changes of a license. */
-  seq: number;
-  atMs: number;
-  action: 'taken' | 'released';
-  actor: SeatActor;
-  activationId: string;
-  fingerprint: string;
-  name: string | null;
-}
 
 type ChangeRow = {
   license_id: string;

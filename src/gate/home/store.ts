@@ -2,10 +2,11 @@ import { settingsOf } from '../../shared/config/settings.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import { type Ledger, openLedger } from '../object/ledger.ts';
 import { openOutgoing, type Outgoing } from '../object/outgoing.ts';
-import { type Activations, openActivations } from './activations.ts';
+import { openSeatClock, type SeatClock } from '../object/seat-clock.ts';
 import { type AnnouncedChanges, openAnnounced } from './announced.ts';
 import { type BranchStore, openBranchStore } from './branch-store.ts';
 import { type Copy, openCopy } from './copy.ts';
+import { type Machines, openMachines } from './machines.ts';
 import { openTrafficTable, type TrafficTable } from './traffic-table.ts';
 
 /** What home stores: its copy of D1, and what it owns. */
@@ -15,7 +16,8 @@ export interface HomeStore {
   traffic: TrafficTable;
   outgoing: Outgoing;
   announced: AnnouncedChanges;
-  activations: Activations;
+  machines: Machines;
+  seatClock: SeatClock;
   branches: BranchStore;
 }
 
@@ -28,5 +30,6 @@ export const openHomeStore = ({ ctx, env, journal }: ObjectContext): HomeStore =
   const announced = openAnnounced(kv);
   const branches = openBranchStore(sql, traffic);
   for (const writer of [branches, ledger, announced]) journal.add(writer);
-  return { copy, traffic, ledger, outgoing, announced, branches, activations: openActivations(sql) };
+  const machines = openMachines(sql);
+  return { copy, traffic, ledger, outgoing, announced, branches, machines, seatClock: openSeatClock(kv) };
 };

@@ -4,7 +4,7 @@ import { within } from '../../shared/objects/within.ts';
 import { REGIONS } from '../../shared/rules/regions.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
-import type { TracedLicense } from '../rules/seller-types.ts';
+import type { TracedLicense } from '../rules/rows.ts';
 import type { HomeBranches } from './branches.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { HomeStore } from './store.ts';
@@ -15,13 +15,13 @@ const CALLS_MS = 5_000;
 /**
  * Erases what remains of deleted licenses and erased customers, besides the rows that the feed changes: the names of machines
  * while a license was the customer's, the feed itself, the branches' copies, and rows where the account isn't anymore. Events that were created
- * before are in the outbox afterwards. Returns the number of the licenses' activations.
+ * before are in the outbox afterwards. Returns the number of the licenses' machines.
  */
 export const openTraces =
   (
     { env, accountId, journal }: ObjectContext,
     place: StoredPlace,
-    { activations }: HomeStore,
+    { machines }: HomeStore,
     branches: HomeBranches,
     { pull }: CatchUp,
     relay: Relay,
@@ -32,7 +32,7 @@ export const openTraces =
     await pull();
     const count = journal.change(() => {
       branches.forgetLog();
-      return licenses.reduce((sum, license) => sum + activations.eraseNames(license), 0);
+      return licenses.reduce((sum, license) => sum + machines.eraseNames(license), 0);
     });
     await branches.acknowledged();
     const regions = branches.hasOpenedAny() ? REGIONS : [];

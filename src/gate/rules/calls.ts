@@ -1,29 +1,13 @@
 import type { PresentedKey } from '../../shared/rules/api-keys.ts';
-import type { SeatCall } from './seats.ts';
+import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
 
-// What an application asks.
-
-export interface ApplicationRequest {
-  licenseKey: string;
-  name?: string | undefined;
-  platform?: string | undefined;
-  appVersion?: string | undefined;
-  fingerprint?: string | undefined;
-  /** The product that the application belongs to. */
-  product?: string | undefined;
-  /** When the application's version was released. */
-  releaseDate?: string | undefined;
-  leaseSeconds?: number | undefined;
-  /** The activation whose seat the application takes over. */
-  replace?: string | undefined;
-}
-
+/** What an application asks of an account's gate. */
 export interface Call {
   presented: PresentedKey;
-  call: SeatCall;
-  licenseKey: string;
-  /** Null for a verify that has nothing but a license key. */
-  request: ApplicationRequest | null;
+  name: CallName;
+  input: CallInput;
+  /** Whether the application says nothing but a license key. */
+  isPlain: boolean;
   /** A repeat with the same id isn't counted again. */
   callId: string;
   /** Whether the Worker can sign a token. Every answer has one, unless it has only the five fields of a plain verify. */

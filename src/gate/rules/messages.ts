@@ -4,7 +4,7 @@ import type { MovedTo, ReplyText } from './replies.ts';
 import type { Escrow } from './escrow.ts';
 import type { ShareOffer } from './shares.ts';
 import type { Traffic } from './traffic.ts';
-import type { Activation } from './seats.ts';
+import type { Machine } from './seats.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from './rows.ts';
 import type { Counter } from './usage.ts';
 
@@ -79,8 +79,8 @@ export interface ApplicationRow {
   license: CopiedLicense;
   /** Null if neither the license nor its product has any. */
   terms: Terms | null;
-  /** The machine's activation, if the branch may have a copy of it. */
-  activation: Activation | null;
+  /** The machine, if the branch may have a copy of it. */
+  activation: Machine | null;
   /** The license's used seats, if they are limited. The count holds until a seat's lease ends. */
   count: { used: number; untilMs: number } | null;
 }

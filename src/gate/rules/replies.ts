@@ -1,8 +1,7 @@
 import type { Region } from '../../shared/rules/regions.ts';
-import type { ApplicationVerdict } from './application-verdict.ts';
 import type { RateState } from '../../shared/rules/rate.ts';
+import type { PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
 import type { DayTraffic } from './traffic.ts';
-import type { Verdict } from './verdict.ts';
 import type { FeedPosition } from './rows.ts';
 import type { CountedCall, DayUsage, ProductUsage, Usage } from './usage.ts';
 
@@ -25,7 +24,7 @@ export type VerifyReply =
   | {
       refused: null;
       rate: RateState;
-      verdict: Verdict | ApplicationVerdict;
+      verdict: PlainVerdict | Verdict;
       apiUsage: number;
       apiLimit: number;
     }

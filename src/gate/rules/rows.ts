@@ -51,6 +51,12 @@ export interface Rows {
   deletedLicenses: string[];
 }
 
+/** A license, and until when it was a customer's who is erased. */
+export interface TracedLicense {
+  licenseId: string;
+  untilMs: number;
+}
+
 /**
  * How far the feed has been applied. The last applied row stays in D1, and `appliedAt` is its time: if D1 no longer
  * has that row, D1 was restored to an earlier time, and numbers are being given out again.

@@ -75,6 +75,8 @@ export const resolveTerms = (product: ProductTerms, license: LicenseTerms): Term
   entitlements: mergeEntitlements(product.entitlements, license.entitlements),
 });
 
+export const NO_TERMS = resolveTerms({}, {});
+
 /** Without terms, a license is verified as if there were no products. */
 export const hasTerms = (product: ProductTerms, license: LicenseTerms): boolean =>
   Object.keys(product).length > 0 || Object.keys(license).length > 0;

@@ -1,10 +1,8 @@
+import type { CallName } from '../../shared/rules/verdict.ts';
 import { unreachable } from './error.ts';
 
-/** The calls that an application makes. */
-export const APPLICATION_CALLS = ['verify', 'activate', 'heartbeat', 'deactivate'] as const;
-
 export interface ApplicationCall {
-  call: (typeof APPLICATION_CALLS)[number];
+  call: CallName;
   licenseKey: string;
   fingerprint?: string;
 }

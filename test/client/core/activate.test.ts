@@ -8,7 +8,7 @@ const storedIn = ({ text }: { text: string | null }) => JSON.parse(text ?? 'null
 describe('activate()', () => {
   test('stores the license key and what the license is', async () => {
     const { service, store, activate } = await setUp();
-    service.terms.statement = { licenseEnds: '2026-12-31', updatesUntil: '2026-11-30' };
+    service.terms.statement = { expires_at: '2026-12-31', updates_until: '2026-11-30' };
     const { license, state } = await activate({ appVersion: '1.2.3', releaseDate: '2026-11-01' });
     expect(state).toEqual({
       valid: true,
@@ -60,7 +60,7 @@ describe('activate()', () => {
     await license.stop();
   });
 
-  test.for(['not_found', 'no_seat', 'suspended'])(
+  test.for(['not_found', 'no_seat', 'suspended'] as const)(
     'with a license key that is refused does not destroy a good one: %s',
     async (code) => {
       const { time, service, store, create, activate } = await setUp();
@@ -112,7 +112,7 @@ describe('activate()', () => {
     await activate();
     const license = create();
     await license.start();
-    service.terms.statement = { valid: false, code: 'revoked', licenseKey: LICENSE_KEY };
+    service.terms.statement = { valid: false, code: 'revoked', license_key: LICENSE_KEY };
     expect(await time.drive(license.activate(LICENSE_KEY.toLowerCase()))).toMatchObject({ code: 'revoked' });
     expect(license.state.code).toBe('revoked');
     expect(storedIn(store)).toMatchObject({ token: null });
@@ -166,7 +166,7 @@ describe('deactivate()', () => {
 });
 
 describe('loadFile()', () => {
-  const FILE = { kind: 'offline', nonce: null, offlineDays: 180 } as const;
+  const FILE = { kind: 'offline', nonce: null, offline_days: 180 } as const;
 
   test('makes a license valid without a network and without a license key, also after a restart', async () => {
     const { time, service, create } = await setUp();
@@ -187,10 +187,10 @@ describe('loadFile()', () => {
   test.for([
     ['an online token', { kind: 'online' }, 'inconclusive'],
     ['a file for another machine', { fingerprint: 'machine-9876543210' }, 'not_activated'],
-    ['a file for another license', { licenseKey: OTHER_KEY }, 'inconclusive'],
+    ['a file for another license', { license_key: OTHER_KEY }, 'inconclusive'],
     ['a file for another product', { product: 'other' }, 'wrong_product'],
     ['a file that says no', { valid: false, code: 'suspended' }, 'suspended'],
-    ['a file that has ended', { offlineDays: -1 }, 'offline_expired'],
+    ['a file that has ended', { offline_days: -1 }, 'offline_expired'],
   ] as const)('refuses %s', async ([, changes, code]) => {
     const { service, store, create } = await setUp();
     store.text = JSON.stringify({ licenseKey: LICENSE_KEY });

@@ -3,7 +3,7 @@ import { LICENSE_KEY, status } from '../support/fake-service.ts';
 import { setUp } from '../support/setup.ts';
 
 const DAY_MS = 86_400_000;
-const ENDED = { updatesUntil: '2026-06-30' };
+const ENDED = { updates_until: '2026-06-30' };
 const NEW_RELEASE = { releaseDate: '2026-11-01' };
 
 test('a stored token does not cover a release after updates_until', async () => {
@@ -39,7 +39,7 @@ test('a proxy that drops release_date from the call does not make the license va
 
 test('a proxy that changes the lease in an answer does not prolong the verdict', async () => {
   const { time, service, create } = await setUp();
-  service.terms = { ...service.terms, leaseMs: DAY_MS, statement: { offlineDays: 0 } };
+  service.terms = { ...service.terms, leaseMs: DAY_MS, statement: { offline_days: 0 } };
   service.terms.body = {
     activation: { id: 'act_0VJ1mKq7XbT2c9LpQwZa', lease_until: '2036-01-01T00:00:00.000Z' },
   };

@@ -98,7 +98,7 @@ describe('a clock', () => {
 
 test('with offline_days 0, a verdict is good while the application runs, and not after', async () => {
   const world = await setUp();
-  world.service.terms.statement = { offlineDays: 0 };
+  world.service.terms.statement = { offline_days: 0 };
   const license = world.create();
   await license.start();
   expect(await world.time.drive(license.activate(LICENSE_KEY))).toMatchObject({ valid: true });

@@ -114,7 +114,7 @@ describe('a store', () => {
 
 test('with offline_days 0, two processes on one store both stay valid', async () => {
   const { time, service, create } = await setUp();
-  service.terms.statement = { offlineDays: 0 };
+  service.terms.statement = { offline_days: 0 };
   const [first, second] = [create(), create()];
   await time.drive(first.activate(LICENSE_KEY));
   await time.drive(second.start());

@@ -74,7 +74,7 @@ describe('a refresh', () => {
 
   test('runs when the token ends', async () => {
     const { time, service, license } = await setUpStarted(null);
-    service.terms.statement = { offlineDays: 1 };
+    service.terms.statement = { offline_days: 1 };
     await time.drive(license.refresh());
     service.requests.length = 0;
     service.always = status(404);

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { FINGERPRINT, hang, LICENSE_KEY, type Request, status } from '../support/fake-service.ts';
+import {
+  FINGERPRINT,
+  hang,
+  LICENSE_KEY,
+  type Request,
+  type Statement,
+  status,
+} from '../support/fake-service.ts';
 import { setUp } from '../support/setup.ts';
 
 type SetUp = Awaited<ReturnType<typeof setUp>>;
@@ -10,11 +17,11 @@ const portal = () =>
 
 /** Answers with a well-signed token that isn't the answer to the call. */
 const tokenOf =
-  ({ service }: SetUp, changes: object): Handler =>
+  ({ service }: SetUp, changes: Statement): Handler =>
   async ({ input }) => {
-    const { license_key: licenseKey = '', fingerprint = null, nonce = null } = input;
-    const statement = { licenseKey, fingerprint, nonce, valid: true, code: 'valid', ...changes };
-    return Response.json({ valid: true, code: 'valid', token: await service.sign(statement) });
+    const { license_key = '', fingerprint = null, nonce = null } = input;
+    const token = await service.sign({ license_key, fingerprint, nonce, ...changes });
+    return Response.json({ valid: true, code: 'valid', token });
   };
 
 const NO_VERDICT: [name: string, handler: (world: SetUp) => Handler][] = [
@@ -41,7 +48,7 @@ const NO_VERDICT: [name: string, handler: (world: SetUp) => Handler][] = [
     'a no to a call that lost its fingerprint on the way',
     (world) => tokenOf(world, { fingerprint: null, valid: false, code: 'fingerprint_required' }),
   ],
-  ['a token for another license', (world) => tokenOf(world, { licenseKey: 'OTHER-LICENSE' })],
+  ['a token for another license', (world) => tokenOf(world, { license_key: 'OTHER-LICENSE' })],
   ['a token for another product', (world) => tokenOf(world, { product: 'other' })],
   [
     'a no for another nonce',
@@ -127,7 +134,7 @@ describe('a signed no', () => {
     'not_activated',
     'no_seat',
     'transfer_limit',
-  ])('takes effect at once and removes the stored token: %s', async (code) => {
+  ] as const)('takes effect at once and removes the stored token: %s', async (code) => {
     const { time, service, store, create, activate } = await setUp();
     await activate();
     service.refuse(code, 'active');

@@ -1,5 +1,5 @@
 import type { Fetch, PinnedKeys } from '../../../src/client/core/types.ts';
-import { type Statement, toClaims } from '../../../src/tokens/claims.ts';
+import { type Proof, type SignedVerdict, toClaims } from '../../../src/tokens/claims.ts';
 import { keySetOf, signToken } from '../../../src/tokens/jws.ts';
 import { signingKeysOf } from '../../../src/tokens/keys.ts';
 import type { FakeTime } from './fake-time.ts';
@@ -8,6 +8,13 @@ export const ACCOUNT = 'acct_0VJ1mKq7XbT2c9LpQwZa';
 export const LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPC';
 export const FINGERPRINT = 'machine-0123456789';
 const ACTIVATION = 'act_0VJ1mKq7XbT2c9LpQwZa';
+const MACHINE = {
+  id: ACTIVATION,
+  name: 'Laptop',
+  platform: 'linux',
+  activated_at: '2026-11-01T12:00:00.000Z',
+  lease_until: null,
+};
 /** Entries of SIGNING_KEYS, oldest first. */
 export const RING = [1, 2, 3].map((byte) => Buffer.alloc(32, byte).toString('base64'));
 
@@ -24,6 +31,9 @@ export interface Request {
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
+/** What a token says, where it differs from a valid license's. */
+export type Statement = Partial<SignedVerdict & Proof>;
+
 export interface FakeService {
   requests: Request[];
   /** Replace the answer to the next requests. */
@@ -35,16 +45,16 @@ export interface FakeService {
   aheadMs: number;
   paths(): string[];
   timeNow(): number;
-  sign(statement?: Partial<Statement>, nowMs?: number): Promise<string>;
+  sign(statement?: Statement, nowMs?: number): Promise<string>;
   /** The service's own answer. */
   answer: (request: Pick<Request, 'path' | 'input'>) => Promise<Response>;
   fetch: Fetch;
   /** Says no from now on. */
-  refuse(code: string, status?: string): void;
+  refuse(code: SignedVerdict['code'], status?: SignedVerdict['status']): void;
 }
 
 interface Terms {
-  statement: Partial<Statement>;
+  statement: Statement;
   leaseMs: number | null;
   body: Record<string, unknown>;
   account: string;
@@ -69,25 +79,27 @@ export const createService = (time: FakeTime) => {
       const { account, ring } = service.terms;
       const [key] = await signingKeysOf(ring, account);
       if (!key) throw new Error('The ring is empty.');
-      const full: Statement = {
+      const full: SignedVerdict & Proof = {
         kind: 'online',
-        valid: true,
-        code: 'valid',
-        status: 'active',
         nonce: null,
         fingerprint: FINGERPRINT,
-        licenseKey: LICENSE_KEY,
-        licenseId: 'lic_0VJ1mKq7XbT2c9LpQwZa',
-        activationId: ACTIVATION,
+        valid: true,
+        status: 'active',
+        expires_at: null,
+        code: 'valid',
+        license_key: LICENSE_KEY,
+        license_id: 'lic_0VJ1mKq7XbT2c9LpQwZa',
         product: 'orrery',
         entitlements: { export: true, seats: 5, tier: '' },
-        licenseEnds: null,
-        updatesUntil: null,
-        offlineDays: 14,
-        leaseUntilMs: null,
+        updates_until: null,
+        offline_days: 14,
+        activation: MACHINE,
+        seats: null,
+        retry_at: null,
+        machines: null,
         ...statement,
       };
-      return signToken(key, toClaims('https://latchkey.test', account, full, nowMs));
+      return signToken(key, toClaims('https://latchkey.test', account, full, full, nowMs));
     },
 
     answer: async ({ path, input }) => {
@@ -98,18 +110,14 @@ export const createService = (time: FakeTime) => {
       }
       if (path === 'deactivate') return Response.json({ valid: false, code: 'deactivated', token: null });
       const { statement, leaseMs, body } = service.terms;
-      const leaseUntilMs = leaseMs === null ? null : nowMs + leaseMs;
-      const { license_key: licenseKey = '', fingerprint = null, nonce = null } = input;
-      const token = await service.sign({ licenseKey, fingerprint, nonce, leaseUntilMs, ...statement }, nowMs);
+      const lease_until = leaseMs === null ? null : new Date(nowMs + leaseMs).toISOString();
+      const activation = { ...MACHINE, lease_until };
+      const { license_key = '', fingerprint = null, nonce = null } = input;
+      const said = { license_key, fingerprint, nonce, activation, ...statement };
+      const token = await service.sign(said, nowMs);
       return Response.json({
         seats: { used: 1, limit: 3 },
-        activation: {
-          id: ACTIVATION,
-          name: 'Laptop',
-          platform: 'linux',
-          activated_at: '2026-11-01T12:00:00.000Z',
-          lease_until: leaseUntilMs === null ? null : new Date(leaseUntilMs).toISOString(),
-        },
+        activation,
         server_time: new Date(nowMs).toISOString(),
         machines: null,
         retry_at: null,
@@ -131,7 +139,7 @@ export const createService = (time: FakeTime) => {
       }
     },
 
-    refuse: (code, status = code) => {
+    refuse: (code, status = code as SignedVerdict['status']) => {
       service.terms.statement = { valid: false, code, status };
     },
   };

@@ -123,7 +123,7 @@ test('a branch answers for a license that has got terms from its product', async
   for (const region of ['enam', 'oc'])
     expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({
       region,
-      verdict: { code: 'valid', offlineDays: 3 },
+      verdict: { code: 'valid', offline_days: 3 },
     });
 });
 

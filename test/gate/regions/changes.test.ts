@@ -60,7 +60,7 @@ const CHANGES: [string, () => Promise<unknown>, Json][] = [
   [
     'an import of its product',
     () => importAs(ada, toLines([{ type: 'product', code: 'orrery', terms: { offline_days: 3 } }])),
-    { verdict: { offlineDays: 3 } },
+    { verdict: { offline_days: 3 } },
   ],
   ['a rotation of the API key', () => rotate(0), { refused: 'api_key_invalid' }],
   [

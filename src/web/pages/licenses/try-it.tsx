@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { CALL_NAMES, type CallName } from '../../../shared/rules/verdict.ts';
 import {
-  APPLICATION_CALLS,
   type ApplicationCall,
   type CallResponse as Response,
   curlCommand,
@@ -59,7 +59,7 @@ const CallResponse = ({ response }: { response: Response }) => (
 
 const nameOf = ({ name, masked_key }: ApiKey) => (name === null ? masked_key : `${name} · ${masked_key}`);
 
-const EXPLANATIONS: Record<ApplicationCall['call'], string> = {
+const EXPLANATIONS: Record<CallName, string> = {
   verify: 'Is the license valid on this machine? Counts as one API call.',
   activate: 'Verifies the license, and takes a seat for this machine. Counts as one API call.',
   heartbeat: 'Renews the lease of this machine’s seat. Isn’t counted.',
@@ -88,7 +88,7 @@ const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licens
         <Segments
           label="Call"
           value={call}
-          choices={APPLICATION_CALLS.map((value) => ({ value, label: value }))}
+          choices={CALL_NAMES.map((value) => ({ value, label: value }))}
           onChoose={(value) => change(() => setCall(value))}
         />
         <p className="text-sm text-muted">{EXPLANATIONS[call]}</p>

@@ -4,6 +4,7 @@ import { Code } from '../../ui/code.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { useNow } from '../../ui/time.tsx';
 import type { TermsDraft } from './terms.ts';
+import type { Verdict } from '../../../shared/rules/verdict.ts';
 import { DAY_MS, HOUR_MS, addDays, isoDate, isoTime } from '../../../shared/rules/dates.ts';
 import { DEFAULT_OFFLINE_DAYS } from '../../../shared/rules/terms.ts';
 import { formatDate, plural } from '../../lib/format.ts';
@@ -31,7 +32,7 @@ const firstAnswer = (code: string, terms: TermsDraft, nowMs: number) => {
     },
     seats: max_activations === null ? null : { used: 1, limit: max_activations },
     token: 'eyJhbGciOiJFZERTQSIs…',
-  };
+  } satisfies Partial<Verdict> & { token: string };
 };
 
 /** What `activate` answers to another machine while all seats are taken; null if the seats have no limit. */
@@ -47,7 +48,7 @@ const fullAnswer = (code: string, terms: TermsDraft, nowMs: number) => {
     seats: { used: max_activations, limit: max_activations },
     retry_at: lease_seconds === null ? null : isoTime(seenMs + lease_seconds * 1_000),
     machines: self_service ? [{ ...MACHINE, last_seen_at: isoTime(seenMs) }] : null,
-  };
+  } satisfies Partial<Verdict> & { token: string };
 };
 
 /** Says how long an application may run on an answer without asking again. */

@@ -1,52 +1,71 @@
 import { describe, expect, test } from 'vitest';
-import {
-  decideSeat,
-  isLive,
-  type Seat,
-  type SeatCall,
-  type SeatRequest,
-  type SeatTerms,
-} from '../../src/gate/rules/seats.ts';
+import type { CopiedLicense } from '../../src/gate/rules/rows.ts';
+import { isLive, type Seat } from '../../src/gate/rules/seats.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { type CallName, VERDICT_CODES, type VerdictCode } from '../../src/shared/rules/verdict.ts';
+import {
+  decide,
+  ENDED,
+  FLOATING,
+  type Given,
+  NODE_LOCKED,
+  NOW,
+  seatOf,
+  UNLIMITED,
+} from '../support/judge.ts';
 
-const NOW = Date.UTC(2026, 10, 22);
 const MINUTE_MS = 60_000;
 
-const NODE_LOCKED: SeatTerms = { maxActivations: 2, leaseSeconds: null, offlineDays: 14, maxTransfers: null };
-const FLOATING: SeatTerms = { ...NODE_LOCKED, leaseSeconds: 3_600 };
-const UNLIMITED: SeatTerms = { ...NODE_LOCKED, maxActivations: null };
+describe('a verdict has the first code that fits', () => {
+  /** What is wrong with a call. Each step mends what the step before was about. */
+  const STEPS: [code: VerdictCode, call: CallName, mended: Given][] = [
+    ['not_found', 'activate', { license: null }],
+    ['revoked', 'activate', { license: { ...ENDED, status: 'revoked' } }],
+    ['suspended', 'activate', { license: { ...ENDED, status: 'suspended' } }],
+    ['expired', 'activate', { license: ENDED }],
+    ['wrong_product', 'activate', { license: { ...ENDED, expiresAt: null } }],
+    ['updates_ended', 'activate', { input: { release_date: '2026-11-02', fingerprint: undefined } }],
+    ['fingerprint_required', 'heartbeat', { input: { fingerprint: undefined } }],
+    ['verify_due', 'heartbeat', { input: {} }],
+    ['not_activated', 'heartbeat', { seat: null }],
+    ['no_seat', 'activate', {}],
+    ['transfer_limit', 'activate', { used: 0 }],
+    ['deactivated', 'deactivate', { used: 0 }],
+    ['valid', 'activate', { recent: 0 }],
+  ];
+  const worst: Given = {
+    terms: { ...FLOATING, maxTransfers: 0 },
+    input: { product: 'other', release_date: '2026-11-02', fingerprint: undefined },
+    seat: seatOf({ leaseUntilMs: NOW - DAY_MS, countedAtMs: NOW - 2 * DAY_MS }),
+    used: 2,
+    recent: 2,
+  };
 
-const seatOf = (fields: Partial<Seat> = {}): Seat => ({
-  activatedAtMs: NOW - HOUR_MS,
-  lastSeenAtMs: NOW - MINUTE_MS,
-  countedAtMs: NOW - MINUTE_MS,
-  leaseUntilMs: null,
-  fileUntilMs: null,
-  releasedAtMs: null,
-  ...fields,
+  test('in the order of VERDICT_CODES', () => {
+    let given = worst;
+    const codes = STEPS.map(([, call, mended]) => {
+      given = { ...given, ...mended };
+      return decide(call, given).code;
+    });
+    expect(codes).toEqual(STEPS.map(([code]) => code));
+    expect(codes).toEqual([...VERDICT_CODES]);
+  });
+
+  test('and a machine may leave whatever the state of its license', () => {
+    const license: CopiedLicense = { ...ENDED, status: 'revoked' };
+    const input = { product: 'other', release_date: '2026-11-02' };
+    expect(decide('deactivate', { license, input, seat: seatOf() })).toMatchObject({
+      code: 'deactivated',
+      kinds: ['release machine-1'],
+    });
+  });
 });
 
-const decide = (call: SeatCall, fields: Partial<SeatRequest> & { used?: number; recent?: number } = {}) => {
-  const { used = 0, recent = used, ...request } = fields;
-  return decideSeat(
-    {
-      call,
-      terms: NODE_LOCKED,
-      hasFingerprint: true,
-      seat: null,
-      count: () => ({ used, recent }),
-      replaces: false,
-      ...request,
-    },
-    NOW,
-  );
-};
-
 describe('a license with limited seats', () => {
-  test.for<SeatCall>(['verify', 'activate', 'heartbeat', 'deactivate'])(
+  test.for<CallName>(['verify', 'activate', 'heartbeat', 'deactivate'])(
     'requires a fingerprint for %s',
     (call) => {
-      expect(decide(call, { hasFingerprint: false }).code).toBe('fingerprint_required');
+      expect(decide(call, { input: { fingerprint: undefined } }).code).toBe('fingerprint_required');
     },
   );
 
@@ -60,7 +79,7 @@ describe('a license with limited seats', () => {
   });
 
   test('gives its last seat to one more machine, and none after that', () => {
-    expect(decide('activate', { used: 1 })).toMatchObject({ code: 'valid', takes: true });
+    expect(decide('activate', { used: 1 })).toMatchObject({ code: 'valid', kinds: ['take machine-1'] });
     expect(decide('activate', { used: 2 })).toMatchObject({ code: 'no_seat', seat: null });
   });
 
@@ -92,13 +111,19 @@ describe('a license with limited seats', () => {
   });
 
   test('replaces another machine’s seat only for a machine that takes a seat with activate', () => {
-    const replaces = true;
-    expect(decide('activate', { used: 2, replaces })).toMatchObject({ code: 'valid', replaces: true });
-    expect(decide('activate', { used: 1, replaces })).toMatchObject({ code: 'valid', replaces: true });
-    expect(decide('activate', { used: 2, replaces, seat: seatOf() })).toMatchObject({ replaces: false });
-    expect(decide('activate', { used: 4, replaces })).toMatchObject({ code: 'no_seat', replaces: false });
+    const other = seatOf();
+    const replaced = { code: 'valid', kinds: ['release machine-2', 'take machine-1'] };
+    expect(decide('activate', { used: 2, other })).toMatchObject(replaced);
+    expect(decide('activate', { used: 1, other })).toMatchObject(replaced);
+    expect(decide('activate', { used: 2, other, seat: seatOf() })).toMatchObject({
+      code: 'valid',
+      kinds: [],
+    });
+    expect(decide('activate', { used: 4, other })).toMatchObject({ code: 'no_seat', kinds: [] });
     const lapsed = seatOf({ leaseUntilMs: NOW - 1 });
-    expect(decide('verify', { used: 2, replaces, seat: lapsed })).toMatchObject({ code: 'no_seat' });
+    expect(decide('verify', { used: 2, other, seat: lapsed })).toMatchObject({ code: 'no_seat', kinds: [] });
+    const held = seatOf({ fileUntilMs: NOW + 1 });
+    expect(decide('activate', { used: 2, other: held })).toMatchObject({ code: 'no_seat', kinds: [] });
   });
 });
 
@@ -157,8 +182,8 @@ describe('a floating license', () => {
     ['a longer lease', 7 * 86_400, 7 * DAY_MS],
     ['a lease longer than its offline time', 30 * 86_400, 14 * DAY_MS],
     ['a shorter lease', 60, MINUTE_MS],
-  ] as const)('lends %s', ([, leaseSeconds, expected]) => {
-    const { seat } = decide('activate', { terms: FLOATING, leaseSeconds });
+  ] as const)('lends %s', ([, lease_seconds, expected]) => {
+    const { seat } = decide('activate', { terms: FLOATING, input: { lease_seconds } });
     expect(seat?.leaseUntilMs).toBe(NOW + expected);
   });
 
@@ -172,12 +197,15 @@ test('an offline file holds its seat until it ends, even if the machine deactiva
   expect(isLive(seat as Seat, NOW + DAY_MS - 1)).toBe(true);
   expect(isLive(seat as Seat, NOW + DAY_MS)).toBe(false);
   expect(decide('verify', { seat }).code).toBe('not_activated');
-  expect(decide('activate', { seat, used: 2 })).toMatchObject({ code: 'valid', takes: false });
+  expect(decide('activate', { seat, used: 2 })).toMatchObject({
+    code: 'valid',
+    kinds: ['renew machine-1'],
+  });
 });
 
 describe('a license without a limit', () => {
-  test.for<SeatCall>(['verify', 'activate', 'heartbeat'])('is valid for %s without a fingerprint', (call) => {
-    expect(decide(call, { terms: UNLIMITED, hasFingerprint: false })).toMatchObject({
+  test.for<CallName>(['verify', 'activate', 'heartbeat'])('is valid for %s without a fingerprint', (call) => {
+    expect(decide(call, { terms: UNLIMITED, input: { fingerprint: undefined } })).toMatchObject({
       code: 'valid',
       seat: null,
     });
@@ -185,6 +213,9 @@ describe('a license without a limit', () => {
 
   test('records a machine when it activates, and not when it verifies', () => {
     expect(decide('verify', { terms: UNLIMITED })).toMatchObject({ code: 'valid', seat: null });
-    expect(decide('activate', { terms: UNLIMITED })).toMatchObject({ code: 'valid', takes: true });
+    expect(decide('activate', { terms: UNLIMITED })).toMatchObject({
+      code: 'valid',
+      kinds: ['take machine-1'],
+    });
   });
 });

@@ -1,0 +1,178 @@
+import { licenseEvent } from '../../shared/text/events.ts';
+import type { Journal } from '../../shared/objects/journal.ts';
+import { HOUR_MS, isoDate, isoTime, isoTimeOrNull } from '../../shared/rules/dates.ts';
+import type { ActivationEventName } from '../../shared/rules/events.ts';
+import { NO_TERMS, type Terms } from '../../shared/rules/terms.ts';
+import type { CallInput, CallName, PlainVerdict, Verdict, VerdictCode } from '../../shared/rules/verdict.ts';
+import { hasNoSeats, isCopied, seatRef } from '../rules/branch-seats.ts';
+import type { Call } from '../rules/calls.ts';
+import {
+  describe,
+  judge,
+  type MachineChange,
+  plainVerdict,
+  type Situation,
+  toVerdict,
+} from '../rules/judge.ts';
+import type { ApplicationRow } from '../rules/messages.ts';
+import type { CopiedLicense } from '../rules/rows.ts';
+import type { Machine, SeatActor } from '../rules/seats.ts';
+import type { HomeBranches } from './branches.ts';
+import type { Copy } from './copy.ts';
+import type { HomeStore } from './store.ts';
+
+const REFUSED_EVENT_INTERVAL_MS = HOUR_MS;
+/** Machines that an application without a seat is told about: those that were seen longest ago. */
+const MAX_MACHINES = 100;
+
+const NOTHING_KNOWN = { machine: null, other: null, count: () => ({ used: 0, recent: 0 }) };
+
+/** Judges calls by what home knows, and applies the judgment to the machines. */
+export const openSeats = (
+  { journal }: { journal: Pick<Journal, 'write'> },
+  {
+    copy,
+    machines,
+    outgoing,
+    seatClock,
+  }: Pick<HomeStore, 'machines' | 'outgoing' | 'seatClock'> & {
+    copy: Pick<Copy, 'termsOf'>;
+  },
+  branches: Pick<HomeBranches, 'log'>,
+) => {
+  const termsOf = (license: CopiedLicense): Terms => copy.termsOf(license) ?? NO_TERMS;
+
+  const addEvent = (
+    name: ActivationEventName,
+    license: CopiedLicense,
+    machine: { id: string | null; fingerprint: string; name: string | null },
+    nowMs: number,
+  ) => {
+    const fields = { activation_id: machine.id, fingerprint: machine.fingerprint, name: machine.name };
+    outgoing.insert([licenseEvent(name, nowMs, license, fields)]);
+  };
+
+  /** While the license's seats have leases, branches have no copies of them. Without a limit, they don't count them. */
+  const logMove = (license: CopiedLicense, fingerprint: string, isTaken: boolean) => {
+    const { leaseSeconds, maxActivations } = termsOf(license);
+    if (leaseSeconds !== null || (isTaken && maxActivations === null)) return;
+    branches.log([{ kind: 'seat', ref: seatRef(license.licenseKey, fingerprint), isNew: isTaken }]);
+  };
+
+  const write = (change: MachineChange): Machine => {
+    if (change.kind === 'take') return machines.take(change.machine, change.wasRecent);
+    if (change.kind === 'release') machines.replace(change.machine);
+    else machines.renew(change.machine);
+    return change.machine;
+  };
+
+  /** Writes what becomes of a machine, with the event. Call it in a transaction. */
+  const apply = (actor: SeatActor, license: CopiedLicense, change: MachineChange, nowMs: number): Machine => {
+    const { kind, action } = change;
+    const machine = write(change);
+    const { id: activationId, fingerprint, name } = machine;
+    if (kind === 'take' || kind === 'release') {
+      seatClock.store();
+      logMove(license, fingerprint, kind === 'take');
+    }
+    if (action !== null) {
+      machines.history.add(license.id, { atMs: nowMs, action, actor, activationId, fingerprint, name });
+      addEvent(action === 'taken' ? 'activation.created' : 'activation.released', license, machine, nowMs);
+    }
+    return machine;
+  };
+
+  /** Adds the event of a machine that found no seat, at most once an hour for each license. */
+  const noteRefusal = (license: CopiedLicense, situation: Situation) => {
+    const { fingerprint = '' } = situation.input;
+    const { nowMs } = situation;
+    if (machines.noteRefusal(license.id, nowMs, REFUSED_EVENT_INTERVAL_MS))
+      addEvent('activation.refused', license, { ...describe(situation), id: null, fingerprint }, nowMs);
+  };
+
+  /** What home knows of a call's license and machine. */
+  const situationOf = (
+    call: CallName,
+    input: CallInput,
+    license: CopiedLicense | null,
+    nowMs: number,
+  ): Situation => {
+    const seatMs = seatClock.read(nowMs);
+    const terms = license ? termsOf(license) : NO_TERMS;
+    const { fingerprint, replace } = input;
+    const known = license && {
+      machine: fingerprint ? machines.read(license.id, fingerprint, seatMs) : null,
+      other: replace && terms.selfService ? machines.find(license.id, replace, seatMs) : null,
+      count: () => machines.count(license.id, seatMs),
+    };
+    return { call, input, license, terms, ...(known ?? NOTHING_KNOWN), today: isoDate(nowMs), nowMs: seatMs };
+  };
+
+  /** Judges a call and applies the judgment. Call it in a transaction. Returns the machine as it is afterwards. */
+  const decide = (actor: SeatActor, situation: Situation): { code: VerdictCode; machine: Machine | null } => {
+    const { call, license, nowMs } = situation;
+    const { code, changes } = judge(situation);
+    if (!license) return { code, machine: null };
+    if ((code === 'no_seat' || code === 'transfer_limit') && call !== 'heartbeat')
+      noteRefusal(license, situation);
+    const changed = changes.map((change) => apply(actor, license, change, nowMs));
+    return { code, machine: changed.at(-1) ?? situation.machine };
+  };
+
+  /** What a machine that finds no seat is told. */
+  const wayOut = (license: CopiedLicense, { leaseSeconds, selfService }: Terms, nowMs: number) => ({
+    retry_at: leaseSeconds === null ? null : isoTimeOrNull(machines.nextEndMs(license.id, nowMs)),
+    machines: selfService
+      ? machines.listLongestUnseen(license.id, nowMs, MAX_MACHINES).map(({ id, name, platform, seat }) => ({
+          id,
+          name,
+          platform,
+          last_seen_at: isoTime(seat.lastSeenAtMs),
+        }))
+      : null,
+  });
+
+  return {
+    apply,
+    situationOf,
+    decide,
+
+    /** Judges a call, and writes what it changes about seats, all or nothing. */
+    judge: (
+      { name, input, isPlain }: Pick<Call, 'name' | 'input' | 'isPlain'>,
+      license: CopiedLicense | null,
+      nowMs: number,
+    ): PlainVerdict | Verdict => {
+      if (isPlain && !(license && copy.termsOf(license))) return plainVerdict(license, isoDate(nowMs));
+      const situation = situationOf(name, input, license, nowMs);
+      const { code, machine } = journal.write(() => decide('application', situation));
+      const verdict = toVerdict(situation, code, machine);
+      return license && code === 'no_seat'
+        ? { ...verdict, ...wayOut(license, situation.terms, situation.nowMs) }
+        : verdict;
+    },
+
+    /** Returns what a branch needs to answer such a verify itself, or null if it can't. */
+    rowFor: (
+      license: CopiedLicense,
+      fingerprint: string | undefined,
+      nowMs: number,
+    ): ApplicationRow | null => {
+      const terms = copy.termsOf(license);
+      const applied = terms ?? NO_TERMS;
+      if (hasNoSeats(applied, fingerprint)) return { license, terms, activation: null, count: null };
+      const seatMs = seatClock.read(nowMs);
+      const machine = fingerprint ? machines.read(license.id, fingerprint, seatMs) : null;
+      if (!isCopied(applied, machine, seatMs)) return null;
+      const { used, untilMs } = machines.count(license.id, seatMs);
+      return {
+        license,
+        terms,
+        activation: machine,
+        count: applied.maxActivations === null ? null : { used, untilMs },
+      };
+    },
+  };
+};
+
+export type Seats = ReturnType<typeof openSeats>;
