@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 const source = join(root, 'src/client');
 const out = join(root, 'dist/client');
 const staged = join(out, 'package');
-const types = join(root, 'dist/types/client');
+const types = join(root, 'dist/types');
 /** Each is a file of its own, because no application loads two of them. */
 const ENTRIES = ['index', 'node', 'api', 'cli'];
 
@@ -49,7 +49,8 @@ const writeTypes = (file: string, text: string) => {
 const copyTypes = () => {
   run('node', join(root, 'scripts/api-types/generate.ts'));
   run('tsc', '-b', source);
-  for (const file of globSync('**/*.d.ts', { cwd: types }))
+  // The client's own types, and those of the rules that it shares with the service.
+  for (const file of globSync('{client,shared}/**/*.d.ts', { cwd: types }))
     writeTypes(file, readFileSync(join(types, file), 'utf8'));
   for (const [name, path] of Object.entries(VENDORED))
     writeTypes(`vendor/${name}.d.ts`, readFileSync(join(root, 'node_modules', name, path), 'utf8'));

@@ -1,10 +1,9 @@
-import { type JsonObject, text } from './bytes.ts';
+import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
+import { text } from './bytes.ts';
 import type { Runtime, Settings } from './options.ts';
 import { openRequests } from './requests.ts';
 import type { Answer, Session } from './session.ts';
 import { freshVerdict } from './state.ts';
-
-export type Call = 'verify' | 'activate' | 'heartbeat' | 'deactivate';
 
 export interface Result {
   /** Null if nothing is known after the call that wasn't known before. */
@@ -24,7 +23,12 @@ export const openCalls = (settings: Settings, runtime: Runtime, { ring, check, c
     return ring.follow(Array.isArray(body?.['chain']) ? body['chain'] : []);
   };
 
-  return async (call: Call, licenseKey: string, more: JsonObject, signal: AbortSignal): Promise<Result> => {
+  return async (
+    call: CallName,
+    licenseKey: string,
+    more: Pick<CallInput, 'name' | 'replace'>,
+    signal: AbortSignal,
+  ): Promise<Result> => {
     const nonce = crypto.randomUUID();
     const input = {
       license_key: licenseKey,
@@ -32,7 +36,7 @@ export const openCalls = (settings: Settings, runtime: Runtime, { ring, check, c
       platform: runtime.platform,
       ...more,
       nonce,
-    };
+    } satisfies CallInput & { nonce: string };
     const { body, retryAfterMs } = await send(`licenses/${call}`, input, signal);
     const token = text(body?.['token']);
     if (!body || !token) return { answer: null, code: body?.['code'], retryAfterMs };

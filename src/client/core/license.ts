@@ -1,4 +1,5 @@
-import { type Call, openCalls, type Result } from './calls.ts';
+import type { CallName } from '../../shared/rules/verdict.ts';
+import { openCalls, type Result } from './calls.ts';
 import { DEFAULT_RUNTIME, readOptions, type Runtime } from './options.ts';
 import { openSchedule } from './schedule.ts';
 import { openSession } from './session.ts';
@@ -51,7 +52,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     return ran;
   };
 
-  const conclude = async (name: Call, licenseKey: string, result: Result): Promise<LicenseState> => {
+  const conclude = async (name: CallName, licenseKey: string, result: Result): Promise<LicenseState> => {
     if (result.answer) await session.take(result.answer, licenseKey, name === 'activate');
     session.note();
     schedule.next(name, result);
@@ -60,7 +61,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
 
   /** Makes calls in the background, unless there is no license key to make them with. */
   const inBackground = async (
-    run: (licenseKey: string, signal: AbortSignal) => Promise<[name: Call, result: Result]>,
+    run: (licenseKey: string, signal: AbortSignal) => Promise<[name: CallName, result: Result]>,
   ): Promise<LicenseState> => {
     const { signal } = background;
     await turn;

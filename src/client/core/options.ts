@@ -1,3 +1,4 @@
+import type { CallInput } from '../../shared/rules/verdict.ts';
 import type { Fetch, LicenseOptions, PinnedKeys, Store } from './types.ts';
 
 /** What differs by platform, and what tests replace. */
@@ -26,7 +27,7 @@ export interface Settings {
   apiKey: string;
   keys: PinnedKeys;
   /** The fields that every call has. */
-  application: Record<'fingerprint' | 'product' | 'app_version' | 'release_date', string | undefined>;
+  application: Pick<CallInput, 'fingerprint' | 'product' | 'app_version' | 'release_date'>;
   store: Store;
   fetch: Fetch;
   now: () => number;

@@ -1,4 +1,5 @@
-import type { Call, Result } from './calls.ts';
+import type { CallName } from '../../shared/rules/verdict.ts';
+import type { Result } from './calls.ts';
 import type { Runtime, Settings, Timer } from './options.ts';
 import type { Session } from './session.ts';
 
@@ -90,7 +91,7 @@ export const openSchedule = (
     },
 
     /** Plans what follows a call. */
-    next: (name: Call, result: Result): void => {
+    next: (name: CallName, result: Result): void => {
       const { answer, code, retryAfterMs } = result;
       const isHeartbeat = name === 'heartbeat';
       const nowMs = now();

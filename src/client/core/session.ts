@@ -1,8 +1,9 @@
+import type { Claims } from '../../shared/rules/tokens.ts';
 import { openKeyRing } from './key-ring.ts';
 import type { Settings } from './options.ts';
 import { EMPTY_RECORD, type LicenseRecord, mergeRecords, parseRecord } from './record.ts';
 import { isSame, isSameVerdict, toState, storedVerdict, type Verdict } from './state.ts';
-import { checkTime, checkToken, type Claims, type Expected, type TokenReason } from './token.ts';
+import { checkTime, checkToken, type Expected, type TokenReason } from './token.ts';
 import type { EntitlementValue, LicenseState } from './types.ts';
 
 // What is known about the license: the record in the store, the verdicts that its tokens prove, and the state that
@@ -56,7 +57,7 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
     });
   };
 
-  const readStored = async (token: string | null, licenseKey: string | null, kind: 'online' | 'offline') => {
+  const readStored = async (token: string | null, licenseKey: string | null, kind: Claims['kind']) => {
     const claims = token === null ? null : await check(token, licenseKey, { kind });
     return claims && typeof claims !== 'string' && claims.valid ? storedVerdict(claims) : null;
   };

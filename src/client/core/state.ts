@@ -1,5 +1,5 @@
+import type { Claims } from '../../shared/rules/tokens.ts';
 import { isObject, type JsonObject, text } from './bytes.ts';
-import type { Claims } from './token.ts';
 import type { LicenseActivation, LicenseCode, LicenseMachine, LicenseState } from './types.ts';
 
 const DAY_MS = 86_400_000;

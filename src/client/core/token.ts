@@ -1,24 +1,12 @@
+import type { Claims } from '../../shared/rules/tokens.ts';
 import { isObject, type JsonObject, sha256 } from './bytes.ts';
 import { type JwsReason, openJws } from './jws.ts';
 import type { KeyRing } from './key-ring.ts';
-import type { EntitlementValue, LicenseCode, LicenseStatus } from './types.ts';
 
 const TOKEN_TYPE = 'latchkey+jwt';
 const LICENSE_KEY_BYTES = 16;
 /** How far clocks may differ. */
 const LEEWAY_MS = 300_000;
-
-export interface Claims {
-  iat: number;
-  exp: number;
-  valid: boolean;
-  code: LicenseCode;
-  status: LicenseStatus;
-  act: string | null;
-  ent: Record<string, EntitlementValue>;
-  license_ends: string | null;
-  updates_until: string | null;
-}
 
 /** Why a token is not good: the first check that fails, in the order of the checks. */
 export type TokenReason =
@@ -40,7 +28,7 @@ export interface Expected {
   fingerprint?: string | null | undefined;
   licenseKey?: string | undefined;
   product?: string | undefined;
-  kind?: 'online' | 'offline' | undefined;
+  kind?: Claims['kind'] | undefined;
   nonce?: string | undefined;
 }
 

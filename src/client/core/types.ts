@@ -1,3 +1,7 @@
+import type { EntitlementValue } from '../../shared/rules/terms.ts';
+import type { Claims } from '../../shared/rules/tokens.ts';
+import type { MachineName, Verdict } from '../../shared/rules/verdict.ts';
+
 // The public types. They use no type of a platform, so that they mean the same in Node, browsers, and Workers.
 
 /** An Ed25519 public key. */
@@ -59,23 +63,13 @@ export interface LicenseOptions {
   heartbeat?: 'auto' | 'off' | undefined;
 }
 
-export type EntitlementValue = boolean | number | string;
+export type { EntitlementValue };
 
-export type LicenseStatus = 'active' | 'expired' | 'suspended' | 'revoked' | 'not_found';
+export type LicenseStatus = Verdict['status'];
 
 export type LicenseCode =
-  | 'not_found'
-  | 'revoked'
-  | 'suspended'
-  | 'expired'
-  | 'wrong_product'
-  | 'updates_ended'
-  | 'fingerprint_required'
-  | 'not_activated'
-  | 'no_seat'
-  | 'transfer_limit'
-  | 'deactivated'
-  | 'valid'
+  /** What the service says. */
+  | Claims['code']
   /** The store hasn't been read yet, or the first verdict isn't here. */
   | 'loading'
   /** There is no license key. */
@@ -87,20 +81,14 @@ export type LicenseCode =
   /** The clock is earlier than a time that was seen before. */
   | 'clock_rolled_back';
 
-export interface LicenseActivation {
-  readonly id: string;
-  readonly name: string | null;
-  readonly platform: string | null;
+export interface LicenseActivation extends Readonly<MachineName> {
   readonly activatedAt: Date | null;
   /** Until when the seat is held without another call. Null if it is held until it is released. */
   readonly leaseUntil: Date | null;
 }
 
 /** A machine that holds a seat, and that `activate` can replace. */
-export interface LicenseMachine {
-  readonly id: string;
-  readonly name: string | null;
-  readonly platform: string | null;
+export interface LicenseMachine extends Readonly<MachineName> {
   readonly lastSeenAt: Date | null;
 }
 
@@ -113,12 +101,12 @@ export interface LicenseState {
   readonly status: LicenseStatus | null;
   /** Whether the verdict was received by this process, was stored, or doesn't exist. */
   readonly source: 'network' | 'stored' | 'none';
-  readonly entitlements: Readonly<Record<string, EntitlementValue>>;
+  readonly entitlements: Readonly<Verdict['entitlements']>;
   /** The last moment of the license, or null if it never ends. */
   readonly expiresAt: Date | null;
   /** The last moment whose releases are covered. */
   readonly updatesUntil: Date | null;
-  readonly seats: { readonly used: number; readonly limit: number } | null;
+  readonly seats: Readonly<Verdict['seats']>;
   readonly activation: LicenseActivation | null;
   /** With `no_seat` and `self_service`: the machines that hold the seats. */
   readonly machines: readonly LicenseMachine[] | null;
