@@ -34,15 +34,12 @@ export interface Expected {
 
 export type TokenResult = Claims | TokenReason;
 
-/** Returns the spellings under which the service may have stored a typed key: the text, or a generated key. */
-const spellings = (typed: string): string[] => {
+/** The claim `lk` of each spelling under which the service may have stored a typed key: the text, or a generated key. */
+const licenseKeyHashes = (typed: string): Promise<string[]> => {
   const plain = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
-  return [typed, plain.replace(/.{5}(?!$)/g, '$&-')];
+  const spellings = [typed, plain.replace(/.{5}(?!$)/g, '$&-')];
+  return Promise.all(spellings.map((key) => sha256(key, LICENSE_KEY_BYTES)));
 };
-
-/** The claim `lk` of each spelling. */
-const licenseKeyHashes = (typed: string): Promise<string[]> =>
-  Promise.all(spellings(typed).map((key) => sha256(key, LICENSE_KEY_BYTES)));
 
 const hasShape = (payload: JsonObject): boolean =>
   Number.isFinite(payload['iat']) &&
