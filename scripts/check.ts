@@ -7,6 +7,7 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
   ['format', 'oxfmt', '--check'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
   ['imports follow the layers', 'node', 'scripts/check-layers.ts'],
+  ['no unused files or exports', 'knip', '--no-progress'],
   ['types', 'tsc', '-b', 'src/web', 'examples'],
   [
     'migrations match the schema, none drops a table without review, and all have a safe form',

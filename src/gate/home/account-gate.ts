@@ -33,7 +33,7 @@ import { GATE_TABLES, openGateBackup } from './tables.ts';
 import type { Call } from '../rules/calls.ts';
 
 /** The methods of a gate that the platform may repeat after a disconnect. A repeat has the same result as a single call. */
-export const REPEATABLE = [
+const REPEATABLE = [
   'verify',
   'application',
   'forward',

@@ -164,5 +164,3 @@ export const openCalls = (
     },
   };
 };
-
-export type Calls = ReturnType<typeof openCalls>;

@@ -84,5 +84,3 @@ export const openChanges = (
     },
   };
 };
-
-export type Changes = ReturnType<typeof openChanges>;

@@ -53,13 +53,6 @@ export const writeReply = (reply: VerifyReply, answeredIn: AnsweredIn = {}) =>
 
 export const readReply = (text: ReplyText) => JSON.parse(text) as VerifyReply & AnsweredIn;
 
-/** A counted call, to be refunded if the call fails. */
-export interface Receipt {
-  call: CountedCall;
-  periodStartMs: number;
-  countedAtMs: number;
-}
-
 /** A licensing call that makes a change. Calls with the same claim are repeats, of which one at most is committed. */
 export interface CountedChange {
   call: CountedCall;

@@ -58,5 +58,3 @@ export const openNetwork = (deliver: (item: Item) => boolean) => {
     },
   };
 };
-
-export type Network = ReturnType<typeof openNetwork>;
