@@ -11,7 +11,7 @@ export const NODE_LOCKED: Terms = { ...NO_TERMS, maxActivations: 2 };
 export const FLOATING: Terms = { ...NODE_LOCKED, leaseSeconds: 3_600 };
 export const UNLIMITED: Terms = { ...NODE_LOCKED, maxActivations: null };
 
-export const LICENSE: CopiedLicense = {
+const LICENSE: CopiedLicense = {
   id: 'lic_1',
   licenseKey: 'L-1',
   customerEmail: 'ada@example.com',

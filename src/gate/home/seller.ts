@@ -154,5 +154,3 @@ export const openSeller = (
     },
   };
 };
-
-export type Seller = ReturnType<typeof openSeller>;
