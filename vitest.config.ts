@@ -75,7 +75,7 @@ export default defineConfig({
           maxWorkers: '100%',
           sequence: { groupOrder: 2 },
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/client/**'],
+          exclude: ['test/e2e/**', 'test/client/**', 'test/simulation/**'],
           setupFiles: ['test/support/setup.ts'],
           globalSetup: [
             'test/fuzz/runs.ts',
@@ -88,6 +88,14 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           expect: { poll: { timeout: 30_000 } },
+        },
+      },
+      {
+        test: {
+          name: 'simulation',
+          include: ['test/simulation/**/*.test.ts'],
+          ...NODE_WORKERS,
+          testTimeout: 3_600_000,
         },
       },
       {

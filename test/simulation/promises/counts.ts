@@ -1,0 +1,80 @@
+import type { Statistics } from '../../../src/gate/rules/replies.ts';
+import { calendarMonth } from '../../../src/gate/rules/usage.ts';
+import { isCounted } from '../../../src/gate/rules/seats.ts';
+import type { Answer, Asked } from './asked.ts';
+import type { Check } from './broken.ts';
+import { openTally } from './tally.ts';
+
+// Calls that are admitted never pass the usage limit, and the counts add up to what was answered.
+
+/** Clocks differ by less, so it isn't known in which month a call counts that is this near to its end. */
+const NEAR_MS = 15_000;
+
+/** What was answered of the calls of one month. */
+interface Month {
+  admitted: number;
+  /** The usage that was last shown, by the region that has shown it. */
+  shown: Map<string, number>;
+}
+
+const newMonth = (): Month => ({ admitted: 0, shown: new Map() });
+const copyOf = ({ admitted, shown }: Month): Month => ({ admitted, shown: new Map(shown) });
+
+/** `monthEndsMs` is when a month ends within the simulation. */
+export const openCounts = (check: Check, monthEndsMs: number, isTroubled: (name: string) => boolean) => {
+  const months = [newMonth(), newMonth()] as const;
+  const monthsAtStart = new Map<string, [Month, Month]>();
+  const verifies = openTally(check, { what: 'counted verifies', isTroubled });
+  const creates = openTally(check, { what: 'counted creates', isTroubled });
+
+  const isIn = (month: 0 | 1, fromMs: number, toMs: number) =>
+    month === 0 ? toMs < monthEndsMs - NEAR_MS : fromMs > monthEndsMs + NEAR_MS;
+
+  return {
+    /** Licenses that an API key creates. */
+    creates,
+
+    began: ({ name, call }: Asked) => {
+      if (isCounted(call)) verifies.began(name);
+      monthsAtStart.set(name, [copyOf(months[0]), copyOf(months[1])]);
+    },
+
+    answered: ({ name, call, begunMs }: Asked, reply: Answer, nowMs: number, limit: number) => {
+      if (isCounted(call)) verifies.answered(name, reply.refused === null);
+      if (reply.refused !== null) return;
+      const { apiUsage } = reply;
+      const region = reply.region ?? '';
+      for (const i of [0, 1] as const) {
+        const [month, before] = [months[i], monthsAtStart.get(name)?.[i] ?? newMonth()];
+        if (!isIn(i, begunMs, nowMs)) continue;
+        // The count of a create that fails is taken back.
+        const shownBefore = (before.shown.get(region) ?? 0) - creates.open();
+        check(
+          apiUsage >= shownBefore,
+          () => `${name} shows the usage ${apiUsage} in ${region} after ${shownBefore}`,
+        );
+        month.shown.set(region, Math.max(month.shown.get(region) ?? 0, apiUsage));
+        if (!isCounted(call)) continue;
+        month.admitted++;
+        check(
+          before.admitted < limit,
+          () => `${name} is admitted after ${before.admitted} of ${limit} calls`,
+        );
+        check(month.admitted <= limit, () => `${month.admitted} of ${limit} calls are admitted`);
+      }
+    },
+
+    checkEnd: ({ days, apiUsage, period }: Statistics) => {
+      const sum = (call: 'verify' | 'create') => days.reduce((total, day) => total + day[call], 0);
+      const [verified, created] = [sum('verify'), sum('create')];
+      verifies.check(verified);
+      creates.check(created);
+      if (monthEndsMs !== Infinity) return;
+      const counted = verified + created;
+      // An upgrade, which starts a month of its own, also carries over what branches may have counted.
+      const hasUpgraded = calendarMonth(period.startMs).startMs !== period.startMs;
+      const isRight = hasUpgraded ? apiUsage >= counted : apiUsage === counted;
+      check(isRight, () => `the usage is ${apiUsage}, and ${counted} calls are counted`);
+    },
+  };
+};

@@ -1,0 +1,32 @@
+import * as fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import { load, type Start } from './machine/load.ts';
+import { runSchedule } from './run.ts';
+import { schedule } from './schedule.ts';
+import { SCALE } from './simulation.ts';
+
+const { SIMULATION_RUNS = '100', SIMULATION_REPLAY } = process.env;
+const [replaySeed, replayPath] = SIMULATION_REPLAY?.split('/') ?? [];
+
+let start: Start;
+
+beforeAll(async () => {
+  start = await load(SCALE);
+});
+
+test('home and its branches keep their promises through loss, cuts, crashes and drifting clocks', async () => {
+  const keepsPromises = fc.asyncProperty(schedule, async (chosen) => {
+    await runSchedule(start, chosen);
+  });
+  const { seed, counterexamplePath, counterexample, errorInstance } = await fc.check(keepsPromises, {
+    numRuns: Number(SIMULATION_RUNS),
+    ...(replaySeed && { seed: Number(replaySeed), path: replayPath ?? '' }),
+  });
+  if (!counterexample) return;
+  const story: string[] = [];
+  await runSchedule(start, counterexample[0], { story }).catch(() => {});
+  expect.fail(
+    `${String(errorInstance)}\n${story.join('\n')}\n${JSON.stringify(counterexample[0], null, 1)}\n` +
+      `SIMULATION_REPLAY=${seed}/${counterexamplePath} npx vitest run --project simulation schedules`,
+  );
+});

@@ -1,0 +1,167 @@
+import type { Region } from '../../src/shared/rules/regions.ts';
+import { ACCOUNT, createAccount } from './account.ts';
+import { type Ask, openCallers } from './callers.ts';
+import type { Edit, Start } from './machine/load.ts';
+import type { SimulatedObject } from './machine/objects.ts';
+import { Broken } from './promises/broken.ts';
+import { openPromises } from './promises/promises.ts';
+import { openSeller } from './seller.ts';
+import { HOME, openWorld } from './world.ts';
+
+export const LIMITS = { free: 120, pro: 300 };
+const CALLS_PER_SECOND = { free: 10, pro: 100 };
+
+/** Smaller numbers than those of the service, so that a schedule of a few minutes reaches them. */
+export const SCALE: Edit[] = [
+  { file: 'src/shared/rules/plans.ts', find: 'apiLimit: 1_000,', replace: `apiLimit: ${LIMITS.free},` },
+  { file: 'src/shared/rules/plans.ts', find: 'apiLimit: 100_000,', replace: `apiLimit: ${LIMITS.pro},` },
+  {
+    file: 'src/gate/home/branch-store.ts',
+    find: 'const LOG_LENGTH = 1_000;',
+    replace: 'const LOG_LENGTH = 4;',
+  },
+];
+
+export interface Conditions {
+  seed: number;
+  /** How long before the end of a month the simulation begins. */
+  beforeMonthEndMs: number;
+  /** How much faster than the real time the clocks are. */
+  drift: Partial<Record<string, number>>;
+  /** The account either gets grants of a larger plan now and then, or upgrades. */
+  plans: 'grants' | 'upgrade';
+}
+
+export const CALM: Conditions = { seed: 1, beforeMonthEndMs: Infinity, drift: {}, plans: 'grants' };
+
+const MONTH_END = Date.UTC(2026, 11, 1);
+const MID_MONTH_MS = 15 * 86_400_000;
+/** Branches close after a quarter of an hour without a call. */
+const REST_MS = 17 * 60_000;
+/** A branch that has not heard of its opening is given up after a day. */
+const GONE_MS = 25 * 3_600_000;
+
+/** A service with an account, its callers and its seller, and everything that is promised to them. */
+export const openSimulation = (
+  start: Start,
+  { seed, beforeMonthEndMs, drift, plans }: Conditions,
+  { story = null, hasOutputGate = true }: { story?: string[] | null; hasOutputGate?: boolean } = {},
+) => {
+  const startMs = MONTH_END - Math.min(beforeMonthEndMs, MID_MONTH_MS);
+  const world = openWorld({
+    start,
+    seed,
+    startMs,
+    driftOf: (kind) => drift[kind] ?? 0,
+    story,
+    hasOutputGate,
+  });
+  const { time, network, objects } = world;
+  world.d1.exec(createAccount('free'));
+  const planAt = (version: number) =>
+    (plans === 'grants' ? version % 2 === 1 : version > 0) ? 'pro' : 'free';
+  const promises = openPromises(world, {
+    limitOf: (version) => LIMITS[planAt(version)],
+    callsPerSecondAt: (version) => CALLS_PER_SECOND[planAt(version)],
+    monthEndsMs: beforeMonthEndMs === Infinity ? Infinity : MONTH_END,
+  });
+  const callers = openCallers(world, promises);
+  const seller = openSeller(world, promises, callers, plans);
+
+  const pass = async (ms: number) => {
+    const untilMs = time.nowMs() + ms;
+    while (await time.step(untilMs)) promises.assert();
+    promises.assert();
+  };
+
+  /** Lets time pass until something is done that a caller or the seller waits for. */
+  const until = async <T>(work: () => Promise<T>): Promise<T> => {
+    const result: { value?: T; isDone: boolean } = { isDone: false };
+    await time.turn(() => {
+      void work().then((value) => Object.assign(result, { value, isDone: true }));
+    });
+    const limitMs = time.nowMs() + 10 * 60_000;
+    while (!result.isDone) {
+      if (!(await time.step(limitMs))) throw new Broken('A caller waits forever.');
+      promises.assert();
+    }
+    return result.value as T;
+  };
+
+  /** Begins something that nobody waits for. */
+  const begin = (work: () => unknown) => time.turn(() => void work());
+
+  const each = (kind: string, work: (object: SimulatedObject) => void) =>
+    time.turn(() => {
+      for (const object of objects.ofKind(kind)) work(object);
+    });
+
+  const statistics = () =>
+    until(async () => {
+      const { shipped, env } = world.isolateIn(HOME);
+      const gate = shipped.gateOf(env, ACCOUNT);
+      return { counts: await gate.statistics('2026-01-01'), regions: await gate.regionStatistics(null) };
+    });
+
+  /** Calls until home and its branches refuse to count any more, and expects that exactly the limit is counted. */
+  const exhaust = async (regions: readonly Region[]) => {
+    for (let refused = 0; refused < 3 * regions.length;) {
+      const region = regions[refused % regions.length] ?? HOME;
+      const answer = await until(() => callers.ask({ region }));
+      if (answer?.refused === 'usage_limit_exceeded') refused++;
+      else if (answer?.refused === null) refused = 0;
+      await pass(150);
+    }
+    const { counts } = await statistics();
+    promises.check(
+      counts.apiUsage >= counts.apiLimit,
+      () => `calls are refused at the usage ${counts.apiUsage} of ${counts.apiLimit}`,
+    );
+  };
+
+  const heal = () =>
+    begin(() => {
+      network.heal();
+      network.release();
+      network.setWeather({ loss: 0, slow: 0 });
+      objects.endReplaced();
+    });
+
+  return {
+    world,
+    callers,
+    seller,
+    promises,
+    pass,
+    until,
+    begin,
+    heal,
+    ask: (ask: Ask) => until(() => callers.ask(ask)),
+
+    crash: (kind: string) => each(kind, (object) => objects.end(object, 'it crashes')),
+    replace: (kind: string, from: string) => each(kind, (object) => objects.replace(object, from)),
+    setClock: (kind: string, byMs: number) => each(kind, (object) => objects.setClock(object, byMs)),
+
+    /** Heals everything, lets it come to rest, and checks what must hold then. */
+    finish: async (regions: readonly Region[], isExhausted = false) => {
+      await heal();
+      await pass(60_000);
+      if (isExhausted) await exhaust(regions);
+      const left = world.unanswered();
+      promises.check(left.length === 0, () => `${left.join(' and ')} is not answered`);
+      await pass(REST_MS);
+      const [alarms, calls] = [objects.alarms(), world.callCount()];
+      await pass(GONE_MS);
+      const isIdle = objects.alarms() - alarms < 3 && world.callCount() - calls < 3;
+      promises.check(isIdle, () => 'an account works that nobody calls');
+      await until(() => seller.toggle(0));
+      await pass(60_000);
+      const { counts, regions: known } = await statistics();
+      promises.check(known.branches.length === 0, () => 'a branch is still open');
+      promises.checkEnd(counts);
+      promises.assert();
+    },
+  };
+};
+
+export type Simulation = ReturnType<typeof openSimulation>;

@@ -1,0 +1,205 @@
+import type { Region } from '../../src/shared/rules/regions.ts';
+import { type Callee, type Caller, openCalls } from './machine/calls.ts';
+import { bindD1, type D1Result, openD1 } from './machine/d1.ts';
+import type { Shipped, Start } from './machine/load.ts';
+import { openNetwork, type Place } from './machine/network.ts';
+import { type ClassName, openObjects } from './machine/objects.ts';
+import { openProcess, type Process } from './machine/process.ts';
+import { openRandom } from './machine/random.ts';
+import { openClock, openTime } from './machine/time.ts';
+
+export const HOME = 'enam';
+
+/** The operator's settings, which a process reads when it starts. */
+const SETTINGS = { REGIONS: 'on', REGIONS_LEASE_SECONDS: '30', REGIONS_OPEN_AFTER: '3' };
+export type Settings = typeof SETTINGS;
+
+export interface WorldOptions {
+  start: Start;
+  seed: number;
+  startMs: number;
+  /** How much faster than the real time a clock is. */
+  driftOf?: (kind: string) => number;
+  hasOutputGate?: boolean;
+  /** Where everything that happens is written down. */
+  story?: string[] | null;
+}
+
+/** An isolate of the Worker, which makes the calls of one region. */
+export interface Isolate {
+  process: Process;
+  region: Region;
+  shipped: Shipped;
+  env: Env;
+}
+
+/** A deployed service on one virtual clock: isolates of the Worker, Durable Objects, D1, and the network between them. */
+export const openWorld = (options: WorldOptions) => {
+  const { start, seed, startMs, driftOf = () => 0, hasOutputGate = true, story = null } = options;
+  const random = openRandom(seed);
+  const log = (text: () => string) => {
+    story?.push(`${((time.nowMs() - startMs) / 1_000).toFixed(3)} ${text()}`);
+  };
+  const time = openTime(startMs, () => objects.endTurn());
+  const network = openNetwork(time, random);
+  const d1 = openD1();
+  const isolates = new Map<Region, Isolate>();
+  /** The payloads of the events that have reached the outbox, by their ids. */
+  const events = new Map<string, string>();
+  /** The names of calls that were cut off, repeated, or slow. */
+  const troubled = new Set<string>();
+  /** Errors that no fault of the network or a machine explains. */
+  const bugs: Error[] = [];
+  const noteError = (name: string, error: unknown) => {
+    log(() => `${name}: ${String(error)}`);
+    const isBug =
+      error instanceof TypeError ||
+      error instanceof ReferenceError ||
+      /SQLITE_ERROR|could not write/.test(String(error));
+    if (isBug) bugs.push(error as Error);
+  };
+  /** When objects have started, or their clocks were set. */
+  const forgottenMs: number[] = [];
+  let settings = SETTINGS;
+  let latestHomeMs = 0;
+
+  const calls = openCalls({
+    time,
+    random,
+    network,
+    log,
+    onError: noteError,
+    onTrouble: (args) => {
+      for (const [name] of JSON.stringify(args).matchAll(/call-\d+/g)) troubled.add(name);
+    },
+  });
+
+  const outbox: Callee = {
+    place: { kind: 'outbox', region: HOME },
+    isRetryable: () => true,
+    isUnreachable: () => false,
+    receive: async (_method, [text]) => {
+      for (const { id, payload } of JSON.parse(text as string) as { id: string; payload: string }[])
+        events.set(id, payload);
+      return { wantsVerified: true };
+    },
+  };
+
+  const database: Callee = {
+    place: { kind: 'd1', region: HOME },
+    isRetryable: () => false,
+    isUnreachable: () => false,
+    receive: async (_method, [queries]) => d1.batch(queries as Parameters<typeof d1.batch>[0]),
+  };
+
+  const objectAs = (from: Caller, className: ClassName, name: string, hint: Region): Callee => {
+    const object = objects.get(className, name, hint);
+    return {
+      place: object,
+      isRetryable: (method) => object.isRetryable(method),
+      isUnreachable: () => objects.isShadowed(from, object),
+      receive: (method, args) => objects.receive(object, from.place, method, args),
+    };
+  };
+
+  /** A binding of Durable Objects: each method of a stub is a call through the network. */
+  const namespaceFor = (from: Caller, calleeOf: (name: string, hint: Region) => Callee) => ({
+    getByName: (name: string, { locationHint = HOME }: { locationHint?: Region } = {}) => {
+      const callee = calleeOf(name, locationHint);
+      const get = (_target: object, method: string) =>
+        method === 'then' ? undefined : (...args: unknown[]) => calls.call(from, callee, method, args);
+      return new Proxy({}, { get });
+    },
+  });
+
+  const envFor = (process: Process, place: Place, isWritten: () => Promise<void>) => {
+    const from: Caller = { place, process, isWritten };
+    const namespaceOf = (className: ClassName) =>
+      namespaceFor(from, (name, hint) => objectAs(from, className, name, hint));
+    return {
+      ...settings,
+      DATABASES: 'DB',
+      GATE_EPOCH: '1',
+      DB: bindD1(async (queries) => (await calls.call(from, database, 'batch', [queries])) as D1Result),
+      GATE: namespaceOf('GATE'),
+      BRANCH: namespaceOf('BRANCH'),
+      OUTBOX: namespaceFor(from, () => outbox),
+    };
+  };
+
+  const objects = openObjects({
+    time,
+    random,
+    start,
+    driftOf,
+    hasOutputGate,
+    envFor,
+    onForget: () => forgottenMs.push(time.nowMs()),
+    onError: noteError,
+    log,
+  });
+
+  const isolateIn = (region: Region): Isolate => {
+    const known = isolates.get(region);
+    if (known) return known;
+    const kind = `worker-${region}`;
+    const process = openProcess({ name: kind, time, clock: openClock(time, driftOf(kind), 0), random, log });
+    const { shipped } = start(process.globals);
+    const env = envFor(process, { kind, region }, () => Promise.resolve()) as unknown as Env;
+    const isolate = { process, region, shipped, env };
+    isolates.set(region, isolate);
+    return isolate;
+  };
+
+  /** What callers and the seller wait for, and the isolates that would answer. */
+  const unanswered = new Map<string, Process>();
+
+  return {
+    time,
+    random,
+    network,
+    objects,
+    d1,
+    events,
+    troubled,
+    forgottenMs,
+    bugs,
+    log,
+    isolateIn,
+    callCount: calls.count,
+
+    /** Lets an isolate do something that somebody waits for. Returns null if it fails. */
+    attempt: async <T>(name: string, { process }: Isolate, work: () => Promise<T>): Promise<T | null> => {
+      unanswered.set(name, process);
+      try {
+        const result = await work();
+        log(() => `${name}: ${JSON.stringify(result)}`);
+        return result;
+      } catch (error) {
+        noteError(name, error);
+        return null;
+      } finally {
+        unanswered.delete(name);
+      }
+    },
+    unanswered: () => [...unanswered].filter(([, process]) => !process.isOver()).map(([name]) => name),
+
+    /** The latest time that a clock of home has shown. */
+    homeMs: () => {
+      const clocks = objects.ofKind('home').map(({ clock }) => clock.nowMs());
+      latestHomeMs = Math.max(latestHomeMs, ...clocks);
+      return latestHomeMs;
+    },
+
+    restartIsolate: (region: Region) => {
+      isolates.get(region)?.process.end();
+      isolates.delete(region);
+    },
+
+    set: (changed: Partial<Settings>) => {
+      settings = { ...settings, ...changed };
+    },
+  };
+};
+
+export type World = ReturnType<typeof openWorld>;
