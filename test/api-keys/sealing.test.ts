@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import worker from '../../src/index.ts';
 import { type Json, ORIGIN, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const SECOND_KEY = `k2:${btoa('a-second-sealing-key-of-32-bytes')}`;
 const ROTATED_KEYS = `${SECOND_KEY},${env.SEALING_KEYS}`;
@@ -25,8 +26,7 @@ const sealedOf = (id: string) =>
   accountsD1.prepare('SELECT sealed FROM api_keys WHERE id = ?').bind(id).first<string>('sealed');
 
 test('after the sealing keys rotate, old API keys still reveal and verify, and new API keys use the new sealing key', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   const reveal = (keyRing: string, id: string) => callWith(keyRing, ada.apiKey, 'GET', `/api/api-keys/${id}`);
   expect(await sealedOf(ada.apiKeyId)).toMatch(/^k1\./);
 

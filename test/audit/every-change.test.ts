@@ -15,6 +15,7 @@ import { OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { EXCEPTIONS, STEPS } from './steps.ts';
 import { PRIVATE, take, type World } from './world.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const CHANGING_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -59,8 +60,7 @@ test('every change of an account and every revealed secret leaves one entry, wit
 });
 
 test('refused calls and the calls of applications leave no entry', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   const before = await storedEntries();
   for (const path of APPLICATION_CALLS) {
     const body = { license_key: license.license_key, fingerprint: PRIVATE.fingerprint };

@@ -6,13 +6,13 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, tamper } from '../support/gate.ts';
 import { begin, billingRowsOf, subscribe } from './sandbox.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const cancel = (customer: Customer, when?: string) =>
   customer.asKey('POST', '/api/cancel-subscription', when ? { at: when } : {});
 
 const withLicense = async () => {
-  const ada = await signUp();
-  const { license_key } = await ada.createLicense();
+  const { ada, license_key } = await sellerWithLicense();
   return { ada, verify: async () => (await ada.verify(license_key)).body };
 };
 

@@ -5,6 +5,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { begin, billingRowsOf, press } from './sandbox.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
 
 test('paying raises the limit immediately, and a canceled plan applies until its end', async () => {
   const ada = await signUp();
@@ -68,8 +69,7 @@ test('paying raises the limit immediately, and a canceled plan applies until its
 });
 
 test('a declined payment changes nothing and redirects to cancel_url', async () => {
-  const ada = await signUp();
-  const { license_key } = await ada.createLicense();
+  const { ada, license_key } = await sellerWithLicense();
   const { checkout_url } = await begin(ada, { cancel_url: '/prices?again=1' });
   expect(await press(checkout_url, 'declined')).toMatchObject({
     status: 303,
@@ -87,9 +87,7 @@ test('a declined payment changes nothing and redirects to cancel_url', async () 
 });
 
 test('submitting the checkout page several times pays once', async () => {
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['payment.success'] });
+  const { ada, receiver } = await sellerWithWebhook({ events: ['payment.success'] });
   const { checkout_url } = await begin(ada);
   await Promise.all([1, 2, 3].map(() => press(checkout_url, 'paid')));
   const again = await press(checkout_url, 'paid');

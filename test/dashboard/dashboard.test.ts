@@ -3,6 +3,7 @@ import { type Json, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict } from '../support/gate.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const DAY_MS = 86_400_000;
 const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -139,8 +140,7 @@ test('the dashboard of an account with products counts their calls in this perio
 });
 
 test('a license whose last day changes often has one row in the license counts', async () => {
-  const ada = await signUp();
-  const { id } = await ada.createLicense();
+  const { ada, id } = await sellerWithLicense();
   const read = accountsD1.prepare(
     'SELECT status, expires_at, licenses FROM license_counts WHERE account_id = ?',
   );

@@ -4,9 +4,10 @@ import { expect, inject, test, vi } from 'vitest';
 import { createAccount } from '../../src/sign-in/register.ts';
 import worker from '../../src/index.ts';
 import { subscribe } from '../billing/sandbox.ts';
-import { call, signUp } from '../support/client.ts';
+import { call } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 // In these tests, DATABASES is "DB, DB2@2020-01-01".
 
@@ -43,8 +44,7 @@ const tablesWithRows = async (d1: D1Database, accountId: string) => {
 
 test.for(ACCOUNTS)('an account created at $createdAt keeps everything but its user in $own', async (row) => {
   useFakeClock(row.createdAt);
-  const ada = await signUp();
-  const license = await ada.createLicense({ product: 'Orrery' });
+  const { ada, license } = await sellerWithLicense({ product: 'Orrery' });
   await ada.asKey('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'once' });
   await ada.asKey('PATCH', `/api/v1/licenses/${license.id}`, { customer_name: 'Ada' });
   await subscribe(ada);

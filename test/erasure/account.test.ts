@@ -17,6 +17,7 @@ import { gateIn, move } from '../support/moving.ts';
 import { addEndpoint, outbox, withOutboxMethod } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, presentedKey, setHome } from '../support/regions.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const DAY_MS = 86_400_000;
 const CUSTOMER = 'erase-me@customers.example';
@@ -122,8 +123,7 @@ test('an account is erased from every table and object after seven days, and lat
 });
 
 test('signing in within seven days keeps the account', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   expect((await requestErasure(ada, { confirm: 'other@example.com' })).body.error.details).toMatchObject([
     { path: 'confirm' },
   ]);

@@ -3,15 +3,16 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { eraseCustomer } from '../../src/erasure/customer.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
-import { type Customer, type Json, signUp } from '../support/client.ts';
+import type { Customer, Json } from '../support/client.ts';
 import { ctxOf } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate, setPlan } from '../support/gate.ts';
+import { gate } from '../support/gate.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { move } from '../support/moving.ts';
 import { addEndpoint, outbox, waitUntil, withOutboxMethod } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, setHome, verifyIn } from '../support/regions.ts';
+import { sellerOn } from '../support/worlds.ts';
 
 const GRACE = {
   customer_email: 'grace@hopper.example',
@@ -41,8 +42,7 @@ const runErasures = (environment: Env = env) => runScheduled(createScheduledCont
  * repeats the events in its responses, and another one has not received any.
  */
 const furnish = async () => {
-  const ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
+  const ada = await sellerOn('scale');
   await setHome(ada.accountId, 'enam');
   const echo = await addEndpoint(ada, (await newReceiver({ status: 200, echoes: true })).url);
   await addEndpoint(ada, (await newReceiver({ status: 500, echoes: true })).url);

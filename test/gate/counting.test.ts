@@ -4,14 +4,13 @@ import { isoDate } from '../../src/shared/rules/dates.ts';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, readGate, setPlan, setUsage, statistics } from '../support/gate.ts';
+import { sellerOn, sellerWithLicense } from '../support/worlds.ts';
 
 const runInParallel = <T>(times: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, i) => call(i)));
 
 test('200 parallel verifies count exactly 200 and each returns its own api_usage', async () => {
-  const ada = await signUp();
-  await setPlan(ada.accountId, 'pro');
-  const { license_key } = await ada.createLicense();
+  const { ada, license_key } = await sellerWithLicense({}, 'pro');
   const answers = await runInParallel(200, () => ada.verify(license_key));
   expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200));
   const usages = answers.map(({ body }) => body.api_usage as number).toSorted((a, b) => a - b);
@@ -23,8 +22,7 @@ test('200 parallel verifies count exactly 200 and each returns its own api_usage
 });
 
 test('calls that arrive during a commit share the next commit', async () => {
-  const ada = await signUp();
-  await setPlan(ada.accountId, 'pro');
+  const ada = await sellerOn('pro');
   let commits = 0;
   await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {
     const sync = storage.sync.bind(storage);
@@ -40,9 +38,7 @@ test('calls that arrive during a commit share the next commit', async () => {
 });
 
 test('a usage limit with 10 calls left admits exactly 10 of 50 parallel verifies and creates', async () => {
-  const ada = await signUp();
-  await setPlan(ada.accountId, 'pro');
-  const { license_key } = await ada.createLicense();
+  const { ada, license_key } = await sellerWithLicense({}, 'pro');
   await setUsage(ada.accountId, 99_990);
   const answers = await runInParallel(50, (i) =>
     i % 2 === 0 ? ada.verify(license_key) : ada.asKey('POST', '/api/v1/licenses/create', {}),
@@ -80,9 +76,7 @@ test('rate-limited calls cost no usage', async () => {
 });
 
 test('every answered call stays counted when the gate is killed under load', async () => {
-  const ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  const { license_key } = await ada.createLicense();
+  const { ada, license_key } = await sellerWithLicense({}, 'scale');
   const usages: number[] = [];
   let unanswered = 0;
   for (let round = 0; round < 5; round++) {
@@ -103,8 +97,7 @@ test('every answered call stays counted when the gate is killed under load', asy
 });
 
 test('evicting the gate between calls loses no count', async () => {
-  const ada = await signUp();
-  const { license_key } = await ada.createLicense();
+  const { ada, license_key } = await sellerWithLicense();
   for (let usage = 1; usage <= 8; usage++) {
     expect((await ada.verify(license_key)).body.api_usage).toBe(usage);
     await evict(ada.accountId);
@@ -113,8 +106,7 @@ test('evicting the gate between calls loses no count', async () => {
 
 test('usage restarts each month, and a clock set back continues the old month', async () => {
   useFakeClock(Date.UTC(2026, 10, 30, 23, 59, 59));
-  const ada = await signUp();
-  const { license_key } = await ada.createLicense({ expires_at: '2026-11-30' });
+  const { ada, license_key } = await sellerWithLicense({ expires_at: '2026-11-30' });
   expect((await ada.verify(license_key)).body).toMatchObject({ valid: true, api_usage: 1 });
   expect((await ada.verify(license_key)).body).toMatchObject({ valid: true, api_usage: 2 });
 

@@ -10,8 +10,8 @@ import worker from '../../src/index.ts';
 import { type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { ALL_TABLES, evict, gate, kill, readGate, statistics, withoutTables } from '../support/gate.ts';
-import { newReceiver } from '../support/receiver.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
 
 /** The gate namespace, except that a commit's last call to the gate fails, as if the request had died before it. */
 const failingApply = (): Env['GATE'] =>
@@ -53,8 +53,7 @@ const countFeedRows = async (accountId: string) =>
     .first('n')) as number;
 
 test('the alarm applies, in order, the changes of requests that died after their commit', async () => {
-  const ada = await signUp();
-  const { id, license_key } = await ada.createLicense();
+  const { ada, id, license_key } = await sellerWithLicense();
   expect((await ada.verify(license_key)).body.status).toBe('active');
   await gate(ada.accountId).pull();
 
@@ -75,8 +74,7 @@ test('the alarm applies, in order, the changes of requests that died after their
 });
 
 test('the alarm works in a restarted gate before any call reaches it', async () => {
-  const ada = await signUp();
-  const { id, license_key } = await ada.createLicense();
+  const { ada, id, license_key } = await sellerWithLicense();
   await changeWithoutPull(ada, 'POST', `/api/v1/licenses/${id}/suspend`);
   await abortAllDurableObjects();
   expect(await runDurableObjectAlarm(gate(ada.accountId))).toBe(true);
@@ -84,8 +82,7 @@ test('the alarm works in a restarted gate before any call reaches it', async () 
 });
 
 test('the alarm runs within seconds after a commit without a pull', async () => {
-  const ada = await signUp();
-  const { id, license_key } = await ada.createLicense();
+  const { ada, id, license_key } = await sellerWithLicense();
   await changeWithoutPull(ada, 'POST', `/api/v1/licenses/${id}/suspend`);
   await expect
     .poll(async () => (await ada.verify(license_key)).body.status, { timeout: 20_000, interval: 300 })
@@ -94,8 +91,7 @@ test('the alarm runs within seconds after a commit without a pull', async () => 
 
 test('the alarm runs again after it failed because D1 was down', async () => {
   useFakeClock();
-  const ada = await signUp();
-  const { id, license_key } = await ada.createLicense();
+  const { ada, id, license_key } = await sellerWithLicense();
   await changeWithoutPull(ada, 'POST', `/api/v1/licenses/${id}/suspend`);
   await withoutTables(['feed'], async () => {
     expect(await runDurableObjectAlarm(gate(ada.accountId))).toBe(true);
@@ -107,8 +103,7 @@ test('the alarm runs again after it failed because D1 was down', async () => {
 });
 
 test('a change that fails in D1 answers 503 and has no partial effect', async () => {
-  const ada = await signUp();
-  const { id, license_key } = await ada.createLicense();
+  const { ada, id, license_key } = await sellerWithLicense();
   const before = await statistics(ada.accountId);
   const answers = await withoutTables(['feed'], () =>
     Promise.all([
@@ -165,8 +160,7 @@ test('a repeat of a create whose pull failed answers 201 once every verify sees 
 });
 
 test('verify keeps answering and counting while D1 is down, even after an eviction', async () => {
-  const ada = await signUp();
-  const { license_key } = await ada.createLicense();
+  const { ada, license_key } = await sellerWithLicense();
   await withoutTables(ALL_TABLES, async () => {
     expect((await ada.verify(license_key)).body).toMatchObject({ valid: true, api_usage: 1 });
     await evict(ada.accountId);
@@ -178,8 +172,7 @@ test('verify keeps answering and counting while D1 is down, even after an evicti
 });
 
 test('a gate killed during calls answers 200 or 503, never 500', async () => {
-  const ada = await signUp();
-  const { license_key } = await ada.createLicense();
+  const { ada, license_key } = await sellerWithLicense();
   const calls = Promise.all(Array.from({ length: 15 }, () => ada.verify(license_key)));
   await kill(ada.accountId);
   const answers = await calls;
@@ -203,9 +196,7 @@ test('a pull deletes the feed rows that the gate has applied, except the last on
 });
 
 test('a change that the gate fails to store still takes effect, and its event is sent', async () => {
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['license.created'] });
+  const { ada, receiver } = await sellerWithWebhook({ events: ['license.created'] });
   await ada.createLicense();
   await receiver.receives(1);
   await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {

@@ -5,9 +5,9 @@ import { newId } from '../../src/shared/text/ids.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { evict, gate, readGate, setPlan, statistics, tamper, withoutTables } from '../support/gate.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { evict, gate, readGate, statistics, tamper, withoutTables } from '../support/gate.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { sellerOn, sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
 
 const LICENSES = 5_000;
 
@@ -57,8 +57,7 @@ const verifyMany = async (customer: Customer, keyOf: (i: number) => string, call
 };
 
 test('an empty gate reloads 5,000 licenses from D1 and answers every verify correctly while it loads', async () => {
-  const ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
+  const ada = await sellerOn('scale');
   const keyOf = (i: number) => `LOST-DISK-${i}`;
   await insertLicenses(ada.accountId, keyOf);
   await wipeGate(ada.accountId);
@@ -97,8 +96,7 @@ test('a background load that read an API key before its deletion does not restor
 });
 
 test('a gate with an incomplete local copy answers 503 while D1 is down', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   await wipeGate(ada.accountId);
   await withoutTables(['accounts', 'licenses'], async () => {
     const refused = await ada.verify(license.license_key);
@@ -116,8 +114,7 @@ const reload = async (accountId: string) => {
 
 test('a gate with an old epoch answers from its copy until it has reloaded it, and keeps its counts', async () => {
   useFakeClock();
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   const { id } = await ada.createLicense({ license_key: 'MADE-AFTER-THE-BACKUP' });
   expect((await ada.verify('MADE-AFTER-THE-BACKUP')).body).toMatchObject({ status: 'active', api_usage: 1 });
   await accountsD1.batch([
@@ -148,9 +145,7 @@ test('a gate with an old epoch answers from its copy until it has reloaded it, a
 
 test('after a restore of D1, a gate loses no answered change and no event', async () => {
   useFakeClock();
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['license.created'] });
+  const { ada, receiver } = await sellerWithWebhook({ events: ['license.created'] });
   const kept = await ada.createLicense({ license_key: 'BEFORE-THE-BACKUP' });
   const { results: feedRows } = await accountsD1
     .prepare('SELECT * FROM feed WHERE account_id = ?')
@@ -183,8 +178,7 @@ test('after a restore of D1, a gate loses no answered change and no event', asyn
 });
 
 test('a gate drops a copy of another version, loads it again and keeps its counts', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   expect((await ada.verify(license.license_key)).body).toMatchObject({ valid: true, api_usage: 1 });
   // Simulates the copy of a later release, which has a column that this code doesn't know.
   await tamper(
@@ -201,8 +195,7 @@ test('a gate drops a copy of another version, loads it again and keeps its count
 });
 
 test('a background load resumes after an eviction', async () => {
-  const ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
+  const ada = await sellerOn('scale');
   const keyOf = (i: number) => `EVICTED-${i}`;
   await insertLicenses(ada.accountId, keyOf);
   await wipeGate(ada.accountId);

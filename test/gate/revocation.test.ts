@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
 import { readReply } from '../../src/gate/rules/replies.ts';
-import { signUp } from '../support/client.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 /** Returns a verify through a separate stub of the gate, as another isolate would call it. */
 const verifierElsewhere = (apiKey: string) => {
@@ -16,8 +16,7 @@ const verifierElsewhere = (apiKey: string) => {
 };
 
 test('after a deletion is answered, every isolate refuses the API key', async () => {
-  const ada = await signUp();
-  const { license_key } = await ada.createLicense();
+  const { ada, license_key } = await sellerWithLicense();
   const verifyElsewhere = verifierElsewhere(ada.apiKey);
   expect(await verifyElsewhere(license_key)).toBe('active');
   const deleted = await ada.asSession('DELETE', `/api/api-keys/${ada.apiKeyId}`);
@@ -28,8 +27,7 @@ test('after a deletion is answered, every isolate refuses the API key', async ()
 });
 
 test('after a status change is answered, every isolate verifies the license with its new status', async () => {
-  const ada = await signUp();
-  const { id, license_key } = await ada.createLicense();
+  const { ada, id, license_key } = await sellerWithLicense();
   const verifyElsewhere = verifierElsewhere(ada.apiKey);
   for (const [action, status] of [
     ['suspend', 'suspended'],
@@ -45,8 +43,7 @@ test('after a status change is answered, every isolate verifies the license with
 });
 
 test('under load, no verify that starts after a revocation is answered returns active', async () => {
-  const ada = await signUp();
-  const { id, license_key } = await ada.createLicense();
+  const { ada, id, license_key } = await sellerWithLicense();
   const verifyElsewhere = verifierElsewhere(ada.apiKey);
   let isRevoked = false;
   const lateStatuses: string[] = [];
@@ -65,8 +62,9 @@ test('under load, no verify that starts after a revocation is answered returns a
 });
 
 test('a new API key and a renewed license work on the next call', async () => {
-  const ada = await signUp();
-  const { id, license_key } = await ada.createLicense({ expires_at: new Date().toISOString().slice(0, 10) });
+  const { ada, id, license_key } = await sellerWithLicense({
+    expires_at: new Date().toISOString().slice(0, 10),
+  });
   const newKey = (await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' })).body.api_key;
   expect((await ada.verify(license_key, newKey)).status).toBe(200);
   const renewed = await ada.asSession('POST', `/api/v1/licenses/${id}/renew`, { duration_days: 30 });

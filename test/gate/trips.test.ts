@@ -2,7 +2,8 @@ import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
-import { type Customer, type Json, ORIGIN, signUp } from '../support/client.ts';
+import { type Customer, type Json, ORIGIN } from '../support/client.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -89,7 +90,6 @@ test.for<Row>([
   { name: 'create-api-key', path: () => '/api/create-api-key', trips: ['gate.admit', ...COMMIT] },
 ])('$name makes $trips.length round trips to the gate and D1', async (row) => {
   const { as = byKey, method = 'POST', path, body = {}, trips } = row;
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   expect(await tripsOf(method, path(license), as(ada), body)).toEqual(trips);
 });

@@ -10,7 +10,7 @@ import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, statistics, tamper, withoutTables } from '../support/gate.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -32,9 +32,7 @@ const msUntilAlarm = (accountId: string) =>
   });
 
 test('a lone verify with its event and its alarm queries D1 never', async () => {
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  await ada.asSession('POST', '/api/webhooks', { url: receiver.url, events: ['license.verified'] });
+  const { ada, receiver } = await sellerWithWebhook({ events: ['license.verified'] });
   const { license_key } = await ada.createLicense();
   await runDurableObjectAlarm(gate(ada.accountId));
 

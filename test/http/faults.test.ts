@@ -6,6 +6,7 @@ import { call, ORIGIN, register, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
 import { withoutTables } from '../support/gate.ts';
 import { expectSecurityHeaders, expectAbsent, captureLogs, SERVICE_SECRETS } from './security.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const errorBody = (code: string, message: string) => ({
   error: { code, message, request_id: expect.stringMatching(/^req_/) },
@@ -61,8 +62,7 @@ test('a failing database answers 503 without details, and calls work again once 
 });
 
 test('verify answers while the database fails', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   const { body } = await withoutTables(['licenses', 'api_keys'], () => ada.verify(license.license_key));
   expect(body).toMatchObject({ valid: true, api_usage: 1 });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { call, signUp } from '../support/client.ts';
+import { call } from '../support/client.ts';
 import { addWebhook, expectAbsent, captureLogs, callRoute, routes, SERVICE_SECRETS } from './security.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 test('log lines name the calling account and API key and contain no secret', async () => {
   const log = captureLogs();
-  const ada = await signUp();
-  const license = await ada.createLicense({ license_key: 'VERY-PRIVATE-LICENSE' });
+  const { ada, license } = await sellerWithLicense({ license_key: 'VERY-PRIVATE-LICENSE' });
   const { webhook, ids: hook } = await addWebhook(ada);
   const { body: rotated } = await ada.asSession('POST', `/api/webhooks/${webhook.id}/rotate-secret`);
   const ids = { licenses: license.id, 'api-keys': ada.apiKeyId, ...hook };

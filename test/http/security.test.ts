@@ -5,7 +5,6 @@ import { mintApiKey } from '../../src/api-keys/api-key.ts';
 import { app } from '../../src/app.ts';
 import { type Answer, call, type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { setPlan } from '../support/gate.ts';
 import {
   accountRoutes,
   addWebhook,
@@ -17,6 +16,7 @@ import {
   routes,
   callRoutes,
 } from './security.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const VERIFY = 'POST /api/v1/licenses/verify';
 const UNKNOWN_ACCOUNT = `acct_${'0'.repeat(20)}`;
@@ -137,9 +137,7 @@ test('1,000 forged API keys create no Durable Object', async () => {
 });
 
 test('a verify-only API key gets insufficient_scope on every other route', async () => {
-  const ada = await signUp();
-  await setPlan(ada.accountId, 'pro');
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense({}, 'pro');
   const { body: verifyKey } = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
   const { ids: hook } = await addWebhook(ada);
   const ids = { licenses: license.id, 'api-keys': ada.apiKeyId, ...hook };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const patch = async (ada: Customer, license: Json, body: object) => {
   const { status } = await ada.asSession('PATCH', `/api/v1/licenses/${license.id}`, body);
@@ -74,8 +75,7 @@ test.for([198, 199, 200, 500])('after %i changes, another two leave the latest 2
 });
 
 test('an update that changes nothing deletes no history', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense({ product: 'Orrery' });
+  const { ada, license } = await sellerWithLicense({ product: 'Orrery' });
   await addOldChanges(ada, license, 200);
   await patch(ada, license, { product: 'Orrery' });
   expect(await storedChanges(license)).toHaveLength(200);

@@ -2,6 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
@@ -19,8 +20,10 @@ const historyOf = async (ada: Customer, license: Json, query = ''): Promise<Json
 const actions = ({ data }: Json): string[] => data.map(({ action }: Json) => action);
 
 test('the history lists every change of a license, newest first, and ends with its creation', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense({ product: 'Orrery', metadata: { seats: 1, trial: true } });
+  const { ada, license } = await sellerWithLicense({
+    product: 'Orrery',
+    metadata: { seats: 1, trial: true },
+  });
   const change = async (action: string, body?: object) => {
     vi.advanceTimersByTime(1_000);
     const method = action === '' ? 'PATCH' : 'POST';
@@ -131,8 +134,7 @@ test('another account gets 404 for a license’s history, and a verify-only API 
 });
 
 test('parallel renewals each get an entry, and each extends the one before it', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense({ expires_at: '2027-06-01' });
+  const { ada, license } = await sellerWithLicense({ expires_at: '2027-06-01' });
   const renew = () => ada.asSession('POST', `${pathOf(license)}/renew`, { duration_days: 10 });
   await Promise.all([renew(), renew(), renew()]);
   const { data } = await historyOf(ada, license);
@@ -145,8 +147,7 @@ test('parallel renewals each get an entry, and each extends the one before it', 
 });
 
 test('parallel edits of different fields each record exactly what they overwrote', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense({ product: 'Orrery', customer_name: 'Ada' });
+  const { ada, license } = await sellerWithLicense({ product: 'Orrery', customer_name: 'Ada' });
   const patch = (body: object) => ada.asSession('PATCH', pathOf(license), body);
   const edits = [{ product: 'A' }, { product: 'B' }, { customer_name: 'C' }, { customer_name: 'D' }];
   const answers = await Promise.all(edits.map(patch));
@@ -165,8 +166,7 @@ test('parallel edits of different fields each record exactly what they overwrote
 });
 
 test('history rows that hold every field, as early ones of version 0.1, are returned like newer rows', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   const before = {
     status: 'active',
     expires_at: null,

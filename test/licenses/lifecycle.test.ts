@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { atTime, useFakeClock } from '../support/fake-clock.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
@@ -77,8 +78,7 @@ describe('license state transitions', () => {
 });
 
 test('reinstating a license that expired during its suspension answers expired', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense({ expires_at: '2027-03-11' });
+  const { ada, license } = await sellerWithLicense({ expires_at: '2027-03-11' });
   await ada.asSession('POST', `/api/v1/licenses/${license.id}/suspend`);
   vi.setSystemTime('2027-03-12T00:00:00.000Z');
   expect((await ada.verify(license.license_key)).body.status).toBe('suspended');

@@ -5,6 +5,7 @@ import { setPlan } from '../support/gate.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const run = (query: string, ...values: unknown[]) =>
   accountsD1
@@ -63,9 +64,7 @@ test('a repeat of the create that took the last place returns its license, also 
 });
 
 test('revoked licenses count toward the limit, and a plan that has run out counts as free', async () => {
-  const ada = await signUp();
-  await setPlan(ada.accountId, 'pro');
-  const { id } = await ada.createLicense();
+  const { ada, id } = await sellerWithLicense({}, 'pro');
   await pretendToHold(ada, 9_999);
   await ada.asSession('POST', `/api/v1/licenses/${id}/revoke`);
   const setPlanUntil = (ms: number) =>

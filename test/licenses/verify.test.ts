@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 test('verify reports each state of a license from creation to revocation, and counts every call', async () => {
   useFakeClock('2027-03-08T09:00:00.000Z');
-  const ada = await signUp();
-  const license = await ada.createLicense({ product: 'Orrery', expires_at: '2027-03-10' });
+  const { ada, license } = await sellerWithLicense({ product: 'Orrery', expires_at: '2027-03-10' });
   let calls = 0;
   const expectVerdict = async (status: string, expiresAt: string | null = '2027-03-10') => {
     const answer = await ada.verify(license.license_key);
@@ -70,8 +70,7 @@ describe('verifying an unknown or foreign license key', () => {
   });
 
   test('answers not_found and counts the call for another account’s license', async () => {
-    const ada = await signUp();
-    const license = await ada.createLicense();
+    const { license } = await sellerWithLicense();
     const { status, body } = await bob.verify(license.license_key);
     expect([status, body]).toEqual([200, { ...NOT_FOUND, api_usage: ++usage }]);
   });
@@ -135,8 +134,7 @@ describe('a typed license key', () => {
 
 test('parallel verifies count exactly once each, and refused calls count nothing', async () => {
   useFakeClock();
-  const ada = await signUp();
-  const { license_key: key } = await ada.createLicense();
+  const { ada, license_key: key } = await sellerWithLicense();
   const { body: verifyKey } = await ada.asSession('POST', '/api/create-api-key', { scope: 'verify' });
   const usages = async (apiKey: string, calls: number): Promise<number[]> => {
     const answers = await Promise.all(Array.from({ length: calls }, () => ada.verify(key, apiKey)));

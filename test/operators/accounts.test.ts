@@ -17,8 +17,8 @@ import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, tamper, withoutTables } from '../support/gate.ts';
 import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
-import { addEndpoint, consume, loseHints, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { consume, loseHints, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 describe('the operator’s token', () => {
   const search = (authorization?: string, address = freshAddress()) =>
@@ -73,9 +73,7 @@ test('metrics count deliveries that wait, failing endpoints, and gates that load
   const hints = loseHints();
   onTestFinished(hints.stop);
   useFakeClock();
-  const ada = await signUp();
-  const receiver = await newReceiver({ status: 500 });
-  const { hint } = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, hint } = await sellerWithWebhook({}, { status: 500 });
   await ada.createLicense();
   const waitForDeliveries = (count: number) =>
     waitUntil(

@@ -9,9 +9,9 @@ import worker from '../../src/index.ts';
 import { sealSecret, unsealSecret } from '../../src/two-factor/code.ts';
 import { freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
-import { addEndpoint, loseHints, readOutbox, consume } from '../support/outbox.ts';
+import { consume, loseHints, readOutbox } from '../support/outbox.ts';
 import { OPERATOR_TOKEN } from '../support/operator.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
 
 type Secrets = Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'SIGNING_KEYS'>>;
 
@@ -62,9 +62,7 @@ const resealAll = async (service: ReturnType<typeof serviceWith>) => {
 
 test('while the sealing keys rotate, API keys are revealed and webhooks signed, and after reseal the old key can go', async () => {
   const hints = loseHints();
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  const endpoint = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, endpoint } = await sellerWithWebhook();
   const { body: rotated } = await ada.asSession('POST', `${endpoint.path}/rotate-secret`);
   const secrets = [endpoint.secret, rotated.secret as string];
   const twoFactor = await sealSecret(publicCtx, ada.accountId, 'JBSWY3DPEHPK3PXP');
@@ -103,8 +101,7 @@ test('while the sealing keys rotate, API keys are revealed and webhooks signed, 
 
 test('while API_KEY_SECRET rotates, API keys of both entries and sessions work, and reseal counts the old API keys', async () => {
   const [first, second] = [env.API_KEY_SECRET, 'another-secret-for-tests-0123456789abc'];
-  const ada = await signUp();
-  const license = await ada.createLicense();
+  const { ada, license } = await sellerWithLicense();
   const verify = async (service: ReturnType<typeof serviceWith>, apiKey: string) => {
     const path = '/api/v1/licenses/verify';
     const { status, body } = await service.withKey(apiKey, 'POST', path, {

@@ -5,6 +5,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { ALL_EVENTS } from '../support/events.ts';
 import { addEndpoint, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
@@ -146,9 +147,7 @@ test('a test event goes only to the chosen webhook and ignores its subscriptions
 
 test('after a rotation both secrets sign for 24 hours, then only the new secret', async () => {
   useFakeClock(NOON);
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  const { path, secret: oldSecret } = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, path, secret: oldSecret } = await sellerWithWebhook();
   const { status, body } = await ada.asSession('POST', `${path}/rotate-secret`);
   const in24Hours = new Date(NOON + 86_400_000).toISOString();
   expect([status, body.old_secret_expires_at]).toEqual([200, in24Hours]);
@@ -175,9 +174,7 @@ test('after a rotation both secrets sign for 24 hours, then only the new secret'
 });
 
 test('the delivery log is listed in pages, newest first, and shows the attempts of each delivery', async () => {
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  const { path, deliveries } = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, path, deliveries } = await sellerWithWebhook();
   const sent: string[] = [];
   for (let i = 0; i < 5; i++) sent.unshift((await ada.asSession('POST', `${path}/test`)).body.id);
   await waitUntil(deliveries, (all) => all.length === 5 && all.every(({ status }) => status === 'delivered'));
@@ -202,9 +199,7 @@ test('the delivery log is listed in pages, newest first, and shows the attempts 
 });
 
 test('resending a delivery keeps its webhook-id and body and adds an attempt to its log', async () => {
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  const { path, deliveries } = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, path, deliveries } = await sellerWithWebhook();
   const { body: delivery } = await ada.asSession('POST', `${path}/test`);
   await waitUntil(deliveries, ([shown]) => shown.status === 'delivered');
   const resent = await ada.asSession('POST', `${path}/deliveries/${delivery.id}/resend`);
@@ -219,9 +214,7 @@ test('resending a delivery keeps its webhook-id and body and adds an attempt to 
 });
 
 test('a disabled webhook receives no event, test or resend until it is enabled', async () => {
-  const ada = await signUp();
-  const receiver = await newReceiver({ status: 500 }, { status: 200 });
-  const { path, deliveries } = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, path, deliveries } = await sellerWithWebhook({}, { status: 500 }, { status: 200 });
   const { body: delivery } = await ada.asSession('POST', `${path}/test`);
   await waitUntil(deliveries, ([shown]) => shown.next_attempt_at !== null && shown.attempts.length === 1);
   await ada.asSession('PATCH', path, { status: 'disabled' });

@@ -1,8 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { MAX_PENDING } from '../../src/shared/rules/webhooks.ts';
-import { type Json, signUp } from '../support/client.ts';
+import type { Json } from '../support/client.ts';
 import { addEndpoint, loseHints, readOutbox, tamperOutbox, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -11,8 +12,7 @@ afterEach(() => {
 test('at most 100,000 deliveries of an endpoint are pending, and the oldest fail with an error', async () => {
   loseHints();
   const logged = vi.spyOn(console, 'error');
-  const ada = await signUp();
-  const endpoint = await addEndpoint(ada, (await newReceiver()).url);
+  const { ada, endpoint } = await sellerWithWebhook();
   const other = await addEndpoint(ada, (await newReceiver()).url);
   // Ids older than any new id. All deliveries have been attempted and are due later than a new delivery.
   await tamperOutbox(

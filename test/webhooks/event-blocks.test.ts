@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Json, signUp } from '../support/client.ts';
-import { addEndpoint, loseHints, outbox, readEvents, readOutbox } from '../support/outbox.ts';
-import { newReceiver } from '../support/receiver.ts';
+import type { Json } from '../support/client.ts';
+import { loseHints, outbox, readEvents, readOutbox } from '../support/outbox.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 // The outbox stores events in blocks, whose ranges of ids can overlap.
 
@@ -23,8 +23,7 @@ const eventsOf = (numbers: number[]) =>
 
 const setUp = async () => {
   loseHints();
-  const ada = await signUp();
-  const endpoint = await addEndpoint(ada, (await newReceiver()).url);
+  const { ada, endpoint } = await sellerWithWebhook();
   const accept = (numbers: number[]) => outbox(ada.accountId).accept(eventsOf(numbers));
   return { ada, endpoint, accept };
 };

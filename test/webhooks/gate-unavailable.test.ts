@@ -3,6 +3,7 @@ import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { addEndpoint, runOutboxAlarm } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 // Changes of endpoints while the outbox can't reach the gate. An error response means that nothing has changed.
 
@@ -54,8 +55,7 @@ test('an update that subscribes to license.verified changes nothing, other chang
 });
 
 test('deleting the last webhook succeeds, and the alarm tells the gate', async () => {
-  const ada = await signUp();
-  const { path } = await addEndpoint(ada, (await newReceiver()).url);
+  const { ada, path } = await sellerWithWebhook();
   failGate();
   expect((await ada.asSession('DELETE', path)).status).toBe(200);
   expect(await listed(ada)).toEqual([]);

@@ -5,8 +5,8 @@ import { newEvent } from '../../src/shared/text/events.ts';
 import { gateOf } from '../../src/shared/objects/address.ts';
 import { LISTEN_MS } from '../../src/webhooks/listening.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
-import { addEndpoint, evictOutbox, outbox, readOutbox, runOutboxAlarm } from '../support/outbox.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { evictOutbox, outbox, readOutbox, runOutboxAlarm } from '../support/outbox.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -47,8 +47,7 @@ test('returns events in the order of arrival, also an event that is older than t
 });
 
 test('waits for license.verified although no webhook subscribes to it, and leaves webhook.test out', async () => {
-  const ada = await signUp();
-  const { id } = await addEndpoint(ada, (await newReceiver()).url, { events: ['payment.success'] });
+  const { ada, id } = await sellerWithWebhook({ events: ['payment.success'] });
   let { next_cursor } = await listen(ada);
   const { license_key } = await ada.createLicense();
   await ada.asSession('POST', `/api/webhooks/${id}/test`);

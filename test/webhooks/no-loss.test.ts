@@ -1,21 +1,19 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import {
-  addEndpoint,
   consume,
   evictOutbox,
   expireLeases,
   killOutbox,
   loseHints,
+  msUntilAlarm,
   readLeases,
   runOutboxAlarm,
   waitUntil,
-  msUntilAlarm,
-  withoutTable,
   withOutboxMethod,
+  withoutTable,
 } from '../support/outbox.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -25,9 +23,7 @@ afterEach(() => {
 const setUp = async () => {
   loseHints();
   useFakeClock();
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  const endpoint = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, endpoint } = await sellerWithWebhook();
   const license = await ada.createLicense();
   await waitUntil(endpoint.deliveries, ({ length }) => length === 1);
   return { ada, receiver, endpoint, license };
@@ -113,9 +109,7 @@ test('the alarm sends a hint again when the queue lost or rejected the message',
 
 test('the alarm fires without any request, even after an eviction', async () => {
   loseHints();
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  const endpoint = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, endpoint } = await sellerWithWebhook();
   await ada.createLicense();
   await waitUntil(endpoint.deliveries, ({ length }) => length === 1);
   vi.restoreAllMocks();

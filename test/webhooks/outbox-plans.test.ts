@@ -1,9 +1,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { newEvent } from '../../src/shared/text/events.ts';
-import { signUp } from '../support/client.ts';
-import { addEndpoint, loseHints, outbox } from '../support/outbox.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { loseHints, outbox } from '../support/outbox.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -28,8 +27,7 @@ const watchPlans = (sql: SqlStorage) => {
 
 test('no call to an outbox scans its events, deliveries or retries', async () => {
   loseHints();
-  const ada = await signUp();
-  const { id } = await addEndpoint(ada, (await newReceiver()).url);
+  const { ada, id } = await sellerWithWebhook();
   const plans = await runInDurableObject(outbox(ada.accountId), async (object, { storage }) => {
     const watched = watchPlans(storage.sql);
     const { cursor = 0 } = (await object.listen(null, 0)) ?? {};

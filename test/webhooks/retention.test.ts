@@ -2,15 +2,14 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import {
-  addEndpoint,
   loseHints,
+  msUntilAlarm,
   readOutbox,
   runOutboxAlarm,
   tamperOutbox,
   waitUntil,
-  msUntilAlarm,
 } from '../support/outbox.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -35,9 +34,7 @@ const countRows = async (accountId: string) => {
 };
 
 test('settled deliveries and their attempts are deleted after 30 days, pending deliveries are kept', async () => {
-  const ada = await signUp();
-  const receiver = await newReceiver();
-  const endpoint = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, endpoint } = await sellerWithWebhook();
   await ada.asSession('POST', `${endpoint.path}/test`);
   await waitUntil(endpoint.deliveries, ([delivery]) => delivery.status === 'delivered');
   loseHints();
@@ -85,8 +82,7 @@ test('events without a subscriber are deleted after 30 days, and an empty outbox
 });
 
 test('cleanup scans a long backlog in parts, at most every ten minutes, and deletes settled events behind it', async () => {
-  const ada = await signUp();
-  const endpoint = await addEndpoint(ada, (await newReceiver()).url);
+  const { ada, endpoint } = await sellerWithWebhook();
   // 2,500 events older than any new id, of which only the last is settled.
   await tamperOutbox(
     ada.accountId,

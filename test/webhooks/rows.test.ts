@@ -3,10 +3,9 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { newEvent } from '../../src/shared/text/events.ts';
 import type { Job } from '../../src/webhooks/jobs.ts';
 import { countStorage, noCounts } from '../bench/fixtures/count-storage.ts';
-import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint, loseHints, outbox } from '../support/outbox.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { loseHints, outbox } from '../support/outbox.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 // The rows that the outbox writes for delivered webhooks, as Cloudflare bills them. An index entry counts like a row.
 
@@ -29,8 +28,7 @@ afterEach(() => {
 const rowsOf = async (events: number) => {
   loseHints();
   useFakeClock();
-  const ada = await signUp();
-  const { id } = await addEndpoint(ada, (await newReceiver()).url);
+  const { ada, id } = await sellerWithWebhook();
   return runInDurableObject(outbox(ada.accountId), async (object, { storage }) => {
     const counts = countStorage(storage, noCounts());
     const count = async (work: () => Promise<void>) => {

@@ -10,6 +10,7 @@ import {
 } from '../support/outbox.ts';
 import type { Reply } from '../support/receiver-server.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 // An endpoint whose URL changes while an attempt at the earlier URL is still under way.
 
@@ -58,9 +59,7 @@ test.for([410, 500])(
 );
 
 test('a new URL resets failing_since, and the same URL again does not', async () => {
-  const ada = await signUp();
-  const receiver = await newReceiver({ status: 500 });
-  const endpoint = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, endpoint } = await sellerWithWebhook({}, { status: 500 });
   await ada.asSession('POST', `${endpoint.path}/test`);
   const { failing_since: since } = await waitUntil(endpoint.read, (shown) => shown.failing_since !== null);
   const patch = async (url: string) =>

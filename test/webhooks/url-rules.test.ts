@@ -1,10 +1,9 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import { webhookUrlProblem } from '../../src/webhooks/url-rules.ts';
-import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint, evictOutbox, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { evictOutbox, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
 
 const PUBLIC = { ownHosts: ['latchkey.example.com'], allowLoopback: false };
 const LOCAL = { ...PUBLIC, allowLoopback: true };
@@ -145,9 +144,11 @@ test.for([
 
 test('every attempt checks the URL again and does not call a URL that is no longer allowed', async () => {
   useFakeClock();
-  const ada = await signUp();
-  const receiver = await newReceiver({ status: 500 }, { status: 200 });
-  const { id, path, deliveries } = await addEndpoint(ada, receiver.url);
+  const { ada, receiver, id, path, deliveries } = await sellerWithWebhook(
+    {},
+    { status: 500 },
+    { status: 200 },
+  );
   await ada.asSession('POST', `${path}/test`);
   const [failed] = await waitUntil(
     deliveries,
