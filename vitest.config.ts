@@ -24,11 +24,11 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
-/** Stripe's source maps name files that its package lacks, and Vite warns of each. */
-const withoutStripesMaps: Plugin = {
-  name: 'without-stripes-maps',
+/** The source maps of these packages name files that the packages lack, and Vite warns of each. */
+const withoutBrokenMaps: Plugin = {
+  name: 'without-broken-maps',
   load: {
-    filter: { id: /node_modules\/stripe\// },
+    filter: { id: /node_modules\/(?:stripe|standardwebhooks)\// },
     handler: async (id) => (await readFile(id, 'utf8')).replace(/^\/\/# sourceMappingURL=.*$/m, ''),
   },
 };
@@ -48,7 +48,7 @@ export default defineConfig({
       {
         assetsInclude: ['**/*.gz'],
         plugins: [
-          withoutStripesMaps,
+          withoutBrokenMaps,
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {

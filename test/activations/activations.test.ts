@@ -1,21 +1,9 @@
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { machineOf, openLicense as open } from '../support/activations.ts';
-import { call, type Customer, type Json, ORIGIN, signUp } from '../support/client.ts';
+import { claimsOf, machineOf, openLicense as open } from '../support/activations.ts';
+import { signUp } from '../support/client.ts';
 import { readGate } from '../support/gate.ts';
 
 const FIVE = ['api_limit', 'api_usage', 'expires_at', 'status', 'valid'];
-
-const claimsOf = async (customer: Customer, token: string): Promise<Json> => {
-  const { body } = await call('GET', `/api/v1/jwks/${customer.accountId}`);
-  const options = {
-    issuer: ORIGIN,
-    audience: customer.accountId,
-    typ: 'latchkey+jwt',
-    algorithms: ['EdDSA'],
-  };
-  return (await jwtVerify(token, createLocalJWKSet(body as JSONWebKeySet), options)).payload;
-};
 
 describe('a license without terms', () => {
   test('answers a plain verify with exactly five fields, and a call with a fingerprint with all fields', async () => {

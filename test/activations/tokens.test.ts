@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { describe, expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { DAY_MS, HOUR_MS, isoDate } from '../../src/shared/rules/dates.ts';
 import { call, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { statistics } from '../support/gate.ts';
+import { claimsOf } from '../support/activations.ts';
 
 const FINGERPRINT = 'machine-0001';
 const NONCE = 'nonce-0123456789';
@@ -23,11 +23,7 @@ const open = async (terms: Json = {}, fields: Json = {}) => {
       fingerprint: FINGERPRINT,
       ...sent,
     });
-  const read = async (token: string): Promise<Json> => {
-    const { body } = await call('GET', `/api/v1/jwks/${customer.accountId}`);
-    const options = { issuer: ORIGIN, audience: customer.accountId, typ: 'latchkey+jwt' };
-    return (await jwtVerify(token, createLocalJWKSet(body as JSONWebKeySet), options)).payload;
-  };
+  const read = (token: string) => claimsOf(customer, token);
   return { customer, license, send, read };
 };
 

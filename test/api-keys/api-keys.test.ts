@@ -3,17 +3,17 @@ import { dumpDatabase, expectAbsent } from '../http/security.ts';
 import { type Json, register, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { isoTime } from '../../src/shared/rules/dates.ts';
 
 const MINUTE_MS = 60_000;
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
-const iso = (ms: number) => new Date(ms).toISOString();
 
 const rowOf = (id: string) => accountsD1.prepare('SELECT * FROM api_keys WHERE id = ?').bind(id).first();
 
 test('an API key is created, listed masked, revealed, used and permanently deleted', async () => {
   useFakeClock(NOON);
   const ada = await register();
-  const expiresAt = iso(NOON + 60 * MINUTE_MS);
+  const expiresAt = isoTime(NOON + 60 * MINUTE_MS);
   const created = await ada.asSession('POST', '/api/create-api-key', {
     name: '  Shop  ',
     scope: 'verify',
@@ -27,7 +27,7 @@ test('an API key is created, listed masked, revealed, used and permanently delet
     name: 'Shop',
     scope: 'verify',
     masked_key: `${apiKey.slice(0, 12)}********${apiKey.slice(-4)}`,
-    created_at: iso(NOON),
+    created_at: isoTime(NOON),
     last_used_at: null,
     expires_at: expiresAt,
     allowed_ips: null,
@@ -41,7 +41,7 @@ test('an API key is created, listed masked, revealed, used and permanently delet
   const headers = { 'x-api-key': apiKey };
   const verify = () => ada.asSession('POST', '/api/v1/licenses/verify', { license_key: 'AAAAAAAA' }, headers);
   expect((await verify()).status).toBe(200);
-  const used = { ...shown, last_used_at: iso(NOON + MINUTE_MS) };
+  const used = { ...shown, last_used_at: isoTime(NOON + MINUTE_MS) };
   expect(await list()).toEqual({ data: [used], next_cursor: null });
   // A call that the key's scope forbids leaves last_used_at alone.
   vi.advanceTimersByTime(MINUTE_MS);
@@ -97,7 +97,7 @@ test('an API key works until the millisecond before it expires', async () => {
   useFakeClock(NOON);
   const ada = await signUp();
   const expiresAt = NOON + 10 * MINUTE_MS;
-  const created = await ada.asSession('POST', '/api/create-api-key', { expires_at: iso(expiresAt) });
+  const created = await ada.asSession('POST', '/api/create-api-key', { expires_at: isoTime(expiresAt) });
   const status = async () => (await ada.verify('AAAAAAAA', created.body.api_key)).status;
   expect(await status()).toBe(200);
   vi.setSystemTime(expiresAt - 1);
@@ -107,8 +107,8 @@ test('an API key works until the millisecond before it expires', async () => {
   const [listed] = (await ada.asSession('GET', '/api/api-keys')).body.data;
   expect(listed).toMatchObject({
     id: created.body.id,
-    expires_at: iso(expiresAt),
-    last_used_at: iso(expiresAt - 1),
+    expires_at: isoTime(expiresAt),
+    last_used_at: isoTime(expiresAt - 1),
   });
   expect((await ada.verify('AAAAAAAA')).status).toBe(200);
 });
@@ -178,7 +178,7 @@ describe('POST /api/create-api-key', () => {
   test('rejects an expiry of now', async () => {
     useFakeClock();
     const { status, body } = await ada.asSession('POST', '/api/create-api-key', {
-      expires_at: iso(Date.now()),
+      expires_at: isoTime(Date.now()),
     });
     expect([status, body.error.code, body.error.details[0].path]).toEqual([
       400,

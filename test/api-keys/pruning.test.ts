@@ -4,8 +4,7 @@ import { newId } from '../../src/shared/text/ids.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { gate, tamper } from '../support/gate.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 const createKey = async (ada: Customer): Promise<Json> =>
   (await ada.asSession('POST', '/api/create-api-key', {})).body;

@@ -2,10 +2,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { type Json, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
 
-const HOUR_MS = 3_600_000;
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
-const iso = (ms: number) => new Date(ms).toISOString();
 
 /** A customer and a key of theirs, with calls that rotate it and use a key. */
 const openKey = async (fields: Json = { name: 'Shop', scope: 'verify' }) => {
@@ -24,11 +23,16 @@ describe('POST /api/api-keys/{id}/rotate', () => {
     expect(await status(old.api_key)).toBe(200);
     const { status: answered, body: next } = await rotate();
     expect(answered).toBe(201);
-    expect(next).toMatchObject({ name: 'Shop', scope: 'verify', expires_at: null, created_at: iso(NOON) });
+    expect(next).toMatchObject({
+      name: 'Shop',
+      scope: 'verify',
+      expires_at: null,
+      created_at: isoTime(NOON),
+    });
     expect(next.id).not.toBe(old.id);
     expect((await listed()).slice(0, 2)).toMatchObject([
       { id: next.id, expires_at: null },
-      { id: old.id, expires_at: iso(NOON + 24 * HOUR_MS) },
+      { id: old.id, expires_at: isoTime(NOON + 24 * HOUR_MS) },
     ]);
     vi.setSystemTime(NOON + 24 * HOUR_MS - 1);
     expect([await status(old.api_key), await status(next.api_key)]).toEqual([200, 200]);
@@ -44,7 +48,7 @@ describe('POST /api/api-keys/{id}/rotate', () => {
   });
 
   test('never lets the old key live longer than before', async () => {
-    const expiresAt = iso(NOON + HOUR_MS);
+    const expiresAt = isoTime(NOON + HOUR_MS);
     const { old, rotate, listed } = await openKey({ expires_at: expiresAt });
     const ends = async () => (await listed()).find(({ id }) => id === old.id)?.expires_at;
     await rotate({ overlap_hours: 168 });
@@ -80,7 +84,7 @@ describe('POST /api/api-keys/{id}/rotate', () => {
   });
 
   test('refuses a key that has expired, was deleted or is another account’s', async () => {
-    const { ada, old, rotate, listed } = await openKey({ expires_at: iso(NOON + HOUR_MS) });
+    const { ada, old, rotate, listed } = await openKey({ expires_at: isoTime(NOON + HOUR_MS) });
     const other = await signUp();
     const foreign = await other.asSession('POST', `/api/api-keys/${old.id}/rotate`);
     expect([foreign.status, foreign.body.error.code]).toEqual([404, 'api_key_not_found']);

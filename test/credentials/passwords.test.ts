@@ -11,9 +11,9 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
 import { tokenTo } from '../support/tokens.ts';
 import { asVisitor, login, withToken } from '../support/sign-in.ts';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 
 const NEW_PASSWORD = 'a new horse battery';
-const HOUR_MS = 3_600_000;
 
 const reset = (token: string) => asVisitor('/api/reset-password', { token, password: NEW_PASSWORD });
 const statusWith = async (token: string) => (await withToken(token)).status;

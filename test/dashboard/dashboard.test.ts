@@ -4,8 +4,8 @@ import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict } from '../support/gate.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
-const DAY_MS = 86_400_000;
 const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 test('the dashboard of a new account shows no usage for the current month', async () => {

@@ -3,8 +3,8 @@ import { call, type Json, ORIGIN, register } from '../support/client.ts';
 import { ALL_EVENTS } from '../support/events.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 
-const HOUR_MS = 3_600_000;
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 
 test('each onboarding step records when it was first completed and stays completed', async () => {

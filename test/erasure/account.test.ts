@@ -18,8 +18,8 @@ import { addEndpoint, outbox, withOutboxMethod } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, presentedKey, setHome } from '../support/regions.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
-const DAY_MS = 86_400_000;
 const CUSTOMER = 'erase-me@customers.example';
 
 const requestErasure = (ada: Customer, sent: object = {}) =>

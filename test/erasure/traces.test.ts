@@ -13,6 +13,7 @@ import { addEndpoint, outbox, waitUntil, withOutboxMethod } from '../support/out
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, setHome, verifyIn } from '../support/regions.ts';
 import { sellerOn } from '../support/worlds.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 const GRACE = {
   customer_email: 'grace@hopper.example',
@@ -26,7 +27,6 @@ const LATER = {
 };
 const MACHINE = 'Mainframe of the admiral';
 const ERASED = 'erased@customer.invalid';
-const DAY_MS = 86_400_000;
 
 const license = (id: string, action = '') => `/api/v1/licenses/${id}${action}`;
 

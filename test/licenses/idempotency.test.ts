@@ -3,8 +3,7 @@ import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { setUsage } from '../support/gate.ts';
 import { accountsD1 } from '../support/databases.ts';
-
-const HOUR_MS = 3_600_000;
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 
 const createWithKey = (customer: Customer) => (key: string, body: object) =>
   customer.asKey('POST', '/api/v1/licenses/create', body, { 'idempotency-key': key });

@@ -4,8 +4,8 @@ import { type Answer, call, freshAddress, register } from '../support/client.ts'
 import { useFakeClock } from '../support/fake-clock.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
-const DAY_MS = 86_400_000;
 const PASSWORD = 'correct horse battery';
 const VALID = { email: 'valid@example.com', password: PASSWORD };
 

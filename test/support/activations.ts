@@ -1,6 +1,7 @@
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { expect } from 'vitest';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
-import { type Json, signUp } from './client.ts';
+import { call, type Json, ORIGIN, signUp } from './client.ts';
 import { setPlan } from './gate.ts';
 
 export const machineOf = (n: number) => `machine-${String(n).padStart(4, '0')}`;
@@ -17,4 +18,11 @@ export const openLicense = async (terms: Json, fields: Json = {}, plan: PlanName
       .body;
   const on = (path: string, n: number, sent: Json = {}) => send(path, { fingerprint: machineOf(n), ...sent });
   return { customer, license, send, on };
+};
+
+/** Returns the claims of a token, which the account's public keys must accept. */
+export const claimsOf = async ({ accountId }: { accountId: string }, token: string): Promise<Json> => {
+  const { body } = await call('GET', `/api/v1/jwks/${accountId}`);
+  const options = { issuer: ORIGIN, audience: accountId, typ: 'latchkey+jwt', algorithms: ['EdDSA'] };
+  return (await jwtVerify(token, createLocalJWKSet(body as JSONWebKeySet), options)).payload;
 };

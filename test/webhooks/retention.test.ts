@@ -10,9 +10,9 @@ import {
   waitUntil,
 } from '../support/outbox.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
-const DAY_MS = 86_400_000;
 
 beforeEach(() => {
   useFakeClock(NOON);

@@ -4,10 +4,9 @@ import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { addEndpoint } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 let ada: Customer;
 let receiver: Awaited<ReturnType<typeof newReceiver>>;

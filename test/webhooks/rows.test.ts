@@ -6,10 +6,10 @@ import { countStorage, noCounts } from '../bench/fixtures/count-storage.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { loseHints, outbox } from '../support/outbox.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 // The rows that the outbox writes for delivered webhooks, as Cloudflare bills them. An index entry counts like a row.
 
-const DAY_MS = 86_400_000;
 const OK = {
   ok: true,
   atMs: 0,

@@ -1,11 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasFailedTooLong, nextAttemptMs, readRetryAfter } from '../../src/webhooks/schedule.ts';
+import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const PAUSES_MS = [5 * SECOND_MS, 300 * SECOND_MS, ...[0.5, 2, 5, 10, 14, 20, 24].map((h) => h * HOUR_MS)];
 
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { LICENSE_KEY, status } from '../support/fake-service.ts';
 import { setUp } from '../support/setup.ts';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 
-const DAY_MS = 86_400_000;
 const ENDED = { updates_until: '2026-06-30' };
 const NEW_RELEASE = { releaseDate: '2026-11-01' };
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { LICENSE_KEY, status } from '../support/fake-service.ts';
 import { setUp, START_MS } from '../support/setup.ts';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 1_440 * MINUTE_MS;
 
 type SetUp = Awaited<ReturnType<typeof setUp>>;
 

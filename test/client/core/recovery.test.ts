@@ -3,10 +3,9 @@ import type { Store } from '../../../src/client/core/types.ts';
 import { hang, LICENSE_KEY, status } from '../support/fake-service.ts';
 import { turns, until } from '../support/fake-time.ts';
 import { setUp } from '../support/setup.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const OTHER_KEY = 'OTHER-LICENSE';
 
 const storedIn = ({ text }: { text: string | null }) => JSON.parse(text ?? 'null') as Record<string, unknown>;

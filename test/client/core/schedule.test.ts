@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { status } from '../support/fake-service.ts';
 import { turns, until } from '../support/fake-time.ts';
 import { setUp } from '../support/setup.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 const tokenIn = ({ text }: { text: string | null }) => (JSON.parse(text ?? '') as { token: string }).token;
 

@@ -16,10 +16,10 @@ import {
   respond,
   unavailable,
 } from './support/proxy.ts';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 
 // The service and its tokens have the real time. Only the application's clock is moved.
 
-const DAY_MS = 86_400_000;
 const FAILURES: Record<number, Behavior> = {
   3: respond(429, '', { 'retry-after': '86400' }),
   5: captivePortal,
