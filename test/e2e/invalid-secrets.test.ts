@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkOut, cleanUp, runCommand, secretsOf, startService } from './support/service.ts';
 
@@ -41,6 +40,11 @@ test.for<[name: string, sentence: RegExp, change: (lines: string) => string]>([
     (lines) => lines.replace(/^(SEALING_KEYS=k1:.{20}).*/m, '$1'),
   ],
   [
+    'a missing SIGNING_KEYS',
+    /SIGNING_KEYS is missing: /,
+    (lines) => lines.replace(/^SIGNING_KEYS=.*\n/m, ''),
+  ],
+  [
     'an empty SIGNING_KEYS',
     /SIGNING_KEYS is missing: /,
     (lines) => lines.replace(/^(SIGNING_KEYS=).*/m, '$1'),
@@ -59,17 +63,6 @@ test.for<[name: string, sentence: RegExp, change: (lines: string) => string]>([
   expect(stderr).toMatch(/^\.dev\.vars: [^\n]+\.\n$/);
   const secrets = Object.values(secretsOf(folder)).filter(Boolean);
   expect(secrets.filter((secret = '') => stderr.includes(secret))).toEqual([]);
-});
-
-test('SIGNING_KEYS is added to an older file, whose other secrets stay', async () => {
-  const older = validSecrets.replace(/^SIGNING_KEYS=.*\n/m, '').trimEnd();
-  // The short secret stops `npm run dev` before it starts the service.
-  const shortened = older.replace(/^(API_KEY_SECRET=.{31}).*/m, '$1');
-  writeSecrets(() => shortened);
-  expect(await runCommand(folder, 'npm', 'run', '--silent', 'dev')).toMatchObject({ code: 1 });
-  const { SIGNING_KEYS, ...kept } = secretsOf(folder);
-  expect(SIGNING_KEYS).toMatch(/^[A-Za-z0-9+/]{43}=$/);
-  expect(kept).toEqual(parseEnv(shortened));
 });
 
 test('the Worker answers 503, and /health names the missing secret', async () => {
