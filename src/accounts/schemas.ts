@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { AccountRow, UserRow } from '../db/schema.ts';
-import type { OpenBranch } from '../gate/rules/replies.ts';
+import type { OpenBranch } from '../gate/rules/traffic.ts';
 import { text } from '../shared/schemas/fields.ts';
 import { branchBody, movingTo, toBranch } from '../regions/schemas.ts';
 import { MAX_ALLOWED_ORIGINS, MAX_NAME_LENGTH } from '../shared/rules/accounts.ts';

@@ -5,7 +5,7 @@ import type { CallName, Verdict } from '../shared/rules/verdict.ts';
 import { type Proof, type SignedVerdict, toClaims } from '../tokens/claims.ts';
 import { signToken } from '../tokens/jws.ts';
 import { signingKeysOf } from '../tokens/keys.ts';
-import type { applicationBody, ApplicationInput } from './schemas.ts';
+import type { verdictBody, SentCall } from './schemas.ts';
 
 interface Caller {
   env: Env;
@@ -46,10 +46,10 @@ export const requireSigningKeys = (env: Env, call: CallName): void => {
 export const answer = async (
   caller: Caller,
   call: CallName,
-  { fingerprint = null, nonce = null }: Pick<ApplicationInput, 'fingerprint' | 'nonce'>,
+  { fingerprint = null, nonce = null }: Pick<SentCall, 'fingerprint' | 'nonce'>,
   verdict: Verdict,
   usage: { api_usage: number; api_limit: number },
-): Promise<z.infer<typeof applicationBody>> => {
+): Promise<z.infer<typeof verdictBody>> => {
   const nowMs = Date.now();
   const { valid, status, expires_at, code, license_id, product, entitlements, updates_until } = verdict;
   const { activation, seats, retry_at, machines } = verdict;

@@ -1,7 +1,7 @@
 import { rememberKeyRefusal } from '../api-keys/refusals.ts';
 import { askNearest, measured } from '../gate/worker/ask-nearest.ts';
 import type { Wait } from '../gate/rules/traffic.ts';
-import type { AnsweredIn, VerifyReply } from '../gate/rules/replies.ts';
+import type { AnsweredIn, Reply } from '../gate/rules/calls.ts';
 import { askGate, branchOf, rememberEpoch } from '../shared/objects/address.ts';
 import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import { randomBase62 } from '../shared/crypto/random.ts';
@@ -25,7 +25,7 @@ export const callGate = async (
   key: PresentedKey,
   { name, input, isPlain, canSign }: Asked,
   region: Region | null,
-): Promise<VerifyReply & AnsweredIn> => {
+): Promise<Reply & AnsweredIn> => {
   const sentMs = Date.now();
   const { accountId } = key;
   const { license_key } = input;

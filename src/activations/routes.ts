@@ -15,16 +15,16 @@ import { answer, canSign, requireSigningKeys } from './answer.ts';
 import { callGate } from './call.ts';
 import {
   activationListBody,
-  applicationBody,
-  type ApplicationInput,
-  applicationInput,
+  verdictBody,
+  type SentCall,
+  callInput,
   deletedActivationBody,
   givenFields,
   offlineTokenBody,
   offlineTokenInput,
   releaseQuery,
   seatHistoryBody,
-  type verdictBody,
+  type plainVerdictBody,
   verifyBody,
 } from './schemas.ts';
 import { issueOfflineToken, listActivations, listSeatChanges, releaseActivation } from './seller.ts';
@@ -72,18 +72,15 @@ const describe = (call: CallName) =>
       {
         status: 200,
         description: 'The verdict on the license and the machine.',
-        schema: call === 'verify' ? verifyBody : applicationBody,
+        schema: call === 'verify' ? verifyBody : verdictBody,
       },
     ],
   });
 
 const handle = (call: CallName) =>
-  [
-    describe(call),
-    body(applicationInput, { onInvalid: (c) => admitKey(c, c.get('key'), 'verify') }),
-  ] as const;
+  [describe(call), body(callInput, { onInvalid: (c) => admitKey(c, c.get('key'), 'verify') })] as const;
 
-const answerCall = async (c: Context<AppEnv>, call: CallName, sent: ApplicationInput) => {
+const answerCall = async (c: Context<AppEnv>, call: CallName, sent: SentCall) => {
   const key = c.get('key');
   const { nonce, ...input } = givenFields(sent);
   const isPlain = call === 'verify' && nonce === undefined && Object.keys(input).length === 1;
@@ -98,7 +95,7 @@ const answerCall = async (c: Context<AppEnv>, call: CallName, sent: ApplicationI
   const usage = { api_usage: apiUsage, api_limit: apiLimit };
   if (!('code' in verdict)) {
     const { valid, status, expires_at } = verdict;
-    return c.json({ valid, status, expires_at, ...usage } satisfies z.infer<typeof verdictBody>, 200);
+    return c.json({ valid, status, expires_at, ...usage } satisfies z.infer<typeof plainVerdictBody>, 200);
   }
   const caller = { env: c.env, origin: new URL(c.req.url).origin, accountId: key.accountId };
   return c.json(await answer(caller, call, sent, verdict, usage), 200);

@@ -35,7 +35,7 @@ const visibleAscii = (min: number, max: number) =>
 
 export const fingerprint = visibleAscii(8, 256).meta({ description: 'Identifies the machine.' });
 
-export const applicationInput = verifyInput
+export const callInput = verifyInput
   .extend({
     fingerprint: fingerprint.nullish(),
     product: text(MAX_PRODUCT_LENGTH).nullish().meta({
@@ -68,13 +68,13 @@ export const applicationInput = verifyInput
   } satisfies Fields<Omit<CallInput, 'license_key'> & { nonce: string }, null | undefined>)
   .meta({ id: 'ApplicationCall' });
 
-export type ApplicationInput = z.output<typeof applicationInput>;
+export type SentCall = z.output<typeof callInput>;
 
 /** Drops the fields that are null, which stands for nothing. */
-export const givenFields = (sent: ApplicationInput) =>
+export const givenFields = (sent: SentCall) =>
   Object.fromEntries(
     Object.entries(sent).filter(([, value]) => value !== null && value !== undefined),
-  ) as unknown as { [Name in keyof ApplicationInput]: Exclude<ApplicationInput[Name], null> };
+  ) as unknown as { [Name in keyof SentCall]: Exclude<SentCall[Name], null> };
 
 const machineName = {
   id: z.string(),
@@ -88,7 +88,7 @@ const plainVerdict = {
   expires_at: z.iso.date().nullable(),
 } satisfies Fields<PlainVerdict>;
 
-export const verdictBody = z
+export const plainVerdictBody = z
   .object({
     ...plainVerdict,
     api_usage: z
@@ -130,10 +130,10 @@ const verdict = {
   }
 >;
 
-export const applicationBody = verdictBody.extend(verdict).meta({ id: 'ApplicationVerdict' });
+export const verdictBody = plainVerdictBody.extend(verdict).meta({ id: 'ApplicationVerdict' });
 
 /** A verify with nothing but a license key, of a license without terms, has only the first five fields. */
-export const verifyBody = z.union([applicationBody, verdictBody]).meta({ id: 'VerifyAnswer' });
+export const verifyBody = z.union([verdictBody, plainVerdictBody]).meta({ id: 'VerifyAnswer' });
 
 export const activationBody = z
   .object({

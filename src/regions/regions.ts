@@ -1,8 +1,15 @@
 import type * as z from 'zod';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { quantileMs, readRouteName, type Route, sumRoutes, TRAFFIC_DAYS } from '../gate/rules/traffic.ts';
-import type { OpenBranch, RegionStatistics } from '../gate/rules/replies.ts';
+import {
+  type OpenBranch,
+  quantileMs,
+  readRouteName,
+  type RegionStatistics,
+  type Route,
+  sumRoutes,
+  TRAFFIC_DAYS,
+} from '../gate/rules/traffic.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';

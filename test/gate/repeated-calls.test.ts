@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseApiKey } from '../../src/api-keys/api-key.ts';
-import { readReply } from '../../src/gate/rules/replies.ts';
+import { readReply } from '../../src/gate/rules/calls.ts';
 import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
 import type { CallName } from '../../src/shared/rules/verdict.ts';
 import { machineOf } from '../support/activations.ts';

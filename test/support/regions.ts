@@ -7,7 +7,7 @@ import { accounts } from '../../src/db/schema.ts';
 import { commit } from '../../src/gate/worker/feed.ts';
 import { RATE_WINDOW_MS } from '../../src/shared/rules/rate.ts';
 import type { CallName } from '../../src/shared/rules/verdict.ts';
-import { readReply } from '../../src/gate/rules/replies.ts';
+import { readReply } from '../../src/gate/rules/calls.ts';
 import worker from '../../src/index.ts';
 import { branchOf } from '../../src/shared/objects/address.ts';
 import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';

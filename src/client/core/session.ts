@@ -2,7 +2,7 @@ import type { Claims } from '../../shared/rules/tokens.ts';
 import { openKeyRing } from './key-ring.ts';
 import type { Settings } from './options.ts';
 import { EMPTY_RECORD, type LicenseRecord, mergeRecords, parseRecord } from './record.ts';
-import { isSame, isSameVerdict, toState, storedVerdict, type Verdict } from './state.ts';
+import { isSame, isSameVerdict, toState, storedVerdict, type KnownVerdict } from './state.ts';
 import { checkTime, checkToken, type Expected, type TokenReason } from './token.ts';
 import type { EntitlementValue, LicenseState } from './types.ts';
 
@@ -25,7 +25,7 @@ const OVERLAP_SECONDS = 60;
 
 /** A signed answer of the service. */
 export interface Answer {
-  verdict: Verdict;
+  verdict: KnownVerdict;
   token: string;
   chain: string[];
 }
@@ -37,8 +37,8 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
   const listeners = new Set<(state: LicenseState) => void>();
   let record = EMPTY_RECORD;
   /** The last signed answer, or the stored token. */
-  let verdict: Verdict | null = null;
-  let file: Verdict | null = null;
+  let verdict: KnownVerdict | null = null;
+  let file: KnownVerdict | null = null;
   /** A license key that was passed to `activate` and hasn't become the stored one. */
   let candidate: string | null = null;
   let isLoaded = false;
@@ -68,7 +68,7 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
   const isCovered = ({ updates_until: until }: Claims) =>
     !until || !application.release_date || application.release_date <= until;
 
-  const whyEnded = ({ claims, endMs }: Verdict) =>
+  const whyEnded = ({ claims, endMs }: KnownVerdict) =>
     isCovered(claims) ? checkTime(claims, { nowMs: timeNow(), markMs: record.markMs, endMs }) : 'release';
 
   const decide = (): LicenseState => {
@@ -208,7 +208,7 @@ export const openSession = ({ store, now, keys, application }: Settings) => {
     },
 
     /** Shows a refusal of a license key that isn't stored. */
-    show: (next: Verdict): LicenseState => {
+    show: (next: KnownVerdict): LicenseState => {
       verdict = next;
       return settle();
     },

@@ -16,7 +16,7 @@ export interface Details {
   leaseMs: number | null;
 }
 
-export interface Verdict {
+export interface KnownVerdict {
   claims: Claims;
   source: 'network' | 'stored';
   details: Details;
@@ -62,7 +62,7 @@ const readDetails = (body: JsonObject, claims: Claims): Details => {
 };
 
 /** The verdict of a token that was stored. */
-export const storedVerdict = (claims: Claims): Verdict => ({
+export const storedVerdict = (claims: Claims): KnownVerdict => ({
   claims,
   source: 'stored',
   details: readDetails({}, claims),
@@ -70,7 +70,7 @@ export const storedVerdict = (claims: Claims): Verdict => ({
 });
 
 /** A verdict that has just arrived. With `offline_days: 0` its token has ended already, so it is good until the next one. */
-export const freshVerdict = (body: JsonObject, claims: Claims): Verdict => {
+export const freshVerdict = (body: JsonObject, claims: Claims): KnownVerdict => {
   const details = readDetails(body, claims);
   const holdMs = claims.iat * 1_000 + Math.min(details.leaseMs ?? HOLD_MS, HOLD_MS);
   const endMs =
@@ -88,10 +88,10 @@ const freeze = (value: unknown): void => {
 
 /** The state with a verdict or without one. If a verdict has ended, `code` says why it isn't good. */
 export const toState = (
-  verdict: Verdict | null,
+  verdict: KnownVerdict | null,
   code: LicenseCode = verdict?.claims.code ?? 'inconclusive',
 ) => {
-  const { claims, details, source = 'none', endMs = 0 } = verdict ?? ({} as Partial<Verdict>);
+  const { claims, details, source = 'none', endMs = 0 } = verdict ?? ({} as Partial<KnownVerdict>);
   const state: LicenseState = {
     valid: claims?.valid === true && code === 'valid',
     code,

@@ -2,7 +2,7 @@ import { createLru } from '../../shared/memory/lru.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
 import { mayKeep } from '../rules/messages.ts';
 import {
-  type ApplicationRow,
+  type KnownLicense,
   type BranchUpdate,
   type ChangedRef,
   feedStep,
@@ -48,7 +48,7 @@ interface Facts {
 type Kind = 'key' | 'license' | 'seat';
 /** `resolved` are the terms that apply to the license. */
 type KeptLicense = CopiedLicense & { isProduct: boolean; resolved: Terms | null };
-type Seats = NonNullable<ApplicationRow['count']>;
+type Seats = NonNullable<KnownLicense['count']>;
 
 /** Sorts behind every seat of the license, see `seatRef`. */
 const endOfSeats = (licenseKey: string) => `${licenseKey}!`;
@@ -209,15 +209,15 @@ export const openBranchCopy = (sql: SqlStorage) => {
      * Keeps the rows that home has sent with its answer, unless a change has overtaken them. `opening` is that of the call: home
      * numbers no changes while no branch is open.
      */
-    keep: ({ asOf, key, isProduct, application }: NonNullable<Forwarded['row']>, opening: number) => {
+    keep: ({ asOf, key, isProduct, known }: NonNullable<Forwarded['row']>, opening: number) => {
       if (facts.state !== 'open' || facts.opening !== opening) return;
       keep('key', key.id, asOf, key, null);
-      if (!application) return;
-      const { license, terms: resolved, activation, count } = application;
+      if (!known) return;
+      const { license, terms: resolved, machine, count } = known;
       const { licenseKey } = license;
       keep('license', licenseKey, asOf, { ...license, isProduct, resolved } satisfies KeptLicense, license);
       if (count) keep('seat', seatRef(licenseKey, ''), asOf, count, license);
-      if (activation) keep('seat', seatRef(licenseKey, activation.fingerprint), asOf, activation, license);
+      if (machine) keep('seat', seatRef(licenseKey, machine.fingerprint), asOf, machine, license);
     },
 
     /** Applies home's changes, as part of the current transaction. Returns whether the update isn't outdated. */

@@ -4,13 +4,12 @@ import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { within } from '../../shared/objects/within.ts';
 import type { Ledger } from '../object/ledger.ts';
-import type { ReplyText } from '../rules/replies.ts';
+import type { Call, ReplyText } from '../rules/calls.ts';
 import type { BranchCopy } from './branch-copy.ts';
 import type { HomeLink } from './home-link.ts';
 import type { BranchLimits } from './limits.ts';
 import type { Forwarded } from '../rules/messages.ts';
 import { seatRef } from '../rules/branch-seats.ts';
-import type { Call } from '../rules/calls.ts';
 
 /** The platform repeats a call for at most ten seconds. */
 const FORWARDED_IN_MEMORY = 10_000;
@@ -57,7 +56,7 @@ export const openForwarding = (
     forward: async (call: Call, nowMs: number): Promise<ReplyText | null> => {
       forwarded.set(call.callId, true);
       const answer = await askHome(call, ledger.hasCounted(call.callId));
-      if (answer?.row?.application) link.noteCall(nowMs);
+      if (answer?.row?.known) link.noteCall(nowMs);
       return answer && answer.reply;
     },
 

@@ -6,11 +6,14 @@ import type { PresentedKey } from '../../shared/rules/api-keys.ts';
 import { allowRetries } from '../../shared/objects/retries.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { storedName } from '../../shared/objects/stored-name.ts';
-import { type ReplyText, type VerifyReply, writeReply } from '../rules/replies.ts';
-import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
+import { isoDate } from '../../shared/rules/dates.ts';
+import { NO_TERMS } from '../../shared/rules/terms.ts';
+import { hasNoSeats, isCopied } from '../rules/branch-seats.ts';
+import { judge, plainVerdict, toVerdict } from '../rules/judge.ts';
+import { type Call, type Reply, type ReplyText, writeReply } from '../rules/calls.ts';
+import type { CallInput, CallName, PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
 import type { BranchUpdate, Report } from '../rules/messages.ts';
 import type { Wait } from '../rules/traffic.ts';
-import type { Call } from '../rules/calls.ts';
 import { openAdmission } from '../object/admission.ts';
 import { openAnswerCall } from '../object/answer-call.ts';
 import { openLedger } from '../object/ledger.ts';
@@ -19,8 +22,13 @@ import { openSeatClock } from '../object/seat-clock.ts';
 import { BRANCH_TABLES, openBranchCopy } from './branch-copy.ts';
 import { openForwarding } from './forwarding.ts';
 import { openHomeLink } from './home-link.ts';
-import { judgeHere } from './judge-here.ts';
 import { openBranchLimits } from './limits.ts';
+
+interface JudgedHere {
+  verdict: PlainVerdict | Verdict;
+  /** Whether home has to note that the machine was seen. */
+  isSeen: boolean;
+}
 
 /**
  * A branch of an account's gate, near callers far from its home. While it holds a lease, it answers verifies from the rows
@@ -130,17 +138,37 @@ export class GateBranch extends DurableObject<Env> {
   }
 
   /** Returns the answer, or null if only home can answer the call. */
-  #answerHere(call: Call, nowMs: number): VerifyReply | null {
+  #answerHere(call: Call, nowMs: number): Reply | null {
     const { presented, callId } = call;
     if (this.#forwarding.wasForwarded(callId) || !this.#link.mayAnswer(nowMs)) return null;
     if (!this.#copy.account() || !this.#copy.key(presented.keyId)) return null;
-    const judged = judgeHere(this.#copy, this.#clock, call, nowMs);
+    const judged = this.#judge(call, nowMs);
     if (!judged) return null;
     const reply = this.#answerCall(call, () => judged.verdict, nowMs);
     // Home may have more of the limits left.
     if (reply.refused !== null) return reply.refused === 'api_key_invalid' ? reply : null;
     if (judged.isSeen) this.#forwarding.noteSeen(call);
     return reply;
+  }
+
+  /** Judges a verify from the branch's copies, or returns null if home has to answer, because the call may change a seat. */
+  #judge({ name: call, input, isPlain }: Call, nowMs: number): JudgedHere | null {
+    const license = this.#copy.findLicense(input.license_key);
+    if (!license || call !== 'verify') return null;
+    const today = isoDate(nowMs);
+    const ownTerms = this.#copy.termsOf(license);
+    if (isPlain && !ownTerms) return { verdict: plainVerdict(license, today), isSeen: false };
+    const terms = ownTerms ?? NO_TERMS;
+    const seatMs = this.#clock.read(nowMs);
+    const machine = input.fingerprint ? this.#copy.machine(license, input.fingerprint) : null;
+    const used = this.#copy.usedSeats(license, seatMs);
+    const isKnown = isCopied(terms, machine, seatMs) && (terms.maxActivations === null || used !== null);
+    if (!isKnown && !hasNoSeats(terms, input.fingerprint)) return null;
+    const count = () => ({ used: used ?? 0, recent: 0 });
+    const situation = { call, input, license, terms, machine, other: null, count, today, nowMs: seatMs };
+    const { code, changes } = judge(situation);
+    if (changes.some(({ kind }) => kind !== 'see')) return null;
+    return { verdict: toVerdict(situation, code, machine), isSeen: changes.length > 0 };
   }
 
   /** Lets the Worker ask home itself. While the branch has a lease, it still answers other calls. */

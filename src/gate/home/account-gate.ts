@@ -13,16 +13,10 @@ import { routeCalls } from '../moving/routing.ts';
 import { openPlace } from '../moving/place.ts';
 import { type Home, openHome } from './home.ts';
 import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
-import type { Wait } from '../rules/traffic.ts';
-import type {
-  Announcement,
-  CountedChange,
-  MovedTo,
-  RegionStatistics,
-  ReplyText,
-  Statistics,
-  Admission,
-} from '../rules/replies.ts';
+import type { RegionStatistics, Wait } from '../rules/traffic.ts';
+import type { Announcement, CountedChange } from '../rules/changes.ts';
+import type { Admission, Call, MovedTo, ReplyText } from '../rules/calls.ts';
+import type { Statistics } from '../rules/usage.ts';
 import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
 import type { TracedLicense } from '../rules/rows.ts';
 import type { FileRequest, ImportedMachine, MachinePosition } from '../rules/seats.ts';
@@ -30,7 +24,6 @@ import type { Alarm } from '../../shared/objects/alarm.ts';
 import { openObject } from '../../shared/objects/context.ts';
 import type { FeedRead } from '../feed/read.ts';
 import { GATE_TABLES, openGateBackup } from './tables.ts';
-import type { Call } from '../rules/calls.ts';
 
 /** The methods of a gate that the platform may repeat after a disconnect. A repeat has the same result as a single call. */
 const REPEATABLE = [

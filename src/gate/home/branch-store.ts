@@ -1,6 +1,6 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import type { Escrow } from '../rules/escrow.ts';
-import type { OpenBranch } from '../rules/replies.ts';
+import type { OpenBranch } from '../rules/traffic.ts';
 import type { ChangedRef, Feed } from '../rules/messages.ts';
 import { type KnownShare, newShare } from '../rules/shares.ts';
 import type { TrafficTable } from './traffic-table.ts';

@@ -12,15 +12,15 @@ import type { Forwarded, Report } from '../rules/messages.ts';
 import { isNear } from '../rules/branch-seats.ts';
 import type { Wait } from '../rules/traffic.ts';
 import {
-  type MovedTo,
-  type ReplyText,
-  type VerifyReply,
-  writeReply,
   type Admission,
-} from '../rules/replies.ts';
+  type Call,
+  type MovedTo,
+  type Reply,
+  type ReplyText,
+  writeReply,
+} from '../rules/calls.ts';
 import { decideRate } from '../../shared/rules/rate.ts';
 import { isCounted } from '../rules/seats.ts';
-import type { Call } from '../rules/calls.ts';
 
 /**
  * Whether a call may move a seat. Its answer waits for the branches, even if an earlier call has moved the seat: a seat must
@@ -54,7 +54,7 @@ export const openCalls = (
   { journal }: ObjectContext,
   { copy, ledger }: HomeStore,
   admission: AdmissionControl,
-  seats: Pick<Seats, 'judge' | 'rowFor'>,
+  seats: Pick<Seats, 'judge' | 'knownTo'>,
   answerCall: AnswerCall,
   usage: HomeUsage,
   branches: HomeBranches,
@@ -64,13 +64,13 @@ export const openCalls = (
 ) => {
   const spendSessionRate = openSessionRate(movedTo);
 
-  const noteTraffic = (region: Region, lastWait: Wait | null, reply: VerifyReply, nowMs: number) => {
+  const noteTraffic = (region: Region, lastWait: Wait | null, reply: Reply, nowMs: number) => {
     if (lastWait) ledger.traffic.noteWait(region, lastWait, nowMs);
     const homeRegion = copy.account()?.homeRegion ?? null;
     if (reply.refused === null) ledger.traffic.count(region, homeRegion, nowMs);
   };
 
-  const answer = async (call: Call, region: Region | null, lastWait: Wait | null): Promise<VerifyReply> => {
+  const answer = async (call: Call, region: Region | null, lastWait: Wait | null): Promise<Reply> => {
     if (!(await ensureKnown(call.presented, call.input.license_key))) return { refused: 'unavailable' };
     if (isCounted(call.name)) await branches.recallIfSpent();
     const nowMs = Date.now();
@@ -84,7 +84,7 @@ export const openCalls = (
     return reply;
   };
 
-  const write = (reply: VerifyReply, region: Region | null) => {
+  const write = (reply: Reply, region: Region | null) => {
     if (region === null) return writeReply(reply, movedTo);
     const isOpen = branches.isLeased(region, Date.now());
     return writeReply(reply, {
@@ -95,7 +95,7 @@ export const openCalls = (
   };
 
   /** Every call spends home's share of the rate limits, but only calls that a branch could answer are a reason to open one. */
-  const noteCall = (region: Region | null, { name, input }: Call, reply: VerifyReply) => {
+  const noteCall = (region: Region | null, { name, input }: Call, reply: Reply) => {
     if (reply.refused !== null) return;
     branches.countAtHome(Date.now());
     if (region === null || name !== 'verify') return;
@@ -113,7 +113,7 @@ export const openCalls = (
       asOf: branches.revision(),
       key: { ...key, id: presented.keyId },
       isProduct: !!license?.product && copy.isProduct(license.product),
-      application: license && seats.rowFor(license, input.fingerprint, Date.now()),
+      known: license && seats.knownTo(license, input.fingerprint, Date.now()),
     };
   };
 

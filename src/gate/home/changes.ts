@@ -1,6 +1,6 @@
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Relay } from '../object/outgoing.ts';
-import type { Announcement, AnnouncementRefusal, CountedChange } from '../rules/replies.ts';
+import type { Announcement, AnnouncementRefusal, CountedChange } from '../rules/changes.ts';
 import { secondsUntil } from '../rules/usage.ts';
 import type { Reservation } from './announced.ts';
 import type { HomeBranches } from './branches.ts';

@@ -14,7 +14,7 @@ import {
   type Situation,
   toVerdict,
 } from '../rules/judge.ts';
-import type { ApplicationRow } from '../rules/messages.ts';
+import type { KnownLicense } from '../rules/messages.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import type { Machine, SeatActor } from '../rules/seats.ts';
 import type { HomeBranches } from './branches.ts';
@@ -153,14 +153,14 @@ export const openSeats = (
     },
 
     /** Returns what a branch needs to answer such a verify itself, or null if it can't. */
-    rowFor: (
+    knownTo: (
       license: CopiedLicense,
       fingerprint: string | undefined,
       nowMs: number,
-    ): ApplicationRow | null => {
+    ): KnownLicense | null => {
       const terms = copy.termsOf(license);
       const applied = terms ?? NO_TERMS;
-      if (hasNoSeats(applied, fingerprint)) return { license, terms, activation: null, count: null };
+      if (hasNoSeats(applied, fingerprint)) return { license, terms, machine: null, count: null };
       const seatMs = seatClock.read(nowMs);
       const machine = fingerprint ? machines.read(license.id, fingerprint, seatMs) : null;
       if (!isCopied(applied, machine, seatMs)) return null;
@@ -168,7 +168,7 @@ export const openSeats = (
       return {
         license,
         terms,
-        activation: machine,
+        machine,
         count: applied.maxActivations === null ? null : { used, untilMs },
       };
     },

@@ -9,11 +9,10 @@ import {
   remaining,
   usedByOthers,
 } from '../rules/escrow.ts';
-import { limitAt, type Usage, type UsageAt } from '../rules/usage.ts';
+import { limitAt, type Statistics, type Usage, type UsageAt } from '../rules/usage.ts';
 import type { Reservation } from './announced.ts';
 import type { HomeStore } from './store.ts';
-import type { RegionStatistics, Statistics } from '../rules/replies.ts';
-import { addDays } from '../rules/traffic.ts';
+import { addDays, type RegionStatistics } from '../rules/traffic.ts';
 
 /** Below the first percentage, a counted call costs one comparison. */
 const FIRST_PERCENT = 80;

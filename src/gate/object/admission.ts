@@ -4,7 +4,7 @@ import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { includesAddress } from '../../shared/rules/ip-addresses.ts';
 import { effectivePlan, type Plan, PLANS } from '../../shared/rules/plans.ts';
 import { decideRate, decideSharedRate, raiseRate, type RateDecision } from '../../shared/rules/rate.ts';
-import type { Admission, Refusal } from '../rules/replies.ts';
+import type { Admission, Refusal } from '../rules/calls.ts';
 import type { CopiedKey, KeyRows } from '../rules/rows.ts';
 import { createRefusalMemory } from '../../shared/memory/refusal-memory.ts';
 

@@ -4,8 +4,7 @@ import type { PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
 import type { AdmissionControl } from './admission.ts';
 import type { Ledger } from './ledger.ts';
 import type { Relay } from './outgoing.ts';
-import type { Call } from '../rules/calls.ts';
-import type { VerifyReply } from '../rules/replies.ts';
+import type { Call, Reply } from '../rules/calls.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import { isCounted } from '../rules/seats.ts';
 import { secondsUntil, type Usage, type UsageAt } from '../rules/usage.ts';
@@ -32,11 +31,7 @@ const REPLIES_IN_MEMORY = 5_000;
 /** Answers the calls of applications: checks key, rate limit and usage limit, lets the license be judged, and counts the call. */
 const openFirstAnswer =
   ({ copy, ledger, admission, usageAt, noteUsage, relay }: Parts) =>
-  (
-    { presented, name, input, callId, canSign, wasCounted }: Call,
-    judge: Judge,
-    nowMs: number,
-  ): VerifyReply => {
+  ({ presented, name, input, callId, canSign, wasCounted }: Call, judge: Judge, nowMs: number): Reply => {
     const admitted = admission.admit(presented, 'verify', nowMs);
     if (admitted.refused !== null) return admitted;
     const { rate } = admitted;
@@ -67,10 +62,10 @@ const openFirstAnswer =
  * since. The exception is a reply with the machines that hold the seats: it is long, and the call changed nothing.
  */
 export const openAnswerCall = (parts: Parts) => {
-  const replies = createLru<VerifyReply>(REPLIES_IN_MEMORY);
+  const replies = createLru<Reply>(REPLIES_IN_MEMORY);
   const answerFirst = openFirstAnswer(parts);
 
-  return (call: Call, judge: Judge, nowMs: number): VerifyReply => {
+  return (call: Call, judge: Judge, nowMs: number): Reply => {
     if (call.isPlain) return answerFirst(call, judge, nowMs);
     const first = replies.get(call.callId);
     if (first) return first;

@@ -1,6 +1,5 @@
 import type { Terms } from '../../shared/rules/terms.ts';
 import type { Verdict } from '../../shared/rules/verdict.ts';
-import type { Judgment } from './judge.ts';
 import { isHeld, type Machine } from './seats.ts';
 
 // Which verifies a branch answers from copies of home's machines. Only home takes, releases and renews seats.
@@ -29,6 +28,3 @@ export const hasNoSeats = ({ maxActivations }: Terms, fingerprint: string | unde
 /** The same as far as the verdict shows it, for calls that are a reason to open a branch. */
 export const isNear = ({ seats, activation }: Verdict, fingerprint: string | undefined): boolean =>
   activation === null ? seats === null && !fingerprint : activation.lease_until === null;
-
-/** Whether home needn't apply the judgment, apart from noting later that the machine was seen. */
-export const changesNoSeat = ({ changes }: Judgment): boolean => changes.every(({ kind }) => kind === 'see');

@@ -1,7 +1,10 @@
 import type { PresentedKey } from '../../shared/rules/api-keys.ts';
-import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
+import type { RateState } from '../../shared/rules/rate.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import type { CallInput, CallName, PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
 
-/** What an application asks of an account's gate. */
+// A call of an application as it reaches an object, and the object's reply.
+
 export interface Call {
   presented: PresentedKey;
   name: CallName;
@@ -15,3 +18,50 @@ export interface Call {
   /** Whether a branch has counted the call before, but can't answer its repeat. */
   wasCounted?: boolean;
 }
+
+/**
+ * `holdsMs` is the time for which every call with the same key or session is refused in the same way, with the same
+ * headers. The Worker answers such calls itself.
+ */
+export type Refusal =
+  | { refused: 'unavailable' }
+  | { refused: 'api_key_invalid'; holdsMs?: number }
+  | { refused: 'insufficient_scope' | 'account_suspended' | 'ip_not_allowed'; rate: RateState }
+  | { refused: 'usage_limit_exceeded'; rate: RateState; retryAfterSeconds: number }
+  | { refused: 'rate_limit_exceeded'; rate: RateState; retryAfterSeconds: number; holdsMs?: number };
+
+export type Admission = { refused: null; rate: RateState } | Refusal;
+
+/** What the object answers: the verdict, with the account's usage after the call, or why there is none. */
+export type Reply =
+  | {
+      refused: null;
+      rate: RateState;
+      verdict: PlainVerdict | Verdict;
+      apiUsage: number;
+      apiLimit: number;
+    }
+  | Refusal;
+
+/**
+ * A reply crosses to the Worker as JSON text. An object would carry its own disposer over RPC, which costs more than
+ * writing and parsing the text.
+ */
+export type ReplyText = string & { readonly isReply: true };
+
+/** The epoch of the account's gate if it has moved, for the next call's name of it. */
+export interface MovedTo {
+  epoch?: number | undefined;
+}
+
+/** Where a call was answered. Has no regions unless the caller has named its own. */
+export interface AnsweredIn extends MovedTo {
+  region?: Region | null | undefined;
+  /** The caller's region, if it has a branch that callers may turn to. */
+  branch?: Region | undefined;
+}
+
+export const writeReply = (reply: Reply, answeredIn: AnsweredIn = {}) =>
+  JSON.stringify({ ...reply, ...answeredIn }) as ReplyText;
+
+export const readReply = (text: ReplyText) => JSON.parse(text) as Reply & AnsweredIn;

@@ -1,6 +1,6 @@
 import { candidateKeys } from '../../shared/rules/license-key.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
-import type { MovedTo, ReplyText } from './replies.ts';
+import type { MovedTo, ReplyText } from './calls.ts';
 import type { Escrow } from './escrow.ts';
 import type { ShareOffer } from './shares.ts';
 import type { Traffic } from './traffic.ts';
@@ -74,13 +74,13 @@ export type RenewalReply =
   | (({ update: BranchUpdate; leaseMs: number } | { closed: number }) & MovedTo)
   | null;
 
-/** What a branch needs to answer verifies with an application's fields. */
-export interface ApplicationRow {
+/** A license as a branch knows it: all that judging its verifies takes. */
+export interface KnownLicense {
   license: CopiedLicense;
   /** Null if neither the license nor its product has any. */
   terms: Terms | null;
   /** The machine, if the branch may have a copy of it. */
-  activation: Machine | null;
+  machine: Machine | null;
   /** The license's used seats, if they are limited. The count holds until a seat's lease ends. */
   count: { used: number; untilMs: number } | null;
 }
@@ -94,7 +94,7 @@ export interface Forwarded extends MovedTo {
     /** Whether the license's product exists. */
     isProduct: boolean;
     /** Null if only home can answer such calls. */
-    application: ApplicationRow | null;
+    known: KnownLicense | null;
   } | null;
   /** What home and the other branches have counted in a period. */
   others: { periodStartMs: number; calls: number } | null;

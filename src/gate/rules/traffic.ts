@@ -122,3 +122,14 @@ export const openTraffic = (stored: string) => {
     text: () => (Object.keys(days).length === 0 ? '' : JSON.stringify(days)),
   };
 };
+
+export interface OpenBranch {
+  region: Region;
+  openedAtMs: number;
+}
+
+export interface RegionStatistics {
+  branches: OpenBranch[];
+  /** Calls by the regions of their callers and of the object that answered. */
+  routes: DayTraffic;
+}

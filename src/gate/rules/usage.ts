@@ -70,6 +70,13 @@ export interface Usage {
   period: Period;
 }
 
+export interface Statistics extends Usage {
+  days: DayUsage[];
+  /** The period's calls by product. */
+  products: ProductUsage[];
+  firstValidVerifyMs: number | null;
+}
+
 /** The calls of one period, as far as they are known here. */
 export interface PeriodCalls {
   apiUsage: number;

@@ -2,7 +2,7 @@ import { logError } from '../../shared/text/log.ts';
 import { createLru } from '../../shared/memory/lru.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { within } from '../../shared/objects/within.ts';
-import { type AnsweredIn, readReply, type ReplyText, type VerifyReply } from '../rules/replies.ts';
+import { type AnsweredIn, readReply, type ReplyText, type Reply } from '../rules/calls.ts';
 import type { Wait } from '../rules/traffic.ts';
 
 // Which branches this isolate knows to be open. Replies say so, and a branch that is gone says so, too.
@@ -27,7 +27,7 @@ export const askNearest = async (
   accountId: string,
   region: Region | null,
   { branch, home }: Targets,
-): Promise<VerifyReply & AnsweredIn> => {
+): Promise<Reply & AnsweredIn> => {
   if (region === null) return readReply(await home());
   const name = `${accountId}@${region}`;
   const fromMs = openFromMs.get(name);
@@ -68,8 +68,8 @@ const lastMeasured = createLru<Measured>(WAITS_IN_MEMORY);
 export const measured = async (
   accountId: string,
   region: Region | null,
-  ask: (lastWait: Wait | null) => Promise<VerifyReply & AnsweredIn>,
-): Promise<VerifyReply & AnsweredIn> => {
+  ask: (lastWait: Wait | null) => Promise<Reply & AnsweredIn>,
+): Promise<Reply & AnsweredIn> => {
   if (region === null) return ask(null);
   const name = `${accountId}@${region}`;
   const sentMs = Date.now();

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { signedInBody } from '../../../src/sign-in/schemas.ts';
 import { revealedApiKeyBody } from '../../../src/api-keys/schemas.ts';
-import { applicationBody } from '../../../src/activations/schemas.ts';
+import { verdictBody } from '../../../src/activations/schemas.ts';
 import { licenseBody } from '../../../src/licenses/schemas.ts';
 import { productBody } from '../../../src/products/schemas.ts';
 import { revealedWebhookBody } from '../../../src/webhooks/schemas.ts';
@@ -43,7 +43,7 @@ export const createAccount = async (service: Client, name: string) => {
     activate: async (apiKey: string, licenseKey: string, machine: object) => {
       const input = { license_key: licenseKey, ...machine };
       const { body } = await service.post('/api/v1/licenses/activate', input, { 'x-api-key': apiKey });
-      return applicationBody.parse(body);
+      return verdictBody.parse(body);
     },
   };
 };

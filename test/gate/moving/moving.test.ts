@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import type { Part } from '../../../src/gate/moving/arrival.ts';
 import { openDisk } from '../../../src/shared/objects/disk.ts';
-import { readReply } from '../../../src/gate/rules/replies.ts';
+import { readReply } from '../../../src/gate/rules/calls.ts';
 import { newId } from '../../../src/shared/text/ids.ts';
 import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { openLicense } from '../../support/activations.ts';

@@ -5,7 +5,7 @@ import { WebhookOutbox } from '../../../src/index.ts';
 import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/rules/opening.ts';
 import { setSuspended } from '../../../src/operators/accounts.ts';
-import { readReply } from '../../../src/gate/rules/replies.ts';
+import { readReply } from '../../../src/gate/rules/calls.ts';
 import { newId } from '../../../src/shared/text/ids.ts';
 import { isoDate } from '../../../src/shared/rules/dates.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';

@@ -1,4 +1,4 @@
-import type { AnsweredIn, VerifyReply } from '../../../src/gate/rules/replies.ts';
+import type { AnsweredIn, Reply } from '../../../src/gate/rules/calls.ts';
 import type { Region } from '../../../src/shared/rules/regions.ts';
 import type { CallName } from '../../../src/shared/rules/verdict.ts';
 
@@ -18,4 +18,4 @@ export interface Asked {
   seen: ReadonlyMap<string, number>;
 }
 
-export type Answer = VerifyReply & AnsweredIn;
+export type Answer = Reply & AnsweredIn;

@@ -1,4 +1,4 @@
-import type { Statistics } from '../../../src/gate/rules/replies.ts';
+import type { Statistics } from '../../../src/gate/rules/usage.ts';
 import { calendarMonth } from '../../../src/gate/rules/usage.ts';
 import { isCounted } from '../../../src/gate/rules/seats.ts';
 import type { Answer, Asked } from './asked.ts';

@@ -1,4 +1,4 @@
-import type { Statistics } from '../../../src/gate/rules/replies.ts';
+import type { Statistics } from '../../../src/gate/rules/usage.ts';
 import type { World } from '../world.ts';
 import type { Answer, Asked } from './asked.ts';
 import { Broken, type Check } from './broken.ts';
