@@ -167,5 +167,3 @@ export const openSeller = (world: World, promises: Promises, callers: Callers, p
     },
   };
 };
-
-export type Seller = ReturnType<typeof openSeller>;

@@ -8,7 +8,7 @@ import { openPromises } from './promises/promises.ts';
 import { openSeller } from './seller.ts';
 import { HOME, openWorld } from './world.ts';
 
-export const LIMITS = { free: 120, pro: 300 };
+const LIMITS = { free: 120, pro: 300 };
 const CALLS_PER_SECOND = { free: 10, pro: 100 };
 
 /** Smaller numbers than those of the service, so that a schedule of a few minutes reaches them. */
@@ -31,8 +31,6 @@ export interface Conditions {
   /** The account either gets grants of a larger plan now and then, or upgrades. */
   plans: 'grants' | 'upgrade';
 }
-
-export const CALM: Conditions = { seed: 1, beforeMonthEndMs: Infinity, drift: {}, plans: 'grants' };
 
 const MONTH_END = Date.UTC(2026, 11, 1);
 const MID_MONTH_MS = 15 * 86_400_000;

@@ -93,5 +93,3 @@ export const openCalls = ({ time, random, network, log, onError, onTrouble }: Pa
       from.process.outside(() => call(from, to, method, args)),
   };
 };
-
-export type Calls = ReturnType<typeof openCalls>;

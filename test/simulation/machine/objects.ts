@@ -242,5 +242,3 @@ export const openObjects = (parts: Parts) => {
     },
   };
 };
-
-export type Objects = ReturnType<typeof openObjects>;

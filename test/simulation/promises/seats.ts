@@ -81,5 +81,3 @@ export const openSeats = (check: Check, homeMs: () => number) => {
     },
   };
 };
-
-export type Seats = ReturnType<typeof openSeats>;

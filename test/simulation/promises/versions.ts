@@ -6,8 +6,8 @@ import type { Check } from './broken.ts';
 // Once a change was answered, no call that begins afterwards shows the state before it. Everything that changes has versions,
 // which answers show.
 
-/** A license key isn't known yet, is a license's, or is one no more. */
-export const [UNKNOWN, KNOWN, GONE] = [0, 1, 2];
+/** A license key isn't known yet (0), is a license's, or is one no more. */
+export const [KNOWN, GONE] = [1, 2];
 
 export const textOf = (licenseKey: string) => `the license key ${licenseKey}`;
 
