@@ -1,6 +1,5 @@
 import type { Alarm } from './alarm.ts';
 import { coalesce } from './coalesce.ts';
-import { writeOrRestart } from './write-or-restart.ts';
 
 /** A part of a Durable Object that keeps in memory what it has not written yet. */
 export interface Writer {
@@ -19,7 +18,14 @@ export const openJournal = (ctx: DurableObjectState, alarm: Alarm) => {
   const writers: Writer[] = [];
 
   /** Writes a part of a call that ends with `commit`: all or nothing. */
-  const write = <T>(fn: () => T): T => writeOrRestart(ctx, fn);
+  const write = <T>(fn: () => T): T => {
+    try {
+      return storage.transactionSync(fn);
+    } catch (error) {
+      ctx.abort(`The object could not write: ${String(error)}`);
+      throw error;
+    }
+  };
 
   const writeAll = <T>(fn: () => T): T => {
     const result = write(() => {
