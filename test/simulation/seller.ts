@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { CountedChange } from '../../src/gate/rules/changes.ts';
+import type { CountedChange } from '../../src/gate/rules/rows.ts';
 import type { Change } from '../../src/gate/feed/write.ts';
 import { SYSTEM } from '../../src/shared/rules/audit.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';

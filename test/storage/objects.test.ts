@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { BRANCH_TABLES } from '../../src/gate/branch/branch-copy.ts';
-import { GATE_TABLES } from '../../src/gate/home/tables.ts';
+import { GATE_TABLES } from '../../src/gate/home/store.ts';
 import { migrateObject, type ObjectTables, versionOf } from '../../src/shared/objects/migrations.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { OUTBOX_TABLES } from '../../src/webhooks/tables.ts';

@@ -1,14 +1,14 @@
 import { createLru } from '../../shared/memory/lru.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
-import { mayKeep } from '../rules/messages.ts';
 import {
-  type KnownLicense,
   type BranchUpdate,
   type ChangedRef,
   feedStep,
   type Forwarded,
+  type KnownLicense,
+  mayKeep,
+  seatRef,
 } from '../rules/messages.ts';
-import { seatRef } from '../rules/branch-seats.ts';
 import type { Machine } from '../rules/seats.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../rules/rows.ts';
 import type { ObjectTables } from '../../shared/objects/migrations.ts';

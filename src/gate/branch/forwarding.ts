@@ -8,8 +8,7 @@ import type { Call, ReplyText } from '../rules/calls.ts';
 import type { BranchCopy } from './branch-copy.ts';
 import type { HomeLink } from './home-link.ts';
 import type { BranchLimits } from './limits.ts';
-import type { Forwarded } from '../rules/messages.ts';
-import { seatRef } from '../rules/branch-seats.ts';
+import { type Forwarded, seatRef } from '../rules/messages.ts';
 
 /** The platform repeats a call for at most ten seconds. */
 const FORWARDED_IN_MEMORY = 10_000;

@@ -15,9 +15,9 @@ import {
   mayAnswer,
   openRecentCalls,
   renew,
+  shouldClose,
 } from '../rules/lease.ts';
 import type { BranchUpdate, Report } from '../rules/messages.ts';
-import { shouldClose } from '../rules/opening.ts';
 import { NO_SHARE, receiveShare, type ShareOffer } from '../rules/shares.ts';
 import type { BranchCopy } from './branch-copy.ts';
 import type { BranchLimits } from './limits.ts';

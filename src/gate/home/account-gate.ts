@@ -6,60 +6,22 @@ import { parseGateName } from '../../shared/objects/address.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { storedName } from '../../shared/objects/stored-name.ts';
 import type { Region } from '../../shared/rules/regions.ts';
-import type { Part } from '../moving/arrival.ts';
+import { openPlace, type Part } from '../moving/place.ts';
 import type { MoveReply } from '../moving/departure.ts';
 import { type Moving, openMoving } from '../moving/moving.ts';
-import { routeCalls } from '../moving/routing.ts';
-import { openPlace } from '../moving/place.ts';
+import { REPEATABLE, routeCalls, UNROUTED } from '../moving/routing.ts';
 import { type Home, openHome } from './home.ts';
 import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
-import type { Announcement, CountedChange } from '../rules/changes.ts';
+import type { Announcement, CountedChange, TracedLicense } from '../rules/rows.ts';
 import type { Admission, Call, MovedTo, ReplyText } from '../rules/calls.ts';
 import type { Statistics } from '../rules/usage.ts';
 import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
-import type { TracedLicense } from '../rules/rows.ts';
 import type { FileRequest, ImportedMachine, MachinePosition } from '../rules/seats.ts';
 import type { Alarm } from '../../shared/objects/alarm.ts';
 import { openObject } from '../../shared/objects/context.ts';
 import type { FeedRead } from '../feed/read.ts';
-import { GATE_TABLES, openGateBackup } from './tables.ts';
-
-/** The methods of a gate that the platform may repeat after a disconnect. A repeat has the same result as a single call. */
-const REPEATABLE = [
-  'verify',
-  'application',
-  'forward',
-  'renew',
-  'close',
-  'listActivations',
-  'listSeatChanges',
-  'exportActivations',
-  'exportSeatChanges',
-  'importSeats',
-  'issueFile',
-  'admit',
-  'admitSession',
-  'announce',
-  'apply',
-  'abandon',
-  'pull',
-  'setWantsVerified',
-  'statistics',
-  'regionStatistics',
-  'keysLastUsedMs',
-  'startMove',
-  'backup',
-  'movingTo',
-  'receive',
-  'redirect',
-  'eraseTraces',
-  'empty',
-  'erase',
-] as const;
-
-/** The methods that each object of an account answers itself, wherever the account is. */
-const UNROUTED = ['alarm', 'receive', 'redirect', 'backup', 'empty', 'erase'] as const;
+import { GATE_TABLES, openGateBackup } from './store.ts';
 
 /**
  * One object per account, and another one after each move to another region. It answers every verify from its own storage:

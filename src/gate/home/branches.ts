@@ -5,7 +5,15 @@ import { branchOf } from '../../shared/objects/address.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
 import { type Escrow, exposure, grant, newEscrow, usedByOthers } from '../rules/escrow.ts';
-import { leasedUntil, renewAfterMs, storedLeaseMs } from '../rules/lease.ts';
+import {
+  isGone,
+  leasedUntil,
+  mayHaveBranch,
+  OPEN_WINDOW_MS,
+  renewAfterMs,
+  shouldOpen,
+  storedLeaseMs,
+} from '../rules/lease.ts';
 import {
   type BranchUpdate,
   type ChangedRow,
@@ -13,7 +21,6 @@ import {
   type RenewalReply,
   type Report,
 } from '../rules/messages.ts';
-import { isGone, mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from '../rules/opening.ts';
 import { smallestShare } from '../rules/shares.ts';
 import { openKnownBranches } from './known-branches.ts';
 import type { HomeStore } from './store.ts';

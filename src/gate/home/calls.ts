@@ -8,8 +8,7 @@ import type { HomeBranches } from './branches.ts';
 import type { Seats } from './seats.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
-import type { Forwarded, Report } from '../rules/messages.ts';
-import { isNear } from '../rules/branch-seats.ts';
+import { type Forwarded, isNear, type Report } from '../rules/messages.ts';
 import type { Wait } from '../rules/traffic.ts';
 import {
   type Admission,

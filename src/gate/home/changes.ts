@@ -1,6 +1,6 @@
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Relay } from '../object/outgoing.ts';
-import type { Announcement, AnnouncementRefusal, CountedChange } from '../rules/changes.ts';
+import type { Announcement, AnnouncementRefusal, CountedChange, TracedLicense } from '../rules/rows.ts';
 import { secondsUntil } from '../rules/usage.ts';
 import type { Reservation } from './announced.ts';
 import type { HomeBranches } from './branches.ts';
@@ -8,6 +8,10 @@ import type { CatchUp } from './catch-up.ts';
 import type { FeedRead } from '../feed/read.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
+import { branchOf, gateAt } from '../../shared/objects/address.ts';
+import { within } from '../../shared/objects/within.ts';
+import { REGIONS } from '../../shared/rules/regions.ts';
+import type { StoredPlace } from '../moving/place.ts';
 
 /** While D1 fails, the outcomes of more and more changes are unknown. They must stay few enough to store. */
 const RETRY_SECONDS = 5;
@@ -84,3 +88,42 @@ export const openChanges = (
     },
   };
 };
+
+/** An object that can't be reached must not keep the caller waiting. The erasure is then finished later. */
+const CALLS_MS = 5_000;
+
+/**
+ * Erases what remains of deleted licenses and erased customers, besides the rows that the feed changes: the names of machines
+ * while a license was the customer's, the feed itself, the branches' copies, and rows where the account isn't anymore. Events that were created
+ * before are in the outbox afterwards. Returns the number of the licenses' machines.
+ */
+export const openTraces =
+  (
+    { env, accountId, journal }: ObjectContext,
+    place: StoredPlace,
+    { machines }: HomeStore,
+    branches: HomeBranches,
+    { pull }: CatchUp,
+    relay: Relay,
+  ) =>
+  async (licenses: TracedLicense[]): Promise<number> => {
+    // Each read deletes the rows of the feed that were applied before it.
+    await pull();
+    await pull();
+    const count = journal.change(() => {
+      branches.forgetLog();
+      return licenses.reduce((sum, license) => sum + machines.eraseNames(license), 0);
+    });
+    await branches.acknowledged();
+    const regions = branches.hasOpenedAny() ? REGIONS : [];
+    await within(
+      CALLS_MS,
+      Promise.all([
+        ...regions.map(async (region) => branchOf(env, accountId, region).eraseTraces()),
+        ...place.formerEpochs().map(async (former) => gateAt(env, accountId, former).empty()),
+      ]),
+    );
+    await journal.commit();
+    await relay.forward();
+    return count;
+  };

@@ -9,11 +9,10 @@ import { openRelay } from '../object/outgoing.ts';
 import { openHomeBranches } from './branches.ts';
 import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
-import { openChanges } from './changes.ts';
+import { openChanges, openTraces } from './changes.ts';
 import { openSeats } from './seats.ts';
 import { openSeller } from './seller.ts';
 import { openHomeStore } from './store.ts';
-import { openTraces } from './traces.ts';
 import { openHomeUsage, openStatistics } from './usage.ts';
 
 /** Opens the account's home on the object's storage. Each part has what the parts before it have. */

@@ -4,7 +4,7 @@ import { HOUR_MS, isoDate, isoTime, isoTimeOrNull } from '../../shared/rules/dat
 import type { ActivationEventName } from '../../shared/rules/events.ts';
 import { NO_TERMS, type Terms } from '../../shared/rules/terms.ts';
 import type { CallInput, CallName, PlainVerdict, Verdict, VerdictCode } from '../../shared/rules/verdict.ts';
-import { hasNoSeats, isCopied, seatRef } from '../rules/branch-seats.ts';
+import { hasNoSeats, isCopied, type KnownLicense, seatRef } from '../rules/messages.ts';
 import type { Call } from '../rules/calls.ts';
 import {
   describe,
@@ -14,7 +14,6 @@ import {
   type Situation,
   toVerdict,
 } from '../rules/judge.ts';
-import type { KnownLicense } from '../rules/messages.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import type { Machine, SeatActor } from '../rules/seats.ts';
 import type { HomeBranches } from './branches.ts';

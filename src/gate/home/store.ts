@@ -8,6 +8,10 @@ import { type BranchStore, openBranchStore } from './branch-store.ts';
 import { type Copy, openCopy } from './copy.ts';
 import { type Machines, openMachines } from './machines.ts';
 import { openTrafficTable, type TrafficTable } from './traffic-table.ts';
+import { type Backup, openBackup } from '../../shared/objects/backup.ts';
+import { type ObjectTables, versionOf } from '../../shared/objects/migrations.ts';
+import { COPY_TABLES } from './copy-tables.ts';
+import type { Moving } from '../moving/moving.ts';
 
 /** What home stores: its copy of D1, and what it owns. */
 export interface HomeStore {
@@ -32,4 +36,58 @@ export const openHomeStore = ({ ctx, env, journal }: ObjectContext): HomeStore =
   for (const writer of [branches, ledger, announced]) journal.add(writer);
   const machines = openMachines(sql);
   return { copy, traffic, ledger, outgoing, announced, branches, machines, seatClock: openSeatClock(kv) };
+};
+
+/** Tables that the gate owns. Unlike its copy of D1, they can't be rebuilt. */
+export const GATE_TABLES: ObjectTables = {
+  base: `
+    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE recent_counters (
+      only INTEGER PRIMARY KEY, counters TEXT NOT NULL, calls TEXT NOT NULL DEFAULT '', traffic TEXT NOT NULL DEFAULT ''
+    );
+    CREATE TABLE outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);
+    CREATE TABLE activations (
+      license_id TEXT NOT NULL, fingerprint TEXT NOT NULL, id TEXT NOT NULL,
+      name TEXT, platform TEXT, app_version TEXT,
+      activated_at_ms INTEGER NOT NULL, last_seen_at_ms INTEGER NOT NULL, counted_at_ms INTEGER NOT NULL,
+      lease_until_ms INTEGER, file_until_ms INTEGER, released_at_ms INTEGER,
+      live_until_ms INTEGER NOT NULL,
+      PRIMARY KEY (license_id, fingerprint)
+    ) WITHOUT ROWID;
+    CREATE TABLE seat_refusals (license_id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE seat_changes (
+      license_id TEXT NOT NULL, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, action TEXT NOT NULL, actor TEXT NOT NULL,
+      activation_id TEXT NOT NULL, fingerprint TEXT NOT NULL, name TEXT,
+      PRIMARY KEY (license_id, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE branches (region TEXT PRIMARY KEY, opening INTEGER NOT NULL, state TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE branch_log (revision INTEGER PRIMARY KEY, kind TEXT NOT NULL, ref TEXT NOT NULL);
+    CREATE TABLE branch_facts (
+      only INTEGER PRIMARY KEY, term INTEGER NOT NULL, openings INTEGER NOT NULL, revision INTEGER NOT NULL
+    );
+    CREATE TABLE region_traffic (
+      date TEXT NOT NULL, opening INTEGER NOT NULL, routes TEXT NOT NULL, PRIMARY KEY (date, opening)
+    ) WITHOUT ROWID;`,
+  baseVersion: 7,
+  steps: [],
+};
+
+/** Branches ignore openings with a lower number than their last one, which may be later than the backup. */
+const SKIP_OPENINGS = 'UPDATE branch_facts SET openings = openings + 1000000';
+
+/** Backs up and restores what a gate owns, unless it is moving. */
+export const openGateBackup = (object: ObjectContext, moving: Moving): Backup => {
+  const { sql } = object.ctx.storage;
+  const backup = openBackup(object, {
+    steps: versionOf(GATE_TABLES),
+    copies: COPY_TABLES,
+    own: ['place'],
+    onRestored: () => sql.exec(SKIP_OPENINGS),
+  });
+  return async (call) => {
+    const later = moving.next();
+    if (later) return later.backup(call);
+    if (call.kind === 'begin') moving.reopen();
+    return moving.isSettled() ? backup(call) : { refused: 'moving' };
+  };
 };

@@ -1,3 +1,4 @@
+import type { TableRows } from '../../shared/objects/disk.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { FIRST_EPOCH } from '../../shared/objects/address.ts';
 import { DAY_MS } from '../../shared/rules/dates.ts';
@@ -7,6 +8,18 @@ import { DAY_MS } from '../../shared/rules/dates.ts';
  * a move that was given up as long where they have arrived.
  */
 export const KEEP_MS = DAY_MS;
+
+/** A message from a gate to the object that takes its place. */
+export interface Part {
+  /** Messages may be late. One with a lower number than an earlier one has older rows. */
+  number: number;
+  region: Region;
+  /** Creates the tables. Only the first message has it. */
+  schema?: string[];
+  tables?: TableRows[];
+  /** The values beside the tables. Only a message with everything that was still missing has them. */
+  values?: [name: string, value: unknown][];
+}
 
 /** What a move needs of the home that it opens. */
 export interface MovingHome {

@@ -66,3 +66,39 @@ export const routeCalls = <T extends object>(
     Reflect.set(prototype, name, Object.assign(routed, { original }));
   }
 };
+
+/** The methods of a gate that the platform may repeat after a disconnect. A repeat has the same result as a single call. */
+export const REPEATABLE = [
+  'verify',
+  'application',
+  'forward',
+  'renew',
+  'close',
+  'listActivations',
+  'listSeatChanges',
+  'exportActivations',
+  'exportSeatChanges',
+  'importSeats',
+  'issueFile',
+  'admit',
+  'admitSession',
+  'announce',
+  'apply',
+  'abandon',
+  'pull',
+  'setWantsVerified',
+  'statistics',
+  'regionStatistics',
+  'keysLastUsedMs',
+  'startMove',
+  'backup',
+  'movingTo',
+  'receive',
+  'redirect',
+  'eraseTraces',
+  'empty',
+  'erase',
+] as const;
+
+/** The methods that each object of an account answers itself, wherever the account is. */
+export const UNROUTED = ['alarm', 'receive', 'redirect', 'backup', 'empty', 'erase'] as const;

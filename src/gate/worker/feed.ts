@@ -5,10 +5,9 @@ import { AppError } from '../../shared/app-error.ts';
 import { logError } from '../../shared/text/log.ts';
 import { gateOf } from '../../shared/objects/address.ts';
 import { randomBase62 } from '../../shared/crypto/random.ts';
-import type { CountedChange } from '../rules/changes.ts';
+import type { CountedChange, FeedPosition } from '../rules/rows.ts';
 import { type FeedStatements, feedStatements, toFeedRead } from '../feed/read.ts';
 import { type Change, insertChanges, type Statement } from '../feed/write.ts';
-import type { FeedPosition } from '../rules/rows.ts';
 
 const ATTEMPTS = 3;
 

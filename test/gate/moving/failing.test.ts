@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
-import type { Part } from '../../../src/gate/moving/arrival.ts';
+import type { Part } from '../../../src/gate/moving/place.ts';
 import { readReply } from '../../../src/gate/rules/calls.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../../support/client.ts';

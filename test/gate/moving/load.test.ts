@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
-import type { Part } from '../../../src/gate/moving/arrival.ts';
+import type { Part } from '../../../src/gate/moving/place.ts';
 import { readReply } from '../../../src/gate/rules/calls.ts';
 import { gateOf } from '../../../src/shared/objects/address.ts';
 import { openLicense } from '../../support/activations.ts';

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
-import type { Part } from '../../../src/gate/moving/arrival.ts';
+import type { Part } from '../../../src/gate/moving/place.ts';
 import { openDisk } from '../../../src/shared/objects/disk.ts';
 import { readReply } from '../../../src/gate/rules/calls.ts';
 import { newId } from '../../../src/shared/text/ids.ts';

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
-import type { Part } from '../../../src/gate/moving/arrival.ts';
+import type { Part } from '../../../src/gate/moving/place.ts';
 import { isoTime } from '../../../src/shared/rules/dates.ts';
 import { openLicense } from '../../support/activations.ts';
 import { signUp } from '../../support/client.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mayKeep, needsAck, whoMustAck } from '../../../src/gate/rules/messages.ts';
+import { feedStep, mayKeep, needsAck, whoMustAck } from '../../../src/gate/rules/messages.ts';
 import {
   type Escrow,
   exposure,
@@ -15,8 +15,7 @@ import {
   unspent,
   usedByOthers,
 } from '../../../src/gate/rules/escrow.ts';
-import { feedStep } from '../../../src/gate/rules/messages.ts';
-import { shouldClose, shouldOpen } from '../../../src/gate/rules/opening.ts';
+import { shouldClose, shouldOpen } from '../../../src/gate/rules/lease.ts';
 import { generateLicenseKey } from '../../../src/shared/rules/license-key.ts';
 
 const escrowOf = (granted: number, spent = 0, returned = 0): Escrow => ({

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { openLedger } from '../../../src/gate/object/ledger.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
-import { CLOSE_AFTER_MS } from '../../../src/gate/rules/opening.ts';
+import { CLOSE_AFTER_MS } from '../../../src/gate/rules/lease.ts';
 import { openTraffic, quantileMs } from '../../../src/gate/rules/traffic.ts';
 import worker from '../../../src/index.ts';
 import { newId } from '../../../src/shared/text/ids.ts';
