@@ -55,7 +55,8 @@ export const openSeats = (check: Check, homeMs: () => number) => {
       ended({ license, machine, begunMs }, nowMs),
 
     answered: (asked: Asked, reply: Answer, answeredMs: number) => {
-      ended(asked, answeredMs);
+      // A call that was refused, for its pace for example, has moved no seat.
+      if (reply.refused === null) ended(asked, answeredMs);
       const { name, call, license, machine } = asked;
       const limit = SEATS[license];
       if (limit === undefined || machine === null || reply.refused !== null) return;
