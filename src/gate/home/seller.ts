@@ -57,7 +57,7 @@ export const openSeller = (
     const machine = machines.find(license.id, id, seatMs);
     if (!machine || (machine.seat.releasedAtMs !== null && !isLive(machine.seat, seatMs))) return 'not_found';
     if ((machine.seat.fileUntilMs ?? 0) > seatMs && !isForced) return 'held_by_file';
-    seats.apply('seller', license, release(machine, seatMs, isForced), seatMs);
+    seats.apply('seller', license, release(machine, seatMs, true), seatMs);
     return 'released';
   };
 
