@@ -21,11 +21,12 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
 ];
 
 for (const [title, command, ...args] of STEPS) {
-  const { status, stdout, stderr } = spawnSync(command, args, {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
     encoding: 'utf8',
     env: { ...process.env, CI: 'true', WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' },
   });
-  const output = `${stdout}${stderr}`;
+  // A command that isn't installed can't start.
+  const output = error ? `${error.message}: run npm ci.` : `${stdout}${stderr}`;
   if (status !== 0) {
     console.error(`✗ ${title}\n${output}`);
     process.exit(1);
