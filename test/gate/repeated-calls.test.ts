@@ -108,7 +108,7 @@ describe('a call on a machine', () => {
   });
 });
 
-test('a repeated announcement is counted once, and a repeated abandonment is refunded once', async () => {
+test('a repeated announcement reserves one call, and a repeated abandonment drops one', async () => {
   const announce = (token: string) =>
     gate(ada.accountId).announce('lic_new', { call: 'create', claim: null }, token);
   expect(await announce('change-1')).toEqual(await announce('change-1'));

@@ -65,15 +65,7 @@ export class GateBranch extends DurableObject<Env> {
     const link = (this.#link = openHomeLink(object, region, copy, ledger, limits, admission, relay));
     this.#forwarding = openForwarding(object, region, copy, ledger, limits, link);
     this.#clock = openSeatClock(kv);
-    this.#answerCall = openAnswerCall({
-      copy,
-      ledger,
-      admission,
-      usageAt: limits.usageAt,
-      // Home notes the thresholds, because it knows all calls.
-      noteUsage: () => {},
-      relay,
-    });
+    this.#answerCall = openAnswerCall(copy, ledger, admission, limits, relay);
   }
 
   /** Answers a verify that has nothing but a license key, or lets home answer it. */

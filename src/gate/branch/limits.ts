@@ -39,7 +39,7 @@ export const openBranchLimits = (
     );
   };
 
-  const usageAt: UsageAt = (nowMs) => {
+  const at: UsageAt = (nowMs) => {
     const account = copy.account();
     if (!account) throw new Error('The branch has no copy of its account.');
     const { apiLimit, period } = limitAt(account, nowMs);
@@ -54,10 +54,13 @@ export const openBranchLimits = (
 
   return {
     escrows,
-    usageAt,
+    at,
+
+    /** Home notes thresholds, because it knows all calls. */
+    note: () => {},
 
     /** The calls that the branch may still count in the present period. */
-    unspent: (nowMs: number) => (copy.account() ? usageAt(nowMs).remaining : 0),
+    unspent: (nowMs: number) => (copy.account() ? at(nowMs).remaining : 0),
 
     share: () => share,
     shareOfRate: () => share.perSecond,

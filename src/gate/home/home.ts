@@ -29,14 +29,7 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
   const catchUp = openCatchUp(object, store, usage, branches, admission);
   const changes = openChanges(object, store, usage, branches, catchUp, relay);
   const seats = openSeats(object, store, branches);
-  const answerCall = openAnswerCall({
-    copy,
-    ledger,
-    admission,
-    usageAt: usage.at,
-    noteUsage: usage.note,
-    relay,
-  });
+  const answerCall = openAnswerCall(copy, ledger, admission, usage, relay);
 
   /** A new gate reads its account first. */
   const ensureAccount = async () => {

@@ -9,17 +9,16 @@ import type { CopiedLicense } from '../rules/rows.ts';
 import { isCounted } from '../rules/seats.ts';
 import { secondsUntil, type Usage, type UsageAt } from '../rules/usage.ts';
 
-interface Parts {
-  copy: {
-    findLicense: (licenseKey: string) => CopiedLicense | null;
-    isProduct: (code: string) => boolean;
-  };
-  ledger: Ledger;
-  admission: Pick<AdmissionControl, 'admit'>;
-  usageAt: UsageAt;
+/** What answering needs of a copy, home's or a branch's. */
+interface LicenseRows {
+  findLicense: (licenseKey: string) => CopiedLicense | null;
+  isProduct: (code: string) => boolean;
+}
+
+interface UsageLimit {
+  at: UsageAt;
   /** Called with the usage that a counted call has reached. */
-  noteUsage: (usage: Usage, nowMs: number) => void;
-  relay: Pick<Relay, 'addVerified'>;
+  note: (usage: Usage, nowMs: number) => void;
 }
 
 /** Judges a call, once it is clear that it may be answered. */
@@ -30,12 +29,18 @@ const REPLIES_IN_MEMORY = 5_000;
 
 /** Answers the calls of applications: checks key, rate limit and usage limit, lets the license be judged, and counts the call. */
 const openFirstAnswer =
-  ({ copy, ledger, admission, usageAt, noteUsage, relay }: Parts) =>
+  (
+    copy: LicenseRows,
+    ledger: Ledger,
+    admission: Pick<AdmissionControl, 'admit'>,
+    usage: UsageLimit,
+    relay: Pick<Relay, 'addVerified'>,
+  ) =>
   ({ presented, name, input, callId, canSign, wasCounted }: Call, judge: Judge, nowMs: number): Reply => {
     const admitted = admission.admit(presented, 'verify', nowMs);
     if (admitted.refused !== null) return admitted;
     const { rate } = admitted;
-    const { apiUsage, apiLimit, remaining, period } = usageAt(nowMs);
+    const { apiUsage, apiLimit, remaining, period } = usage.at(nowMs);
     const counts = isCounted(name) && !wasCounted && !ledger.hasCounted(callId);
     if (counts && remaining < 1) {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
@@ -49,7 +54,7 @@ const openFirstAnswer =
     ledger.count('verify', period.startMs, nowMs, callId);
     if (license?.product && copy.isProduct(license.product))
       ledger.countProduct(license.product, period.startMs, nowMs);
-    noteUsage({ apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
+    usage.note({ apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
     if (name === 'verify' && license && verdict.valid) {
       ledger.noteValidVerify(nowMs);
       relay.addVerified(() => licenseEvent('license.verified', nowMs, license));
@@ -61,9 +66,9 @@ const openFirstAnswer =
  * A repeated call about a machine gets the reply to the first call. Made again, it could undo what the machine has done
  * since. The exception is a reply with the machines that hold the seats: it is long, and the call changed nothing.
  */
-export const openAnswerCall = (parts: Parts) => {
+export const openAnswerCall = (...parts: Parameters<typeof openFirstAnswer>) => {
   const replies = createLru<Reply>(REPLIES_IN_MEMORY);
-  const answerFirst = openFirstAnswer(parts);
+  const answerFirst = openFirstAnswer(...parts);
 
   return (call: Call, judge: Judge, nowMs: number): Reply => {
     if (call.isPlain) return answerFirst(call, judge, nowMs);
