@@ -19,7 +19,8 @@ let licenseKey: string;
 let licenseId: string;
 
 beforeEach(async () => {
-  useFakeClock();
+  // At noon, so that no test crosses the end of a day or a period.
+  useFakeClock('2027-03-10T12:00:00.000Z');
   ada = await signUp();
   await setPlan(ada.accountId, 'scale');
   await setHome(ada.accountId, 'enam');
