@@ -4,6 +4,7 @@ import type { Ctx } from '../db/ctx.ts';
 import type { LicenseRow } from '../db/schema.ts';
 import { findLicense } from '../licenses/find.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
+import type { FileVerdict } from '../gate/rules/seats.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { isoTime } from '../shared/rules/dates.ts';
@@ -46,17 +47,16 @@ export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string,
 };
 
 type FileInput = z.output<typeof offlineTokenInput>;
+type FileRefusal = NonNullable<FileVerdict['refused']>;
 
-const REFUSED_SEAT = new Set(['no_seat', 'transfer_limit']);
-
-const toRefusal = (code: string, { status }: LicenseRow): AppError => {
+const toRefusal = (code: FileRefusal, { status }: LicenseRow): AppError => {
   if (code === 'fingerprint_required')
     return invalidField('fingerprint', 'is required, because the license’s seats are limited');
   if (code === 'days_required')
     return invalidField('days', 'is required, because the terms’ offline_days is 0');
   if (code === 'transfer_limit')
     return new AppError('no_seat', { message: 'Too Many Machines Have Held a Seat Within 30 Days' });
-  if (REFUSED_SEAT.has(code)) return new AppError('no_seat');
+  if (code === 'no_seat') return new AppError('no_seat');
   return new AppError('invalid_transition', {
     message: `Can’t issue a file for a license that is ${code === 'expired' ? code : status}.`,
   });

@@ -1,8 +1,6 @@
 import { DAY_MS } from './dates.ts';
 import type { Verdict, VerdictCode } from './verdict.ts';
 
-export type TokenKind = 'online' | 'offline';
-
 /** What a token says: a verdict, from and for whom, and for how long. */
 export interface Claims extends Pick<Verdict, 'valid' | 'status' | 'product' | 'updates_until'> {
   iss: string;
@@ -11,7 +9,8 @@ export interface Claims extends Pick<Verdict, 'valid' | 'status' | 'product' | '
   iat: number;
   exp: number;
   jti: string;
-  kind: TokenKind;
+  /** An application gets an online token. A file is offline. */
+  kind: 'online' | 'offline';
   code: Exclude<VerdictCode, 'verify_due'>;
   nonce: string | null;
   /** The id of the machine's activation. */
