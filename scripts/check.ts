@@ -7,6 +7,7 @@ const STEPS: [title: string, command: string, ...args: string[]][] = [
   ['format', 'oxfmt', '--check'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
   ['imports follow the layers', 'node', 'scripts/check-layers.ts'],
+  ['exported types have names of their own', 'node', 'scripts/check-names.ts'],
   ['no unused files or exports', 'knip', '--no-progress'],
   ['types', 'tsc', '-b', 'src/web', 'examples'],
   [

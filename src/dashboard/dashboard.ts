@@ -8,7 +8,7 @@ import { USAGE_DAYS, type DayUsage, type ProductUsage } from '../gate/rules/usag
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
-import { LICENSE_STATES, licenseState, type LicenseState } from '../shared/rules/licenses.ts';
+import { LICENSE_STATES, licenseState, type LicenseStatus } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { addDays, isoDate, isoTime } from '../shared/rules/dates.ts';
 import { type dashboardBody, toRecentEvent } from './schemas.ts';
@@ -43,7 +43,7 @@ type CountRow = Awaited<ReturnType<typeof countLicenses>>[number];
 
 const countByState = (rows: CountRow[], today: string, yesterday: string) => {
   const counts = Object.fromEntries(LICENSE_STATES.map((state) => [state, 0])) as Record<
-    LicenseState,
+    LicenseStatus,
     number
   >;
   let sum = 0;

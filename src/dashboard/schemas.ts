@@ -3,7 +3,7 @@ import { accountDetailsBody } from '../accounts/schemas.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
 import { type WebhookEvent } from '../shared/text/events.ts';
-import type { LicenseState } from '../shared/rules/licenses.ts';
+import type { LicenseStatus } from '../shared/rules/licenses.ts';
 
 const count = z.int().min(0);
 
@@ -47,7 +47,7 @@ export const dashboardBody = z
       expired: count,
       suspended: count,
       revoked: count,
-    } satisfies Record<LicenseState | 'total', typeof count>),
+    } satisfies Record<LicenseStatus | 'total', typeof count>),
     api_keys: z.object({ total: count }),
     webhooks: z.object({ endpoints: count, delivered_24h: count, failed_24h: count }).meta({
       description: 'The number of endpoints, and of successful and failed attempts in the last 24 hours.',

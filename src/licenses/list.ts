@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, isNotNull, lt, lte, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { licenses } from '../db/schema.ts';
-import type { LicenseState } from '../shared/rules/licenses.ts';
+import type { LicenseStatus } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { toPage } from '../shared/schemas/lists.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
@@ -28,7 +28,7 @@ const newestPage = ({ db, accountId }: Ctx, { limit, cursor }: ListInput) =>
     .orderBy(desc(licenses.id))
     .limit(limit + 1);
 
-const statePage = ({ db, accountId }: Ctx, { limit, cursor }: ListInput, state: LicenseState) => {
+const statePage = ({ db, accountId }: Ctx, { limit, cursor }: ListInput, state: LicenseStatus) => {
   const seqs = newestInState(accountId, state, cursorSeq(accountId, cursor), limit + 1);
   return db
     .select(getTableColumns(licenses))

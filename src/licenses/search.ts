@@ -6,7 +6,7 @@ import { and, eq, getTableColumns, type SQL, sql, Subquery } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { type LicenseRow, licenses } from '../db/schema.ts';
 import { isoDate } from '../shared/rules/dates.ts';
-import { licenseState, type LicenseState } from '../shared/rules/licenses.ts';
+import { licenseState, type LicenseStatus } from '../shared/rules/licenses.ts';
 import { toLicense } from './schemas.ts';
 import { hasState, newestInState } from './states.ts';
 import { newestByRarestTrigram, searchedText, wordsOf } from './trigrams.ts';
@@ -15,7 +15,7 @@ const MAX_CANDIDATES = 1_000;
 
 interface Search {
   q: string;
-  status: LicenseState | undefined;
+  status: LicenseStatus | undefined;
   /** Only licenses with a lower `seq` are returned. */
   before: SQL | undefined;
   limit: number;
@@ -39,7 +39,7 @@ const containsAsciiPart = (text: string) => {
   return sql`(SELECT instr(lower(words), ${parts[0]}) FROM license_words WHERE license_words.seq = licenses.seq)`;
 };
 
-const isMatch = (license: LicenseRow, text: string, status: LicenseState | undefined) =>
+const isMatch = (license: LicenseRow, text: string, status: LicenseStatus | undefined) =>
   wordsOf(license).includes(text) &&
   (status === undefined || licenseState(license, isoDate(Date.now())) === status);
 

@@ -4,12 +4,12 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { STATUS_BLOCK_BITS } from '../db/schema.ts';
 import { isoDate } from '../shared/rules/dates.ts';
-import type { LicenseState } from '../shared/rules/licenses.ts';
+import type { LicenseStatus } from '../shared/rules/licenses.ts';
 
 const block = sql.raw(`seq >> ${STATUS_BLOCK_BITS}`);
 
 /** The condition that a license is in the state, in terms of the index `licenses_by_status`. */
-export const hasState = (accountId: string, state: LicenseState): SQL => {
+export const hasState = (accountId: string, state: LicenseStatus): SQL => {
   const today = isoDate(Date.now());
   const lastDay = sql.raw(`coalesce(expires_at, '9999-12-31')`);
   const status = sql`account_id = ${accountId} AND status = ${state === 'expired' ? 'active' : state}`;
@@ -20,7 +20,7 @@ export const hasState = (accountId: string, state: LicenseState): SQL => {
 /** Returns a subquery of the `seq`s of the newest `count` licenses in the state, up to `before`. */
 export const newestInState = (
   accountId: string,
-  state: LicenseState,
+  state: LicenseStatus,
   before: SQL | undefined,
   count: number,
 ): SQL => {

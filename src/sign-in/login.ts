@@ -12,7 +12,7 @@ import { isSamePassword } from '../users/user.ts';
 import {
   consumeAttempts,
   loginLimits,
-  type Reservation,
+  type AttemptReservation,
   settleAttempt,
   settlements,
 } from '../users/throttle.ts';
@@ -27,7 +27,7 @@ const rehash = async ({ firstDb }: PublicCtx, user: UserRow, password: string) =
   return [update];
 };
 
-const tryLogin = async (ctx: PublicCtx, input: Login, client: Client, reservations: Reservation[]) => {
+const tryLogin = async (ctx: PublicCtx, input: Login, client: Client, reservations: AttemptReservation[]) => {
   const [user] = await ctx.firstDb.select().from(users).where(eq(users.email, input.email));
   const { matches, isOutdated } = await checkPassword(
     input.password,

@@ -53,7 +53,7 @@ export const resetPasswordLimits = (ip: string): Limit[] => [
 const bucketOf = ({ name, subject }: Limit) => sha256(`${name}\n${subject}`);
 
 /** An admitted attempt in one bucket. It is pending until it is settled. */
-export interface Reservation {
+export interface AttemptReservation {
   limit: Limit;
   bucket: string;
   expiresAt: number;
@@ -156,7 +156,7 @@ const waitForTry = async (tries: number) => {
  * Reserves an attempt before the expensive work starts, so that parallel attempts can't exceed a limit. Throws if a
  * limit is reached. While only pending attempts stand in the way, waits until they are settled.
  */
-export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<Reservation[]> => {
+export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<AttemptReservation[]> => {
   const buckets = limits.map(bucketOf);
   for (let tries = 0; tries <= MAX_WAITS; tries++) {
     if (tries > 0) await waitForTry(tries);
@@ -180,7 +180,7 @@ export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<
 };
 
 /** Statements that settle an attempt: it stops being pending, and counts in the buckets for its outcome. */
-export const settlements = ({ firstDb }: PublicCtx, reservations: Reservation[], outcome: Outcome) =>
+export const settlements = ({ firstDb }: PublicCtx, reservations: AttemptReservation[], outcome: Outcome) =>
   reservations.map(({ limit, bucket, expiresAt }) =>
     firstDb
       .update(throttles)
@@ -198,7 +198,7 @@ export const settlements = ({ firstDb }: PublicCtx, reservations: Reservation[],
   );
 
 /** Settles an attempt that didn't succeed. */
-export const settleAttempt = async (ctx: PublicCtx, reservations: Reservation[], outcome: Outcome) => {
+export const settleAttempt = async (ctx: PublicCtx, reservations: AttemptReservation[], outcome: Outcome) => {
   const [, ...states] = await ctx.firstDb.batch([
     deleteExpiredThrottles(ctx, Date.now()),
     ...settlements(ctx, reservations, outcome),

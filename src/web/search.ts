@@ -1,4 +1,4 @@
-import { LICENSE_STATES, type LicenseState } from '../shared/rules/licenses.ts';
+import { LICENSE_STATES, type LicenseStatus } from '../shared/rules/licenses.ts';
 
 // The search parameters of each page: filters, tabs and the open item, so that a URL can be shared. Validators
 // return `undefined` for invalid parameters, because the router keeps parameters that they leave out.
@@ -41,7 +41,7 @@ export const createSearch = (search: Search): CreateSearch => ({ create: flag(se
 
 interface LicensesSearch extends CreateSearch {
   q?: string | undefined;
-  status?: LicenseState | undefined;
+  status?: LicenseStatus | undefined;
 }
 export const licensesSearch = (search: Search): LicensesSearch => ({
   // The router parses digits as a number.

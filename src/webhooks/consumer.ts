@@ -2,16 +2,16 @@ import { logError } from '../shared/text/log.ts';
 import { FIRST_PACE, nextPace } from './pace.ts';
 import { post } from './post.ts';
 import { outboxOf } from '../shared/objects/address.ts';
-import type { Hint, Job } from './jobs.ts';
+import type { Hint, DeliveryJob } from './jobs.ts';
 
 /** A lane takes no new delivery after this long. The outbox then sends another hint. */
 const MAX_LANE_MS = 10_000;
 
 /** Runs one lane: sends a delivery, records the outcome and takes the endpoint's next delivery. */
-const runLane = async (env: Env, { account_id, endpoint_id }: Hint, first: Job, stopAtMs: number) => {
+const runLane = async (env: Env, { account_id, endpoint_id }: Hint, first: DeliveryJob, stopAtMs: number) => {
   const outbox = outboxOf(env, account_id);
   let pace = FIRST_PACE;
-  for (let job: Job | null = first; job;) {
+  for (let job: DeliveryJob | null = first; job;) {
     const outcome = await post(env, account_id, endpoint_id, job);
     const settledAtMs = Date.now();
     job = await outbox.settle(endpoint_id, job, outcome, settledAtMs < stopAtMs);

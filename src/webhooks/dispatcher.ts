@@ -6,7 +6,7 @@ import type { Endpoints } from './endpoint-store.ts';
 import { type ErasedPage, type ErasedSubjects, openEventErasure } from './erase-events.ts';
 import type { Events } from './event-store.ts';
 import { openHourlyCounts } from './hours.ts';
-import type { Job, SettledJob } from './jobs.ts';
+import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { openLaneStore } from './lane-store.ts';
 import { countFreeLanes, LEASE_MS, openLanes } from './lanes.ts';
 import type { Listening } from './listening.ts';
@@ -100,7 +100,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
       transact(() => events.newBlocks(json).flatMap((block) => insertBlock(block, endpointIdsOf, nowMs))),
 
     /** Leases deliveries that are due, up to the number of free lanes. */
-    claim: (endpoint: Endpoint, nowMs: number): Job[] =>
+    claim: (endpoint: Endpoint, nowMs: number): DeliveryJob[] =>
       transact(() => {
         const lanes = laneStore.get(endpoint.id);
         const jobs = take(endpoint, lanes, nowMs);
@@ -115,7 +115,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
       outcome: Outcome,
       wantsMore: boolean,
       nowMs: number,
-    ): { job: Job | null; isDisabled: boolean } =>
+    ): { job: DeliveryJob | null; isDisabled: boolean } =>
       transact(() => {
         const lanes = laneStore.get(endpoint.id);
         const delivery = deliveries.get(endpoint.id, deliveryId, lanes);

@@ -11,7 +11,7 @@ export interface Hint {
 }
 
 /** A leased delivery with everything that an attempt needs. */
-export interface Job {
+export interface DeliveryJob {
   deliveryId: string;
   lease: string;
   eventId: string;
@@ -25,7 +25,8 @@ export interface Job {
 }
 
 /** What the outbox needs to settle a job. Jobs claimed before an update of the service have no `urlRevision`. */
-export type SettledJob = Pick<Job, 'deliveryId' | 'lease'> & Partial<Pick<Job, 'urlRevision'>>;
+export type SettledJob = Pick<DeliveryJob, 'deliveryId' | 'lease'> &
+  Partial<Pick<DeliveryJob, 'urlRevision'>>;
 
 export const toJob = (
   delivery: Delivery,
@@ -33,7 +34,7 @@ export const toJob = (
   endpoint: Endpoint,
   event: WebhookEvent,
   nowMs: number,
-): Job => ({
+): DeliveryJob => ({
   deliveryId: delivery.id,
   lease,
   eventId: event.id,

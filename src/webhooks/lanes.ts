@@ -1,7 +1,7 @@
 import { randomBase62 } from '../shared/crypto/random.ts';
 import type { Deliveries } from './delivery-store.ts';
 import type { Events } from './event-store.ts';
-import { type Job, toJob } from './jobs.ts';
+import { type DeliveryJob, toJob } from './jobs.ts';
 import type { Endpoint, Lanes, StoredDelivery } from './outbox-tables.ts';
 import type { Pending } from './pending-store.ts';
 
@@ -20,7 +20,7 @@ export const countFreeLanes = ({ failingSinceMs }: Endpoint, { leases }: Lanes, 
 
 /** Limits the concurrent attempts per endpoint. Each attempt holds a lease on its delivery. */
 export const openLanes = (deliveries: Deliveries, pending: Pending, events: Events) => {
-  const lease = (delivery: StoredDelivery, endpoint: Endpoint, lanes: Lanes, nowMs: number): Job => {
+  const lease = (delivery: StoredDelivery, endpoint: Endpoint, lanes: Lanes, nowMs: number): DeliveryJob => {
     const leaseId = randomBase62(16);
     const others = lanes.leases.filter(({ deliveryId }) => deliveryId !== delivery.id);
     lanes.leases = [...others, { deliveryId: delivery.id, lease: leaseId, untilMs: nowMs + LEASE_MS }];
@@ -29,7 +29,7 @@ export const openLanes = (deliveries: Deliveries, pending: Pending, events: Even
 
   return {
     /** Leases deliveries that are due, up to the number of free lanes. A delivery whose lease has expired is due. */
-    take: (endpoint: Endpoint, lanes: Lanes, nowMs: number, limit: number = MAX_LANES): Job[] => {
+    take: (endpoint: Endpoint, lanes: Lanes, nowMs: number, limit: number = MAX_LANES): DeliveryJob[] => {
       const free = Math.min(limit, countFreeLanes(endpoint, lanes, nowMs));
       const expired = lanes.leases
         .filter(({ untilMs }) => untilMs <= nowMs)

@@ -1,4 +1,4 @@
-import type { Job } from './jobs.ts';
+import type { DeliveryJob } from './jobs.ts';
 import type { Attempt, Delivery, DisabledReason, Endpoint } from './outbox-tables.ts';
 import { hasFailedTooLong, nextAttemptMs } from './schedule.ts';
 
@@ -12,7 +12,7 @@ const GONE = 410;
 /** Returns how an attempt changes its delivery and endpoint. Pure: the time and the random number are inputs. */
 export const applyOutcome = <D extends Delivery>(
   delivery: D,
-  { lease, urlRevision }: Pick<Job, 'lease' | 'urlRevision'>,
+  { lease, urlRevision }: Pick<DeliveryJob, 'lease' | 'urlRevision'>,
   endpoint: Endpoint,
   outcome: Outcome,
   { nowMs, random }: { nowMs: number; random: number },

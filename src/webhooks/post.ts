@@ -5,7 +5,7 @@ import type { Outcome } from './outcome.ts';
 import { readRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signing.ts';
 import { webhookUrlProblem } from './url-rules.ts';
-import type { Job } from './jobs.ts';
+import type { DeliveryJob } from './jobs.ts';
 
 const ATTEMPT_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 2_048;
@@ -49,7 +49,7 @@ export const urlRules = (env: Env, serviceHost: string) => ({
   allowLoopback: settingsOf(env).allowsLoopbackWebhooks,
 });
 
-const unsealAll = (env: Env, accountId: string, endpointId: string, { sealedSecrets }: Job) => {
+const unsealAll = (env: Env, accountId: string, endpointId: string, { sealedSecrets }: DeliveryJob) => {
   const { sealing } = settingsOf(env);
   return Promise.all(sealedSecrets.map((sealed) => unseal(sealing, sealed, [accountId, endpointId])));
 };
@@ -66,7 +66,7 @@ const withTimeout = async <T>(work: (signal: AbortSignal) => Promise<T>): Promis
   }
 };
 
-const send = (job: Job, secrets: string[], signal: AbortSignal): Promise<Response> => {
+const send = (job: DeliveryJob, secrets: string[], signal: AbortSignal): Promise<Response> => {
   const timestampSeconds = Math.floor(Date.now() / 1_000);
   return fetch(job.url, {
     method: 'POST',
@@ -82,7 +82,12 @@ const send = (job: Job, secrets: string[], signal: AbortSignal): Promise<Respons
 };
 
 /** Makes one attempt and returns its outcome. Throws only if a secret can't be unsealed, which isn't an attempt. */
-export const post = async (env: Env, accountId: string, endpointId: string, job: Job): Promise<Outcome> => {
+export const post = async (
+  env: Env,
+  accountId: string,
+  endpointId: string,
+  job: DeliveryJob,
+): Promise<Outcome> => {
   const atMs = Date.now();
   const failure = (error: string, response: Response | null = null): Outcome => ({
     ok: false,

@@ -13,7 +13,7 @@ import type { ErasedPage, ErasedSubjects } from './erase-events.ts';
 import { openEvents } from './event-store.ts';
 import { openGateSubscription } from './gate-subscription.ts';
 import { openHourlyCounts } from './hours.ts';
-import type { Job, SettledJob } from './jobs.ts';
+import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
 import type { Outcome } from './outcome.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
@@ -72,7 +72,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   }
 
   /** Leases deliveries that are due to the caller, up to the number of free lanes. */
-  claim(endpointId: string): Job[] {
+  claim(endpointId: string): DeliveryJob[] {
     const nowMs = Date.now();
     this.#work.markReceived(endpointId);
     const endpoint = this.#endpoints.get(endpointId);
@@ -86,7 +86,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     settled: SettledJob,
     outcome: Outcome,
     wantsMore: boolean,
-  ): Promise<Job | null> {
+  ): Promise<DeliveryJob | null> {
     const nowMs = Date.now();
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint) return null;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { newEvent } from '../../src/shared/text/events.ts';
-import type { Job } from '../../src/webhooks/jobs.ts';
+import type { DeliveryJob } from '../../src/webhooks/jobs.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { addEndpoint, loseHints, outbox } from '../support/outbox.ts';
 
@@ -19,14 +19,14 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const claim = async (): Promise<Job> => {
+const claim = async (): Promise<DeliveryJob> => {
   const event = newEvent('license.created', Date.now(), { customer_email: 'grace@example.com' });
   const events = JSON.stringify([event]);
   await outbox(ada.accountId).accept(events);
   await outbox(ada.accountId).accept(events);
   const [job, ...others] = await outbox(ada.accountId).claim(id);
   expect(others).toEqual([]);
-  return job as Job;
+  return job as DeliveryJob;
 };
 
 const ATTEMPT = { atMs: Date.now(), error: null, durationMs: 1, response: '', retryAfterMs: null };

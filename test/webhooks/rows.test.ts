@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { newEvent } from '../../src/shared/text/events.ts';
-import type { Job } from '../../src/webhooks/jobs.ts';
+import type { DeliveryJob } from '../../src/webhooks/jobs.ts';
 import { countStorage, noCounts } from '../bench/fixtures/count-storage.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { loseHints, outbox } from '../support/outbox.ts';
@@ -42,7 +42,7 @@ const rowsOf = async (events: number) => {
       );
       await object.accept(JSON.stringify(accepted));
     });
-    let jobs: Job[] = [];
+    let jobs: DeliveryJob[] = [];
     const claim = await count(async () => {
       jobs = object.claim(id);
     });

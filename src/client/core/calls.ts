@@ -1,6 +1,6 @@
 import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
 import { text } from './bytes.ts';
-import type { Runtime, Settings } from './options.ts';
+import type { Runtime, ClientSettings } from './options.ts';
 import { openRequests } from './requests.ts';
 import type { Answer, Session } from './session.ts';
 import { freshVerdict } from './state.ts';
@@ -14,7 +14,7 @@ export interface Result {
 }
 
 /** Makes the four calls. Only a signed answer with the call's own nonce counts. */
-export const openCalls = (settings: Settings, runtime: Runtime, { ring, check, chain }: Session) => {
+export const openCalls = (settings: ClientSettings, runtime: Runtime, { ring, check, chain }: Session) => {
   const send = openRequests(settings, runtime);
 
   /** Loads the keys that are newer than those that are known. */

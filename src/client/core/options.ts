@@ -22,7 +22,7 @@ export const DEFAULT_RUNTIME: Runtime = {
   platform: undefined,
 };
 
-export interface Settings {
+export interface ClientSettings {
   baseUrl: string;
   apiKey: string;
   keys: PinnedKeys;
@@ -55,7 +55,7 @@ const fits = (value: unknown, pattern: RegExp) =>
   value === undefined || (typeof value === 'string' && pattern.test(value));
 
 /** Checks the options. Throws a TypeError that says what to pass, and never what was passed. */
-export const readOptions = (options: LicenseOptions): Settings => {
+export const readOptions = (options: LicenseOptions): ClientSettings => {
   const { apiKey, keys, product, appVersion, releaseDate, store, fingerprint, heartbeat = 'auto' } = options;
   const baseUrl = readBaseUrl(options.baseUrl);
   check(apiKey && fits(apiKey, /^[!-~]+$/), 'apiKey must be a string.');

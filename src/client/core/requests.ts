@@ -1,5 +1,5 @@
 import { type JsonObject, parseObject } from './bytes.ts';
-import type { Runtime, Settings } from './options.ts';
+import type { Runtime, ClientSettings } from './options.ts';
 
 const ATTEMPTS = 3;
 const TIMEOUT_MS = 10_000;
@@ -31,7 +31,7 @@ const isRefusal = (status: number) => status >= 400 && status < 500 && status !=
 /** Posts the input or, without one, gets the path. */
 export type Send = (path: string, input: JsonObject | null, signal: AbortSignal) => Promise<Reply>;
 
-export const openRequests = ({ baseUrl, apiKey, fetch, now }: Settings, runtime: Runtime): Send => {
+export const openRequests = ({ baseUrl, apiKey, fetch, now }: ClientSettings, runtime: Runtime): Send => {
   /** Resolves after the time, or once the signal is aborted. */
   const wait = (ms: number, signal: AbortSignal) =>
     new Promise<void>((resolve) => {

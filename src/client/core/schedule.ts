@@ -1,6 +1,6 @@
 import type { CallName } from '../../shared/rules/verdict.ts';
 import type { Result } from './calls.ts';
-import type { Runtime, Settings, Timer } from './options.ts';
+import type { Runtime, ClientSettings, Timer } from './options.ts';
 import type { Session } from './session.ts';
 
 // Decides when to refresh and when to send a heartbeat, by the machine's clock.
@@ -17,7 +17,7 @@ const TICK_MS = 60_000;
 const ASLEEP_MS = 120_000;
 
 export const openSchedule = (
-  { now, hasHeartbeat }: Settings,
+  { now, hasHeartbeat }: ClientSettings,
   runtime: Runtime,
   session: Session,
   jobs: { refresh: () => void; heartbeat: () => void },

@@ -1,6 +1,6 @@
 import type { Claims } from '../../shared/rules/tokens.ts';
 import { openKeyRing } from './key-ring.ts';
-import type { Settings } from './options.ts';
+import type { ClientSettings } from './options.ts';
 import { EMPTY_RECORD, type LicenseRecord, mergeRecords, parseRecord } from './record.ts';
 import { isSame, isSameVerdict, toState, storedVerdict, type KnownVerdict } from './state.ts';
 import { checkTime, checkToken, type Expected, type TokenReason } from './token.ts';
@@ -32,7 +32,7 @@ export interface Answer {
 
 export type Session = ReturnType<typeof openSession>;
 
-export const openSession = ({ store, now, keys, application }: Settings) => {
+export const openSession = ({ store, now, keys, application }: ClientSettings) => {
   const ring = openKeyRing(keys);
   const listeners = new Set<(state: LicenseState) => void>();
   let record = EMPTY_RECORD;

@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { isStaged } from '../../shared/objects/backup.ts';
 import { within } from '../../shared/objects/within.ts';
-import type { Moving, Part, StoredPlace } from './place.ts';
+import type { MovingPlace, Part, StoredPlace } from './place.ts';
 import { gateAt } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Disk } from '../../shared/objects/disk.ts';
@@ -22,7 +22,7 @@ export type MoveReply =
   | { refused: 'moving'; movingTo: Region }
   | { refused: 'too_soon'; retryAfterSeconds: number };
 
-const movingFrom = (place: StoredPlace): Moving => {
+const movingFrom = (place: StoredPlace): MovingPlace => {
   const now = place.now();
   if (now.state !== 'moving') throw new Error('The account is not moving.');
   return now;
@@ -47,7 +47,7 @@ export const openDeparture = (
     await within(ms, receive());
   };
 
-  const advance = (copied: Moving['copied']) => {
+  const advance = (copied: MovingPlace['copied']) => {
     const moving = movingFrom(place);
     const advanced = { ...moving, copied: { ...moving.copied, ...copied }, advancedMs: Date.now() };
     journal.change(() => place.save(advanced));

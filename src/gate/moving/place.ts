@@ -49,7 +49,7 @@ interface Home extends Departing {
 }
 
 /** Answers the account's calls, and copies its rows to the object of the next epoch. */
-export interface Moving extends Departing {
+export interface MovingPlace extends Departing {
   state: 'moving';
   region: Region;
   /** When the gate came here, as far as it has moved before. */
@@ -87,7 +87,7 @@ interface Receiving {
   isEmptied?: boolean;
 }
 
-export type Place = Home | Moving | Moved | Receiving;
+export type Place = Home | MovingPlace | Moved | Receiving;
 
 const PLACE = 'place';
 /** Values that don't move with the others. */

@@ -6,7 +6,7 @@ export type StoredLicenseStatus = (typeof LICENSE_STATUSES)[number];
 
 /** Statuses as the API shows them. */
 export const LICENSE_STATES = ['active', 'expired', 'suspended', 'revoked'] as const;
-export type LicenseState = (typeof LICENSE_STATES)[number];
+export type LicenseStatus = (typeof LICENSE_STATES)[number];
 
 /** Takes the place of an erased customer's email address. */
 export const ERASED_EMAIL = 'erased@customer.invalid';
@@ -17,7 +17,7 @@ export type Metadata = Record<string, string | number | boolean>;
 export const licenseState = (
   license: { status: StoredLicenseStatus; expiresAt: string | null },
   today: string,
-): LicenseState =>
+): LicenseStatus =>
   license.status === 'active' && license.expiresAt !== null && license.expiresAt < today
     ? 'expired'
     : license.status;
@@ -43,13 +43,13 @@ export const nextStatus = (
   return from.includes(status) ? to : null;
 };
 
-const EXPIRY_CHANGES: Record<LicenseState, boolean> = {
+const EXPIRY_CHANGES: Record<LicenseStatus, boolean> = {
   active: true,
   expired: true,
   suspended: true,
   revoked: false,
 };
-export const canChangeExpiry = (state: LicenseState): boolean => EXPIRY_CHANGES[state];
+export const canChangeExpiry = (state: LicenseStatus): boolean => EXPIRY_CHANGES[state];
 
 export const MAX_PRODUCT_LENGTH = 200;
 export const MAX_METADATA_BYTES = 4_096;

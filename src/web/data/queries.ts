@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { InferResponseType } from 'hono/client';
-import type { LicenseState } from '../../shared/rules/licenses.ts';
+import type { LicenseStatus } from '../../shared/rules/licenses.ts';
 import { MAX_ENDPOINTS } from '../../shared/rules/webhooks.ts';
 import { api, call } from './client.ts';
 
@@ -94,7 +94,7 @@ export const LICENSE_LISTS = ['licenses', 'list'] as const;
 
 export interface LicenseFilter {
   q?: string | undefined;
-  status?: LicenseState | undefined;
+  status?: LicenseStatus | undefined;
 }
 
 type LicensePage = InferResponseType<typeof api.v1.licenses.$get>;

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { LicenseState } from '../../shared/rules/licenses.ts';
+import type { LicenseStatus } from '../../shared/rules/licenses.ts';
 import { cx } from './cx.ts';
 
 const TONES = {
@@ -37,13 +37,13 @@ export const StateBadge = ({ tone, children }: { tone: Tone; children: ReactNode
   </Badge>
 );
 
-const LICENSE_TONES: Record<LicenseState, Tone> = {
+const LICENSE_TONES: Record<LicenseStatus, Tone> = {
   active: 'good',
   expired: 'plain',
   suspended: 'pause',
   revoked: 'bad',
 };
 
-export const LicenseBadge = ({ status }: { status: LicenseState }) => (
+export const LicenseBadge = ({ status }: { status: LicenseStatus }) => (
   <StateBadge tone={LICENSE_TONES[status]}>{status}</StateBadge>
 );

@@ -11,7 +11,7 @@ import { RecentEvents } from './recent-events.tsx';
 import { Usage } from './usage.tsx';
 import { Link } from '@tanstack/react-router';
 import { formatCount, plural } from '../../lib/format.ts';
-import { LICENSE_STATES, type LicenseState } from '../../../shared/rules/licenses.ts';
+import { LICENSE_STATES, type LicenseStatus } from '../../../shared/rules/licenses.ts';
 import { cx } from '../../ui/cx.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { Figure } from '../../ui/figure.tsx';
@@ -54,7 +54,7 @@ const DeliveryHealth = ({ webhooks }: { webhooks: Dashboard['webhooks'] | undefi
   </Card>
 );
 
-const FILLS: Record<LicenseState, string> = {
+const FILLS: Record<LicenseStatus, string> = {
   active: 'bg-good',
   expired: 'bg-line-strong',
   suspended: 'bg-pause',

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { FileUp, Plus } from 'lucide-react';
-import { LICENSE_STATES, type LicenseState } from '../../../shared/rules/licenses.ts';
+import { LICENSE_STATES, type LicenseStatus } from '../../../shared/rules/licenses.ts';
 import { type LicenseFilter, dashboardQuery, licensesQuery } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -50,14 +50,14 @@ const StateFilter = ({
   status,
   onChoose,
 }: {
-  status: LicenseState | undefined;
-  onChoose: (status: LicenseState | undefined) => void;
+  status: LicenseStatus | undefined;
+  onChoose: (status: LicenseStatus | undefined) => void;
 }) => {
   const { data, isPending } = useQuery(dashboardQuery);
   const loading = isPending ? ('loading' as const) : undefined;
-  const count = (of: LicenseState | 'total') => data?.licenses[of] ?? loading;
+  const count = (of: LicenseStatus | 'total') => data?.licenses[of] ?? loading;
   return (
-    <Segments<LicenseState | 'all'>
+    <Segments<LicenseStatus | 'all'>
       label="State"
       value={status ?? 'all'}
       choices={[
@@ -88,7 +88,7 @@ export const Licenses = () => {
       resetScroll: false,
     }),
   );
-  const chooseState = (state: LicenseState | undefined) =>
+  const chooseState = (state: LicenseStatus | undefined) =>
     void navigate({ search: (before) => searchOf({ ...before, status: state }), resetScroll: false });
   const showCreate = (isOpen: boolean) =>
     void navigate({

@@ -1,6 +1,6 @@
 import { ScrollText, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { type LicenseState, MIN_SUBSTRING_LENGTH } from '../../../shared/rules/licenses.ts';
+import { type LicenseStatus, MIN_SUBSTRING_LENGTH } from '../../../shared/rules/licenses.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/notice.tsx';
 
@@ -13,7 +13,7 @@ export const NoLicenses = ({
   onShowAll,
 }: {
   q: string;
-  status: LicenseState | undefined;
+  status: LicenseStatus | undefined;
   createButton: ReactNode;
   onClear: () => void;
   onShowAll: () => void;
