@@ -48,6 +48,7 @@ export const openHomeLink = (
   /** When home was told of changed counters for the last time. The last report has all of them. */
   let countersSentMs = 0;
   let trafficSentMs = -Infinity;
+  /** When the next alarm is due: an interval after the last one. A shorter lease brings it forward. */
   let dueMs: number | null = null;
 
   const isOpen = () => facts.state === 'open';
