@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
-import { MAIL_PREVIEW, printMails } from './local-mail.ts';
 import type { DatabaseEntry } from '../src/shared/config/databases.ts';
 import { readConfiguration } from '../src/shared/config/settings.ts';
+import { MAIL_PREVIEW, printMails } from './local-mail.ts';
 
 const SECRETS = '.dev.vars';
 

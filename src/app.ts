@@ -1,28 +1,28 @@
 import { Hono } from 'hono';
-import { credentialRoutes } from './credentials/routes.ts';
-import { activationRoutes, applicationRoutes } from './activations/routes.ts';
 import { accountRoutes } from './accounts/routes.ts';
+import { activationRoutes, applicationRoutes } from './activations/routes.ts';
+import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { billingRoutes, checkoutRoutes } from './billing/routes.ts';
-import { apiKeyRoutes } from './api-keys/routes.ts';
+import { credentialRoutes } from './credentials/routes.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
+import { erasureRoutes } from './erasure/routes.ts';
+import { baseMiddleware } from './http/base-middleware.ts';
 import type { AppEnv } from './http/context.ts';
 import { onError } from './http/errors.ts';
-import { baseMiddleware } from './http/base-middleware.ts';
 import { createNotFoundHandler } from './http/not-found.ts';
 import { createCachingRouter } from './http/router.ts';
-import { operatorRoutes } from './operators/routes.ts';
 import { licenseRoutes } from './licenses/routes.ts';
+import { operatorRoutes } from './operators/routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { regionRoutes } from './regions/routes.ts';
-import { exportRoutes, importRoutes } from './transfer/routes.ts';
-import { erasureRoutes } from './erasure/routes.ts';
-import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
-import { signInRoutes } from './sign-in/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
-import { twoFactorRoutes } from './two-factor/routes.ts';
-import { tokenRoutes } from './tokens/routes.ts';
+import { signInRoutes } from './sign-in/routes.ts';
 import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
+import { tokenRoutes } from './tokens/routes.ts';
+import { exportRoutes, importRoutes } from './transfer/routes.ts';
+import { twoFactorRoutes } from './two-factor/routes.ts';
+import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
 
 const routes = new Hono<AppEnv>({ router: createCachingRouter() })
   .use(baseMiddleware)

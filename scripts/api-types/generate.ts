@@ -3,8 +3,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import openapiTypes, { astToString, type OpenAPI3 } from 'openapi-typescript';
-import { openApiDocument } from '../openapi.ts';
 import { app } from '../../src/app.ts';
+import { openApiDocument } from '../openapi.ts';
 
 interface Response {
   description: string;

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { AccountRow, UserRow } from '../db/schema.ts';
 import type { OpenBranch } from '../gate/rules/traffic.ts';
-import { text } from '../shared/schemas/fields.ts';
 import { branchBody, movingTo, toBranch } from '../regions/schemas.ts';
 import { MAX_ALLOWED_ORIGINS, MAX_NAME_LENGTH } from '../shared/rules/accounts.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
 import { type Region, REGIONS } from '../shared/rules/regions.ts';
+import { text } from '../shared/schemas/fields.ts';
 import type { Profile } from './profile.ts';
 
 const origin = z

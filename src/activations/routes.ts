@@ -7,10 +7,10 @@ import { allowAnyOrigin } from '../http/any-origin.ts';
 import { clientLocation } from '../http/client-location.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
-import { numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
 import type { EndpointDocs } from '../http/openapi.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import type { CallName } from '../shared/rules/verdict.ts';
+import { numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
 import { answer, canSign, requireSigningKeys } from './answer.ts';
 import { callGate } from './call.ts';
 import {

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { text } from '../shared/schemas/fields.ts';
-import { listOf } from '../shared/schemas/lists.ts';
+import type { Machine, SeatChange } from '../gate/rules/seats.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
 import { MAX_OFFLINE_DAYS, MIN_LEASE_SECONDS } from '../shared/rules/terms.ts';
@@ -12,7 +11,8 @@ import {
   VERDICT_CODES,
   VERDICT_STATUSES,
 } from '../shared/rules/verdict.ts';
-import type { Machine, SeatChange } from '../gate/rules/seats.ts';
+import { text } from '../shared/schemas/fields.ts';
+import { listOf } from '../shared/schemas/lists.ts';
 
 /** A schema for each field of a type. */
 type Fields<T, Absent = never> = { [Name in keyof T]-?: z.ZodType<T[Name] | Absent> };

@@ -2,13 +2,13 @@ import type * as z from 'zod';
 import { audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseRow } from '../db/schema.ts';
+import type { FileVerdict } from '../gate/rules/seats.ts';
 import { findLicense } from '../licenses/find.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import type { FileVerdict } from '../gate/rules/seats.ts';
 import { gateOf } from '../shared/objects/address.ts';
-import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { tokenEndMs } from '../shared/rules/tokens.ts';
+import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { requireSigningKeys, sign } from './answer.ts';
 import { type offlineTokenInput, toActivation, toSeatChangeBody } from './schemas.ts';
 

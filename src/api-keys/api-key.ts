@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
-import type { ParsedKey } from '../shared/rules/api-keys.ts';
 import type { ApiKeySecrets } from '../shared/config/parse.ts';
 import { equalInConstantTime, sha256 } from '../shared/crypto/hash.ts';
-import { ID_BODY_LENGTH } from '../shared/text/ids.ts';
 import { randomBase62, toBase62 } from '../shared/crypto/random.ts';
 import { createLru } from '../shared/memory/lru.ts';
+import type { ParsedKey } from '../shared/rules/api-keys.ts';
+import { ID_BODY_LENGTH } from '../shared/text/ids.ts';
 
 // An API key is lk_live_ + key id + account id + secret + tag, all letters and digits. The account id tells which gate
 // to call. The tag is an HMAC of the rest, so a forged or mistyped key can be refused without any lookup.

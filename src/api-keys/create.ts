@@ -1,11 +1,11 @@
 import type * as z from 'zod';
-import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { settingsOf } from '../shared/config/settings.ts';
-import { newId } from '../shared/text/ids.ts';
 import { seal } from '../shared/crypto/sealing.ts';
+import { newId } from '../shared/text/ids.ts';
 import { maskApiKey, mintApiKey } from './api-key.ts';
 import { pruneDeletedKeys } from './prune.ts';
 import type { createApiKeyInput } from './schemas.ts';

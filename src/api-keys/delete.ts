@@ -1,8 +1,8 @@
 import { and, eq, exists, isNull } from 'drizzle-orm';
-import { apiKeys } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
 import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { apiKeys } from '../db/schema.ts';
+import { commit } from '../gate/worker/feed.ts';
 import { findApiKey } from './find.ts';
 import { pruneDeletedKeys } from './prune.ts';
 

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
-import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 
 export const findApiKey = async ({ db, accountId }: Ctx, id: string): Promise<ApiKeyRow> => {

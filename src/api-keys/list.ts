@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, lt } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
 import { apiKeys } from '../db/schema.ts';
 import { gateOf } from '../shared/objects/address.ts';
-import type { Ctx } from '../db/ctx.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { toApiKey } from './schemas.ts';
 

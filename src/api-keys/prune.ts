@@ -1,6 +1,6 @@
 import { and, eq, lte, notInArray, sql } from 'drizzle-orm';
-import { apiKeys, feed } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { apiKeys, feed } from '../db/schema.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 
 const KEPT_MS = 90 * DAY_MS;

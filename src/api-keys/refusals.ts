@@ -1,6 +1,6 @@
+import type { Refusal } from '../gate/rules/calls.ts';
 import { createRefusalMemory } from '../shared/memory/refusal-memory.ts';
 import type { PresentedKey } from '../shared/rules/api-keys.ts';
-import type { Refusal } from '../gate/rules/calls.ts';
 
 // API keys that this isolate refuses again without calling their gate. This is safe because only refusals that no change
 // can undo earlier have `holdsMs`, see `openAdmission`.

@@ -1,8 +1,8 @@
-import { gateOf } from '../shared/objects/address.ts';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { unseal } from '../shared/crypto/sealing.ts';
+import { gateOf } from '../shared/objects/address.ts';
 import { findApiKey } from './find.ts';
 
 export const revealApiKey = async (ctx: Ctx, id: string) => {

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { pageQuery } from '../shared/schemas/lists.ts';
-import { endpoint } from '../auth/endpoint.ts';
 import { createApiKey } from './create.ts';
 import { deleteApiKey } from './delete.ts';
 import { listApiKeys } from './list.ts';

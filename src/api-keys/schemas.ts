@@ -6,10 +6,10 @@ import {
   MAX_KEY_NAME_LENGTH,
   MAX_OVERLAP_HOURS,
 } from '../shared/rules/api-keys.ts';
+import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
+import { canonicalBlock, MAX_ALLOWED_IPS } from '../shared/rules/ip-addresses.ts';
 import { text } from '../shared/schemas/fields.ts';
 import { listOf } from '../shared/schemas/lists.ts';
-import { canonicalBlock, MAX_ALLOWED_IPS } from '../shared/rules/ip-addresses.ts';
-import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 
 /** With an offset, a time in 9999 can be in the year 10000 in UTC, which ISO 8601 can't write with four digits. */
 const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);

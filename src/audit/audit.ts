@@ -4,8 +4,8 @@ import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
-import { newId } from '../shared/text/ids.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
+import { newId } from '../shared/text/ids.ts';
 
 // All but the last function return a statement for the batch that makes the change, so that a change and its entry are committed
 // together or not at all.

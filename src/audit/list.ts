@@ -3,8 +3,8 @@ import type * as z from 'zod';
 import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
-import { firstIdAt } from '../shared/text/ids.ts';
 import { toPage } from '../shared/schemas/lists.ts';
+import { firstIdAt } from '../shared/text/ids.ts';
 import { type auditLogQuery, toAuditEntry } from './schemas.ts';
 
 /** The most entries that a page with an action looks through. If they don't fill the page, its cursor continues after them. */

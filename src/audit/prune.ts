@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { scheduledPositions } from '../db/schema.ts';
-import { firstIdAt } from '../shared/text/ids.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
+import { firstIdAt } from '../shared/text/ids.ts';
 
 const KEEP_MS = 366 * DAY_MS;
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { AuditRow } from '../db/schema.ts';
-import { listOf, pageQuery } from '../shared/schemas/lists.ts';
-import { idTimeMs } from '../shared/text/ids.ts';
 import { ACTOR_KINDS, AUDIT_ACTIONS } from '../shared/rules/audit.ts';
 import { DAY_MS, isoTime } from '../shared/rules/dates.ts';
+import { listOf, pageQuery } from '../shared/schemas/lists.ts';
+import { idTimeMs } from '../shared/text/ids.ts';
 
 const action = z.enum(AUDIT_ACTIONS);
 

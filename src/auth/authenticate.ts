@@ -1,22 +1,22 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { RateState } from '../shared/rules/rate.ts';
-import { clientAddress } from '../http/client-ip.ts';
-import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
-import { AppError } from '../shared/app-error.ts';
-import { settingsOf } from '../shared/config/settings.ts';
-import { askGate, gateOf, rememberEpoch } from '../shared/objects/address.ts';
-import type { PresentedKey, KeyScope } from '../shared/rules/api-keys.ts';
 import { parseApiKey } from '../api-keys/api-key.ts';
 import { recallKeyRefusal, rememberKeyRefusal } from '../api-keys/refusals.ts';
+import { clientAddress } from '../http/client-ip.ts';
+import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import {
   recallSessionRefusal,
   rememberEndedSession,
   rememberSessionRefusal,
   type SessionRefusal,
 } from '../sessions/refusals.ts';
-import { readSessionToken } from './session-cookie.ts';
 import { findSession, hashToken, isSeenDue, noteSeen } from '../sessions/sessions.ts';
+import { AppError } from '../shared/app-error.ts';
+import { settingsOf } from '../shared/config/settings.ts';
+import { askGate, gateOf, rememberEpoch } from '../shared/objects/address.ts';
+import type { PresentedKey, KeyScope } from '../shared/rules/api-keys.ts';
+import type { RateState } from '../shared/rules/rate.ts';
+import { readSessionToken } from './session-cookie.ts';
 
 export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
   const policy = rate.policy ?? 'key';

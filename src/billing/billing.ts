@@ -1,7 +1,7 @@
 import { and, desc, eq } from 'drizzle-orm';
 import { getAccount } from '../db/account.ts';
-import { isLive, payments, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { isLive, payments, type SubscriptionRow, subscriptions } from '../db/schema.ts';
 import { checkReturning } from './check.ts';
 
 const RECENT_PAYMENTS = 50;

@@ -1,11 +1,11 @@
 import { and, eq, exists } from 'drizzle-orm';
-import { getAccount } from '../db/account.ts';
 import { auditIf } from '../audit/audit.ts';
+import { getAccount } from '../db/account.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { isLive, type SubscriptionRow, subscriptions, accounts } from '../db/schema.ts';
 import { eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
-import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/text/events.ts';

@@ -8,8 +8,8 @@ import {
   type SubscriptionRow,
   subscriptions,
 } from '../db/schema.ts';
-import { logError } from '../shared/text/log.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
+import { logError } from '../shared/text/log.ts';
 import { applyState } from './apply.ts';
 import { expireAgain } from './expire.ts';
 import type { ProviderName, Subject } from './provider.ts';

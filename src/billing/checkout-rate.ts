@@ -1,6 +1,6 @@
-import { decideRate } from '../shared/rules/rate.ts';
 import { AppError } from '../shared/app-error.ts';
 import { createLru } from '../shared/memory/lru.ts';
+import { decideRate } from '../shared/rules/rate.ts';
 
 /** With bursts of two seconds' worth. */
 const CALLS_PER_SECOND = 20;

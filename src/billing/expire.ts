@@ -1,8 +1,8 @@
 import { and, eq } from 'drizzle-orm';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { isPending, type PaymentRow, payments } from '../db/schema.ts';
-import { logError } from '../shared/text/log.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { logError } from '../shared/text/log.ts';
 import { applyState } from './apply.ts';
 import type { Provider } from './provider.ts';
 import { findProvider } from './providers.ts';

@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { getAccount } from '../db/account.ts';
 import { audit } from '../audit/audit.ts';
-import { payments } from '../db/schema.ts';
+import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { payments } from '../db/schema.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { newId } from '../shared/text/ids.ts';
 import { CURRENCY, PLANS } from '../shared/rules/plans.ts';
+import { newId } from '../shared/text/ids.ts';
 import { findLiveSubscription } from './billing.ts';
 import { expireReplaced, replacePending } from './expire.ts';
 import { getCheckoutProvider } from './providers.ts';

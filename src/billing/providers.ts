@@ -1,6 +1,6 @@
 import { AppError } from '../shared/app-error.ts';
-import type { Provider, ProviderName } from './provider.ts';
 import { settingsOf } from '../shared/config/settings.ts';
+import type { Provider, ProviderName } from './provider.ts';
 import { sandbox } from './sandbox.ts';
 import type { StripeAccess } from './stripe.ts';
 

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
 import type { PaymentRow } from '../db/schema.ts';
-import { equalInConstantTime } from '../shared/crypto/hash.ts';
 import { settingsOf } from '../shared/config/settings.ts';
-import { newId } from '../shared/text/ids.ts';
+import { equalInConstantTime } from '../shared/crypto/hash.ts';
 import { addMonths } from '../shared/rules/dates.ts';
+import { newId } from '../shared/text/ids.ts';
 import { type Fact, plannedEnd, type Provider } from './provider.ts';
 
 // Simulates a payment provider without moving money. Its checkout is a page of this Worker.

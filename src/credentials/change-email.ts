@@ -1,16 +1,16 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
-import { consumeAttempts, mailLimits } from '../users/throttle.ts';
-import { idIfSamePassword } from '../users/user.ts';
-import { deleteExpiredTokens, deleteTokens, newUserToken } from '../users/user-tokens.ts';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../users/client.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
 import { confirmEmail, emailChangeRequested, tokenUrl } from '../mail/templates.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
+import type { Client } from '../users/client.ts';
+import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
+import { consumeAttempts, mailLimits } from '../users/throttle.ts';
+import { deleteExpiredTokens, deleteTokens, newUserToken } from '../users/user-tokens.ts';
+import { idIfSamePassword } from '../users/user.ts';
 import type { changeEmailInput } from './schemas.ts';
 
 /** Starts a change of the caller's email address. Returns the emails to send after the response. */

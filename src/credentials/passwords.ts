@@ -1,10 +1,20 @@
 import { eq, sql } from 'drizzle-orm';
 import type * as z from 'zod';
+import { auditFirst } from '../audit/audit.ts';
+import type { PublicCtx, UserCtx } from '../db/ctx.ts';
+import { violatesNotNull } from '../db/errors.ts';
+import { users, userTokens } from '../db/schema.ts';
+import { hasMail, sendMail } from '../mail/send.ts';
+import { passwordChanged, resetPassword as resetPasswordMail, tokenUrl } from '../mail/templates.ts';
+import { endOtherSessions } from '../sessions/sessions.ts';
+import { AppError } from '../shared/app-error.ts';
+import { logError } from '../shared/text/log.ts';
+import { startChallenge } from '../sign-in/challenge.ts';
+import { signIn } from '../sign-in/sign-in.ts';
+import type { Client } from '../users/client.ts';
 import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
 import { hashPassword } from '../users/passwords.ts';
-import { signIn } from '../sign-in/sign-in.ts';
 import { consumeAttempts, forgotPasswordLimits, resetPasswordLimits } from '../users/throttle.ts';
-import { getUser, isSamePassword, setPassword } from '../users/user.ts';
 import {
   deleteExpiredTokens,
   deleteTokens,
@@ -13,17 +23,7 @@ import {
   isUnused,
   newUserToken,
 } from '../users/user-tokens.ts';
-import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../users/client.ts';
-import { endOtherSessions } from '../sessions/sessions.ts';
-import type { PublicCtx, UserCtx } from '../db/ctx.ts';
-import { violatesNotNull } from '../db/errors.ts';
-import { users, userTokens } from '../db/schema.ts';
-import { hasMail, sendMail } from '../mail/send.ts';
-import { passwordChanged, resetPassword as resetPasswordMail, tokenUrl } from '../mail/templates.ts';
-import { AppError } from '../shared/app-error.ts';
-import { startChallenge } from '../sign-in/challenge.ts';
-import { logError } from '../shared/text/log.ts';
+import { getUser, isSamePassword, setPassword } from '../users/user.ts';
 import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
 
 /** Changes the caller's password and ends every other session. Returns an email to send after the response. */

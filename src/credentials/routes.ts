@@ -1,6 +1,4 @@
 import { Hono } from 'hono';
-import { signedInBody, toSignedIn } from '../sign-in/schemas.ts';
-import { confirmEmail, findUnverified, sendVerification } from './verify-email.ts';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { setSignInCookies } from '../auth/session-cookie.ts';
@@ -8,6 +6,7 @@ import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
 import { twoFactorRequired } from '../sign-in/challenge.ts';
+import { signedInBody, toSignedIn } from '../sign-in/schemas.ts';
 import { changeEmail } from './change-email.ts';
 import { changePassword, resetPassword, sendReset } from './passwords.ts';
 import {
@@ -20,6 +19,7 @@ import {
   resetPasswordInput,
   verifyEmailInput,
 } from './schemas.ts';
+import { confirmEmail, findUnverified, sendVerification } from './verify-email.ts';
 
 const ACCEPTED = { accepted: true } as const;
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { currentPassword, newPassword } from '../users/schemas.ts';
 import { email } from '../shared/schemas/fields.ts';
+import { currentPassword, newPassword } from '../users/schemas.ts';
 
 const token = z.string().max(256).meta({ description: 'The token of the link in the email.' });
 

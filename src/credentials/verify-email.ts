@@ -9,7 +9,6 @@ import { emailChanged, tokenUrl, verifyEmail } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
 import { mailLimits, consumeAttempts } from '../users/throttle.ts';
-import { copyEmail, getUser } from '../users/user.ts';
 import {
   deleteExpiredTokens,
   deleteTokens,
@@ -17,6 +16,7 @@ import {
   isUnused,
   newUserToken,
 } from '../users/user-tokens.ts';
+import { copyEmail, getUser } from '../users/user.ts';
 
 /** Sends the email by which a user proves that the account's email address is theirs. */
 export const sendVerification = async (

@@ -1,16 +1,16 @@
 import { and, asc, count, eq, isNull, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { toAccountDetails } from '../accounts/schemas.ts';
 import { getProfile } from '../accounts/profile.ts';
+import { toAccountDetails } from '../accounts/schemas.ts';
 import type { AccountDatabase } from '../db/client.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { apiKeys, licenseCounts, products } from '../db/schema.ts';
 import { USAGE_DAYS, type DayUsage, type ProductUsage } from '../gate/rules/usage.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
-import { LICENSE_STATES, licenseState, type LicenseStatus } from '../shared/rules/licenses.ts';
-import type { Ctx } from '../db/ctx.ts';
 import { addDays, isoDate, isoTime } from '../shared/rules/dates.ts';
+import { LICENSE_STATES, licenseState, type LicenseStatus } from '../shared/rules/licenses.ts';
 import { type dashboardBody, toRecentEvent } from './schemas.ts';
 
 const MAX_PRODUCTS_SHOWN = 10;

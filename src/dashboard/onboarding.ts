@@ -1,7 +1,7 @@
-import type * as z from 'zod';
 import { and, desc, eq, isNull } from 'drizzle-orm';
-import { apiKeys, licenses } from '../db/schema.ts';
+import type * as z from 'zod';
 import type { Ctx } from '../db/ctx.ts';
+import { apiKeys, licenses } from '../db/schema.ts';
 import { EVENT_NAMES } from '../shared/rules/events.ts';
 import { getProgress } from './progress.ts';
 import type { onboardingBody } from './schemas.ts';

@@ -1,11 +1,11 @@
 import { and, asc, eq } from 'drizzle-orm';
 import type * as z from 'zod';
+import type { Ctx } from '../db/ctx.ts';
 import { payments } from '../db/schema.ts';
 import { accounts, apiKeys, licenses } from '../db/schema.ts';
 import { gateOf } from '../shared/objects/address.ts';
-import type { Ctx } from '../db/ctx.ts';
-import { isoDate, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { outboxOf } from '../shared/objects/address.ts';
+import { isoDate, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { type progressBody, type StepId, STEPS } from './schemas.ts';
 
 /** Returns when each step was completed, derived from the data itself rather than from flags. */

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
-import type { AppEnv } from '../http/context.ts';
 import { endpoint } from '../auth/endpoint.ts';
+import type { AppEnv } from '../http/context.ts';
 import { getDashboard } from './dashboard.ts';
 import { getOnboarding } from './onboarding.ts';
 import { getProgress } from './progress.ts';

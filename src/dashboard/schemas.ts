@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { accountDetailsBody } from '../accounts/schemas.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../shared/rules/events.ts';
-import { type WebhookEvent } from '../shared/text/events.ts';
 import type { LicenseStatus } from '../shared/rules/licenses.ts';
+import { type WebhookEvent } from '../shared/text/events.ts';
 
 const count = z.int().min(0);
 

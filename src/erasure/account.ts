@@ -1,4 +1,5 @@
 import { and, eq, lte, notExists, sql } from 'drizzle-orm';
+import { restoreAccount } from '../accounts/account.ts';
 import { findLiveSubscription } from '../billing/billing.ts';
 import { cancelSubscription } from '../billing/cancel-subscription.ts';
 import { firstDatabase } from '../db/client.ts';
@@ -6,11 +7,10 @@ import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { accounts, sessions, users } from '../db/schema.ts';
 import { sendMail } from '../mail/send.ts';
 import { accountErased } from '../mail/templates.ts';
-import { logError, logLine } from '../shared/text/log.ts';
 import { branchOf, FIRST_EPOCH, gateAt, outboxOf } from '../shared/objects/address.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { REGIONS } from '../shared/rules/regions.ts';
-import { restoreAccount } from '../accounts/account.ts';
+import { logError, logLine } from '../shared/text/log.ts';
 import { deleteRows } from './rows.ts';
 
 // Erases accounts whose time to undo it has passed. Each step can be repeated, and the account's own row goes last, so a

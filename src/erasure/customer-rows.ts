@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
-import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { erasures, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import type { Change } from '../gate/feed/write.ts';

@@ -4,9 +4,9 @@ import { jsonChunks } from '../db/json-rows.ts';
 import { type ErasureRow, erasures } from '../db/schema.ts';
 import { commitUnannounced } from '../gate/feed/write.ts';
 import { AppError } from '../shared/app-error.ts';
-import { logError } from '../shared/text/log.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
+import { logError } from '../shared/text/log.ts';
 import { eraseCustomerRows } from './customer-rows.ts';
 
 // Erases what the table `erasures` lists: first from D1, then along the way of the events, from the gate and its branches

@@ -3,11 +3,11 @@ import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures, licenseChanges, licenses } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
-import { finishErasures } from './finish.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { findLicense } from '../licenses/find.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
-import { findLicense } from '../licenses/find.ts';
+import { finishErasures } from './finish.ts';
 
 /**
  * Deletes a license with its history, and, through the feed, with its seats. Its events are deleted next. If that fails, the

@@ -1,9 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { confirmPassword } from '../users/confirm-password.ts';
 import { audit } from '../audit/audit.ts';
-import type { Client } from '../users/client.ts';
-import { endOtherSessions } from '../sessions/sessions.ts';
 import { findLiveSubscription } from '../billing/billing.ts';
 import { cancelSubscription } from '../billing/cancel-subscription.ts';
 import { expirePending } from '../billing/expire.ts';
@@ -11,8 +8,11 @@ import type { UserCtx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { erasureRequested } from '../mail/templates.ts';
+import { endOtherSessions } from '../sessions/sessions.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
+import type { Client } from '../users/client.ts';
+import { confirmPassword } from '../users/confirm-password.ts';
 import type { eraseAccountInput } from './schemas.ts';
 
 /** Time in which signing in keeps the account. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { currentPassword } from '../users/schemas.ts';
-import { email } from '../shared/schemas/fields.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import { email } from '../shared/schemas/fields.ts';
+import { currentPassword } from '../users/schemas.ts';
 
 export const eraseAccountInput = z
   .strictObject({

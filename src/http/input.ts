@@ -2,8 +2,8 @@ import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
 import type * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
-import type { AppEnv } from './context.ts';
 import { toDetails } from '../shared/schemas/issues.ts';
+import type { AppEnv } from './context.ts';
 import { documented } from './openapi.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;

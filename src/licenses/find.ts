@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
-import { licenses, type LicenseRow } from '../db/schema.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { licenses, type LicenseRow } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 
 export const findLicense = async (

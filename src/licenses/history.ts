@@ -1,13 +1,13 @@
 import { and, desc, eq, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
+import type { Ctx } from '../db/ctx.ts';
 import { licenseChanges, type LicenseRow, licenses } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
-import { MAX_HISTORY_CHANGES, type StoredLicenseStatus } from '../shared/rules/licenses.ts';
-import type { Ctx } from '../db/ctx.ts';
-import type { PageInput } from '../shared/schemas/lists.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { type ChangeableField, type ColumnOf, columnOf } from '../shared/rules/license-fields.ts';
+import { MAX_HISTORY_CHANGES, type StoredLicenseStatus } from '../shared/rules/licenses.ts';
+import type { PageInput } from '../shared/schemas/lists.ts';
 import { HISTORY_FIELDS, type historyBody, type historyEntryBody } from './schemas.ts';
 
 type Entry = z.infer<typeof historyEntryBody>;

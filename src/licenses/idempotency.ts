@@ -1,9 +1,9 @@
 import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm';
-import { idempotencyKeys } from '../db/schema.ts';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
+import { idempotencyKeys } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
-import { DAY_MS } from '../shared/rules/dates.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
 
 export interface Idempotency {
   key: string;

@@ -1,11 +1,11 @@
 import { and, desc, eq, getTableColumns, isNotNull, lt, lte, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { licenses } from '../db/schema.ts';
-import type { LicenseStatus } from '../shared/rules/licenses.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { toPage } from '../shared/schemas/lists.ts';
+import { licenses } from '../db/schema.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
 import { normalizeTypedKey } from '../shared/rules/license-key.ts';
+import type { LicenseStatus } from '../shared/rules/licenses.ts';
+import { toPage } from '../shared/schemas/lists.ts';
 import { type listLicensesQuery, toLicense } from './schemas.ts';
 import { searchLicenses } from './search.ts';
 import { hasState, newestInState } from './states.ts';

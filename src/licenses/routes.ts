@@ -1,14 +1,14 @@
 import { Hono } from 'hono';
+import { endpoint } from '../auth/endpoint.ts';
+import { eraseLicense } from '../erasure/license.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, headers, query } from '../http/input.ts';
-import { endpoint } from '../auth/endpoint.ts';
+import type { Transition } from '../shared/rules/licenses.ts';
 import { patchLicense, renewLicense, rotateKey, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
-import { eraseLicense } from '../erasure/license.ts';
 import { findLicense } from './find.ts';
 import { listHistory } from './history.ts';
 import { toIdempotency } from './idempotency.ts';
-import type { Transition } from '../shared/rules/licenses.ts';
 import { listLicenses } from './list.ts';
 import {
   createLicenseInput,

@@ -1,9 +1,6 @@
 import * as z from 'zod';
-import { licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
-import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import type { LicenseValues } from '../db/schema.ts';
-import { email, text } from '../shared/schemas/fields.ts';
-import { listOf, numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
+import { licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
 import { isoDate, isoTime } from '../shared/rules/dates.ts';
 import {
   byColumn,
@@ -27,6 +24,9 @@ import {
   MIN_LICENSE_KEY_LENGTH,
 } from '../shared/rules/licenses.ts';
 import { type LicenseTerms, mergeTerms } from '../shared/rules/terms.ts';
+import { email, text } from '../shared/schemas/fields.ts';
+import { listOf, numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
+import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 
 export const TODAY_OR_LATER = 'must be today or later';
 export const isTodayOrLater = (date: string, nowMs: number) => date >= isoDate(nowMs);

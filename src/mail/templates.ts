@@ -1,5 +1,5 @@
-import { describeUserAgent } from '../shared/rules/user-agent.ts';
 import { isoTime } from '../shared/rules/dates.ts';
+import { describeUserAgent } from '../shared/rules/user-agent.ts';
 import { renderMail } from './render.ts';
 
 // The emails of the service. Their links have the token in the fragment, which browsers don't send, so no log has it.

@@ -5,8 +5,8 @@ import type { Ctx } from '../db/ctx.ts';
 import { type AccountRow, accounts, licenseTotals } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
-import type { PageInput } from '../shared/schemas/lists.ts';
 import type { PlanName } from '../shared/rules/plans.ts';
+import type { PageInput } from '../shared/schemas/lists.ts';
 
 export interface FoundAccount {
   account: AccountRow;

@@ -4,9 +4,9 @@ import { secretIdFor, secretIdOf } from '../api-keys/api-key.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { apiKeys } from '../db/schema.ts';
 import type { Settings } from '../shared/config/settings.ts';
-import { isReadable, isSealedOtherwise } from './sealed-with.ts';
-import { logError } from '../shared/text/log.ts';
 import { seal, sealingKeyOf, unseal } from '../shared/crypto/sealing.ts';
+import { logError } from '../shared/text/log.ts';
+import { isReadable, isSealedOtherwise } from './sealed-with.ts';
 
 /** Every key is a statement of one batch, and a request may make 1,000 queries. */
 const KEYS_PER_CALL = 400;

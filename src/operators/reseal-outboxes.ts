@@ -1,10 +1,10 @@
 import { and, asc, count, eq, gt, lt } from 'drizzle-orm';
 import { accountDatabases, firstDatabase } from '../db/client.ts';
 import { accounts, scheduledPositions } from '../db/schema.ts';
+import { seal, sealingKeyOf, type SealingRing, unseal } from '../shared/crypto/sealing.ts';
+import { outboxOf } from '../shared/objects/address.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
-import { outboxOf } from '../shared/objects/address.ts';
-import { seal, sealingKeyOf, type SealingRing, unseal } from '../shared/crypto/sealing.ts';
 
 // Nothing but the outboxes themselves knows which of them have webhook secrets, so a run visits the outbox of every account
 // that was created before it began. Later secrets are sealed with the current key anyway.

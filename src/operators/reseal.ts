@@ -1,12 +1,12 @@
+import { and, count, eq, isNotNull } from 'drizzle-orm';
 import { accountDatabases, firstDatabase } from '../db/client.ts';
+import { users } from '../db/schema.ts';
 import { settingsOf } from '../shared/config/settings.ts';
+import { type SealingRing, seal, unseal } from '../shared/crypto/sealing.ts';
+import { logError } from '../shared/text/log.ts';
+import { ownerOf } from '../two-factor/code.ts';
 import { countKeys, resealKeys } from './reseal-keys.ts';
 import { resealOutboxes } from './reseal-outboxes.ts';
-import { and, count, eq, isNotNull } from 'drizzle-orm';
-import { users } from '../db/schema.ts';
-import { logError } from '../shared/text/log.ts';
-import { type SealingRing, seal, unseal } from '../shared/crypto/sealing.ts';
-import { ownerOf } from '../two-factor/code.ts';
 import { isReadable, isSealedOtherwise } from './sealed-with.ts';
 
 const USERS_PER_CALL = 200;

@@ -3,17 +3,17 @@ import { type Context, Hono } from 'hono';
 import { audited, auditFirst } from '../audit/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
-import { readRequestCounts } from '../http/request-counts.ts';
 import { body, query } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
+import { readRequestCounts } from '../http/request-counts.ts';
 import { AppError } from '../shared/app-error.ts';
 import { type AuditAction, type AuditDetails, OPERATOR } from '../shared/rules/audit.ts';
 import { checkOperatorToken } from './access.ts';
 import { getAccount, grantPlan, searchAccounts, setSuspended } from './accounts.ts';
-import { renderMetrics } from './metrics.ts';
 import { readBackup } from './backup.ts';
-import { restoreBackup } from './restore.ts';
+import { renderMetrics } from './metrics.ts';
 import { reseal } from './reseal.ts';
+import { restoreBackup } from './restore.ts';
 import {
   accountParam,
   accountsQuery,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { idPattern } from '../shared/text/ids.ts';
-import { pageQuery, toPage } from '../shared/schemas/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
+import { pageQuery, toPage } from '../shared/schemas/lists.ts';
+import { idPattern } from '../shared/text/ids.ts';
 import type { FoundAccount } from './accounts.ts';
 
 const MAX_QUERY_LENGTH = 254;

@@ -5,8 +5,8 @@ import type { Ctx } from '../db/ctx.ts';
 import { licenses, type ProductRow, products } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { MAX_PRODUCTS, type ProductTerms } from '../shared/rules/terms.ts';
+import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { type putProductInput, toProduct } from './schemas.ts';
 
 const isProduct = ({ accountId }: Ctx, code: string) =>

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
-import { pageAfter } from '../shared/schemas/lists.ts';
 import { invalidField } from '../shared/app-error.ts';
+import { pageAfter } from '../shared/schemas/lists.ts';
 import { deleteProduct, findProduct, listProducts, putProduct } from './products.ts';
 import {
   deletedProductBody,

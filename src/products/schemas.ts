@@ -1,7 +1,5 @@
 import * as z from 'zod';
 import type { ProductRow } from '../db/schema.ts';
-import { text } from '../shared/schemas/fields.ts';
-import { listOf } from '../shared/schemas/lists.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { MAX_DURATION_DAYS } from '../shared/rules/licenses.ts';
 import {
@@ -16,6 +14,8 @@ import {
   NO_LIMIT,
   PRODUCT_CODE_PATTERN,
 } from '../shared/rules/terms.ts';
+import { text } from '../shared/schemas/fields.ts';
+import { listOf } from '../shared/schemas/lists.ts';
 
 const maxActivations = z.int().min(1).max(MAX_SEATS);
 const leaseSeconds = z.int().min(MIN_LEASE_SECONDS).max(MAX_LEASE_SECONDS);

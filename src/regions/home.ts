@@ -1,5 +1,5 @@
-import { getAccount } from '../db/account.ts';
 import { audited } from '../audit/audit.ts';
+import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import type { OpenBranch } from '../gate/rules/traffic.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { REGIONS } from '../shared/rules/regions.ts';
-import type { OpenBranch } from '../gate/rules/traffic.ts';
 
 const region = z.enum(REGIONS);
 

@@ -1,5 +1,5 @@
-import { createRefusalMemory } from '../shared/memory/refusal-memory.ts';
 import type { Refusal } from '../gate/rules/calls.ts';
+import { createRefusalMemory } from '../shared/memory/refusal-memory.ts';
 
 // Sessions that this isolate refuses again without a D1 query, as it does API keys.
 

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
-import { listSessions, endOthers, endSessionById } from './sessions.ts';
 import { type AppEnv, userCtx } from '../http/context.ts';
 import { endedSessionBody, endedSessionsBody, sessionsBody, toSession } from './schemas.ts';
+import { listSessions, endOthers, endSessionById } from './sessions.ts';
 
 export const sessionRoutes = new Hono<AppEnv>()
   .get(

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { listSessions } from './sessions.ts';
 import { isoTime } from '../shared/rules/dates.ts';
+import type { listSessions } from './sessions.ts';
 
 export const sessionBody = z
   .object({

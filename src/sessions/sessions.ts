@@ -1,11 +1,11 @@
 import { and, desc, eq, gt, inArray, lt, ne, type SQL } from 'drizzle-orm';
-import { sessions } from '../db/schema.ts';
 import { auditFirst } from '../audit/audit.ts';
 import type { PublicCtx, UserCtx } from '../db/ctx.ts';
+import { sessions } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
-import { newId } from '../shared/text/ids.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { newId } from '../shared/text/ids.ts';
 import { isMinted, mintToken } from '../users/tagged-tokens.ts';
 
 const SESSION_MS = 30 * DAY_MS;

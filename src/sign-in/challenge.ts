@@ -1,15 +1,15 @@
 import { and, eq, gt, lt, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { type SignedIn, signIn } from './sign-in.ts';
-import { getUser, idIfSamePassword } from '../users/user.ts';
-import { deleteExpiredTokens, findUserToken, isUnused, newUserToken } from '../users/user-tokens.ts';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../users/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { type UserRow, userTokens } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { changeUserIf, withCode } from '../two-factor/code.ts';
+import type { Client } from '../users/client.ts';
+import { deleteExpiredTokens, findUserToken, isUnused, newUserToken } from '../users/user-tokens.ts';
+import { getUser, idIfSamePassword } from '../users/user.ts';
+import { type SignedIn, signIn } from './sign-in.ts';
 
 const MAX_TRIES = 5;
 

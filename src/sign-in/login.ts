@@ -1,14 +1,10 @@
 import { and, eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import type { Client } from '../users/client.ts';
-import { type UserRow, users } from '../db/schema.ts';
 import type { PublicCtx } from '../db/ctx.ts';
+import { type UserRow, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
+import type { Client } from '../users/client.ts';
 import { checkPassword, hashPassword, UNKNOWN_ACCOUNT_HASH } from '../users/passwords.ts';
-import type { loginInput } from './schemas.ts';
-import { signIn } from './sign-in.ts';
-import { startChallenge } from './challenge.ts';
-import { isSamePassword } from '../users/user.ts';
 import {
   consumeAttempts,
   loginLimits,
@@ -16,6 +12,10 @@ import {
   settleAttempt,
   settlements,
 } from '../users/throttle.ts';
+import { isSamePassword } from '../users/user.ts';
+import { startChallenge } from './challenge.ts';
+import type { loginInput } from './schemas.ts';
+import { signIn } from './sign-in.ts';
 
 type Login = z.infer<typeof loginInput>;
 

@@ -1,22 +1,22 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../users/client.ts';
 import { databaseOf } from '../db/client.ts';
+import type { PublicCtx } from '../db/ctx.ts';
 import { isRejected, violatesUnique } from '../db/errors.ts';
 import { type AccountRow, accounts, sessions, users } from '../db/schema.ts';
-import type { PublicCtx } from '../db/ctx.ts';
-import { AppError } from '../shared/app-error.ts';
 import { regionOf } from '../gate/worker/region-of.ts';
-import { newId } from '../shared/text/ids.ts';
-import { logError } from '../shared/text/log.ts';
+import { deleteExpiredSessions, newSession } from '../sessions/sessions.ts';
+import { AppError } from '../shared/app-error.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import type { Location, Region } from '../shared/rules/regions.ts';
-import { browserTokenOf, rememberBrowser } from './known-browsers.ts';
+import { newId } from '../shared/text/ids.ts';
+import { logError } from '../shared/text/log.ts';
+import type { Client } from '../users/client.ts';
 import { hashPassword } from '../users/passwords.ts';
-import type { registerInput } from './schemas.ts';
-import { deleteExpiredSessions, newSession } from '../sessions/sessions.ts';
 import { consumeAttempts, deleteExpiredThrottles, registerLimits } from '../users/throttle.ts';
+import { browserTokenOf, rememberBrowser } from './known-browsers.ts';
+import type { registerInput } from './schemas.ts';
 
 interface NewAccount {
   email: string;

@@ -1,6 +1,13 @@
 import type { BatchItem } from 'drizzle-orm/batch';
+import { restoreAccount } from '../accounts/account.ts';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../users/client.ts';
+import { getAccount } from '../db/account.ts';
+import { databaseOf } from '../db/client.ts';
+import type { PublicCtx } from '../db/ctx.ts';
+import { violatesNotNull } from '../db/errors.ts';
+import { type AccountRow, sessions, type UserRow } from '../db/schema.ts';
+import type { Mail } from '../mail/send.ts';
+import { newSignIn } from '../mail/templates.ts';
 import {
   deleteExpiredSessions,
   endOldestSessions,
@@ -8,16 +15,12 @@ import {
   newSession,
   type NewSession,
 } from '../sessions/sessions.ts';
-import { databaseOf } from '../db/client.ts';
-import type { PublicCtx } from '../db/ctx.ts';
-import { violatesNotNull } from '../db/errors.ts';
-import { type AccountRow, sessions, type UserRow } from '../db/schema.ts';
-import { restoreAccount } from '../accounts/account.ts';
-import type { Mail } from '../mail/send.ts';
-import { newSignIn } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { AuditDetails } from '../shared/rules/audit.ts';
-import { getAccount } from '../db/account.ts';
+import type { Client } from '../users/client.ts';
+import { deleteExpiredThrottles } from '../users/throttle.ts';
+import { deleteExpiredTokens } from '../users/user-tokens.ts';
+import { idIfSamePassword } from '../users/user.ts';
 import {
   browserTokenOf,
   findBrowsers,
@@ -25,9 +28,6 @@ import {
   isNewBrowser,
   rememberBrowser,
 } from './known-browsers.ts';
-import { deleteExpiredThrottles } from '../users/throttle.ts';
-import { idIfSamePassword } from '../users/user.ts';
-import { deleteExpiredTokens } from '../users/user-tokens.ts';
 
 export interface SignedIn {
   account: AccountRow & Pick<UserRow, 'emailVerifiedAt'>;

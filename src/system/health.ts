@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import * as z from 'zod';
+import packageJson from '../../package.json' with { type: 'json' };
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { hasMail } from '../mail/send.ts';
-import { isoTime } from '../shared/rules/dates.ts';
 import { ConfigError, problemsOf, settingsOf } from '../shared/config/settings.ts';
+import { isoTime } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';
-import packageJson from '../../package.json' with { type: 'json' };
 
 const DATABASE_TIMEOUT_MS = 3_000;
 

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
-import type { AppEnv } from '../http/context.ts';
 import { endpoint } from '../auth/endpoint.ts';
+import type { AppEnv } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isPagePath } from '../shared/rules/pages.ts';
 import { checkHealth, healthBody } from './health.ts';

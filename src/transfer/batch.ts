@@ -2,7 +2,6 @@ import { isRejected } from '../db/errors.ts';
 import { pull } from '../gate/worker/feed.ts';
 import { random16Bits } from '../shared/crypto/random.ts';
 import type { BatchLine, Import } from './import-state.ts';
-import { importSeats } from './seats.ts';
 import {
   type LineOutcome,
   planLicense,
@@ -11,6 +10,7 @@ import {
   planProduct,
 } from './plan.ts';
 import { auditDetails } from './schemas.ts';
+import { importSeats } from './seats.ts';
 import { commitPlan, lookUp } from './store.ts';
 import { importWebhook } from './webhooks.ts';
 

@@ -1,6 +1,6 @@
+import { toAccount } from '../accounts/schemas.ts';
 import { toActivation, toSeatChangeBody } from '../activations/schemas.ts';
 import { toApiKey } from '../api-keys/schemas.ts';
-import { toAccount } from '../accounts/schemas.ts';
 import { toPayment, toSubscription } from '../billing/schemas.ts';
 import type {
   ApiKeyRow,
@@ -10,6 +10,7 @@ import type {
   ProductRow,
   SubscriptionRow,
 } from '../db/schema.ts';
+import type { Machine, SeatChange } from '../gate/rules/seats.ts';
 import { toHistoryEntry } from '../licenses/history.ts';
 import { toLicense } from '../licenses/schemas.ts';
 import { toProduct } from '../products/schemas.ts';
@@ -17,7 +18,6 @@ import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import type { Endpoint } from '../webhooks/outbox-tables.ts';
 import { toWebhook } from '../webhooks/schemas.ts';
 import type { ExportType } from './schemas.ts';
-import type { Machine, SeatChange } from '../gate/rules/seats.ts';
 
 // The lines of an export. Each has the fields that the API shows, and those that an import needs besides.
 

@@ -14,6 +14,7 @@ import {
   products,
   subscriptions,
 } from '../db/schema.ts';
+import type { Machine, SeatChange } from '../gate/rules/seats.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { listAllEndpoints } from '../webhooks/endpoints.ts';
 import { exportAudit } from './export-audit.ts';
@@ -29,7 +30,6 @@ import {
   toSeatChangeLine,
   toWebhookLine,
 } from './export-lines.ts';
-import type { Machine, SeatChange } from '../gate/rules/seats.ts';
 
 // Exports an account in pages. Each page is one query or one call to an object, which continues after the key of the last
 // row. So a row that exists during the whole export is in it exactly once, and a row that is changed meanwhile is in it as

@@ -1,6 +1,10 @@
+import { createHmac } from 'node:crypto';
 import type { Ctx } from '../db/ctx.ts';
-import type { BatchLine, Import } from './import-state.ts';
+import { settingsOf } from '../shared/config/settings.ts';
+import type { ImportFormat } from '../shared/rules/import-lines.ts';
+import { licenseKeyOf } from '../shared/rules/license-key.ts';
 import { importBatch } from './batch.ts';
+import type { BatchLine, Import } from './import-state.ts';
 import { type ReadLine, readLines } from './lines.ts';
 import type { LineOutcome } from './plan.ts';
 import {
@@ -12,10 +16,6 @@ import {
   failed,
   parseLine,
 } from './schemas.ts';
-import { createHmac } from 'node:crypto';
-import { settingsOf } from '../shared/config/settings.ts';
-import { licenseKeyOf } from '../shared/rules/license-key.ts';
-import type { ImportFormat } from '../shared/rules/import-lines.ts';
 
 /**
  * Chooses the keys of lines without a license key. The same line of the same account always gets the same key, so that

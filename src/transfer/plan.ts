@@ -3,11 +3,11 @@ import type { LicenseValues, ProductRow } from '../db/schema.ts';
 import type { ChangedColumns } from '../licenses/history.ts';
 import { EMPTY_COLUMNS, toColumns } from '../licenses/schemas.ts';
 import { toProductTerms } from '../products/products.ts';
-import { newId } from '../shared/text/ids.ts';
-import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
 import { CHANGEABLE_FIELDS, columnOf } from '../shared/rules/license-fields.ts';
 import type { ProductTerms } from '../shared/rules/terms.ts';
+import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
+import { newId } from '../shared/text/ids.ts';
 import type { ImportOptions, ImportResult, LicenseLine, LineError, ProductLine } from './schemas.ts';
 
 // Decides what the lines of an import change, one after another. A line sees the changes of the lines before it.

@@ -5,12 +5,12 @@ import { query } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
 import { documented } from '../http/openapi.ts';
 import { AppError } from '../shared/app-error.ts';
+import type { ImportFormat } from '../shared/rules/import-lines.ts';
 import { type Body, MAX_IMPORT_BYTES, readBody } from './body.ts';
 import { exportLines } from './export.ts';
 import { importLines } from './import.ts';
 import { readHeader } from './lines.ts';
 import { exportBody, importBody, importFile, importQuery, unknownColumns } from './schemas.ts';
-import type { ImportFormat } from '../shared/rules/import-lines.ts';
 
 const FORMATS: [pattern: RegExp, format: ImportFormat][] = [
   [/^text\/csv\s*(?:;|$)/i, 'csv'],

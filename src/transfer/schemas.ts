@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { fingerprint } from '../activations/schemas.ts';
-import { text } from '../shared/schemas/fields.ts';
-import { toDetails } from '../shared/schemas/issues.ts';
 import { createLicenseInput } from '../licenses/schemas.ts';
 import { productCode, putProductInput } from '../products/schemas.ts';
+import type { ErrorDetail } from '../shared/app-error.ts';
+import { isoDate } from '../shared/rules/dates.ts';
 import { isMetadataColumn } from '../shared/rules/import-lines.ts';
 import { LICENSE_STATES } from '../shared/rules/licenses.ts';
-import { isoDate } from '../shared/rules/dates.ts';
+import { text } from '../shared/schemas/fields.ts';
+import { toDetails } from '../shared/schemas/issues.ts';
 import { createWebhookInput } from '../webhooks/schemas.ts';
-import type { ErrorDetail } from '../shared/app-error.ts';
 
 const EXPORT_TYPES = [
   'account',

@@ -9,9 +9,9 @@ import { type Change, eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
 import { byField, CHANGEABLE_FIELDS, columnOf, LICENSE_COLUMNS } from '../shared/rules/license-fields.ts';
-import { licenseEvent } from '../shared/text/events.ts';
 import { MAX_HISTORY_CHANGES } from '../shared/rules/licenses.ts';
 import { MAX_PRODUCTS } from '../shared/rules/terms.ts';
+import { licenseEvent } from '../shared/text/events.ts';
 import { changedFields, type PlannedLicense, type PlannedProduct } from './plan.ts';
 
 // Reads what a batch of lines needs, and commits what the lines change. Each statement takes its rows as JSON, because

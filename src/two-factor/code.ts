@@ -1,12 +1,12 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { consumeAttempts, loginLimits, settleAttempt } from '../users/throttle.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
+import { consumeAttempts, loginLimits, settleAttempt } from '../users/throttle.ts';
 import { hashRecoveryCode } from './recovery-codes.ts';
 import { findStep } from './totp.ts';
 

@@ -1,14 +1,14 @@
 import { and, eq, isNull } from 'drizzle-orm';
-import { confirmPassword } from '../users/confirm-password.ts';
-import { getUser } from '../users/user.ts';
-import { deleteTokens } from '../users/user-tokens.ts';
 import { auditFirst } from '../audit/audit.ts';
-import type { Client } from '../users/client.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { twoFactorChanged } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
+import type { Client } from '../users/client.ts';
+import { confirmPassword } from '../users/confirm-password.ts';
+import { deleteTokens } from '../users/user-tokens.ts';
+import { getUser } from '../users/user.ts';
 import { changeUserIf, hasSameSecret, sealSecret, unsealSecret, withCode, wrongCode } from './code.ts';
 import { hashRecoveryCode, newRecoveryCodes } from './recovery-codes.ts';
 import { findStep, newSecret, otpauthUrl } from './totp.ts';

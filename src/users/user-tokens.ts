@@ -1,10 +1,10 @@
 import { and, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm';
-import { isMinted, mintToken } from './tagged-tokens.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { type TOKEN_PURPOSES, userTokens } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { isMinted, mintToken } from './tagged-tokens.ts';
 
 // Tokens that prove what a user could see: an email, or the answer to a login with two-factor authentication.
 

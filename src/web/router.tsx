@@ -7,8 +7,8 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { PagePath } from '../shared/rules/pages.ts';
-import { queryClient } from './data/query-client.ts';
 import { accountQuery } from './data/queries.ts';
+import { queryClient } from './data/query-client.ts';
 import { signedInAccountId } from './data/session.ts';
 import {
   auditSearch,

@@ -1,5 +1,5 @@
-import { logLine } from '../shared/text/log.ts';
 import { MAX_PENDING } from '../shared/rules/webhooks.ts';
+import { logLine } from '../shared/text/log.ts';
 import type { Lanes } from './outbox-tables.ts';
 import type { Pending } from './pending-store.ts';
 

@@ -1,8 +1,8 @@
+import { outboxOf } from '../shared/objects/address.ts';
 import { logError } from '../shared/text/log.ts';
+import type { Hint, DeliveryJob } from './jobs.ts';
 import { FIRST_PACE, nextPace } from './pace.ts';
 import { post } from './post.ts';
-import { outboxOf } from '../shared/objects/address.ts';
-import type { Hint, DeliveryJob } from './jobs.ts';
 
 /** A lane takes no new delivery after this long. The outbox then sends another hint. */
 const MAX_LANE_MS = 10_000;

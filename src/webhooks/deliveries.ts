@@ -1,11 +1,11 @@
 import type * as z from 'zod';
-import { getAccount } from '../db/account.ts';
 import { audited } from '../audit/audit.ts';
+import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { findEndpoint } from './endpoints.ts';
 import { outboxOf } from '../shared/objects/address.ts';
+import { type PageInput, toPage } from '../shared/schemas/lists.ts';
+import { findEndpoint } from './endpoints.ts';
 import type { DeliveryRecord } from './outbox-tables.ts';
 import { type listenQuery, toDeliveryBody, toNewEvents } from './schemas.ts';
 

@@ -10,8 +10,8 @@ import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { openLaneStore } from './lane-store.ts';
 import { countFreeLanes, LEASE_MS, openLanes } from './lanes.ts';
 import type { Listening } from './listening.ts';
-import { applyOutcome, type Outcome } from './outcome.ts';
 import type { DeliveryRecord, Endpoint, Lanes, StoredDelivery } from './outbox-tables.ts';
+import { applyOutcome, type Outcome } from './outcome.ts';
 import { openPending } from './pending-store.ts';
 
 /** Older attempts of a delivery are dropped, because a row is limited to 2 MB. */

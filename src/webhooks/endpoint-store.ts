@@ -1,5 +1,5 @@
-import { OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
 import type { EventName } from '../shared/rules/events.ts';
+import { OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
 import type { Endpoint } from './outbox-tables.ts';
 
 /** Applies changes to an endpoint. A new URL starts without the failures of the earlier URL. */

@@ -1,14 +1,14 @@
 import type * as z from 'zod';
 import { audit, audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { MAX_ENDPOINTS } from '../shared/rules/webhooks.ts';
 import { settingsOf } from '../shared/config/settings.ts';
-import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
-import { newId } from '../shared/text/ids.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
 import { outboxOf } from '../shared/objects/address.ts';
+import { MAX_ENDPOINTS } from '../shared/rules/webhooks.ts';
+import { type PageInput, toPage } from '../shared/schemas/lists.ts';
+import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
+import { newId } from '../shared/text/ids.ts';
 import type { Endpoint } from './outbox-tables.ts';
 import { urlRules } from './post.ts';
 import { type createWebhookInput, type patchWebhookInput, toWebhook } from './schemas.ts';

@@ -1,5 +1,5 @@
-import type { WebhookEvent } from '../shared/text/events.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import type { WebhookEvent } from '../shared/text/events.ts';
 import { type Deliveries, type DeliveryRow, toDelivery } from './delivery-store.ts';
 import type { Events } from './event-store.ts';
 import type { LaneStore } from './lane-store.ts';

@@ -1,5 +1,5 @@
-import type { WebhookEvent } from '../shared/text/events.ts';
 import { createLru } from '../shared/memory/lru.ts';
+import type { WebhookEvent } from '../shared/text/events.ts';
 
 /** Events per row. Larger blocks would hardly save rows, but would take longer to parse. */
 const BLOCK_SIZE = 50;

@@ -1,7 +1,7 @@
-import type { ObjectContext } from '../shared/objects/context.ts';
-import { coalesce } from '../shared/objects/coalesce.ts';
-import { logError } from '../shared/text/log.ts';
 import { gateOf } from '../shared/objects/address.ts';
+import { coalesce } from '../shared/objects/coalesce.ts';
+import type { ObjectContext } from '../shared/objects/context.ts';
+import { logError } from '../shared/text/log.ts';
 import { type Endpoints, isSubscribedTo } from './endpoint-store.ts';
 import type { Listening } from './listening.ts';
 import type { Endpoint } from './outbox-tables.ts';

@@ -1,5 +1,5 @@
-import type { WebhookEvent } from '../shared/text/events.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
+import type { WebhookEvent } from '../shared/text/events.ts';
 
 // Clients that listen poll for events with a cursor. Event ids can't be the cursor, because an event can arrive after a
 // newer one. So while a client listens, the outbox numbers the blocks of events as they arrive.

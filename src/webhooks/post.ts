@@ -1,11 +1,11 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { settingsOf } from '../shared/config/settings.ts';
 import { unseal } from '../shared/crypto/sealing.ts';
+import type { DeliveryJob } from './jobs.ts';
 import type { Outcome } from './outcome.ts';
 import { readRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signing.ts';
 import { webhookUrlProblem } from './url-rules.ts';
-import type { DeliveryJob } from './jobs.ts';
 
 const ATTEMPT_TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 2_048;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { listOf } from '../shared/schemas/lists.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { EVENT_NAMES, type EventName, TEST_EVENT } from '../shared/rules/events.ts';
 import { MAX_DESCRIPTION_LENGTH, MAX_URL_LENGTH } from '../shared/rules/webhooks.ts';
+import { listOf } from '../shared/schemas/lists.ts';
 import { earlierSecretsEndMs } from './endpoint-store.ts';
 import type { Arrivals } from './listening.ts';
 import type { DeliveryRecord, Endpoint } from './outbox-tables.ts';

@@ -1,6 +1,6 @@
-import type { ObjectContext } from '../shared/objects/context.ts';
 import { databaseOf } from '../db/client.ts';
 import { openStateReport } from '../db/object-state.ts';
+import type { ObjectContext } from '../shared/objects/context.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Endpoints } from './endpoint-store.ts';
 import { HINT_TIMEOUT_MS, openHints } from './hints.ts';

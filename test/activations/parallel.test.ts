@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { eraseLicense } from '../../src/erasure/license.ts';
 import { machineOf, openLicense } from '../support/activations.ts';
+import type { Json } from '../support/client.ts';
 import { ctxOf } from '../support/databases.ts';
 import { kill } from '../support/gate.ts';
-import type { Json } from '../support/client.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 const range = (length: number) => Array.from({ length }, (_, n) => n);

@@ -4,10 +4,10 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { DAY_MS, HOUR_MS, isoDate } from '../../src/shared/rules/dates.ts';
+import { claimsOf } from '../support/activations.ts';
 import { call, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { statistics } from '../support/gate.ts';
-import { claimsOf } from '../support/activations.ts';
 
 const FINGERPRINT = 'machine-0001';
 const NONCE = 'nonce-0123456789';

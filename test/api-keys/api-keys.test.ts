@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { isoTime } from '../../src/shared/rules/dates.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
 import { type Json, register, signUp } from '../support/client.ts';
-import { useFakeClock } from '../support/fake-clock.ts';
 import { accountsD1 } from '../support/databases.ts';
-import { isoTime } from '../../src/shared/rules/dates.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const MINUTE_MS = 60_000;
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');

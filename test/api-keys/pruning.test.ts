@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { pruneDeletedKeys } from '../../src/api-keys/prune.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
-import { gate, tamper } from '../support/gate.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
-import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { gate, tamper } from '../support/gate.ts';
 
 const createKey = async (ada: Customer): Promise<Json> =>
   (await ada.asSession('POST', '/api/create-api-key', {})).body;

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
+import { HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { type Json, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 

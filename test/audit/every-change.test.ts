@@ -13,9 +13,9 @@ import { type Answer, type Json, signUp } from '../support/client.ts';
 import { keepMails } from '../support/mails.ts';
 import { OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 import { EXCEPTIONS, STEPS } from './steps.ts';
 import { PRIVATE, take, type World } from './world.ts';
-import { sellerWithLicense } from '../support/worlds.ts';
 
 const CHANGING_METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 

@@ -12,11 +12,11 @@ import { openSilentReceiver } from './receiver.ts';
 import { bundleFixture, startFixtures } from './references.ts';
 import { costs, remarks } from './remarks.ts';
 import { ratiosOf, resultTable } from './report.ts';
+import { heartbeatCosts } from './seat-report.ts';
+import { countHeartbeats, measureSeats } from './seat-stage.ts';
 import { seedBig, seedSmall } from './seed.ts';
 import { openPlace, start } from './service.ts';
 import { measureStart } from './start-stage.ts';
-import { heartbeatCosts } from './seat-report.ts';
-import { countHeartbeats, measureSeats } from './seat-stage.ts';
 import { measureVerify } from './verify-stage.ts';
 import { measureWebhooks } from './webhook-stage.ts';
 

@@ -1,8 +1,8 @@
 // Inserts the licenses of a big account into D1 in batches, with the triggers of the schema enabled.
 import type { Miniflare } from 'miniflare';
-import { generateLicenseKey } from '../../src/shared/rules/license-key.ts';
-import { addDays, isoDate } from '../../src/shared/rules/dates.ts';
 import { randomBase62, sortableBase62 } from '../../src/shared/crypto/random.ts';
+import { addDays, isoDate } from '../../src/shared/rules/dates.ts';
+import { generateLicenseKey } from '../../src/shared/rules/license-key.ts';
 import { sharedValues, type Values } from './load/plan.ts';
 
 const BATCH_ROWS = 2_000;

@@ -1,8 +1,8 @@
 // Compares the calls of applications with a plain verify, and counts what heartbeats write.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expectOk } from '../crash/customer.ts';
-import { sharedValues, type Values, valueAt } from './load/plan.ts';
 import type { Load } from './load/load.ts';
+import { sharedValues, type Values, valueAt } from './load/plan.ts';
 import type { Options } from './options.ts';
 import { type Figure, measure, planOf } from './rounds.ts';
 import { untilIdle } from './runtime.ts';

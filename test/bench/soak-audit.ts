@@ -1,7 +1,7 @@
+import type { Region } from '../../src/shared/rules/regions.ts';
 // Compares the acknowledged calls with the figures of the service and with the events that arrived.
 import { type Customer, countPending, expectOk } from '../crash/customer.ts';
 import type { Service } from '../e2e/support/service.ts';
-import type { Region } from '../../src/shared/rules/regions.ts';
 import type { Acknowledged } from './soak-load.ts';
 
 export interface Part {

@@ -1,9 +1,9 @@
 // Makes the calls of one account and records the responses.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Region } from '../../src/shared/rules/regions.ts';
 import { type Customer, expectOk } from '../crash/customer.ts';
 import { HOME } from '../crash/regions.ts';
 import type { ApiResponse, Service } from '../e2e/support/service.ts';
-import type { Region } from '../../src/shared/rules/regions.ts';
 
 export interface Acknowledged {
   /** Keys of the licenses that were created. */

@@ -1,8 +1,8 @@
 // The requests that are measured, and their expected responses.
 import { mintApiKey } from '../../src/api-keys/api-key.ts';
-import { newId } from '../../src/shared/text/ids.ts';
 import { randomBase62 } from '../../src/shared/crypto/random.ts';
 import type { CallName } from '../../src/shared/rules/verdict.ts';
+import { newId } from '../../src/shared/text/ids.ts';
 import { type Drawn, requestOf, sharedValues, type Values } from './load/plan.ts';
 import type { Target } from './rounds.ts';
 import type { Runtime } from './runtime.ts';

@@ -5,8 +5,8 @@ import type { Fact } from '../../src/billing/provider.ts';
 import { findProvider } from '../../src/billing/providers.ts';
 import { addMonths } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';
-import { begin, billingRowsOf, press } from './sandbox.ts';
 import { ctxOf } from '../support/databases.ts';
+import { begin, billingRowsOf, press } from './sandbox.ts';
 
 test('a failed payment that is committed after the renewal by the same invoice changes nothing', async () => {
   const ada = await signUp();

@@ -4,7 +4,9 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { addMonths, DAY_MS } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { invoice, items } from '../support/stripe-objects.ts';
 import {
   callIn,
   changeSession,
@@ -16,9 +18,7 @@ import {
   type StripePayer,
   stripeRequests,
 } from '../support/stripe.ts';
-import { invoice, items } from '../support/stripe-objects.ts';
 import { billingRowsOf, subscribe } from './sandbox.ts';
-import { accountsD1 } from '../support/databases.ts';
 
 const START_MS = Date.UTC(2027, 0, 10, 12);
 const RENEWAL_MS = addMonths(START_MS, 1);

@@ -3,7 +3,9 @@ import { expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { checkoutSession } from '../support/stripe-objects.ts';
 import {
   changeSession,
   month,
@@ -14,9 +16,7 @@ import {
   stripeEnv,
   stripeRequests,
 } from '../support/stripe.ts';
-import { checkoutSession } from '../support/stripe-objects.ts';
 import { billingRowsOf, press } from './sandbox.ts';
-import { accountsD1 } from '../support/databases.ts';
 
 const COPIES = [1, 2, 3, 4];
 

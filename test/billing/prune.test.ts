@@ -3,10 +3,10 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { addMonths, DAY_MS } from '../../src/shared/rules/dates.ts';
 import { signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { month, notify, signUpWithStripe, stripeEnv } from '../support/stripe.ts';
 import { begin, billingRowsOf, press } from './sandbox.ts';
-import { accountsD1 } from '../support/databases.ts';
 
 const START_MS = Date.UTC(2027, 0, 10, 12);
 

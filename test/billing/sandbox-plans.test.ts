@@ -2,11 +2,11 @@ import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, tamper } from '../support/gate.ts';
-import { begin, billingRowsOf, subscribe } from './sandbox.ts';
-import { accountsD1 } from '../support/databases.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
+import { begin, billingRowsOf, subscribe } from './sandbox.ts';
 
 const cancel = (customer: Customer, when?: string) =>
   customer.asKey('POST', '/api/cancel-subscription', when ? { at: when } : {});

@@ -1,11 +1,11 @@
 import { env, exports } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
-import { begin, billingRowsOf, press } from './sandbox.ts';
-import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
+import { begin, billingRowsOf, press } from './sandbox.ts';
 
 test('paying raises the limit immediately, and a canceled plan applies until its end', async () => {
   const ada = await signUp();

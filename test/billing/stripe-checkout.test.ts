@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { ORIGIN } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { checkoutSession } from '../support/stripe-objects.ts';
 import {
   stripeRequests,
   month,
@@ -9,9 +12,6 @@ import {
   signUpWithStripe,
   stripeEnv,
 } from '../support/stripe.ts';
-import { checkoutSession } from '../support/stripe-objects.ts';
-import { ORIGIN } from '../support/client.ts';
-import { accountsD1 } from '../support/databases.ts';
 
 /** Requests to create a checkout session for this account. */
 const sessionRequests = async (accountId: string) =>

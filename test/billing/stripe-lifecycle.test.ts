@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { addMonths, DAY_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { checkoutSession, invoice } from '../support/stripe-objects.ts';
 import {
   stripeRequests,
   month,
@@ -9,7 +10,6 @@ import {
   paidAtStripe,
   signUpWithStripe,
 } from '../support/stripe.ts';
-import { checkoutSession, invoice } from '../support/stripe-objects.ts';
 
 const START_MS = Date.UTC(2027, 0, 10, 12);
 const RENEWAL_MS = addMonths(START_MS, 1);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addMonths, DAY_MS } from '../../src/shared/rules/dates.ts';
+import { checkoutSession, invoice, items, type StripeObject } from '../support/stripe-objects.ts';
 import {
   month,
   newStripeCustomer,
@@ -8,7 +9,6 @@ import {
   signUpWithStripe,
   type StripePayer,
 } from '../support/stripe.ts';
-import { checkoutSession, invoice, items, type StripeObject } from '../support/stripe-objects.ts';
 
 const START_MS = Date.UTC(2027, 0, 10, 12);
 

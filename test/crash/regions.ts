@@ -1,8 +1,8 @@
 // The crash run's service has branches, and its callers are in four regions.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Service, startService } from '../e2e/support/service.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
+import { type Service, startService } from '../e2e/support/service.ts';
 import { type CallCounts, countCall, type Customer, expectOk } from './customer.ts';
 
 export const HOME = 'enam' as const satisfies Region;

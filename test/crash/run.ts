@@ -4,10 +4,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkOut, cleanUp, type Service } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, countPending, signUp } from './customer.ts';
-import { type Acknowledged, load } from './load.ts';
 import { checkCut } from './cut.ts';
 import { readGrants } from './grants.ts';
 import { checkLimit } from './limit.ts';
+import { type Acknowledged, load } from './load.ts';
 import { openReceiver } from './receiver.ts';
 import { changeFreePlan, checkSuspension, HOME, LEASE_MS, readUsage, startWithBranches } from './regions.ts';
 import { checkSeats, openSeatRecord } from './seats.ts';

@@ -4,8 +4,8 @@ import { type Answer, call, type Customer, outcomeOf, signUp } from '../support/
 import { accountsD1, ctxOf, firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
-import { tokenTo } from '../support/tokens.ts';
 import { asVisitor } from '../support/sign-in.ts';
+import { tokenTo } from '../support/tokens.ts';
 
 const verify = (token: string) => asVisitor('/api/verify-email', { token });
 const outcome = async (answer: Promise<Answer>) => outcomeOf(await answer);

@@ -1,17 +1,17 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
+import worker from '../../src/index.ts';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { signIn } from '../../src/sign-in/sign-in.ts';
 import { getUser } from '../../src/users/user.ts';
-import worker from '../../src/index.ts';
 import { captureLogs, dumpDatabase, expectAbsent } from '../http/security.ts';
 import { freshAddress, ORIGIN, register, tallyOf } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
-import { tokenTo } from '../support/tokens.ts';
 import { asVisitor, login, withToken } from '../support/sign-in.ts';
-import { HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { tokenTo } from '../support/tokens.ts';
 
 const NEW_PASSWORD = 'a new horse battery';
 

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { type Json, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict } from '../support/gate.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
-import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 

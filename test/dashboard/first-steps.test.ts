@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { call, type Json, ORIGIN, register } from '../support/client.ts';
 import { ALL_EVENTS } from '../support/events.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { newReceiver } from '../support/receiver.ts';
-import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 

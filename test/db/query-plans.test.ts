@@ -3,8 +3,8 @@ import { env } from 'cloudflare:workers';
 import { afterAll, expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { call, signUp } from '../support/client.ts';
-import { insertLicenses } from '../support/licenses.ts';
 import { evict, gate, setPlan, tamper } from '../support/gate.ts';
+import { insertLicenses } from '../support/licenses.ts';
 
 // Every statement that the service prepares while `callEveryFeature` runs.
 const statements = new Set<string>();

@@ -1,8 +1,8 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, inject, test, vi } from 'vitest';
-import { createAccount } from '../../src/sign-in/register.ts';
 import worker from '../../src/index.ts';
+import { createAccount } from '../../src/sign-in/register.ts';
 import { subscribe } from '../billing/sandbox.ts';
 import { call } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signedInBody } from '../../src/sign-in/schemas.ts';
 import { revealedApiKeyBody } from '../../src/api-keys/schemas.ts';
 import { licenseBody } from '../../src/licenses/schemas.ts';
+import { signedInBody } from '../../src/sign-in/schemas.ts';
 import { healthBody } from '../../src/system/health.ts';
 import { checkOut, cleanUp, secretsOf, type Service, startService } from './support/service.ts';
 

@@ -7,6 +7,7 @@ import {
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { rememberEpoch } from '../../src/shared/objects/address.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
 import { call, type Customer, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
@@ -18,7 +19,6 @@ import { addEndpoint, outbox, withOutboxMethod } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, presentedKey, setHome } from '../support/regions.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
-import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 const CUSTOMER = 'erase-me@customers.example';
 

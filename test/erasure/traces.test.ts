@@ -2,6 +2,7 @@ import { createScheduledController, runDurableObjectAlarm, runInDurableObject } 
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { eraseCustomer } from '../../src/erasure/customer.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { ctxOf } from '../support/databases.ts';
@@ -13,7 +14,6 @@ import { addEndpoint, outbox, waitUntil, withOutboxMethod } from '../support/out
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, setHome, verifyIn } from '../support/regions.ts';
 import { sellerOn } from '../support/worlds.ts';
-import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 const GRACE = {
   customer_email: 'grace@hopper.example',

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
 import { documentedRoutes } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
+import { subscribe } from '../billing/sandbox.ts';
 import { call, type Customer, type Json, signUp } from '../support/client.ts';
 import { undocumented } from '../support/openapi.ts';
 import { newReceiver } from '../support/receiver.ts';
-import { subscribe } from '../billing/sandbox.ts';
 import { fuzzedRequest, type Resources, type Route, send } from './requests.ts';
 import { createWebhooks, expectOnlyLocalWebhooks } from './webhooks.ts';
 

@@ -6,9 +6,9 @@ import { openAdmission } from '../../src/gate/object/admission.ts';
 import { commit } from '../../src/gate/worker/feed.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { call, type Customer, outcomeOf, signUp } from '../support/client.ts';
+import { ctxOf } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { COPIED_ACCOUNT, COPIED_KEY, gate, setPlan } from '../support/gate.ts';
-import { ctxOf } from '../support/databases.ts';
 
 let ada: Customer;
 

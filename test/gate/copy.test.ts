@@ -3,9 +3,9 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { COPY_VERSION } from '../../src/gate/home/copy-tables.ts';
 import { type Copy, openCopy } from '../../src/gate/home/copy.ts';
+import type { Rows } from '../../src/gate/rules/rows.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
 import { newId } from '../../src/shared/text/ids.ts';
-import type { Rows } from '../../src/gate/rules/rows.ts';
 import { COPIED_ACCOUNT, COPIED_KEY } from '../support/gate.ts';
 
 const NO_ROWS: Rows = { keys: [], licenses: [], products: [], erasedKeys: [], deletedLicenses: [] };

@@ -8,9 +8,9 @@ import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { type Customer, ORIGIN, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { ALL_TABLES, evict, gate, kill, readGate, statistics, withoutTables } from '../support/gate.ts';
-import { accountsD1 } from '../support/databases.ts';
 import { sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
 
 /** The gate namespace, except that a commit's last call to the gate fails, as if the request had died before it. */

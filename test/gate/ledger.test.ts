@@ -3,10 +3,10 @@ import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../src/gate/object/ledger.ts';
-import { newId } from '../../src/shared/text/ids.ts';
-import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
-import { countRows } from '../support/gate.ts';
 import type { CountedCall } from '../../src/gate/rules/usage.ts';
+import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
+import { newId } from '../../src/shared/text/ids.ts';
+import { countRows } from '../support/gate.ts';
 
 const NOW = Date.parse('2027-03-10T12:00:00.000Z');
 

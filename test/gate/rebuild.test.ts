@@ -1,12 +1,12 @@
-import { env } from 'cloudflare:workers';
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
-import { newId } from '../../src/shared/text/ids.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { newId } from '../../src/shared/text/ids.ts';
 import { type Customer, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, readGate, statistics, tamper, withoutTables } from '../support/gate.ts';
-import { accountsD1 } from '../support/databases.ts';
 import { sellerOn, sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
 
 const LICENSES = 5_000;

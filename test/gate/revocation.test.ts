@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { parseApiKey } from '../../src/api-keys/api-key.ts';
-import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
 import { readReply } from '../../src/gate/rules/calls.ts';
+import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 /** Returns a verify through a separate stub of the gate, as another isolate would call it. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { plainVerdict } from '../../src/gate/rules/judge.ts';
 import { calendarMonth } from '../../src/gate/rules/usage.ts';
 import { currentRate, decideRate, decideSharedRate } from '../../src/shared/rules/rate.ts';
-import { plainVerdict } from '../../src/gate/rules/judge.ts';
 
 const spendCalls = (calls: number, nowMs: number, callsPerSecond: number, from = 0) => {
   let recoveredAtMs = from;

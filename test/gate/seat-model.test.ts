@@ -7,14 +7,14 @@ import { openSeats } from '../../src/gate/home/seats.ts';
 import { openSeller } from '../../src/gate/home/seller.ts';
 import { openOutgoing } from '../../src/gate/object/outgoing.ts';
 import { openSeatClock } from '../../src/gate/object/seat-clock.ts';
-import type { CallName, Verdict } from '../../src/shared/rules/verdict.ts';
-import { newId } from '../../src/shared/text/ids.ts';
+import type { CopiedLicense } from '../../src/gate/rules/rows.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import type { Terms } from '../../src/shared/rules/terms.ts';
+import type { CallName, Verdict } from '../../src/shared/rules/verdict.ts';
+import { newId } from '../../src/shared/text/ids.ts';
 import { machineOf } from '../support/activations.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { openSeatModel } from './seat-model.ts';
-import type { CopiedLicense } from '../../src/gate/rules/rows.ts';
 
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 10, 22);

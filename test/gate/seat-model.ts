@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { CallName } from '../../src/shared/rules/verdict.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import type { Terms } from '../../src/shared/rules/terms.ts';
+import type { CallName } from '../../src/shared/rules/verdict.ts';
 
 // A plain model of one license's seats: it recounts everything at every step, and stores nothing twice.
 

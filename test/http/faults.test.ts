@@ -5,8 +5,8 @@ import worker from '../../src/index.ts';
 import { call, ORIGIN, register, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
 import { withoutTables } from '../support/gate.ts';
-import { expectSecurityHeaders, expectAbsent, captureLogs, SERVICE_SECRETS } from './security.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
+import { expectSecurityHeaders, expectAbsent, captureLogs, SERVICE_SECRETS } from './security.ts';
 
 const errorBody = (code: string, message: string) => ({
   error: { code, message, request_id: expect.stringMatching(/^req_/) },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { call } from '../support/client.ts';
-import { addWebhook, expectAbsent, captureLogs, callRoute, routes, SERVICE_SECRETS } from './security.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
+import { addWebhook, expectAbsent, captureLogs, callRoute, routes, SERVICE_SECRETS } from './security.ts';
 
 test('log lines name the calling account and API key and contain no secret', async () => {
   const log = captureLogs();

@@ -5,6 +5,7 @@ import { mintApiKey } from '../../src/api-keys/api-key.ts';
 import { app } from '../../src/app.ts';
 import { type Answer, call, type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 import {
   accountRoutes,
   addWebhook,
@@ -16,7 +17,6 @@ import {
   routes,
   callRoutes,
 } from './security.ts';
-import { sellerWithLicense } from '../support/worlds.ts';
 
 const VERIFY = 'POST /api/v1/licenses/verify';
 const UNKNOWN_ACCOUNT = `acct_${'0'.repeat(20)}`;

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
-import { useFakeClock } from '../support/fake-clock.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');

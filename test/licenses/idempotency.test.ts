@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { setUsage } from '../support/gate.ts';
-import { accountsD1 } from '../support/databases.ts';
-import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 
 const createWithKey = (customer: Customer) => (key: string, body: object) =>
   customer.asKey('POST', '/api/v1/licenses/create', body, { 'idempotency-key': key });

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { PLAN_NAMES, PLANS } from '../../src/shared/rules/plans.ts';
 import { type Customer, signUp } from '../support/client.ts';
-import { setPlan } from '../support/gate.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { setPlan } from '../support/gate.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 

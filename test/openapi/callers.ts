@@ -1,5 +1,5 @@
-import type { Customer } from '../support/client.ts';
 import { mistype } from '../http/security.ts';
+import type { Customer } from '../support/client.ts';
 
 const verifyOnlyKey = async ({ asSession }: Customer): Promise<string> =>
   (await asSession('POST', '/api/create-api-key', { scope: 'verify' })).body.api_key;

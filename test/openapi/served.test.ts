@@ -1,8 +1,8 @@
 import { exports } from 'cloudflare:workers';
 import { beforeAll, describe, expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
 import { openApiDocument } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
-import packageJson from '../../package.json' with { type: 'json' };
 import { call, ORIGIN, register } from '../support/client.ts';
 import { schemaErrors, undocumented } from '../support/openapi.ts';
 

@@ -9,8 +9,8 @@ import worker from '../../src/index.ts';
 import { sealSecret, unsealSecret } from '../../src/two-factor/code.ts';
 import { freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
-import { consume, loseHints, readOutbox } from '../support/outbox.ts';
 import { OPERATOR_TOKEN } from '../support/operator.ts';
+import { consume, loseHints, readOutbox } from '../support/outbox.ts';
 import { sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
 
 type Secrets = Partial<Pick<Env, 'API_KEY_SECRET' | 'SEALING_KEYS' | 'SIGNING_KEYS'>>;

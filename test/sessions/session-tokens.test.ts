@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
-import { newSession } from '../../src/sessions/sessions.ts';
 import { sessions } from '../../src/db/schema.ts';
+import { newSession } from '../../src/sessions/sessions.ts';
+import { mistype } from '../http/security.ts';
 import { call, register } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
-import { useFakeClock } from '../support/fake-clock.ts';
-import { mistype } from '../http/security.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { withToken } from '../support/sign-in.ts';
 
 const statusWith = async (token: string) => (await withToken(token)).status;

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { call, freshAddress, type Json, register } from '../support/client.ts';
 import { firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
-import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decideRate, type RateDecision } from '../../src/shared/rules/rate.ts';
-import { createRefusalMemory } from '../../src/shared/memory/refusal-memory.ts';
 import type { Refusal } from '../../src/gate/rules/calls.ts';
+import { createRefusalMemory } from '../../src/shared/memory/refusal-memory.ts';
+import { decideRate, type RateDecision } from '../../src/shared/rules/rate.ts';
 
 const invalid = (holdsMs: number): Refusal => ({ refused: 'api_key_invalid', holdsMs });
 

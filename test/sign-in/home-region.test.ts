@@ -1,5 +1,5 @@
-import { env, exports } from 'cloudflare:workers';
 import { listDurableObjectIds } from 'cloudflare:test';
+import { env, exports } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { call, freshAddress, type Json, ORIGIN } from '../support/client.ts';
 

@@ -3,8 +3,8 @@ import { createAccount } from '../../src/sign-in/register.ts';
 import { consumeAttempts, loginLimits, settleAttempt } from '../../src/users/throttle.ts';
 import { type Answer, freshAddress } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
-import { useFakeClock } from '../support/fake-clock.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { insertPeople, login } from '../support/sign-in.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
 import { exports } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
-import { type Answer, call, freshAddress, register } from '../support/client.ts';
-import { useFakeClock } from '../support/fake-clock.ts';
-import { dumpDatabase, expectAbsent } from '../http/security.ts';
-import { accountsD1, firstD1 } from '../support/databases.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { dumpDatabase, expectAbsent } from '../http/security.ts';
+import { type Answer, call, freshAddress, register } from '../support/client.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const PASSWORD = 'correct horse battery';
 const VALID = { email: 'valid@example.com', password: PASSWORD };

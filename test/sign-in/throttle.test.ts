@@ -1,9 +1,9 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { consumeAttempts, registerLimits } from '../../src/users/throttle.ts';
-import { type Answer, call, freshAddress } from '../support/client.ts';
-import { useFakeClock } from '../support/fake-clock.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
+import { type Answer, call, freshAddress } from '../support/client.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { insertPeople, login } from '../support/sign-in.ts';
 
 const MINUTE_MS = 60_000;

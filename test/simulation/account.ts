@@ -1,5 +1,5 @@
-import type { PlanName } from '../../src/shared/rules/plans.ts';
 import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
+import type { PlanName } from '../../src/shared/rules/plans.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { HOME } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import type { CountedChange } from '../../src/gate/rules/rows.ts';
 import type { Change } from '../../src/gate/feed/write.ts';
+import type { CountedChange } from '../../src/gate/rules/rows.ts';
 import { SYSTEM } from '../../src/shared/rules/audit.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { GateBranch } from '../../src/gate/branch/gate-branch.ts';
+import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { roundTripMs } from './round-trips.ts';
 

@@ -9,8 +9,8 @@ import {
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
 import worker from '../../src/index.ts';
-import type { Hint } from '../../src/webhooks/jobs.ts';
 import { outboxOf } from '../../src/shared/objects/address.ts';
+import type { Hint } from '../../src/webhooks/jobs.ts';
 import type { Customer, Json } from './client.ts';
 
 export const outbox = (accountId: string) => outboxOf(env, accountId);

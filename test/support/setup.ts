@@ -1,6 +1,6 @@
-import { vi } from 'vitest';
 import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { vi } from 'vitest';
 import { keepMails } from './mails.ts';
 
 declare global {

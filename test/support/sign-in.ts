@@ -1,7 +1,7 @@
-import { newSession } from '../../src/sessions/sessions.ts';
-import { hashPassword } from '../../src/users/passwords.ts';
-import { createAccount } from '../../src/sign-in/register.ts';
 import { sessions } from '../../src/db/schema.ts';
+import { newSession } from '../../src/sessions/sessions.ts';
+import { createAccount } from '../../src/sign-in/register.ts';
+import { hashPassword } from '../../src/users/passwords.ts';
 import { call, freshAddress } from './client.ts';
 import { publicCtx } from './databases.ts';
 

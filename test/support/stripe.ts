@@ -5,6 +5,7 @@ import { expect, inject } from 'vitest';
 import worker from '../../src/index.ts';
 import { addMonths } from '../../src/shared/rules/dates.ts';
 import { type Answer, type Customer, type Json, ORIGIN, signUp } from './client.ts';
+import { accountsD1 } from './databases.ts';
 import { readGate } from './gate.ts';
 import { addEndpoint } from './outbox.ts';
 import { newReceiver } from './receiver.ts';
@@ -18,7 +19,6 @@ import {
   subscription,
 } from './stripe-objects.ts';
 import type { StripeRequest } from './stripe-server.ts';
-import { accountsD1 } from './databases.ts';
 
 const WEBHOOK_SECRET = 'whsec_test';
 

@@ -1,5 +1,5 @@
-import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
+import { newUserToken } from '../../src/users/user-tokens.ts';
 import { codeAt } from './authenticator.ts';
 import { type Account, register } from './client.ts';
 import { publicCtx } from './databases.ts';

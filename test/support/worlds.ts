@@ -3,8 +3,8 @@ import type { PlanName } from '../../src/shared/rules/plans.ts';
 import { type Json, signUp } from './client.ts';
 import { setPlan } from './gate.ts';
 import { addEndpoint } from './outbox.ts';
-import { newReceiver } from './receiver.ts';
 import type { Reply } from './receiver-server.ts';
+import { newReceiver } from './receiver.ts';
 
 export const sellerOn = async (plan: PlanName) => {
   const ada = await signUp();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { codeAt } from '../support/authenticator.ts';
 import { hashRecoveryCode, newRecoveryCodes } from '../../src/two-factor/recovery-codes.ts';
 import { findStep, newSecret, otpauthUrl } from '../../src/two-factor/totp.ts';
+import { codeAt } from '../support/authenticator.ts';
 
 /** "12345678901234567890" in base32, the secret of RFC 6238. */
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { newUserToken } from '../../src/users/user-tokens.ts';
 import { userTokens } from '../../src/db/schema.ts';
-import { codeAt } from '../support/authenticator.ts';
+import { newUserToken } from '../../src/users/user-tokens.ts';
 import { captureLogs, dumpDatabase, expectAbsent } from '../http/security.ts';
+import { codeAt } from '../support/authenticator.ts';
 import { type Answer, outcomeOf, register } from '../support/client.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
-import { registerTwoFactor } from '../support/two-factor.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
 import { asVisitor } from '../support/sign-in.ts';
+import { registerTwoFactor } from '../support/two-factor.ts';
 
 const STEP_MS = 30_000;
 const MINUTE_MS = 60_000;

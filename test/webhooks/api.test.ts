@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
-import { useFakeClock } from '../support/fake-clock.ts';
 import { ALL_EVENTS } from '../support/events.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { addEndpoint, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';

@@ -1,8 +1,8 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
-import { newEvent } from '../../src/shared/text/events.ts';
 import { gateOf } from '../../src/shared/objects/address.ts';
+import { newEvent } from '../../src/shared/text/events.ts';
 import { LISTEN_MS } from '../../src/webhooks/listening.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { evictOutbox, outbox, readOutbox, runOutboxAlarm } from '../support/outbox.ts';

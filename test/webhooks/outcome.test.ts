@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Outcome, applyOutcome } from '../../src/webhooks/outcome.ts';
-import type { Delivery, Endpoint } from '../../src/webhooks/outbox-tables.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import type { Delivery, Endpoint } from '../../src/webhooks/outbox-tables.ts';
+import { type Outcome, applyOutcome } from '../../src/webhooks/outcome.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const AT = { nowMs: NOON, random: 0.5 };

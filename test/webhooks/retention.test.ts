@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import {
@@ -10,7 +11,6 @@ import {
   waitUntil,
 } from '../support/outbox.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
-import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 

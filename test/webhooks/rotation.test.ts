@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { addEndpoint } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
-import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 

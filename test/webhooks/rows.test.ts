@@ -1,12 +1,12 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { newEvent } from '../../src/shared/text/events.ts';
 import type { DeliveryJob } from '../../src/webhooks/jobs.ts';
 import { countStorage, noCounts } from '../bench/fixtures/count-storage.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { loseHints, outbox } from '../support/outbox.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
-import { DAY_MS } from '../../src/shared/rules/dates.ts';
 
 // The rows that the outbox writes for delivered webhooks, as Cloudflare bills them. An index entry counts like a row.
 

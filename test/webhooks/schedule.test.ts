@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasFailedTooLong, nextAttemptMs, readRetryAfter } from '../../src/webhooks/schedule.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { hasFailedTooLong, nextAttemptMs, readRetryAfter } from '../../src/webhooks/schedule.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const SECOND_MS = 1_000;

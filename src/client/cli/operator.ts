@@ -1,6 +1,6 @@
-import { CliError } from './failure.ts';
 import { answer } from './connection.ts';
 import type { Context } from './context.ts';
+import { CliError } from './failure.ts';
 
 const TIMEOUT_MS = 120_000;
 

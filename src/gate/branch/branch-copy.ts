@@ -1,4 +1,5 @@
 import { createLru } from '../../shared/memory/lru.ts';
+import type { ObjectTables } from '../../shared/objects/migrations.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
 import {
   type BranchUpdate,
@@ -9,9 +10,8 @@ import {
   mayKeep,
   seatRef,
 } from '../rules/messages.ts';
-import type { Machine } from '../rules/seats.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from '../rules/rows.ts';
-import type { ObjectTables } from '../../shared/objects/migrations.ts';
+import type { Machine } from '../rules/seats.ts';
 
 // A branch's copy of some of home's rows: those that its callers have needed. A change deletes a row, and the next call
 // that needs it is forwarded and brings the new one. A branch never answers from the absence of a row.

@@ -1,14 +1,14 @@
 import { createLru } from '../../shared/memory/lru.ts';
 import { gateOf, rememberEpoch } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
-import type { Region } from '../../shared/rules/regions.ts';
 import { within } from '../../shared/objects/within.ts';
+import type { Region } from '../../shared/rules/regions.ts';
 import type { Ledger } from '../object/ledger.ts';
 import type { Call, ReplyText } from '../rules/calls.ts';
+import { type Forwarded, seatRef } from '../rules/messages.ts';
 import type { BranchCopy } from './branch-copy.ts';
 import type { HomeLink } from './home-link.ts';
 import type { BranchLimits } from './limits.ts';
-import { type Forwarded, seatRef } from '../rules/messages.ts';
 
 /** The platform repeats a call for at most ten seconds. */
 const FORWARDED_IN_MEMORY = 10_000;

@@ -3,9 +3,9 @@ import type { BatchResponse } from 'drizzle-orm/batch';
 import type { AccountDatabase } from '../../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses, products } from '../../db/schema.ts';
 import type { KeyScope } from '../../shared/rules/api-keys.ts';
-import type { WebhookEvent } from '../../shared/text/events.ts';
 import { candidateKeys } from '../../shared/rules/license-key.ts';
 import type { ProductTerms } from '../../shared/rules/terms.ts';
+import type { WebhookEvent } from '../../shared/text/events.ts';
 import type { FeedPosition, Rows } from '../rules/rows.ts';
 
 // How a gate reads its account from D1. Each function is one round trip and reads one consistent snapshot.

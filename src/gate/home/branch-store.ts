@@ -1,10 +1,10 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import type { Escrow } from '../rules/escrow.ts';
-import type { OpenBranch } from '../rules/traffic.ts';
 import type { ChangedRef, Feed } from '../rules/messages.ts';
 import { type KnownShare, newShare } from '../rules/shares.ts';
-import type { TrafficTable } from './traffic-table.ts';
+import type { OpenBranch } from '../rules/traffic.ts';
 import type { BranchCounters } from '../rules/usage.ts';
+import type { TrafficTable } from './traffic-table.ts';
 
 // What home stores of its branches. A gate without branches writes none of it.
 

@@ -1,7 +1,7 @@
 import { settingsOf } from '../../shared/config/settings.ts';
-import type { Region } from '../../shared/rules/regions.ts';
-import type { ObjectContext } from '../../shared/objects/context.ts';
 import { branchOf } from '../../shared/objects/address.ts';
+import type { ObjectContext } from '../../shared/objects/context.ts';
+import type { Region } from '../../shared/rules/regions.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
 import { type Escrow, exposure, grant, newEscrow, usedByOthers } from '../rules/escrow.ts';

@@ -1,15 +1,9 @@
-import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
-import type { Region } from '../../shared/rules/regions.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
+import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
+import { decideRate } from '../../shared/rules/rate.ts';
+import type { Region } from '../../shared/rules/regions.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { AnswerCall } from '../object/answer-call.ts';
-import type { CatchUp } from './catch-up.ts';
-import type { HomeBranches } from './branches.ts';
-import type { Seats } from './seats.ts';
-import type { HomeStore } from './store.ts';
-import type { HomeUsage } from './usage.ts';
-import { type Forwarded, isNear, type Report } from '../rules/messages.ts';
-import type { Wait } from '../rules/traffic.ts';
 import {
   type Admission,
   type Call,
@@ -18,8 +12,14 @@ import {
   type ReplyText,
   writeReply,
 } from '../rules/calls.ts';
-import { decideRate } from '../../shared/rules/rate.ts';
+import { type Forwarded, isNear, type Report } from '../rules/messages.ts';
 import { isCounted } from '../rules/seats.ts';
+import type { Wait } from '../rules/traffic.ts';
+import type { HomeBranches } from './branches.ts';
+import type { CatchUp } from './catch-up.ts';
+import type { Seats } from './seats.ts';
+import type { HomeStore } from './store.ts';
+import type { HomeUsage } from './usage.ts';
 
 /**
  * Whether a call may move a seat. Its answer waits for the branches, even if an earlier call has moved the seat: a seat must

@@ -5,13 +5,13 @@ import type { PresentedKey } from '../../shared/rules/api-keys.ts';
 import { HOUR_MS } from '../../shared/rules/dates.ts';
 import type { PlanTerms } from '../../shared/rules/plans.ts';
 import { logError } from '../../shared/text/log.ts';
+import { type FeedRead, readFeed, readPage, readThrough } from '../feed/read.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { ChangedRow } from '../rules/messages.ts';
 import type { Rows } from '../rules/rows.ts';
 import { limitAt } from '../rules/usage.ts';
 import type { HomeBranches } from './branches.ts';
 import type { Copy } from './copy.ts';
-import { type FeedRead, readFeed, readPage, readThrough } from '../feed/read.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
 

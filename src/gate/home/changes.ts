@@ -1,17 +1,17 @@
+import { branchOf, gateAt } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
+import { within } from '../../shared/objects/within.ts';
+import { REGIONS } from '../../shared/rules/regions.ts';
+import type { FeedRead } from '../feed/read.ts';
+import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
 import type { Announcement, AnnouncementRefusal, CountedChange, TracedLicense } from '../rules/rows.ts';
 import { secondsUntil } from '../rules/usage.ts';
 import type { Reservation } from './announced.ts';
 import type { HomeBranches } from './branches.ts';
 import type { CatchUp } from './catch-up.ts';
-import type { FeedRead } from '../feed/read.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
-import { branchOf, gateAt } from '../../shared/objects/address.ts';
-import { within } from '../../shared/objects/within.ts';
-import { REGIONS } from '../../shared/rules/regions.ts';
-import type { StoredPlace } from '../moving/place.ts';
 
 /** While D1 fails, the outcomes of more and more changes are unknown. They must stay few enough to store. */
 const RETRY_SECONDS = 5;

@@ -1,7 +1,7 @@
 import type { Region } from '../../shared/rules/regions.ts';
-import type { LeasedBranch } from '../rules/messages.ts';
 import { type Escrow, escrowOf, mergeReport, newEscrow } from '../rules/escrow.ts';
 import { leasedUntilAtStart, openRecentCalls, renewAfterMs } from '../rules/lease.ts';
+import type { LeasedBranch } from '../rules/messages.ts';
 import type { Report } from '../rules/messages.ts';
 import { confirmShare, endShare, homeShare, offerShare, share, WHOLE } from '../rules/shares.ts';
 import type { HomeStore } from './store.ts';

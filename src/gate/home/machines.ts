@@ -2,8 +2,8 @@ import { createLru } from '../../shared/memory/lru.ts';
 import { DAY_MS } from '../../shared/rules/dates.ts';
 import { TRANSFER_DAYS } from '../../shared/rules/terms.ts';
 import { newId } from '../../shared/text/ids.ts';
-import { liveUntilMs, type Machine, type MachinePosition, type SeatCounts } from '../rules/seats.ts';
 import type { TracedLicense } from '../rules/rows.ts';
+import { liveUntilMs, type Machine, type MachinePosition, type SeatCounts } from '../rules/seats.ts';
 import { openSeatHistory } from './seat-history.ts';
 
 // The machines of the account's licenses, with their seats. Like the counters, they belong to the gate: D1 doesn't have them.

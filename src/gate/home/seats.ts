@@ -1,10 +1,9 @@
-import { licenseEvent } from '../../shared/text/events.ts';
 import type { Journal } from '../../shared/objects/journal.ts';
 import { HOUR_MS, isoDate, isoTime, isoTimeOrNull } from '../../shared/rules/dates.ts';
 import type { ActivationEventName } from '../../shared/rules/events.ts';
 import { NO_TERMS, type Terms } from '../../shared/rules/terms.ts';
 import type { CallInput, CallName, PlainVerdict, Verdict, VerdictCode } from '../../shared/rules/verdict.ts';
-import { hasNoSeats, isCopied, type KnownLicense, seatRef } from '../rules/messages.ts';
+import { licenseEvent } from '../../shared/text/events.ts';
 import type { Call } from '../rules/calls.ts';
 import {
   describe,
@@ -14,6 +13,7 @@ import {
   type Situation,
   toVerdict,
 } from '../rules/judge.ts';
+import { hasNoSeats, isCopied, type KnownLicense, seatRef } from '../rules/messages.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import type { Machine, SeatActor } from '../rules/seats.ts';
 import type { HomeBranches } from './branches.ts';

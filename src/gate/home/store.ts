@@ -1,17 +1,17 @@
 import { settingsOf } from '../../shared/config/settings.ts';
+import { type Backup, openBackup } from '../../shared/objects/backup.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
+import { type ObjectTables, versionOf } from '../../shared/objects/migrations.ts';
+import type { Moving } from '../moving/moving.ts';
 import { type Ledger, openLedger } from '../object/ledger.ts';
 import { openOutgoing, type Outgoing } from '../object/outgoing.ts';
 import { openSeatClock, type SeatClock } from '../object/seat-clock.ts';
 import { type AnnouncedChanges, openAnnounced } from './announced.ts';
 import { type BranchStore, openBranchStore } from './branch-store.ts';
+import { COPY_TABLES } from './copy-tables.ts';
 import { type Copy, openCopy } from './copy.ts';
 import { type Machines, openMachines } from './machines.ts';
 import { openTrafficTable, type TrafficTable } from './traffic-table.ts';
-import { type Backup, openBackup } from '../../shared/objects/backup.ts';
-import { type ObjectTables, versionOf } from '../../shared/objects/migrations.ts';
-import { COPY_TABLES } from './copy-tables.ts';
-import type { Moving } from '../moving/moving.ts';
 
 /** What home stores: its copy of D1, and what it owns. */
 export interface HomeStore {

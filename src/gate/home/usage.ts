@@ -1,5 +1,5 @@
-import { newEvent } from '../../shared/text/events.ts';
 import type { Region } from '../../shared/rules/regions.ts';
+import { newEvent } from '../../shared/text/events.ts';
 import {
   escrowOf,
   exposure,
@@ -9,10 +9,10 @@ import {
   remaining,
   usedByOthers,
 } from '../rules/escrow.ts';
+import { addDays, type RegionStatistics } from '../rules/traffic.ts';
 import { limitAt, type Statistics, type Usage, type UsageAt } from '../rules/usage.ts';
 import type { Reservation } from './announced.ts';
 import type { HomeStore } from './store.ts';
-import { addDays, type RegionStatistics } from '../rules/traffic.ts';
 
 /** Below the first percentage, a counted call costs one comparison. */
 const FIRST_PERCENT = 80;

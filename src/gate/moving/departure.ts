@@ -1,11 +1,11 @@
-import { DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
-import type { Region } from '../../shared/rules/regions.ts';
-import { isStaged } from '../../shared/objects/backup.ts';
-import { within } from '../../shared/objects/within.ts';
-import type { MovingPlace, Part, StoredPlace } from './place.ts';
 import { gateAt } from '../../shared/objects/address.ts';
+import { isStaged } from '../../shared/objects/backup.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Disk } from '../../shared/objects/disk.ts';
+import { within } from '../../shared/objects/within.ts';
+import { DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import type { MovingPlace, Part, StoredPlace } from './place.ts';
 import type { Routing } from './routing.ts';
 
 /** The alarm has other work, too, so the copying stops after this time and goes on with the next alarm. */

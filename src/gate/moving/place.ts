@@ -1,7 +1,7 @@
-import type { TableRows } from '../../shared/objects/disk.ts';
-import type { Region } from '../../shared/rules/regions.ts';
 import { FIRST_EPOCH } from '../../shared/objects/address.ts';
+import type { TableRows } from '../../shared/objects/disk.ts';
 import { DAY_MS } from '../../shared/rules/dates.ts';
+import type { Region } from '../../shared/rules/regions.ts';
 
 /**
  * The rows of an account that has moved stay this long at its former home, where only an operator can read them, and those of

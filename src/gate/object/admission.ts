@@ -1,12 +1,12 @@
 import { equalInConstantTime } from '../../shared/crypto/hash.ts';
 import { createLru } from '../../shared/memory/lru.ts';
+import { createRefusalMemory } from '../../shared/memory/refusal-memory.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { includesAddress } from '../../shared/rules/ip-addresses.ts';
 import { effectivePlan, type Plan, PLANS } from '../../shared/rules/plans.ts';
 import { decideRate, decideSharedRate, raiseRate, type RateDecision } from '../../shared/rules/rate.ts';
 import type { Admission, Refusal } from '../rules/calls.ts';
 import type { CopiedKey, KeyRows } from '../rules/rows.ts';
-import { createRefusalMemory } from '../../shared/memory/refusal-memory.ts';
 
 /** Memory for keys whose rate limit hasn't recovered. A key that was evicted from memory counts as recovered. */
 const KEYS_IN_MEMORY = 5_000;

@@ -1,13 +1,13 @@
-import { licenseEvent } from '../../shared/text/events.ts';
 import { createLru } from '../../shared/memory/lru.ts';
 import type { PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
-import type { AdmissionControl } from './admission.ts';
-import type { Ledger } from './ledger.ts';
-import type { Relay } from './outgoing.ts';
+import { licenseEvent } from '../../shared/text/events.ts';
 import type { Call, Reply } from '../rules/calls.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import { isCounted } from '../rules/seats.ts';
 import { secondsUntil, type Usage, type UsageAt } from '../rules/usage.ts';
+import type { AdmissionControl } from './admission.ts';
+import type { Ledger } from './ledger.ts';
+import type { Relay } from './outgoing.ts';
 
 /** What answering needs of a copy, home's or a branch's. */
 interface LicenseRows {

@@ -1,6 +1,6 @@
-import type { Counter } from '../rules/usage.ts';
 import { createLru } from '../../shared/memory/lru.ts';
 import { openTraffic, type Traffic } from '../rules/traffic.ts';
+import type { Counter } from '../rules/usage.ts';
 
 // Named counters. They live in memory and are written by the commit that the counted call waits for. Counters that changed
 // lately share one row, so that a commit writes one row. They move to rows of their own once a day, or when the row gets

@@ -1,4 +1,5 @@
 import { DAY_MS, isoDate } from '../../shared/rules/dates.ts';
+import type { Traffic } from '../rules/traffic.ts';
 import {
   type BranchCounters,
   type CountedCall,
@@ -8,7 +9,6 @@ import {
   USAGE_DAYS,
 } from '../rules/usage.ts';
 import { openCounters } from './counters.ts';
-import type { Traffic } from '../rules/traffic.ts';
 
 // The gate's counters: an account's calls by period and by day, and when each key was last used.
 

@@ -1,7 +1,7 @@
-import type { WebhookEvent } from '../../shared/text/events.ts';
 import { outboxOf } from '../../shared/objects/address.ts';
 import { coalesce, scheduleOnce } from '../../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
+import type { WebhookEvent } from '../../shared/text/events.ts';
 import { logError } from '../../shared/text/log.ts';
 
 /** A stored value is limited to 2 MB, and an event has a few hundred characters. */

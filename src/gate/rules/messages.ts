@@ -1,12 +1,12 @@
+import { candidateKeys } from '../../shared/rules/license-key.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
 import type { Verdict } from '../../shared/rules/verdict.ts';
-import { isHeld, type Machine } from './seats.ts';
-import { candidateKeys } from '../../shared/rules/license-key.ts';
 import type { MovedTo, ReplyText } from './calls.ts';
 import type { Escrow } from './escrow.ts';
+import type { CopiedAccount, CopiedKey, CopiedLicense } from './rows.ts';
+import { isHeld, type Machine } from './seats.ts';
 import type { ShareOffer } from './shares.ts';
 import type { Traffic } from './traffic.ts';
-import type { CopiedAccount, CopiedKey, CopiedLicense } from './rows.ts';
 import type { Counter } from './usage.ts';
 
 // Home and a branch exchange their states, not what has changed: each message has everything that the receiver may have

@@ -1,7 +1,7 @@
-import { logError } from '../../shared/text/log.ts';
 import { createLru } from '../../shared/memory/lru.ts';
-import type { Region } from '../../shared/rules/regions.ts';
 import { within } from '../../shared/objects/within.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import { logError } from '../../shared/text/log.ts';
 import { type AnsweredIn, readReply, type ReplyText, type Reply } from '../rules/calls.ts';
 import type { Wait } from '../rules/traffic.ts';
 

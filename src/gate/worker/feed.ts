@@ -2,12 +2,12 @@ import type { BatchResponse } from 'drizzle-orm/batch';
 import type { Ctx } from '../../db/ctx.ts';
 import { isRejected } from '../../db/errors.ts';
 import { AppError } from '../../shared/app-error.ts';
-import { logError } from '../../shared/text/log.ts';
-import { gateOf } from '../../shared/objects/address.ts';
 import { randomBase62 } from '../../shared/crypto/random.ts';
-import type { CountedChange, FeedPosition } from '../rules/rows.ts';
+import { gateOf } from '../../shared/objects/address.ts';
+import { logError } from '../../shared/text/log.ts';
 import { type FeedStatements, feedStatements, toFeedRead } from '../feed/read.ts';
 import { type Change, insertChanges, type Statement } from '../feed/write.ts';
+import type { CountedChange, FeedPosition } from '../rules/rows.ts';
 
 const ATTEMPTS = 3;
 

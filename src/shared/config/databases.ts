@@ -1,6 +1,6 @@
-import { InvalidText } from './parse.ts';
-import { firstIdAt } from '../text/ids.ts';
 import { isoDate } from '../rules/dates.ts';
+import { firstIdAt } from '../text/ids.ts';
+import { InvalidText } from './parse.ts';
 
 // Account ids begin with their time of creation, so an account's database follows from its id alone.
 

@@ -1,6 +1,6 @@
-import { newId } from './ids.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { ActivationEventName, EventName, TEST_EVENT } from '../rules/events.ts';
+import { newId } from './ids.ts';
 
 // Webhook events. An event's id and payload are created once, together with the change that causes the event.
 

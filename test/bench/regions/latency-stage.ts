@@ -1,9 +1,9 @@
 // How long a verify takes in each region, with its home only and with branches.
 import { CALLER_REGIONS, type CallerRegion } from '../../support/round-trips.ts';
 import type { Load } from '../load/load.ts';
+import { requestOf } from '../load/plan.ts';
 import { type Figure, measure, type Target } from '../rounds.ts';
 import type { Licensed } from '../seed.ts';
-import { requestOf } from '../load/plan.ts';
 import type { Running } from '../service.ts';
 import { verifyTarget } from '../targets.ts';
 

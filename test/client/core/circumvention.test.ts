@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { LICENSE_KEY, status } from '../support/fake-service.ts';
 import { setUp } from '../support/setup.ts';
-import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 
 const ENDED = { updates_until: '2026-06-30' };
 const NEW_RELEASE = { releaseDate: '2026-11-01' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { LICENSE_KEY, status } from '../support/fake-service.ts';
 import { setUp, START_MS } from '../support/setup.ts';
-import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/client/core/types.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { hang, LICENSE_KEY, status } from '../support/fake-service.ts';
 import { turns, until } from '../support/fake-time.ts';
 import { setUp } from '../support/setup.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 
 const MINUTE_MS = 60_000;
 const OTHER_KEY = 'OTHER-LICENSE';

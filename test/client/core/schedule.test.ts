@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { status } from '../support/fake-service.ts';
 import { turns, until } from '../support/fake-time.ts';
 import { setUp } from '../support/setup.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 
 const MINUTE_MS = 60_000;
 

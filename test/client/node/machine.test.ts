@@ -2,9 +2,9 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLicense } from '../../../src/client/node.ts';
 import { fileStore } from '../../../src/client/node/file-store.ts';
 import { fingerprintOf, type System } from '../../../src/client/node/fingerprint.ts';
-import { createLicense } from '../../../src/client/node.ts';
 import { pinnedKeys } from '../support/fake-service.ts';
 
 /** A system with files, and programs with their captured output. */

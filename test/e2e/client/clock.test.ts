@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import {
   type Machine,
   newApplication,
@@ -16,7 +17,6 @@ import {
   respond,
   unavailable,
 } from './support/proxy.ts';
-import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 
 // The service and its tokens have the real time. Only the application's clock is moved.
 

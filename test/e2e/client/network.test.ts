@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { licenseBody } from '../../../src/licenses/schemas.ts';
 import type * as z from 'zod';
+import { licenseBody } from '../../../src/licenses/schemas.ts';
 import { newApplication, newMachine, newProxy, newSeller, type Seller } from './support/application.ts';
 import {
   afterDelay,

@@ -1,11 +1,11 @@
 // A customer whose account, keys and licenses are created through the API.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { signedInBody } from '../../../src/sign-in/schemas.ts';
-import { revealedApiKeyBody } from '../../../src/api-keys/schemas.ts';
 import { verdictBody } from '../../../src/activations/schemas.ts';
+import { revealedApiKeyBody } from '../../../src/api-keys/schemas.ts';
 import { licenseBody } from '../../../src/licenses/schemas.ts';
 import { productBody } from '../../../src/products/schemas.ts';
+import { signedInBody } from '../../../src/sign-in/schemas.ts';
 import { revealedWebhookBody } from '../../../src/webhooks/schemas.ts';
 import type { VisitOptions } from './browser.ts';
 import type { Client } from './service.ts';

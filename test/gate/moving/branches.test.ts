@@ -1,5 +1,5 @@
-import { beforeEach, expect, test, vi } from 'vitest';
 import { runDurableObjectAlarm } from 'cloudflare:test';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';

@@ -1,13 +1,13 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
-import { WebhookOutbox } from '../../../src/index.ts';
-import { CLOSE_AFTER_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
-import { setSuspended } from '../../../src/operators/accounts.ts';
 import { readReply } from '../../../src/gate/rules/calls.ts';
-import { newId } from '../../../src/shared/text/ids.ts';
+import { CLOSE_AFTER_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { WebhookOutbox } from '../../../src/index.ts';
+import { setSuspended } from '../../../src/operators/accounts.ts';
 import { isoDate } from '../../../src/shared/rules/dates.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
+import { newId } from '../../../src/shared/text/ids.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';

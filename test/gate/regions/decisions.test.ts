@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { feedStep, mayKeep, needsAck, whoMustAck } from '../../../src/gate/rules/messages.ts';
 import {
   type Escrow,
   exposure,
@@ -16,6 +15,7 @@ import {
   usedByOthers,
 } from '../../../src/gate/rules/escrow.ts';
 import { shouldClose, shouldOpen } from '../../../src/gate/rules/lease.ts';
+import { feedStep, mayKeep, needsAck, whoMustAck } from '../../../src/gate/rules/messages.ts';
 import { generateLicenseKey } from '../../../src/shared/rules/license-key.ts';
 
 const escrowOf = (granted: number, spent = 0, returned = 0): Escrow => ({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { LEASE_MS, OPEN_AFTER_CALLS } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';

@@ -1,8 +1,8 @@
 import { unspent } from '../../../src/gate/rules/escrow.ts';
 import { leaseMarginMs } from '../../../src/gate/rules/lease.ts';
 import { newShare } from '../../../src/gate/rules/shares.ts';
-import { SHORT_MS } from './model-steps.ts';
 import { RULES, type Rules } from './model-rules.ts';
+import { SHORT_MS } from './model-steps.ts';
 
 /** Rules that are broken on purpose. The model must notice each of them. */
 export const BROKEN: Record<string, Partial<Rules>> = {

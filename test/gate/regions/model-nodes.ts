@@ -1,13 +1,13 @@
 import type { Audit } from './model-audit.ts';
-import { openBranch } from './model-branch.ts';
 import { type Branch, newBranchDisk } from './model-branch-state.ts';
-import { openHome } from './model-home.ts';
+import { openBranch } from './model-branch.ts';
 import { type Home, type HomeSettings, newHomeDisk } from './model-home-state.ts';
+import { openHome } from './model-home.ts';
+import type { Item } from './model-network.ts';
 import { type Message, openTurn, type Process, type Turn } from './model-process.ts';
 import type { Rules } from './model-rules.ts';
 import type { Schedule } from './model-steps.ts';
 import { type BranchName, BRANCHES, type NodeName } from './model-types.ts';
-import type { Item } from './model-network.ts';
 
 const NODES: readonly NodeName[] = ['home', ...BRANCHES];
 

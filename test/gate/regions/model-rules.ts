@@ -1,8 +1,8 @@
-import * as acks from '../../../src/gate/rules/messages.ts';
 import * as escrow from '../../../src/gate/rules/escrow.ts';
 import * as lease from '../../../src/gate/rules/lease.ts';
-import * as messages from '../../../src/gate/rules/messages.ts';
 import * as opening from '../../../src/gate/rules/lease.ts';
+import * as acks from '../../../src/gate/rules/messages.ts';
+import * as messages from '../../../src/gate/rules/messages.ts';
 import * as shares from '../../../src/gate/rules/shares.ts';
 
 /** What is no decision but the order of steps. The objects keep to it, and the model can break it. */

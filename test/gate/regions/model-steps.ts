@@ -1,5 +1,5 @@
-import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import * as fc from 'fast-check';
+import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { type Body, type BranchName, BRANCHES, LICENSES, type NodeName } from './model-types.ts';
 
 interface Clock {

@@ -1,8 +1,8 @@
 import type { Escrow } from '../../../src/gate/rules/escrow.ts';
 import type { Lease } from '../../../src/gate/rules/lease.ts';
 import type { Report, Update } from '../../../src/gate/rules/messages.ts';
-import type { Settings } from './model-steps.ts';
 import type { KnownShare, ShareOffer } from '../../../src/gate/rules/shares.ts';
+import type { Settings } from './model-steps.ts';
 
 // The state of the model. A license is a number, and its state is a version: 0 doesn't exist yet.
 

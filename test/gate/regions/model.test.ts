@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, inject, test } from 'vitest';
-import { runSchedule } from './model.ts';
 import { Broken } from './model-audit.ts';
 import { BROKEN } from './model-broken.ts';
 import { RULES } from './model-rules.ts';
 import { SCENARIOS } from './model-scenarios.ts';
 import { schedule } from './model-steps.ts';
+import { runSchedule } from './model.ts';
 
 /** Schedules in which a broken rule has to break a promise, if it has no schedule of its own. */
 const BROKEN_RUNS = 2_000;

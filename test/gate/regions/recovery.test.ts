@@ -1,9 +1,9 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../../src/gate/home/account-gate.ts';
-import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { CLOSE_AFTER_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { LEASE_MS, OPEN_AFTER_CALLS } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { calendarMonth } from '../../../src/gate/rules/usage.ts';
-import { type Escrow, unspent } from '../../../src/gate/rules/escrow.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import { type Escrow, unspent } from '../../../src/gate/rules/escrow.ts';
 import type { Report } from '../../../src/gate/rules/messages.ts';
 import { NO_SHARE } from '../../../src/gate/rules/shares.ts';
+import { calendarMonth } from '../../../src/gate/rules/usage.ts';
 import { addMonths, DAY_MS, isoDate } from '../../../src/shared/rules/dates.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { leaseMarginMs, renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { type Settings, settingsOf } from '../../../src/shared/config/settings.ts';
 import { LEASE_MS, OPEN_AFTER_CALLS, type Region } from '../../../src/shared/rules/regions.ts';

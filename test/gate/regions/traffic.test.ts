@@ -1,14 +1,14 @@
 import { createExecutionContext, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { openLedger } from '../../../src/gate/object/ledger.ts';
-import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/rules/lease.ts';
 import { openTraffic, quantileMs } from '../../../src/gate/rules/traffic.ts';
 import worker from '../../../src/index.ts';
-import { newId } from '../../../src/shared/text/ids.ts';
 import { DAY_MS } from '../../../src/shared/rules/dates.ts';
+import { newId } from '../../../src/shared/text/ids.ts';
 import { type Customer, type Json, ORIGIN, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { countRows, evict, readGate, setPlan } from '../../support/gate.ts';

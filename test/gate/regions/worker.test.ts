@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
-import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
+import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { leaseMarginMs } from '../../../src/gate/rules/lease.ts';
+import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';

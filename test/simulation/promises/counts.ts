@@ -1,6 +1,6 @@
+import { isCounted } from '../../../src/gate/rules/seats.ts';
 import type { Statistics } from '../../../src/gate/rules/usage.ts';
 import { calendarMonth } from '../../../src/gate/rules/usage.ts';
-import { isCounted } from '../../../src/gate/rules/seats.ts';
 import type { Answer, Asked } from './asked.ts';
 import type { Check } from './broken.ts';
 import { openTally } from './tally.ts';

@@ -1,6 +1,6 @@
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { once } from 'node:events';
 import { toCsvRecord } from '../../../shared/rules/csv.ts';
 import { CSV_COLUMNS, toCsvCells } from '../../../shared/rules/license-csv.ts';
 import { command } from '../command.ts';

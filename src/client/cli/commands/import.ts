@@ -1,9 +1,9 @@
 import { appendFile, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Fields, openCopies, openDryRun } from '../../../shared/rules/import-lines.ts';
 import type { ApiClient } from '../../api/client.ts';
 import type { components } from '../../api/schema.ts';
-import { type Fields, openCopies, openDryRun } from '../../../shared/rules/import-lines.ts';
 import { command, given } from '../command.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';

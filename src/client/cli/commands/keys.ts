@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import type { PinnedKeys } from '../../core/types.ts';
 import { command } from '../command.ts';
 import { answer } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
-import type { PinnedKeys } from '../../core/types.ts';
 
 /** Returns the account's public keys, and the chain that leads to the newer keys. */
 export const fetchKeys = async ({ publicApi }: Context, account: string) => {

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { CircleAlert, CircleCheck, CircleMinus, Clock, X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import {
   type Billing,
@@ -9,9 +10,8 @@ import {
 } from '../../data/queries.ts';
 import { formatMoney } from '../../lib/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { PLAN_TITLES, limitText, planOf } from './plan-text.ts';
-import { CircleAlert, CircleCheck, CircleMinus, Clock, X } from 'lucide-react';
 import { cx } from '../../ui/cx.ts';
+import { PLAN_TITLES, limitText, planOf } from './plan-text.ts';
 
 const KINDS = {
   good: { icon: CircleCheck, box: 'border-transparent bg-good-soft', color: 'text-good' },

@@ -1,16 +1,16 @@
+import { useQuery } from '@tanstack/react-query';
+import { CircleAlert, CircleMinus } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { GRACE_DAYS } from '../../../shared/rules/plans.ts';
 import { type Billing, dashboardQuery } from '../../data/queries.ts';
 import { formatCount, formatDate } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Meter } from '../../ui/meter.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { PLAN_TITLES, type Subscription, planOf, priceText } from './plan-text.ts';
-import { useQuery } from '@tanstack/react-query';
-import { Meter } from '../../ui/meter.tsx';
-import { CircleAlert, CircleMinus } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { GRACE_DAYS } from '../../../shared/rules/plans.ts';
-import { cx } from '../../ui/cx.ts';
 
 const Message = ({
   isBad = false,

@@ -1,16 +1,16 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Check } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
+import type { PaidPlan, PlanName } from '../../../shared/rules/plans.ts';
 import { errorMessage } from '../../data/error.ts';
+import { startCheckout } from '../../data/mutations.ts';
 import { type Billing, billingQuery } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { RequestId } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { PlanCard, PlanCardSkeleton } from './plan-card.tsx';
-import type { PaidPlan, PlanName } from '../../../shared/rules/plans.ts';
 import { PLAN_TITLES } from './plan-text.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { startCheckout } from '../../data/mutations.ts';
 
 /** Starts a checkout and redirects the browser to it. */
 const useCheckout = () => {

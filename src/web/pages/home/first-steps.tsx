@@ -1,16 +1,16 @@
+import { useMutation } from '@tanstack/react-query';
 import { Check, ChevronDown } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { PLANS } from '../../../shared/rules/plans.ts';
+import { createLicense } from '../../data/license-mutations.ts';
+import { createApiKey } from '../../data/mutations.ts';
 import type { ProgressBody } from '../../data/queries.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
-import { FirstVerify } from './first-verify.tsx';
-import { useMutation } from '@tanstack/react-query';
-import { createLicense } from '../../data/license-mutations.ts';
 import { showError } from '../../ui/toast.tsx';
-import { createApiKey } from '../../data/mutations.ts';
+import { FirstVerify } from './first-verify.tsx';
 
 const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
   const create = useMutation({

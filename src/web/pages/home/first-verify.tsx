@@ -7,8 +7,8 @@ import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Segments } from '../../ui/tabs.tsx';
-import { showError } from '../../ui/toast.tsx';
 import { useNow } from '../../ui/time.tsx';
+import { showError } from '../../ui/toast.tsx';
 import { ApplicationCode } from '../products/in-application.tsx';
 
 const LANGUAGES = [

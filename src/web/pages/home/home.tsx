@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { LICENSE_STATES, type LicenseStatus } from '../../../shared/rules/licenses.ts';
 import { type Dashboard, dashboardQuery, progressQuery } from '../../data/queries.ts';
 import { readPreference, writePreference } from '../../data/session.ts';
+import { formatCount, plural } from '../../lib/format.ts';
+import { StateBadge } from '../../ui/badge.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Figure } from '../../ui/figure.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { RecentEvents } from './recent-events.tsx';
 import { Usage } from './usage.tsx';
-import { Link } from '@tanstack/react-router';
-import { formatCount, plural } from '../../lib/format.ts';
-import { LICENSE_STATES, type LicenseStatus } from '../../../shared/rules/licenses.ts';
-import { cx } from '../../ui/cx.ts';
-import { StateBadge } from '../../ui/badge.tsx';
-import { Figure } from '../../ui/figure.tsx';
 
 const LINK = 'text-sm font-medium underline decoration-line-strong underline-offset-4 hover:decoration-ink';
 

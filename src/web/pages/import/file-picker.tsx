@@ -1,9 +1,9 @@
 import { FileUp } from 'lucide-react';
 import { useState } from 'react';
+import type { ImportFormat } from '../../../shared/rules/import-lines.ts';
 import { formatCompact } from '../../lib/format.ts';
 import { cx } from '../../ui/cx.ts';
 import type { ChosenFile } from './preview.tsx';
-import type { ImportFormat } from '../../../shared/rules/import-lines.ts';
 
 const FORMATS: [pattern: RegExp, format: ImportFormat][] = [
   [/\.csv$/i, 'csv'],

@@ -1,17 +1,17 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
 import { useState } from 'react';
+import type { ImportFormat } from '../../../shared/rules/import-lines.ts';
 import { type ImportCounts, type ImportRequest, type ImportSummary, importFile } from '../../data/import.ts';
+import { downloadText } from '../../lib/download.ts';
 import { plural } from '../../lib/format.ts';
 import { toFile } from '../../lib/import-parts.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
+import { Figure } from '../../ui/figure.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Progress } from '../../ui/progress.tsx';
-import { Figure } from '../../ui/figure.tsx';
-import { Download } from 'lucide-react';
-import { downloadText } from '../../lib/download.ts';
 import { Table, Td, Th, Tr } from '../../ui/table.tsx';
-import type { ImportFormat } from '../../../shared/rules/import-lines.ts';
 
 /** The rest is in the file. */
 const MAX_SHOWN = 20;

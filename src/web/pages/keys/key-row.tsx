@@ -1,20 +1,20 @@
+import { useQuery } from '@tanstack/react-query';
 import { Ellipsis, Eye, RefreshCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import { deleteApiKey } from '../../data/mutations.ts';
 import { type ApiKey, fetchFullApiKey, isActiveKey, revealApiKey } from '../../data/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { CopyIcon, Secret } from '../../ui/copy.tsx';
 import { cx } from '../../ui/cx.ts';
-import { Menu, MenuItem } from '../../ui/menu.tsx';
-import { Td, Tr } from '../../ui/table.tsx';
-import { Time, useNow } from '../../ui/time.tsx';
-import { RotateKey } from './rotate-key.tsx';
-import { deleteApiKey } from '../../data/mutations.ts';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
-import { showToast } from '../../ui/toast.tsx';
-import { useQuery } from '@tanstack/react-query';
+import { Menu, MenuItem } from '../../ui/menu.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { Td, Tr } from '../../ui/table.tsx';
+import { Time, useNow } from '../../ui/time.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { RotateKey } from './rotate-key.tsx';
 
 const Revealed = ({ id }: { id: string }) => {
   const { data, error, refetch } = useQuery({

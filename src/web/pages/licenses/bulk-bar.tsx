@@ -1,7 +1,7 @@
 import { Download, X } from 'lucide-react';
 import { useState } from 'react';
-import type { LicenseBody } from '../../data/queries.ts';
 import { isoDate } from '../../../shared/rules/dates.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { downloadText, toCsv } from '../../lib/download.ts';
 import { plural } from '../../lib/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';

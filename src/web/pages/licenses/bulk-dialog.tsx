@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import type { LicenseBody } from '../../data/queries.ts';
 import { errorMessage } from '../../data/error.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { formatCount, plural } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';

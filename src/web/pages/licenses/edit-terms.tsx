@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { MAX_OFFLINE_DAYS, MAX_SEATS, NO_LIMIT } from '../../../shared/rules/terms.ts';
+import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody, Product } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
@@ -11,7 +12,6 @@ import { type ValueRow, readOverrides, rowsOf } from '../../ui/values.ts';
 import { LeaseField } from '../products/lease-field.tsx';
 import { TERM_HINTS, readLease, readWhole } from '../products/terms.ts';
 import { TERM_NAMES, type Term, termText, termsOf } from './terms-text.ts';
-import { invalidField } from '../../data/error.ts';
 
 /** How a license treats a term: it inherits it, has its own value, or lifts the product's limit. */
 type Mode = 'inherit' | 'own' | typeof NO_LIMIT;

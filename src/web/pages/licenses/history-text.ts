@@ -1,7 +1,7 @@
-import type { LicenseBody, LicenseChange } from '../../data/queries.ts';
-import { formatDate } from '../../lib/format.ts';
 import { labelOf } from '../../../shared/rules/license-fields.ts';
 import type { LicenseTerms } from '../../../shared/rules/terms.ts';
+import type { LicenseBody, LicenseChange } from '../../data/queries.ts';
+import { formatDate } from '../../lib/format.ts';
 
 type Change = LicenseChange['changes'][number];
 type Metadata = LicenseBody['metadata'];

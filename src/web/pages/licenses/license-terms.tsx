@@ -1,3 +1,4 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type LicenseBody, type Product, productQuery, productsQuery } from '../../data/queries.ts';
@@ -8,7 +9,6 @@ import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { EditTerms } from './edit-terms.tsx';
 import { type Source, TERM_NAMES, type Term, sourceOf, termText, termsOf } from './terms-text.ts';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 
 /**
  * Finds the product whose code a license names; null if there is none. Most products are in the first page of the list,

@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { FileUp, Plus } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
 import { LICENSE_STATES, type LicenseStatus } from '../../../shared/rules/licenses.ts';
 import { type LicenseFilter, dashboardQuery, licensesQuery } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -17,7 +18,6 @@ import { LicenseHead, LicenseRow, LicenseRowSkeletons } from './license-row.tsx'
 import { NoLicenses } from './no-licenses.tsx';
 import { SearchField } from './search-field.tsx';
 import { useSelection } from './use-selection.ts';
-import { useEffect, useRef, useState } from 'react';
 
 const PAUSE_MS = 200;
 

@@ -1,12 +1,12 @@
 import { MonitorX } from 'lucide-react';
 import { useState } from 'react';
-import type { ActivationBody } from '../../data/queries.ts';
-import { IconButton } from '../../ui/button.tsx';
-import { Td, Th, Tr } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { ApiError } from '../../data/error.ts';
 import { releaseSeat } from '../../data/license-mutations.ts';
+import type { ActivationBody } from '../../data/queries.ts';
+import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
+import { Td, Th, Tr } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
 
 /** Asks before it releases a seat, and once more if an offline file holds it. */

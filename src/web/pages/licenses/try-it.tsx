@@ -9,6 +9,8 @@ import {
 } from '../../data/application-call.ts';
 import { callAsApplication } from '../../data/license-mutations.ts';
 import { type ApiKey, apiKeysQuery, fetchFullApiKey, isActiveKey } from '../../data/queries.ts';
+import { formatCount } from '../../lib/format.ts';
+import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -17,8 +19,6 @@ import { FormError, LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { Time, useNow } from '../../ui/time.tsx';
-import { formatCount } from '../../lib/format.ts';
-import { Badge, type Tone } from '../../ui/badge.tsx';
 
 const toneOf = (status: number): Tone => {
   if (status < 300) return 'good';

@@ -1,13 +1,13 @@
 import { useState } from 'react';
+import { DAY_MS, HOUR_MS, addDays, isoDate, isoTime } from '../../../shared/rules/dates.ts';
+import { DEFAULT_OFFLINE_DAYS } from '../../../shared/rules/terms.ts';
+import type { Verdict } from '../../../shared/rules/verdict.ts';
+import { formatDate, plural } from '../../lib/format.ts';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { useNow } from '../../ui/time.tsx';
 import type { TermsDraft } from './terms.ts';
-import type { Verdict } from '../../../shared/rules/verdict.ts';
-import { DAY_MS, HOUR_MS, addDays, isoDate, isoTime } from '../../../shared/rules/dates.ts';
-import { DEFAULT_OFFLINE_DAYS } from '../../../shared/rules/terms.ts';
-import { formatDate, plural } from '../../lib/format.ts';
 
 const MACHINE = { id: 'act_…', name: 'Ada’s laptop', platform: 'macOS' };
 

@@ -1,24 +1,24 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { ApiError } from '../../data/error.ts';
+import { deleteProduct, saveProduct } from '../../data/license-mutations.ts';
 import { type Product, productQuery } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { useState } from 'react';
-import { deleteProduct, saveProduct } from '../../data/license-mutations.ts';
-import { Confirm } from '../../ui/dialog.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import { Form } from '../../ui/form.tsx';
 import { rowsOf } from '../../ui/values.ts';
 import { InApplication } from './in-application.tsx';
 import { NameField } from './name-field.tsx';
 import { Preview } from './preview.tsx';
-import { draftOf, readDraft, readTerms } from './terms.ts';
 import { TermsFields } from './terms-fields.tsx';
+import { draftOf, readDraft, readTerms } from './terms.ts';
 
 const textsOf = (form: HTMLFormElement): Record<string, string> => {
   const texts: Record<string, string> = {};

@@ -1,22 +1,22 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Package, Plus } from 'lucide-react';
+import { MAX_PRODUCT_CODE_LENGTH, PRODUCT_CODE_PATTERN } from '../../../shared/rules/terms.ts';
+import { invalidField } from '../../data/error.ts';
+import { createProduct } from '../../data/license-mutations.ts';
 import { type Product, productsQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
 import { MoreRows } from '../../ui/more.tsx';
 import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { draftOf, summarize } from './terms.ts';
-import { MAX_PRODUCT_CODE_LENGTH, PRODUCT_CODE_PATTERN } from '../../../shared/rules/terms.ts';
-import { invalidField } from '../../data/error.ts';
-import { createProduct } from '../../data/license-mutations.ts';
-import { Dialog, FormActions } from '../../ui/dialog.tsx';
-import { Form, TextField } from '../../ui/form.tsx';
 import { NameField } from './name-field.tsx';
+import { draftOf, summarize } from './terms.ts';
 
 const readCode = ({ code = '' }: Record<string, string>): string => {
   const text = code.trim();

@@ -1,15 +1,15 @@
+import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { REGIONS, REGION_NAMES, type Region } from '../../../shared/rules/regions.ts';
+import { moveHome } from '../../data/mutations.ts';
 import type { Regions } from '../../data/queries.ts';
 import { Badge, StateBadge } from '../../ui/badge.tsx';
-import { Card, CardHeader } from '../../ui/card.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { Time } from '../../ui/time.tsx';
-import { useMutation } from '@tanstack/react-query';
-import { moveHome } from '../../data/mutations.ts';
 import { Button } from '../../ui/button.tsx';
+import { Card, CardHeader } from '../../ui/card.tsx';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form, SelectField } from '../../ui/form.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Time } from '../../ui/time.tsx';
 
 const MoveForm = ({ home, onClose }: { home: Region | null; onClose: () => void }) => {
   const move = useMutation({ ...moveHome, onSuccess: onClose });

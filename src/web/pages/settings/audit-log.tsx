@@ -2,6 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../shared/rules/audit.ts';
+import { describeUserAgent } from '../../../shared/rules/user-agent.ts';
 import {
   type AuditEntry,
   type AuditFilter,
@@ -20,7 +21,6 @@ import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { LINK } from '../sign-in/frame.tsx';
 import { SettingsFrame } from './frame.tsx';
-import { describeUserAgent } from '../../../shared/rules/user-agent.ts';
 
 /** Actions whose names don't follow from a noun and a verb. */
 const TEXTS: Partial<Record<AuditAction, string>> = {

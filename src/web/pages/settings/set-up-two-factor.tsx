@@ -1,15 +1,15 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { encode } from 'uqr';
 import { confirmTwoFactor, startTwoFactor } from '../../data/access-mutations.ts';
+import { downloadText } from '../../lib/download.ts';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton, Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { encode } from 'uqr';
-import { Download } from 'lucide-react';
-import { downloadText } from '../../lib/download.ts';
-import { Button } from '../../ui/button.tsx';
 
 const FILE_NAME = 'latchkey-recovery-codes.txt';
 

@@ -1,6 +1,6 @@
 import { formatExact, formatRelative } from '../../lib/format.ts';
-import { Tip } from '../../ui/tip.tsx';
 import { useNow } from '../../ui/time.tsx';
+import { Tip } from '../../ui/tip.tsx';
 
 const timeLeftText = (at: string, nowMs: number) => {
   const leftMs = Date.parse(at) - nowMs;

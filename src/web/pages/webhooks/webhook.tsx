@@ -1,24 +1,24 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Webhook as WebhookIcon } from 'lucide-react';
+import { editWebhook } from '../../data/mutations.ts';
 import { type Webhook, webhooksQuery } from '../../data/queries.ts';
 import { hostOf } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { cx } from '../../ui/cx.ts';
+import { Form } from '../../ui/form.tsx';
 import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { EventChoice, EventNames, chosenEvents } from './events.tsx';
-import { HealthBadge, HealthNotice } from './health.tsx';
-import { WebhookActions } from './webhook-actions.tsx';
-import { editWebhook } from '../../data/mutations.ts';
-import { Form } from '../../ui/form.tsx';
-import { showToast } from '../../ui/toast.tsx';
 import { DescriptionField, UrlField } from './fields.tsx';
+import { HealthBadge, HealthNotice } from './health.tsx';
 import { SecretCard } from './secret.tsx';
+import { WebhookActions } from './webhook-actions.tsx';
 
 const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
   const edit = useMutation({ ...editWebhook(webhook.id), onSuccess: () => showToast('Webhook saved') });

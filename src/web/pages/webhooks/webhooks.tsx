@@ -4,12 +4,12 @@ import { Plus, Webhook as WebhookIcon } from 'lucide-react';
 import { dashboardQuery, webhooksQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { Figure } from '../../ui/figure.tsx';
 import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { AddWebhook } from './add-webhook.tsx';
 import { WEBHOOK_HEAD, WebhookRow, WebhookRowSkeletons } from './webhook-row.tsx';
-import { Figure } from '../../ui/figure.tsx';
 
 /** The deliveries of all webhooks in the last 24 hours. */
 const LastDay = () => {

@@ -1,8 +1,8 @@
 // A seller's account, and applications that use the installed package to reach it through a proxy.
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { writeFileSync } from 'node:fs';
 import { afterAll, inject } from 'vitest';
 import type * as Core from '../../../../src/client/index.ts';
 import type * as Node from '../../../../src/client/node.ts';
