@@ -193,7 +193,13 @@ const REGIONS: z.infer<typeof regionsBody> = {
 
 /** Lets the Regions page of a browser context show callers in several regions. */
 export const showRegions = (context: BrowserContext) =>
-  context.route('**/api/regions', (route) => route.fulfill({ json: REGIONS }));
+  context.addInitScript(`{
+    const send = window.fetch;
+    window.fetch = async (...request) =>
+      new URL(request[0].url ?? request[0], location.href).pathname === '/api/regions'
+        ? Response.json(${JSON.stringify(REGIONS)})
+        : send(...request);
+  }`);
 
 export type DemoAccount = Awaited<ReturnType<typeof createDemoAccount>>;
 
