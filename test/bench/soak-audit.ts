@@ -71,7 +71,7 @@ export const audit = async (service: Service, { customer, acknowledged, callers 
     [
       'delivered attempts, of received requests',
       dashboard.webhooks.delivered_24h,
-      inbox.events.size + inbox.duplicated,
+      inbox.events.size + inbox.duplicates.length,
     ],
     [
       'failed attempts, of rejected requests',
@@ -91,7 +91,7 @@ export const audit = async (service: Service, { customer, acknowledged, callers 
       checks.every(([, actual, expected]) => actual === expected) &&
       callers.length > 1 === acknowledged.inBranches > 0,
     lines: [
-      `${customer.accountId}: ${acknowledged.keys} API keys created and deleted, ${inbox.duplicated} duplicate requests`,
+      `${customer.accountId}: ${acknowledged.keys} API keys created and deleted, ${inbox.duplicates.length} duplicate requests`,
       `  callers in ${callers.join(', ')}; branches answered ${acknowledged.inBranches} verifies`,
       ...lines,
       ...acknowledged.unexpected.slice(0, 3),

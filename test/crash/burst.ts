@@ -117,7 +117,7 @@ const run = async (): Promise<boolean> => {
     `memory of workerd   ${memoryIdle} MiB idle, ${memoryCalls} after the calls alone, ${memoryBurst} after the burst`,
   );
   console.log(`growth in the drain ${growth} MiB, at most ${MAX_GROWTH_MIB}`);
-  console.log(`duplicated          ${customer.inbox.duplicated}`);
+  console.log(`duplicated          ${customer.inbox.duplicates.length}`);
   return ratio <= MAX_RATIO && growth <= MAX_GROWTH_MIB;
 };
 

@@ -10,6 +10,13 @@ export interface Event {
   name: string;
   licenseKey: string;
   activationId: string | null;
+  answeredAtMs: number;
+}
+
+/** A request for an event that already got a 2xx response. */
+export interface Duplicate {
+  answeredAtMs: number;
+  repeatedAtMs: number;
 }
 
 /** The requests to one path. */
@@ -17,8 +24,7 @@ export interface Inbox {
   path: string;
   /** Events that got a 2xx response, by `webhook-id`. */
   events: Map<string, Event>;
-  /** The number of requests for an event that already got a 2xx response. */
-  duplicated: number;
+  duplicates: Duplicate[];
   /** Ids of the events that got a deliberate 500 response. */
   failed: Set<string>;
   badSignatures: number;
@@ -39,7 +45,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
 
 const openInbox = (path: string, secret: string, { failFirst }: Behavior) => {
   const webhook = new Webhook(secret);
-  const inbox: Inbox = { path, events: new Map(), duplicated: 0, failed: new Set(), badSignatures: 0 };
+  const inbox: Inbox = { path, events: new Map(), duplicates: [], failed: new Set(), badSignatures: 0 };
 
   /** Records a request and returns the status of its response. */
   const take = (body: string, headers: Record<string, string>): number => {
@@ -51,8 +57,9 @@ const openInbox = (path: string, secret: string, { failFirst }: Behavior) => {
       return 401;
     }
     const id = headers['webhook-id'] ?? '';
-    if (inbox.events.has(id)) {
-      inbox.duplicated++;
+    const known = inbox.events.get(id);
+    if (known) {
+      inbox.duplicates.push({ answeredAtMs: known.answeredAtMs, repeatedAtMs: Date.now() });
       return 200;
     }
     if (!inbox.failed.has(id) && Math.random() < failFirst) {
@@ -60,7 +67,7 @@ const openInbox = (path: string, secret: string, { failFirst }: Behavior) => {
       return 500;
     }
     const { event: name, license_key: licenseKey, activation_id: activationId = null } = read;
-    inbox.events.set(id, { id, name, licenseKey, activationId });
+    inbox.events.set(id, { id, name, licenseKey, activationId, answeredAtMs: Date.now() });
     return 200;
   };
   return { inbox, take };
