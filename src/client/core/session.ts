@@ -133,7 +133,8 @@ export const openSession = ({ store, now, keys, application }: ClientSettings) =
         await (async () => store.set(text))().catch(() => {});
       return state;
     };
-    const updated = queue.then(run, run);
+    const runAlone = () => store.exclusive?.(run).catch(run) ?? run();
+    const updated = queue.then(runAlone, runAlone);
     queue = updated;
     return updated;
   };

@@ -23,6 +23,8 @@ export interface PinnedKeys {
 export interface Store {
   get(): Promise<string | null>;
   set(text: string | null): Promise<void>;
+  /** Runs an update, a `get` and a `set`, while no other process runs one. */
+  exclusive?<T>(update: () => Promise<T>): Promise<T>;
 }
 
 /** The part of `fetch` that the client uses. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import type { LicenseOptions } from '../../../src/client/core/types.ts';
@@ -14,6 +15,8 @@ describe('two processes on one store', () => {
     const [first, second] = [create(), create()];
     service.always = status(404);
     await Promise.all([first.start(), second.start()]);
+    // The calls that `start()` has begun end before there are answers.
+    await time.drive(Promise.all([first.refresh(), second.refresh()]));
     service.always = null;
     time.nowMs += 60_000;
     await time.drive(first.refresh());
@@ -25,12 +28,34 @@ describe('two processes on one store', () => {
     expect(second.state).toMatchObject({ valid: true, checkedAt: new Date(time.nowMs) });
   });
 
+  test('take turns, so that neither writes over what the other has written meanwhile', async () => {
+    const { time, store, create, activate } = await setUp();
+    await activate();
+    const [first, second] = [create(), create()];
+    await Promise.all([first.start(), second.start()]);
+    await time.drive(Promise.all([first.refresh(), second.refresh()]));
+    time.nowMs += 60_000;
+    let refreshed: Promise<unknown> = Promise.resolve();
+    vi.spyOn(store, 'set').mockImplementationOnce(async (text) => {
+      // Before the second process writes what it has read, the first one gets an answer.
+      refreshed = time.drive(first.refresh());
+      await Promise.race([refreshed, delay(200)]);
+      await store.set(text);
+    });
+    await second.stop();
+    await refreshed;
+    expect(storedIn(store)['answeredAt']).toBe(time.nowMs / 1_000);
+    await first.stop();
+  });
+
   test('do not bring back a token that a signed no has removed', async () => {
     const { time, service, store, create, activate } = await setUp();
     await activate();
     const [first, second] = [create(), create()];
     service.always = status(404);
     await Promise.all([first.start(), second.start()]);
+    // The calls that `start()` has begun end before there are answers.
+    await time.drive(Promise.all([first.refresh(), second.refresh()]));
     service.always = null;
     time.nowMs += 60_000;
     service.refuse('revoked');

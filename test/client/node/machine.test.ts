@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -134,6 +134,36 @@ describe('fileStore()', () => {
     );
     for (const text of reads) expect(texts).toContain(text);
     expect(await readdir(path)).toEqual(['license.json']);
+  });
+
+  test('runs one update at a time, of however many processes', async () => {
+    const path = join(dir, 'updates');
+    const add = async () => {
+      const store = fileStore(path);
+      await store.exclusive?.(async () => store.set(`${Number(await store.get()) + 1}`));
+    };
+    await Promise.all(Array.from({ length: 20 }, add));
+    expect(await fileStore(path).get()).toBe('20');
+    expect(await readdir(path)).toEqual(['license.json']);
+  });
+
+  test('takes over the lock of a process that has died', async () => {
+    const path = join(dir, 'dead');
+    const store = fileStore(path);
+    await store.set('x');
+    const lock = join(path, 'license.json.lock');
+    await writeFile(lock, '');
+    const hourAgo = Date.now() / 1_000 - 3_600;
+    await utimes(lock, hourAgo, hourAgo);
+    await store.exclusive?.(async () => expect(await readdir(path)).toContain('license.json.lock'));
+    expect(await readdir(path)).toEqual(['license.json']);
+  });
+
+  test('updates without a lock that it can’t create', async () => {
+    const path = join(dir, 'a-file');
+    await writeFile(path, '');
+    const update = async () => 'updated';
+    expect(await fileStore(path).exclusive?.(update)).toBe('updated');
   });
 
   test('of a broken file is no token, and no crash', async () => {

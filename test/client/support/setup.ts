@@ -5,10 +5,17 @@ import { createTime } from './fake-time.ts';
 
 export const START_MS = Date.UTC(2026, 10, 22, 12);
 
+/** A store like that of files, for several applications. */
 const createStore = (text: string | null = null) => {
+  let updates: Promise<unknown> = Promise.resolve();
   const store = {
     text,
     writes: 0,
+    exclusive: <T>(update: () => Promise<T>): Promise<T> => {
+      const updated = updates.then(update);
+      updates = updated;
+      return updated;
+    },
     get: async () => store.text,
     set: async (next: string | null) => {
       store.text = next;
