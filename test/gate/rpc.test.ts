@@ -3,7 +3,7 @@ import { AccountGate, GateBranch, WebhookOutbox } from '../../src/index.ts';
 
 // During a deployment, Workers of one release call objects of the other one. So a method that was released is removed a
 // release after its last caller, and a new parameter is optional for a release: see "Changing a method of a Durable
-// Object" in CONTRIBUTING.md.
+// Object" in docs/recipes.md.
 
 /** Returns each method with the number of its parameters. */
 const methodsOf = ({ prototype }: { prototype: object }) => {

@@ -83,7 +83,7 @@ export const openHomeLink = (
     };
   };
 
-  /** Stops to answer, and gives everything back. Home has to be told next, see `close`. */
+  /** Stops answering, and gives everything back. Home has to be told next, see `close`. */
   const stop = () => {
     lease = null;
     journal.change(() => {
@@ -92,7 +92,7 @@ export const openHomeLink = (
     });
   };
 
-  /** Gives everything back and stops to answer, and then tells home. Repeat it until home has answered. */
+  /** Stops answering, gives everything back, and then tells home. Repeat it until home has answered. */
   const close = async () => {
     stop();
     const { opening } = facts;

@@ -156,8 +156,7 @@ export class AccountGate extends DurableObject<Env> {
 
   /**
    * Prepares for a change of this account's data in D1: arms the alarm, in case the request dies before the gate has
-   * applied the change, and counts the change if it is a licensing call. Counting first keeps parallel calls within
-   * the limit.
+   * applied the change, and reserves a call of the usage limit if the change counts. `apply` counts it.
    */
   announce(ref = '', counted: CountedChange | null = null, token = ''): Promise<Announcement> {
     return this.#home.changes.announce(ref, counted, token);
@@ -168,7 +167,7 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.changes.apply(token, read);
   }
 
-  /** The announced change was not committed: takes its count back. */
+  /** The announced change was not committed: drops its reservation. */
   abandon(token: string): void {
     this.#home.changes.abandon(token);
   }

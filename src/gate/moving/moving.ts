@@ -40,7 +40,7 @@ const openArrival = (
       });
     },
 
-    /** The first call proves that the object before has stopped to answer. */
+    /** The first call proves that the object before has stopped answering. */
     begin: (): void => {
       const now = place.now();
       if (now.state !== 'receiving') return;

@@ -59,7 +59,7 @@ export const alarmIntervalMs = (lease: Lease | null): number => renewAfterMs(lea
 export const endsBeforeAlarm = (lease: Lease | null, nowMs: number): boolean =>
   lease === null || !mayAnswer(lease, nowMs + alarmIntervalMs(lease) + leaseMarginMs(lease.leaseMs));
 
-/** Returns until when home takes a branch for leased after it answered a renewal. A lease never gets shorter. */
+/** Returns until when home treats a branch as leased after it answered a renewal. A lease never gets shorter. */
 export const leasedUntil = (leasedUntilMs: number, answeredMs: number, leaseMs: number): number =>
   Math.max(leasedUntilMs, answeredMs + leaseMs);
 
@@ -71,7 +71,7 @@ export const storedLeaseMs = (leasedUntilMs: number, answeredMs: number): number
   leasedUntilMs - answeredMs;
 
 /**
- * Returns until when a restarted home takes a branch for leased. Home doesn't store when leases end, so each branch may just
+ * Returns until when a restarted home treats a branch as leased. Home doesn't store when leases end, so each branch may just
  * have renewed. `leaseMs` is what home has stored with the branch's last renewal.
  */
 export const leasedUntilAtStart = (startedMs: number, leaseMs: number): number => startedMs + leaseMs;

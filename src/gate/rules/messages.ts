@@ -54,7 +54,7 @@ export interface Update<Row> {
   share: ShareOffer;
   /** Whether the branch gives back what it has not spent. */
   isRecall: boolean;
-  /** Whether the branch stops to answer, gives everything back and closes. */
+  /** Whether the branch stops answering, gives everything back, and closes. */
   isClosing: boolean;
 }
 
@@ -113,7 +113,7 @@ export const feedStep = (applied: number, feed: Feed<unknown> | null): FeedStep 
 // A change is answered when no branch can answer from the state before it.
 
 export interface LeasedBranch {
-  /** Until when home takes the branch for leased, by home's clock. */
+  /** Until when home treats the branch as leased, by home's clock. */
   leasedUntilMs: number;
   /** The last revision of home's copy that the branch has confirmed. */
   applied: number;

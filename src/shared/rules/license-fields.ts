@@ -1,18 +1,28 @@
 // The fields of a license by their names in the API, in the order of its responses. Each place that has fields reads this
 // list: columns, inputs, responses, history, search, import, export, forms, and erasure.
 
-interface LicenseFieldRules {
+interface FieldRules {
   column: string;
-  /** `text` is a text or null, with no rule but its length. `fixed` fields never change. `special` ones have rules of their own. */
-  kind: 'text' | 'day' | 'json' | 'fixed' | 'special';
-  maxLength?: number;
-  /** An example, which forms show. */
-  example?: string;
   /** Whether `q` searches it. The view `license_words` and its triggers name the same columns. */
   isSearched?: true;
-  /** Whether it is removed when its customer is erased. */
-  isPersonal?: true;
 }
+
+/** A text or null, with no rule but its length. */
+interface TextRules extends FieldRules {
+  kind: 'text';
+  maxLength: number;
+  /** An example, which forms show. */
+  example: string;
+  /** Whether it is about a person, and is removed when its customer is erased. */
+  isPersonal: boolean;
+}
+
+/** `fixed` fields never change. `special` ones have rules of their own. */
+interface OtherRules extends FieldRules {
+  kind: 'day' | 'json' | 'fixed' | 'special';
+}
+
+type LicenseFieldRules = TextRules | OtherRules;
 
 export const LICENSE_FIELDS = {
   id: { column: 'id', kind: 'fixed' },

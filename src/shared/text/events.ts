@@ -1,5 +1,5 @@
 import { isoTime } from '../rules/dates.ts';
-import type { ActivationEventName, EventName, TEST_EVENT } from '../rules/events.ts';
+import type { EventName, TEST_EVENT } from '../rules/events.ts';
 import { newId } from './ids.ts';
 
 // Webhook events. An event's id and payload are created once, together with the change that causes the event.
@@ -12,10 +12,12 @@ export interface WebhookEvent {
   createdAtMs: number;
 }
 
+type EventValue = string | number | boolean | null;
+
 export const newEvent = (
   name: WebhookEvent['name'],
   nowMs: number,
-  fields: { customer_email: string } & Record<string, string | number | null>,
+  fields: { customer_email: string } & Record<string, EventValue>,
 ): WebhookEvent => ({
   id: newId('evt'),
   name,
@@ -24,10 +26,10 @@ export const newEvent = (
 });
 
 export const licenseEvent = (
-  name: 'license.created' | 'license.verified' | ActivationEventName,
+  name: Extract<EventName, `license.${string}` | `activation.${string}`>,
   nowMs: number,
   license: { id: string; licenseKey: string; customerEmail: string },
-  fields: Record<string, string | null> = {},
+  fields: Record<string, EventValue> = {},
 ): WebhookEvent =>
   newEvent(name, nowMs, {
     license_key: license.licenseKey,
