@@ -1,6 +1,6 @@
 import type { CallName } from '../../shared/rules/verdict.ts';
 import { openCalls, type Result } from './calls.ts';
-import { DEFAULT_RUNTIME, readOptions, type Runtime } from './options.ts';
+import { check, DEFAULT_RUNTIME, readOptions, type Runtime } from './options.ts';
 import { openSchedule } from './schedule.ts';
 import { openSession } from './session.ts';
 import { toState } from './state.ts';
@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 100;
 const isWrongKey = (code: string) => code === 'not_found' || code === 'wrong_product';
 
 const requireText = (name: string, value: unknown) => {
-  if (value !== undefined && typeof value !== 'string') throw new TypeError(`${name} must be a string.`);
+  check(value === undefined || typeof value === 'string', `${name} must be a string.`);
 };
 
 /** Creates a license on a given platform. */
@@ -170,7 +170,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     has: (name) => Boolean(session.entitlement(name)),
     entitlement: session.entitlement,
     onChange: (listener) => {
-      if (typeof listener !== 'function') throw new TypeError('onChange takes a function.');
+      check(typeof listener === 'function', 'onChange must be a function.');
       return session.listen(listener);
     },
   };

@@ -34,7 +34,7 @@ export interface ClientSettings {
   hasHeartbeat: boolean;
 }
 
-const check = (condition: unknown, message: string) => {
+export const check: (condition: unknown, message: string) => asserts condition = (condition, message) => {
   if (!condition) throw new TypeError(message);
 };
 
@@ -43,8 +43,7 @@ const NO_STORE: Store = { get: async () => null, set: async () => {} };
 
 const readBaseUrl = (baseUrl: string): string => {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new TypeError('baseUrl must be like https://example.com.');
+  check(url && /^https?:$/.test(url.protocol), 'baseUrl must be like https://example.com.');
   return url.origin + url.pathname.replace(/\/(api\/v1\/?)?$/, '');
 };
 
@@ -64,7 +63,7 @@ export const readOptions = (options: LicenseOptions): ClientSettings => {
   check(fits(appVersion, /^.{1,60}$/), 'appVersion is too long.');
   check(fits(releaseDate, /^\d{4}-\d\d-\d\d$/), 'releaseDate must be like 2026-11-22.');
   check(fits(fingerprint, /^[!-~]{8,256}$/), 'fingerprint must be 8 to 256 visible ASCII characters.');
-  check(fits(heartbeat, /^(auto|off)$/), 'heartbeat must be "auto" or "off".');
+  check(fits(heartbeat, /^(auto|off)$/), 'heartbeat must be auto or off.');
   check(globalThis.crypto?.subtle, 'crypto.subtle is missing: use https.');
   return {
     baseUrl,

@@ -44,7 +44,7 @@ export const openSession = ({ store, now, keys, application }: ClientSettings) =
   let isLoaded = false;
   let hasAsked = false;
   let state = toState(null, 'loading');
-  let queue: Promise<unknown> = Promise.resolve();
+  let queue = Promise.resolve(state);
 
   const check = (token: string, licenseKey: string | null, more: Pick<Expected, 'kind' | 'nonce'>) => {
     const { fingerprint = null, product } = application;
@@ -133,10 +133,9 @@ export const openSession = ({ store, now, keys, application }: ClientSettings) =
         await (async () => store.set(text))().catch(() => {});
       return state;
     };
-    const runAlone = () => store.exclusive?.(run).catch(run) ?? run();
-    const updated = queue.then(runAlone, runAlone);
-    queue = updated;
-    return updated;
+    const runAlone = () => store.lock?.(run) ?? run();
+    queue = queue.then(runAlone, runAlone);
+    return queue;
   };
 
   return {

@@ -24,7 +24,7 @@ export interface Store {
   get(): Promise<string | null>;
   set(text: string | null): Promise<void>;
   /** Runs an update, a `get` and a `set`, while no other process runs one. */
-  exclusive?<T>(update: () => Promise<T>): Promise<T>;
+  lock?<T>(update: () => Promise<T>): Promise<T>;
 }
 
 /** The part of `fetch` that the client uses. */

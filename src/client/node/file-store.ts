@@ -54,7 +54,7 @@ const takeLock = async (lock: string): Promise<boolean> => {
  */
 export const fileStore = (dir: string): Store => {
   const path = join(dir, FILE);
-  const lock = `${path}.lock`;
+  const lockPath = `${path}.lock`;
   const makeDir = () => mkdir(dir, { recursive: true, mode: 0o700 });
   return {
     get: () =>
@@ -74,15 +74,15 @@ export const fileStore = (dir: string): Store => {
         throw error;
       }
     },
-    exclusive: async (update) => {
+    lock: async (update) => {
       const isTaken = await makeDir().then(
-        () => takeLock(lock),
+        () => takeLock(lockPath),
         () => false,
       );
       try {
         return await update();
       } finally {
-        if (isTaken) await removeLock(lock);
+        if (isTaken) await removeLock(lockPath);
       }
     },
   };

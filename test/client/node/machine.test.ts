@@ -140,7 +140,7 @@ describe('fileStore()', () => {
     const path = join(dir, 'updates');
     const add = async () => {
       const store = fileStore(path);
-      await store.exclusive?.(async () => store.set(`${Number(await store.get()) + 1}`));
+      await store.lock?.(async () => store.set(`${Number(await store.get()) + 1}`));
     };
     await Promise.all(Array.from({ length: 20 }, add));
     expect(await fileStore(path).get()).toBe('20');
@@ -155,7 +155,7 @@ describe('fileStore()', () => {
     await writeFile(lock, '');
     const hourAgo = Date.now() / 1_000 - 3_600;
     await utimes(lock, hourAgo, hourAgo);
-    await store.exclusive?.(async () => expect(await readdir(path)).toContain('license.json.lock'));
+    await store.lock?.(async () => expect(await readdir(path)).toContain('license.json.lock'));
     expect(await readdir(path)).toEqual(['license.json']);
   });
 
@@ -163,7 +163,7 @@ describe('fileStore()', () => {
     const path = join(dir, 'a-file');
     await writeFile(path, '');
     const update = async () => 'updated';
-    expect(await fileStore(path).exclusive?.(update)).toBe('updated');
+    expect(await fileStore(path).lock?.(update)).toBe('updated');
   });
 
   test('of a broken file is no token, and no crash', async () => {

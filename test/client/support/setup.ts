@@ -11,7 +11,7 @@ const createStore = (text: string | null = null) => {
   const store = {
     text,
     writes: 0,
-    exclusive: <T>(update: () => Promise<T>): Promise<T> => {
+    lock: <T>(update: () => Promise<T>): Promise<T> => {
       const updated = updates.then(update);
       updates = updated;
       return updated;
