@@ -5,16 +5,22 @@ import { openSimulation, type Simulation } from './simulation.ts';
 
 const MACHINES: Partial<Record<number, string>> = { [NODES]: 'm0', [FLOAT]: 'm1' };
 
+/** Calls that open a branch, see `REGIONS_OPEN_AFTER`. */
+const OPENING_CALLS = 3;
+
 /** Opens the branches, and lets them copy all licenses. */
 const warmUp = async ({ ask, pass }: Simulation) => {
-  for (let round = 0; round < 2 * LICENSES.length; round++)
-    for (const region of BRANCHES) {
-      const license = round % LICENSES.length;
+  for (const region of BRANCHES) for (let i = 0; i < OPENING_CALLS; i++) await ask({ region });
+  await pass(1_500);
+  for (const region of BRANCHES) {
+    // The answer says that the branch is open.
+    await ask({ region });
+    for (const license of LICENSES.keys()) {
       const machine = MACHINES[license] ?? null;
-      if (round < LICENSES.length && machine) await ask({ region, call: 'activate', license, machine });
-      else await ask({ region, license, machine });
-      await pass(100);
+      if (machine) await ask({ region, call: 'activate', license, machine });
+      await ask({ region, license, machine });
     }
+  }
 };
 
 const times = <T>(count: number, work: () => T): T[] => Array.from({ length: count }, work);
@@ -83,8 +89,8 @@ export const runSchedule = async (start: Start, schedule: Schedule, options = {}
     world.log(() => JSON.stringify(step));
     await take(simulation, step);
     // What has begun is under way, or done, when the next step comes.
-    await pass(world.random.between(0, 400));
+    await pass(world.random.between(0, schedule.gapMs));
   }
-  await finish(REGIONS, schedule.isExhausted);
+  await finish(schedule.isExhausted);
   return simulation;
 };

@@ -44,6 +44,8 @@ export interface Schedule extends Conditions {
   /** Whether the usage limit is reached in the end. */
   isExhausted: boolean;
   steps: Step[];
+  /** The longest time between two steps, apart from steps that let time pass. */
+  gapMs: number;
 }
 
 type Fields<S> = { [K in keyof Omit<S, 'does'>]: fc.Arbitrary<Omit<S, 'does'>[K]> };
@@ -142,5 +144,6 @@ export const schedule: fc.Arbitrary<Schedule> = fc.record({
   slow: fc.constantFrom(0, 0.02, 0.1),
   isWarm: fc.constantFrom(true, true, true, false),
   isExhausted: fc.constantFrom(true, false, false),
+  gapMs: fc.constant(400),
   steps: fc.array(anyStep, { minLength: 10, maxLength: 40, size: 'max' }),
 });

@@ -7,8 +7,12 @@ import { type ClassName, openObjects } from './machine/objects.ts';
 import { openProcess, type Process } from './machine/process.ts';
 import { openRandom } from './machine/random.ts';
 import { openClock, openTime } from './machine/time.ts';
+import { openTraces } from './traces.ts';
 
 export const HOME = 'enam';
+
+/** D1 gives up on a query that is older. */
+const D1_MS = 30_000;
 
 /** The operator's settings, which a process reads when it starts. */
 const SETTINGS = { REGIONS: 'on', REGIONS_LEASE_SECONDS: '30', REGIONS_OPEN_AFTER: '3' };
@@ -46,8 +50,7 @@ export const openWorld = (options: WorldOptions) => {
   const isolates = new Map<Region, Isolate>();
   /** The payloads of the events that have reached the outbox, by their ids. */
   const events = new Map<string, string>();
-  /** The names of calls that were cut off, repeated, or slow. */
-  const troubled = new Set<string>();
+  const traces = openTraces();
   /** Errors that no fault of the network or a machine explains. */
   const bugs: Error[] = [];
   const noteError = (name: string, error: unknown) => {
@@ -58,8 +61,10 @@ export const openWorld = (options: WorldOptions) => {
       /SQLITE_ERROR|could not write/.test(String(error));
     if (isBug) bugs.push(error as Error);
   };
-  /** When objects have started, or their clocks were set. */
+  /** When home has started, or a clock was set: then it isn't known how much of a rate limit was spent. */
   const forgottenMs: number[] = [];
+  /** When objects have started: then they know few of the calls that they have had. */
+  const startsMs: number[] = [];
   let settings = SETTINGS;
   let latestHomeMs = 0;
 
@@ -69,9 +74,8 @@ export const openWorld = (options: WorldOptions) => {
     network,
     log,
     onError: noteError,
-    onTrouble: (args) => {
-      for (const [name] of JSON.stringify(args).matchAll(/call-\d+/g)) troubled.add(name);
-    },
+    onSent: traces.sent,
+    onTrouble: traces.troubled,
   });
 
   const outbox: Callee = {
@@ -89,7 +93,10 @@ export const openWorld = (options: WorldOptions) => {
     place: { kind: 'd1', region: HOME },
     isRetryable: () => false,
     isUnreachable: () => false,
-    receive: async (_method, [queries]) => d1.batch(queries as Parameters<typeof d1.batch>[0]),
+    receive: async (_method, [queries, sentMs]) => {
+      if (time.nowMs() - Number(sentMs) > D1_MS) throw new Error('D1_ERROR: The query took too long.');
+      return d1.batch(queries as Parameters<typeof d1.batch>[0]);
+    },
   };
 
   const objectAs = (from: Caller, className: ClassName, name: string, hint: Region): Callee => {
@@ -120,7 +127,9 @@ export const openWorld = (options: WorldOptions) => {
       ...settings,
       DATABASES: 'DB',
       GATE_EPOCH: '1',
-      DB: bindD1(async (queries) => (await calls.call(from, database, 'batch', [queries])) as D1Result),
+      DB: bindD1(
+        async (queries) => (await calls.call(from, database, 'batch', [queries, time.nowMs()])) as D1Result,
+      ),
       GATE: namespaceOf('GATE'),
       BRANCH: namespaceOf('BRANCH'),
       OUTBOX: namespaceFor(from, () => outbox),
@@ -134,7 +143,11 @@ export const openWorld = (options: WorldOptions) => {
     driftOf,
     hasOutputGate,
     envFor,
-    onForget: () => forgottenMs.push(time.nowMs()),
+    onStart: ({ kind }) => {
+      startsMs.push(time.nowMs());
+      if (kind === 'home') forgottenMs.push(time.nowMs());
+    },
+    onClockSet: () => forgottenMs.push(time.nowMs()),
     onError: noteError,
     log,
   });
@@ -161,8 +174,9 @@ export const openWorld = (options: WorldOptions) => {
     objects,
     d1,
     events,
-    troubled,
+    traces,
     forgottenMs,
+    startsMs,
     bugs,
     log,
     isolateIn,

@@ -24,7 +24,9 @@ interface Parts {
   network: Network;
   log: (text: () => string) => void;
   onError: (name: string, error: unknown) => void;
-  /** Called with a call that was cut off, repeated, or slow enough for its caller to have given up. */
+  /** Called for each call. */
+  onSent: (from: Place, to: Place, args: unknown[]) => void;
+  /** Called for a call that was cut off, repeated, or slow enough for its caller to have given up. */
   onTrouble: (args: unknown[]) => void;
 }
 
@@ -34,7 +36,7 @@ const REPEAT_MS = 10_000;
 const SLOW_MS = 1_900;
 
 /** Calls between processes: at most once, unless the method may be repeated. */
-export const openCalls = ({ time, random, network, log, onError, onTrouble }: Parts) => {
+export const openCalls = ({ time, random, network, log, onError, onSent, onTrouble }: Parts) => {
   let count = 0;
 
   /** Returns the outcome of a call, as a function that returns the answer or throws the callee's error. */
@@ -66,6 +68,7 @@ export const openCalls = ({ time, random, network, log, onError, onTrouble }: Pa
     const sent = structuredClone(args);
     await from.isWritten();
     const number = ++count;
+    onSent(from.place, to.place, sent);
     const startMs = time.nowMs();
     const name = `${from.place.kind} → ${to.place.kind}.${method} #${number}`;
     for (;;) {

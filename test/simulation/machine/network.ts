@@ -10,7 +10,7 @@ export interface Place {
 
 export type Side = 'request' | 'answer';
 
-/** What happens to the next message of a call. A message that is held waits for `release`. */
+/** What happens to the next messages of a call. A message that is held waits for `release`. */
 export interface Fault {
   method: string;
   side: Side;
@@ -18,6 +18,8 @@ export interface Fault {
   at?: string | undefined;
   does: 'lose' | 'hold' | 'delay';
   ms?: number;
+  /** How many messages it happens to, instead of one. */
+  times?: number;
 }
 
 export interface Weather {
@@ -40,7 +42,7 @@ const linkOf = (a: string, b: string) => [a, b].toSorted().join('|');
 
 export const openNetwork = (time: Time, random: Random) => {
   const cuts = new Set<string>();
-  let faults: Fault[] = [];
+  let faults: { fault: Fault; left: number }[] = [];
   const held: (() => void)[] = [];
   /** What waits for the network to heal. */
   const stuck: (() => void)[] = [];
@@ -48,16 +50,17 @@ export const openNetwork = (time: Time, random: Random) => {
 
   const wait = (ms: number) => new Promise<void>((resolve) => void time.after(ms, resolve));
 
-  /** Takes the fault that was planned for this message. */
+  /** Takes the fault that is planned for this message. */
   const faultOf = (from: Place, to: Place, method: string, side: Side): Fault | undefined => {
-    const fault = faults.find(
-      (planned) =>
-        planned.method === method &&
-        planned.side === side &&
-        (planned.at === undefined || planned.at === from.kind || planned.at === to.kind),
+    const planned = faults.find(
+      ({ fault, left }) =>
+        left > 0 &&
+        fault.method === method &&
+        fault.side === side &&
+        (fault.at === undefined || fault.at === from.kind || fault.at === to.kind),
     );
-    if (fault) faults = faults.filter((other) => other !== fault);
-    return fault;
+    if (planned) planned.left--;
+    return planned?.fault;
   };
 
   const lose = async (): Promise<never> => {
@@ -85,7 +88,7 @@ export const openNetwork = (time: Time, random: Random) => {
       cuts.clear();
       for (const resolve of stuck.splice(0)) resolve();
     },
-    plan: (fault: Fault) => faults.push(fault),
+    plan: (fault: Fault) => faults.push({ fault, left: fault.times ?? 1 }),
 
     /** Lets the messages go on that are held, and plans no more faults. */
     release: () => {

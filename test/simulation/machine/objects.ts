@@ -44,8 +44,8 @@ interface Parts {
   /** Without it, messages leave before what was written before them is confirmed. The platform always has it. */
   hasOutputGate: boolean;
   envFor: (process: Process, place: Place, isWritten: () => Promise<void>) => object;
-  /** Called when an object has lost its memory or its sense of time. */
-  onForget: () => void;
+  onStart: (object: SimulatedObject) => void;
+  onClockSet: () => void;
   onError: (name: string, error: unknown) => void;
   log: (text: () => string) => void;
 }
@@ -56,7 +56,7 @@ const ALARM_RETRY_MS = 2_000;
 
 /** Durable Objects as the platform runs them: a call or an alarm starts one, and its messages leave after its writes. */
 export const openObjects = (parts: Parts) => {
-  const { time, random, start, driftOf, hasOutputGate, envFor, onForget, onError, log } = parts;
+  const { time, random, start, driftOf, hasOutputGate, envFor, onStart, onClockSet, onError, log } = parts;
   const objects = new Map<string, SimulatedObject>();
   let alarms = 0;
 
@@ -94,7 +94,7 @@ export const openObjects = (parts: Parts) => {
   const run = (object: SimulatedObject): Running => {
     if (object.running) return object.running;
     log(() => `${object.name} starts`);
-    onForget();
+    onStart(object);
     const { name, className, clock, disk } = object;
     const process = openProcess({ name, time, clock, random, log });
     const { shipped, isRetryable } = start(process.globals);
@@ -229,7 +229,7 @@ export const openObjects = (parts: Parts) => {
 
     setClock: (object: SimulatedObject, byMs: number) => {
       object.clock.set(byMs);
-      onForget();
+      onClockSet();
       object.alarm.atMs = null;
       planAlarm(object);
     },

@@ -1,6 +1,7 @@
 import { isCounted } from '../../../src/gate/rules/seats.ts';
 import type { Statistics } from '../../../src/gate/rules/usage.ts';
 import { calendarMonth } from '../../../src/gate/rules/usage.ts';
+import type { World } from '../world.ts';
 import type { Answer, Asked } from './asked.ts';
 import type { Check } from './broken.ts';
 import { openTally } from './tally.ts';
@@ -21,11 +22,11 @@ const newMonth = (): Month => ({ admitted: 0, shown: new Map() });
 const copyOf = ({ admitted, shown }: Month): Month => ({ admitted, shown: new Map(shown) });
 
 /** `monthEndsMs` is when a month ends within the simulation. */
-export const openCounts = (check: Check, monthEndsMs: number, isTroubled: (name: string) => boolean) => {
+export const openCounts = (world: World, check: Check, monthEndsMs: number) => {
   const months = [newMonth(), newMonth()] as const;
   const monthsAtStart = new Map<string, [Month, Month]>();
-  const verifies = openTally(check, { what: 'counted verifies', isTroubled });
-  const creates = openTally(check, { what: 'counted creates', isTroubled });
+  const verifies = openTally(world, check, 'counted verifies');
+  const creates = openTally(world, check, 'counted creates');
 
   const isIn = (month: 0 | 1, fromMs: number, toMs: number) =>
     month === 0 ? toMs < monthEndsMs - NEAR_MS : fromMs > monthEndsMs + NEAR_MS;
@@ -43,7 +44,7 @@ export const openCounts = (check: Check, monthEndsMs: number, isTroubled: (name:
       if (isCounted(call)) verifies.answered(name, reply.refused === null);
       if (reply.refused !== null) return;
       const { apiUsage } = reply;
-      const region = reply.region ?? '';
+      const region = `${reply.region}${reply.branch === reply.region ? ' (branch)' : ''}`;
       for (const i of [0, 1] as const) {
         const [month, before] = [months[i], monthsAtStart.get(name)?.[i] ?? newMonth()];
         if (!isIn(i, begunMs, nowMs)) continue;

@@ -1,4 +1,5 @@
 import type { Verdict } from '../../../src/shared/rules/verdict.ts';
+import type { World } from '../world.ts';
 import type { Answer, Asked } from './asked.ts';
 import type { Check } from './broken.ts';
 import { openTally } from './tally.ts';
@@ -10,8 +11,8 @@ interface Payload {
   activation_id?: string;
 }
 
-export const openEvents = (check: Check, isTroubled: (name: string) => boolean) => {
-  const verifies = openTally(check, { what: 'events of valid verifies', isTroubled, isJudgedAgain: true });
+export const openEvents = (world: World, check: Check) => {
+  const verifies = openTally(world, check, 'events of valid verifies', true);
   const activated = new Set<string>();
   const changes = new Set<string>();
 

@@ -17,19 +17,18 @@ export interface Promised {
 
 /** Compares everything that callers and the seller are answered with what the service promises. */
 export const openPromises = (world: World, { limitOf, callsPerSecondAt, monthEndsMs }: Promised) => {
-  const { time, troubled } = world;
+  const { time } = world;
   let broken: Broken | null = null;
   const check: Check = (isKept, message) => {
     if (isKept || broken) return;
     broken = new Broken(message());
     world.log(() => `BROKEN: ${broken?.message}`);
   };
-  const isTroubled = (name: string) => troubled.has(name);
   const versions = openVersions(check, limitOf);
-  const counts = openCounts(check, monthEndsMs, isTroubled);
+  const counts = openCounts(world, check, monthEndsMs);
   const rates = openRates(check, world.forgottenMs);
   const seats = openSeats(check, world.homeMs);
-  const events = openEvents(check, isTroubled);
+  const events = openEvents(world, check);
 
   return {
     check,

@@ -1,0 +1,144 @@
+import { HOME } from '../world.ts';
+import {
+  cut,
+  edit,
+  fault,
+  flood,
+  inOrder,
+  inOrderFromCold,
+  letGo,
+  type Mutants,
+  open,
+  pass,
+  repeat,
+  verify,
+} from './mutant.ts';
+
+export const LIMITS: Mutants = {
+  'a new plan does not recall what branches hold': {
+    edits: [edit('home/branches.ts', 'telling.recallWithNext([...records.keys()]);', ';')],
+    schedule: inOrder([
+      { does: 'change', what: 'changePlan' },
+      pass(5_000),
+      ...repeat(3, flood, pass(4_000)),
+      { does: 'change', what: 'changePlan' },
+      pass(1_000),
+      verify('oc', 0, 8),
+      pass(2_000),
+    ]),
+  },
+  'a grant is larger than what remains': {
+    edits: [
+      edit(
+        'rules/escrow.ts',
+        'Math.min(Math.max(usedLately, FIRST_GRANT), most) - left',
+        'Math.max(usedLately, 40, most) - left',
+      ),
+      edit('rules/escrow.ts', 'if (most < SMALLEST_GRANT) return 0;', ''),
+    ],
+    schedule: inOrder([
+      { does: 'change', what: 'changePlan' },
+      pass(3_000),
+      ...repeat(7, verify(HOME, 0, 50), pass(1_500)),
+      ...repeat(6, verify('oc', 0, 8), pass(3_500)),
+    ]),
+  },
+  'home does not count what it has granted': {
+    edits: [edit('rules/escrow.ts', 'number => granted - returned;', 'number => 0 * (granted - returned);')],
+    schedule: inOrder([
+      { does: 'change', what: 'changePlan' },
+      pass(3_000),
+      cut('oc'),
+      ...repeat(8, verify(HOME, 0, 50), pass(1_500)),
+      verify('oc', 0, 8),
+      pass(2_000),
+    ]),
+  },
+  'a grant has no period': {
+    edits: [
+      edit(
+        'rules/escrow.ts',
+        'escrow?.periodStartMs === periodStartMs ? escrow',
+        'escrow && periodStartMs ? escrow',
+      ),
+      edit(
+        'rules/escrow.ts',
+        'escrows.find((escrow) => escrow.periodStartMs === periodStartMs)',
+        'escrows.find(() => periodStartMs > 0)',
+      ),
+    ],
+    schedule: inOrder([pass(90_000), ...repeat(30, verify('oc', 0, 9), pass(2_000))], {
+      beforeMonthEndMs: 60_000,
+    }),
+  },
+  'a grant that is given back is merged twice': {
+    edits: [
+      edit(
+        'rules/escrow.ts',
+        'returned: Math.max(known.returned, reported.returned)',
+        'returned: known.returned + reported.returned',
+      ),
+    ],
+    schedule: inOrder([], { isExhausted: true }),
+  },
+  'home refuses a call without recalling grants': {
+    edits: [
+      edit(
+        'rules/escrow.ts',
+        'unspent(escrow, escrow.periodStartMs) > 0',
+        'unspent(escrow, escrow.periodStartMs) < 0',
+      ),
+    ],
+    schedule: inOrder([], { isExhausted: true }),
+  },
+  'an upgrade is carried without what branches hold': {
+    edits: [edit('home/catch-up.ts', 'usage.exposureIn(fromMs))', '0 * usage.exposureIn(fromMs))')],
+    schedule: inOrder([verify('oc', 0, 8), pass(100), { does: 'change', what: 'changePlan' }, pass(2_000)], {
+      plans: 'upgrade',
+    }),
+  },
+  'home closes a branch before its last report': {
+    edits: [
+      edit(
+        'home/branches.ts',
+        'if (!isHeard) return { closed: report.opening };',
+        'if (isHeard && !isWanted(region)) settle(region, ({ spent }) => spent);\n      if (!isHeard || !isWanted(region)) return { closed: report.opening };',
+      ),
+    ],
+    schedule: inOrderFromCold([
+      ...open('oc'),
+      pass(17_000),
+      { does: 'set', settings: { REGIONS: 'off' } },
+      fault('hold', 'renew', 'request', 'oc'),
+      pass(14_000),
+      verify('oc', 0, 3),
+      pass(100),
+      letGo,
+      pass(3_000),
+    ]),
+  },
+  'a branch goes on answering while it closes': {
+    edits: [
+      edit(
+        'branch/home-link.ts',
+        "const isOpen = () => facts.state === 'open';",
+        "const isOpen = () => facts.state !== 'closed';",
+      ),
+      edit(
+        'branch/home-link.ts',
+        "    lease = null;\n    journal.change(() => {\n      copy.save({ state: 'closing' });\n      limits.giveBack();",
+        "    journal.change(() => {\n      copy.save({ state: 'closing' });",
+      ),
+    ],
+    schedule: inOrder([
+      fault('hold', 'close', 'request', 'oc'),
+      { does: 'set', settings: { REGIONS: 'off' } },
+      verify(HOME),
+      pass(500),
+      verify('oc', 0, 3),
+      pass(500),
+      letGo,
+      pass(3_000),
+    ]),
+  },
+};
