@@ -5,7 +5,7 @@ import { runSchedule } from './run.ts';
 import { schedule } from './schedule.ts';
 import { SCALE } from './simulation.ts';
 
-const { SIMULATION_RUNS = '100', SIMULATION_REPLAY } = process.env;
+const { SIMULATION_RUNS = '200', SIMULATION_REPLAY } = process.env;
 const [replaySeed, replayPath] = SIMULATION_REPLAY?.split('/') ?? [];
 
 let start: Start;

@@ -11,7 +11,7 @@ import { GONE, KNOWN, textOf } from './promises/versions.ts';
 import { HOME, type World } from './world.ts';
 
 /** How the account gets a larger plan: by grants, which end again, or by a subscription with a month of its own. */
-export type Plans = 'grants' | 'upgrade';
+type Plans = 'grants' | 'upgrade';
 
 /** The seller: each change is made by the Worker near home, and waits until every verify sees it. */
 export const openSeller = (world: World, promises: Promises, callers: Callers, plans: Plans) => {

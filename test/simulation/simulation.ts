@@ -128,9 +128,7 @@ export const openSimulation = (
     seller,
     promises,
     pass,
-    until,
     begin,
-    heal,
     ask: (ask: Ask) => until(() => callers.ask(ask)),
 
     crash: (kind: string) => each(kind, (object) => objects.end(object, 'it crashes')),
@@ -140,7 +138,9 @@ export const openSimulation = (
     /** Heals everything, lets it come to rest, and checks what must hold then. */
     finish: async (isExhausted: boolean) => {
       await heal();
-      await pass(60_000);
+      // The month that ends is over before the rest begins.
+      const monthMs = beforeMonthEndMs === Infinity ? 0 : Math.max(0, MONTH_END - time.nowMs());
+      await pass(monthMs + 60_000);
       if (isExhausted) await exhaust();
       const left = world.unanswered();
       promises.check(left.length === 0, () => `${left.join(' and ')} is not answered`);

@@ -18,7 +18,7 @@ const D1_MS = 30_000;
 const SETTINGS = { REGIONS: 'on', REGIONS_LEASE_SECONDS: '30', REGIONS_OPEN_AFTER: '3' };
 export type Settings = typeof SETTINGS;
 
-export interface WorldOptions {
+interface WorldOptions {
   start: Start;
   seed: number;
   startMs: number;
@@ -81,7 +81,6 @@ export const openWorld = (options: WorldOptions) => {
   const outbox: Callee = {
     place: { kind: 'outbox', region: HOME },
     isRetryable: () => true,
-    isUnreachable: () => false,
     receive: async (_method, [text]) => {
       for (const { id, payload } of JSON.parse(text as string) as { id: string; payload: string }[])
         events.set(id, payload);
@@ -91,8 +90,6 @@ export const openWorld = (options: WorldOptions) => {
 
   const database: Callee = {
     place: { kind: 'd1', region: HOME },
-    isRetryable: () => false,
-    isUnreachable: () => false,
     receive: async (_method, [queries, sentMs]) => {
       if (time.nowMs() - Number(sentMs) > D1_MS) throw new Error('D1_ERROR: The query took too long.');
       return d1.batch(queries as Parameters<typeof d1.batch>[0]);
@@ -156,7 +153,7 @@ export const openWorld = (options: WorldOptions) => {
     const known = isolates.get(region);
     if (known) return known;
     const kind = `worker-${region}`;
-    const process = openProcess({ name: kind, time, clock: openClock(time, driftOf(kind), 0), random, log });
+    const process = openProcess({ name: kind, time, clock: openClock(time, driftOf(kind)), random, log });
     const { shipped } = start(process.globals);
     const env = envFor(process, { kind, region }, () => Promise.resolve()) as unknown as Env;
     const isolate = { process, region, shipped, env };

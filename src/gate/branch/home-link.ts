@@ -29,7 +29,7 @@ const TRAFFIC_MS = 60_000;
 
 /**
  * What a branch hears from home and tells it. The lease, the share of the rate limits and the others' usage are in memory
- * only: a restarted branch asks home first. `test/gate/regions/model-branch.ts` is its model.
+ * only: a restarted branch asks home first.
  */
 export const openHomeLink = (
   { ctx, env, accountId, journal, alarm }: ObjectContext,

@@ -27,7 +27,7 @@ import type { HomeStore } from './store.ts';
 import { openTelling } from './telling.ts';
 import type { HomeUsage } from './usage.ts';
 
-/** What home does with its branches: it opens, hears, renews and closes them. `test/gate/regions/model-home.ts` is its model. */
+/** What home does with its branches: it opens, hears, renews and closes them. */
 export const openHomeBranches = (
   { ctx, env, accountId, journal }: ObjectContext,
   home: HomeStore,

@@ -108,7 +108,7 @@ export const CLOSE_AFTER_MS = 15 * 60_000;
 /** A branch renews its lease or closes long before. */
 const GONE_AFTER_MS = DAY_MS;
 /** One for each region but home's. */
-export const MAX_BRANCHES = 6;
+const MAX_BRANCHES = 6;
 
 /** Regions so near to each other that a branch would save less than what it adds to every change. */
 const NEIGHBORS: Partial<Record<Region, Region>> = { weur: 'eeur', eeur: 'weur' };

@@ -13,9 +13,10 @@ export interface Caller {
 export interface Callee {
   place: Place;
   receive: (method: string, args: unknown[]) => Promise<unknown>;
-  isRetryable: (method: string) => boolean;
+  /** Whether the platform may repeat a call that may have arrived. */
+  isRetryable?: (method: string) => boolean;
   /** Whether the caller can't reach it at present. */
-  isUnreachable: () => boolean;
+  isUnreachable?: () => boolean;
 }
 
 interface Parts {
@@ -44,7 +45,7 @@ export const openCalls = ({ time, random, network, log, onError, onSent, onTroub
     let hasArrived = false;
     try {
       await network.carry(from.place, to.place, method, 'request');
-      if (to.isUnreachable()) throw new Disconnected();
+      if (to.isUnreachable?.()) throw new Disconnected();
       hasArrived = true;
       const outcome = await to.receive(method, structuredClone(args)).then(
         (result) => () => result,
@@ -59,7 +60,7 @@ export const openCalls = ({ time, random, network, log, onError, onSent, onTroub
       await network.carry(to.place, from.place, method, 'answer');
       return outcome;
     } catch (error) {
-      if (error instanceof Disconnected) error.mayRepeat = !hasArrived || to.isRetryable(method);
+      if (error instanceof Disconnected) error.mayRepeat = !hasArrived || to.isRetryable?.(method) === true;
       throw error;
     }
   };

@@ -8,7 +8,7 @@ export interface Place {
   region: CallerRegion;
 }
 
-export type Side = 'request' | 'answer';
+type Side = 'request' | 'answer';
 
 /** What happens to the next messages of a call. A message that is held waits for `release`. */
 export interface Fault {

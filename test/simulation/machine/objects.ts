@@ -32,6 +32,7 @@ export interface SimulatedObject extends Place {
   /** A process that was replaced goes on without knowing it, and the places of this kind still reach it. */
   replaced: { running: Running; from: string } | null;
   alarm: { atMs: number | null; cancel: () => void };
+  /** How many alarms in a row have not come to their end. */
   failedAlarms: number;
   isRetryable: (method: string) => boolean;
 }
@@ -130,19 +131,20 @@ export const openObjects = (parts: Parts) => {
     alarms++;
     object.alarm = { atMs: null, cancel: () => {} };
     object.disk.beginAlarm();
-    const { process, disk, instance, ready } = run(object);
-    const work = async () => {
-      await ready();
-      await instance['alarm']?.();
-    };
     try {
+      const { process, disk, instance, ready } = run(object);
+      const work = async () => {
+        await ready();
+        await instance['alarm']?.();
+      };
       await Promise.race([work(), process.ended]);
+      object.failedAlarms = process.isOver() ? object.failedAlarms + 1 : 0;
+      if (!process.isOver()) disk.endAlarm();
     } catch (error) {
       onError(object.name, error);
+      object.failedAlarms++;
       end(object, 'its alarm failed');
     }
-    object.failedAlarms = process.isOver() ? object.failedAlarms + 1 : 0;
-    if (!process.isOver()) disk.endAlarm();
   };
 
   const get = (className: ClassName, name: string, region: Region): SimulatedObject => {
@@ -154,7 +156,7 @@ export const openObjects = (parts: Parts) => {
       className,
       kind,
       region,
-      clock: openClock(time, driftOf(kind), 0),
+      clock: openClock(time, driftOf(kind)),
       disk: newDisk(name, null),
       running: null,
       replaced: null,
@@ -168,7 +170,6 @@ export const openObjects = (parts: Parts) => {
 
   return {
     get,
-    all: () => [...objects.values()],
     ofKind: (kind: string) => [...objects.values()].filter((object) => object.kind === kind),
     alarms: () => alarms,
 

@@ -23,7 +23,6 @@ export const openTime = (startMs: number, afterTurn: () => void) => {
 
   return {
     nowMs: () => nowMs,
-    nextMs: () => events.at(-1)?.atMs ?? Infinity,
 
     /** Lets something happen. Returns a function that calls it off. */
     after: (ms: number, work: () => void): (() => void) => {
@@ -62,9 +61,9 @@ export const openTime = (startMs: number, afterTurn: () => void) => {
 export type Time = ReturnType<typeof openTime>;
 
 /** The clock of one machine, which runs fast or slow and can be set. */
-export const openClock = (time: Time, drift: number, offsetMs: number) => {
+export const openClock = (time: Time, drift: number) => {
   const startMs = time.nowMs();
-  let setMs = startMs + offsetMs;
+  let setMs = startMs;
   const rate = 1 + drift;
   return {
     nowMs: () => Math.floor(setMs + (time.nowMs() - startMs) * rate),

@@ -72,9 +72,9 @@ export const CHANGES: Mutants = {
   'a branch answers not_found': {
     edits: [
       edit(
-        'branch/judge-here.ts',
-        "if (!license || name !== 'verify') return null;",
-        "if (name !== 'verify') return null;\n  if (!license) return { verdict: plainVerdict(null, isoDate(nowMs)), isSeen: false };",
+        'branch/gate-branch.ts',
+        "if (!license || call !== 'verify') return null;",
+        "if (call !== 'verify') return null; if (!license) return { verdict: plainVerdict(null, isoDate(nowMs)), isSeen: false };",
       ),
     ],
     schedule: inOrderFromCold([...open('oc'), verify('oc', 1), pass(2_000)]),

@@ -4,7 +4,7 @@ import type { Fault } from '../machine/network.ts';
 import type { Schedule, Step } from '../schedule.ts';
 
 /** A rule of the shipped code that is broken on purpose, and a schedule in which it breaks a promise. */
-export interface Mutant {
+interface Mutant {
   edits: readonly Edit[];
   schedule: Omit<Schedule, 'seed'>;
 }

@@ -8,7 +8,7 @@ import { openRates } from './rates.ts';
 import { openSeats } from './seats.ts';
 import { openVersions } from './versions.ts';
 
-export interface Promised {
+interface Promised {
   /** The usage limit of a version of the account. */
   limitOf: (version: number) => number;
   callsPerSecondAt: (version: number) => number;
