@@ -18,6 +18,7 @@ import { gateIn, move } from '../support/moving.ts';
 import { addEndpoint, outbox, withOutboxMethod } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, presentedKey, setHome } from '../support/regions.ts';
+import { watchRestarts } from '../support/restarts.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 const CUSTOMER = 'erase-me@customers.example';
@@ -37,9 +38,6 @@ const giveUpMove = async (accountId: string) => {
   const tables = [{ table: 'given_up', columns: ['email'], rows: [[CUSTOMER]], gone: [] }];
   await gateIn(accountId, 3).receive({ number: 1, region: 'apac-ne', schema, tables });
 };
-
-/** Waits until the erased objects have restarted. */
-const restart = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 test('an account is erased from every table and object after seven days, and late calls bring nothing back', async () => {
   const ada = await signUp();
@@ -81,23 +79,27 @@ test('an account is erased from every table and object after seven days, and lat
   expect(await findInD1(firstD1, texts)).toEqual(expect.arrayContaining(['audit_log', 'users']));
 
   useFakeClock(Date.parse(body.erased_by));
-  // A stub is of no use after a restart of its object.
-  const objects = () => [
-    gateIn(ada.accountId, 1),
-    gateIn(ada.accountId, 2),
-    gateIn(ada.accountId, 3),
-    branch(ada.accountId, 'oc'),
-    outbox(ada.accountId),
+  const former = () => gateIn(ada.accountId, 1);
+  const gatesAndBranch = [
+    former,
+    () => gateIn(ada.accountId, 2),
+    () => gateIn(ada.accountId, 3),
+    () => branch(ada.accountId, 'oc'),
   ];
-  for (const object of objects()) expect((await contentOf(object)).size).not.toBe(0);
+  const objects = [...gatesAndBranch, () => outbox(ada.accountId)];
+  const contents = (stubs: (() => DurableObjectStub)[]) =>
+    Promise.all(stubs.map(async (stub) => [...(await contentOf(stub()))]));
+  expect((await contents(objects)).filter((content) => content.length === 0)).toEqual([]);
+  const untilErased = await watchRestarts(...gatesAndBranch);
   await runErasure(withOutboxMethod('erase', () => Promise.reject(new Error('cut off'))));
   expect(await findInD1(accountsD1, texts)).toEqual(['accounts']);
-  await restart();
-  for (const object of objects().slice(0, 4))
-    expect([object.name, [...(await contentOf(object))]]).toEqual([object.name, []]);
+  await untilErased();
+  expect(await contents(gatesAndBranch)).toEqual(gatesAndBranch.map(() => []));
   // The gate is called again after it was erased, and copies what is left in D1.
+  const untilErasedAgain = await watchRestarts(former);
+  const untilOutboxErased = await watchRestarts(() => outbox(ada.accountId));
   const lateCall = withOutboxMethod('erase', async (erase) => {
-    await restart();
+    await untilErasedAgain();
     await gateIn(ada.accountId, 1).admit(presentedKey(ada), 'verify');
     return erase();
   });
@@ -105,9 +107,8 @@ test('an account is erased from every table and object after seven days, and lat
   expect(await findInD1(accountsD1, texts)).toEqual([]);
   expect(await findInD1(firstD1, texts)).toEqual([]);
   expect(await indexed()).toBe(0);
-  await restart();
-  for (const object of objects().slice(1))
-    expect([object.name, [...(await contentOf(object))]]).toEqual([object.name, []]);
+  await untilOutboxErased();
+  expect(await contents(objects.slice(1))).toEqual(objects.slice(1).map(() => []));
 
   const late = await gateIn(ada.accountId, 1).admit(presentedKey(ada), 'verify');
   expect(late.refused).toBe('api_key_invalid');

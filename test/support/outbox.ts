@@ -87,10 +87,15 @@ export const loseHints = () => {
 
 let messages = 0;
 
-/** Passes one message to the consumer and returns the queue's result after all background work. */
-export const consume = async (hint: Hint, environment: Env = env, queue = 'latchkey-webhooks') => {
-  const message = { id: `message-${++messages}`, timestamp: new Date(), attempts: 1, body: hint };
-  const batch = createMessageBatch<Hint>(queue, [message]);
+/** Passes messages to the consumer and returns the queue's result after all background work. */
+export const consume = async (hints: Hint | Hint[], environment: Env = env, queue = 'latchkey-webhooks') => {
+  const received = [hints].flat().map((body) => ({
+    id: `message-${++messages}`,
+    timestamp: new Date(),
+    attempts: 1,
+    body,
+  }));
+  const batch = createMessageBatch<Hint>(queue, received);
   const ctx = createExecutionContext();
   await worker.queue(batch, environment, ctx);
   return getQueueResult(batch, ctx);
@@ -128,7 +133,7 @@ export const waitUntil = async <T>(
     if (isDone(value)) return value;
     if (performance.now() > endMs)
       throw new Error(`Timed out. The last value was ${JSON.stringify(value)?.slice(0, 1_000)}.`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await scheduler.wait(20);
   }
 };
 

@@ -9,8 +9,8 @@ export interface Reply {
   headers?: Record<string, string>;
   /** Size of the body in bytes. */
   bodyBytes?: number;
-  /** Delay of the answer. 'never' stands in for Infinity, which JSON can't hold. */
-  delayMs?: number | 'never';
+  /** Answers once the test calls `release`. */
+  held?: boolean;
   /** Answers with the body of the request. */
   echoes?: boolean;
   /** Starts the answer and never finishes it. */
@@ -33,6 +33,8 @@ declare module 'vitest' {
 }
 
 interface Inbox {
+  /** Sends the answers that are held. */
+  held: (() => void)[];
   /** Answers in order; the last one repeats. */
   script: Reply[];
   received: Received[];
@@ -43,7 +45,7 @@ const CHUNK_BYTES = 65_536;
 const inboxes = new Map<string, Inbox>();
 
 const inboxAt = (path: string): Inbox => {
-  const inbox = inboxes.get(path) ?? { script: [{ status: 200 }], received: [] };
+  const inbox = inboxes.get(path) ?? { held: [], script: [{ status: 200 }], received: [] };
   inboxes.set(path, inbox);
   return inbox;
 };
@@ -75,22 +77,24 @@ const receive = (inbox: Inbox, request: IncomingMessage, body: string, response:
     if (!response.writableFinished) received.cut = true;
   });
   const reply = (inbox.script.length > 1 ? inbox.script.shift() : inbox.script[0]) ?? { status: 200 };
-  if (reply.delayMs === 'never') return;
-  setTimeout(() => {
+  const answer = () => {
     response.writeHead(reply.status, reply.headers);
     if (reply.stalls) response.write('wait');
     else if (reply.bodyBytes) void sendBytes(response, reply.bodyBytes);
     else response.end(reply.echoes ? body : 'ok');
-  }, reply.delayMs ?? 0);
+  };
+  if (reply.held) inbox.held.push(answer);
+  else answer();
 };
 
-/** `/hooks/…` receives webhooks. Tests call `PUT /script/…` and `GET /inbox/…`. */
+/** `/hooks/…` receives webhooks. Tests call `PUT /script/…`, `POST /release/…`, and `GET /inbox/…`. */
 const handle = async (request: IncomingMessage, response: ServerResponse) => {
   const [, area, ...rest] = (request.url ?? '').split('/');
   const inbox = inboxAt(rest.join('/'));
   const body = await readBody(request);
   if (area === 'hooks') return receive(inbox, request, body, response);
   if (area === 'script') inbox.script = JSON.parse(body) as Reply[];
+  if (area === 'release') for (const answer of inbox.held.splice(0)) answer();
   response.end(JSON.stringify(inbox.received));
 };
 

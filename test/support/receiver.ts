@@ -13,6 +13,9 @@ export const newReceiver = async (...script: Reply[]) => {
   return {
     url: `${server}/hooks/${path}`,
     answers,
+    release: async () => {
+      await fetch(`${server}/release/${path}`, { method: 'POST' });
+    },
     received,
     /** Waits for at least `count` webhooks and returns all that have arrived. */
     receives: async (count: number, timeoutMs = 30_000): Promise<Received[]> => {
@@ -22,7 +25,7 @@ export const newReceiver = async (...script: Reply[]) => {
         if (all.length >= count) return all;
         if (performance.now() > deadlineMs)
           throw new Error(`Only ${all.length} of ${count} webhooks arrived.`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await scheduler.wait(20);
       }
     },
   };

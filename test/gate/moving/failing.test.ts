@@ -10,6 +10,7 @@ import { gate } from '../../support/gate.ts';
 import { arrive, gateIn, move, RETRY_MS, tablesOf } from '../../support/moving.ts';
 import { waitUntil } from '../../support/outbox.ts';
 import { presentedKey, setHome } from '../../support/regions.ts';
+import { watchRestarts } from '../../support/restarts.ts';
 
 // Moves that fail or take long, and what is left after one.
 
@@ -139,9 +140,9 @@ test('an account is also erased where a move that was given up has brought it', 
   vi.advanceTimersByTime(HOUR_MS);
   await waitUntil(goOn, (movingTo) => movingTo === null);
   expect(await tablesOf(ada.accountId, 2)).toContain('activations');
+  const untilErased = await watchRestarts(() => gateIn(ada.accountId, 2));
   await gateIn(ada.accountId, 1).erase();
-  // The objects restart.
-  await scheduler.wait(50);
+  await untilErased();
   expect(await tablesOf(ada.accountId, 2)).toEqual([]);
 });
 
