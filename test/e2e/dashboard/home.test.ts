@@ -129,17 +129,17 @@ test('the Regions page shows calls by region, or that they are not counted', asy
 });
 
 test('the home region moves from a dialog, and the page follows the move', async () => {
-  await page.context().unroute('**/api/regions');
-  await page.reload();
-  const home = page.getByRole('listitem').filter({ has: page.getByText('Home', { exact: true }) });
+  const { page: own } = await visitAs(ada);
+  await own.goto('/regions');
+  const home = own.getByRole('listitem').filter({ has: own.getByText('Home', { exact: true }) });
   await expect.poll(() => home.textContent()).not.toContain('Oceania');
-  await page.getByRole('button', { name: 'Move home' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Move your home region' });
+  await own.getByRole('button', { name: 'Move home' }).click();
+  const dialog = own.getByRole('dialog', { name: 'Move your home region' });
   await dialog.getByLabel('New home region').selectOption({ label: 'Oceania' });
   await dialog.getByRole('button', { name: 'Move home' }).click();
   await expect.poll(() => dialog.count()).toBe(0);
   await expect.poll(() => home.textContent(), { timeout: 20_000 }).toBe('OceaniaocHome');
-  expect(await page.getByRole('button', { name: 'Move home' }).isEnabled()).toBe(true);
+  expect(await own.getByRole('button', { name: 'Move home' }).isEnabled()).toBe(true);
 });
 
 test('the page logs no errors to the console', () => {
