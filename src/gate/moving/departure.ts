@@ -73,7 +73,8 @@ export const openDeparture = (
     if (table !== undefined) {
       const after = copied[table];
       const { part, last } = disk.page(table, after === undefined || after === 'end' ? null : after);
-      if (last) await send({ tables: [part] });
+      if (part.rows.length > 0) await send({ tables: [part] });
+      // Rows that are added after the last page are in the log.
       advance({ [table]: last ?? 'end' });
       return true;
     }

@@ -10,6 +10,8 @@ export interface TableRows {
 }
 
 const PAGE_ROWS = 500;
+/** More than a busy account changes while a message is on its way, so that a move under load comes to an end. */
+const LOG_ROWS = 2_000;
 const PAGE_CHARACTERS = 1_000_000;
 
 const LOG = 'moving_log';
@@ -95,7 +97,7 @@ export const openDisk = (sql: SqlStorage) => {
     /** Differs from an earlier layout if a table was replaced, added or changed since. */
     layout: () => statementsOf("'table', 'index', 'trigger'").join(';'),
 
-    /** Returns the rows after a primary key, in its order, and the last one's key, or null if no rows are left. */
+    /** Returns the rows after a primary key, in its order, and the last one's key, or null if no rows come after it. */
     page: (table: string, after: SqlStorageValue[] | null) => {
       const key = primaryKey(table);
       const isLater = after ? `WHERE (${list(key)}) > (${key.map(() => '?').join(', ')})` : '';
@@ -113,13 +115,14 @@ export const openDisk = (sql: SqlStorage) => {
         length += lengthOf(row);
         if (length > PAGE_CHARACTERS) break;
       }
-      return { part: { table, columns, rows, gone: [] } satisfies TableRows, last };
+      const isFull = rows.length === PAGE_ROWS || length > PAGE_CHARACTERS;
+      return { part: { table, columns, rows, gone: [] } satisfies TableRows, last: isFull ? last : null };
     },
 
     /** Returns the next rows of the log as they are now, and through where that is in the log. */
     changes: (): { parts: TableRows[]; through: number; isAll: boolean } => {
       const logged = sql.exec<{ seq: number; name: string; key: string }>(
-        `SELECT seq, name, key FROM ${LOG} ORDER BY seq LIMIT ${PAGE_ROWS}`,
+        `SELECT seq, name, key FROM ${LOG} ORDER BY seq LIMIT ${LOG_ROWS}`,
       );
       const parts = new Map<string, TableRows>();
       const seen = new Set<string>();

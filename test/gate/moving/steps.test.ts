@@ -60,7 +60,7 @@ test.each([1, 2])(
     const { customer, license, on } = await openLicense({ max_activations: 1 });
     const { accountId } = customer;
     await on('activate', 1);
-    await addRows(accountId, 600);
+    await addRows(accountId, 2_100);
     const killed = new Set<string>();
     watchMessages(async (step) => {
       if (killed.has(step)) return;
@@ -95,7 +95,7 @@ test.each([1, 2])(
       expect.arrayContaining(steps.flatMap((step) => [`before ${step}`, `after ${step}`])),
     );
     const rows = await rowsIn(accountId, 2);
-    expect(rows).toHaveLength(600);
+    expect(rows).toHaveLength(2_100);
     expect(rows).toEqual(await rowsIn(accountId, 1));
     expect(await on('activate', 2)).toMatchObject({ code: 'no_seat', api_usage: 2 });
     const { status, body } = await customer.verify(license.license_key);
@@ -109,6 +109,21 @@ test('an account moves although hundreds of rows change during each message', as
   watchMessages(async (step) => {
     if (step.startsWith('after') && step !== 'after last')
       await exec(accountId, 'UPDATE seat_refusals SET at_ms = at_ms + 1');
+  });
+  await move(accountId, 'oc');
+  expect(await rowsIn(accountId, 2)).toEqual(await rowsIn(accountId, 1));
+});
+
+test('an account moves although a table grows during each message', async () => {
+  const { accountId } = await signUp();
+  await addRows(accountId, 300);
+  let added = 0;
+  watchMessages(async (step) => {
+    if (step.startsWith('after') && step !== 'after last')
+      await exec(
+        accountId,
+        `INSERT INTO seat_refusals VALUES ('lic_later_${(added++).toString().padStart(6, '0')}', 1)`,
+      );
   });
   await move(accountId, 'oc');
   expect(await rowsIn(accountId, 2)).toEqual(await rowsIn(accountId, 1));
