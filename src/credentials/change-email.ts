@@ -8,7 +8,8 @@ import { confirmEmail, emailChangeRequested, tokenUrl } from '../mail/templates.
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
 import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
-import { consumeAttempts, mailLimits } from '../users/throttle.ts';
+import { mailLimits } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
 import { deleteExpiredTokens, deleteTokens, newUserToken } from '../users/user-tokens.ts';
 import { idIfSamePassword } from '../users/user.ts';
 import type { changeEmailInput } from './schemas.ts';
@@ -17,10 +18,10 @@ import type { changeEmailInput } from './schemas.ts';
 export const changeEmail = async (
   ctx: UserCtx,
   { email, current_password }: z.infer<typeof changeEmailInput>,
-  { ip, origin }: Client,
+  { origin }: Client,
 ) => {
   await consumeAttempts(ctx, mailLimits('change', ctx.accountId));
-  const user = await confirmPassword(ctx, current_password, ip);
+  const user = await confirmPassword(ctx, current_password);
   if (email === user.email) throw invalidField('email', 'is already the email address of this account');
   const taken = await ctx.firstDb.select().from(users).where(eq(users.email, email)).get();
   if (taken) throw new AppError('email_taken');

@@ -13,8 +13,9 @@ import { startChallenge } from '../sign-in/challenge.ts';
 import { signIn } from '../sign-in/sign-in.ts';
 import type { Client } from '../users/client.ts';
 import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
+import { forgotPasswordLimits, resetPasswordLimits } from '../users/limits.ts';
 import { hashPassword } from '../users/passwords.ts';
-import { consumeAttempts, forgotPasswordLimits, resetPasswordLimits } from '../users/throttle.ts';
+import { consumeAttempts } from '../users/throttle.ts';
 import {
   deleteExpiredTokens,
   deleteTokens,
@@ -30,10 +31,10 @@ import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
 export const changePassword = async (
   ctx: UserCtx,
   input: z.infer<typeof changePasswordInput>,
-  { ip, origin }: Client,
+  { origin }: Client,
   sessionHash: string | null,
 ) => {
-  const user = await confirmPassword(ctx, input.current_password, ip);
+  const user = await confirmPassword(ctx, input.current_password);
   const passwordHash = await hashPassword(input.password);
   const changed = { ...user, passwordHash, passwordChangedAt: Date.now() };
   try {

@@ -8,7 +8,8 @@ import { hasMail, sendMail } from '../mail/send.ts';
 import { emailChanged, tokenUrl, verifyEmail } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
-import { mailLimits, consumeAttempts } from '../users/throttle.ts';
+import { mailLimits } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
 import {
   deleteExpiredTokens,
   deleteTokens,

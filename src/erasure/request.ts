@@ -25,10 +25,10 @@ const UNDO_MS = 7 * DAY_MS;
 export const requestErasure = async (
   ctx: UserCtx,
   { current_password, confirm }: z.infer<typeof eraseAccountInput>,
-  { ip, origin }: Client,
+  { origin }: Client,
 ) => {
   const { db, accountId } = ctx;
-  const user = await confirmPassword(ctx, current_password, ip);
+  const user = await confirmPassword(ctx, current_password);
   if (confirm !== user.email) throw invalidField('confirm', 'must be the email address of this account');
   // First, so that no payment starts another subscription.
   await expirePending(ctx, origin);

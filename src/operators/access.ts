@@ -2,7 +2,8 @@ import type { PublicCtx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { equalInConstantTime, sha256 } from '../shared/crypto/hash.ts';
-import { consumeAttempts, operatorLimits } from '../users/throttle.ts';
+import { operatorLimits } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
 
 const BEARER = /^Bearer +(\S+)$/i;
 

@@ -7,6 +7,7 @@ import { type UserRow, userTokens } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { changeUserIf, withCode } from '../two-factor/code.ts';
 import type { Client } from '../users/client.ts';
+import { limitsOf } from '../users/known-browsers.ts';
 import { deleteExpiredTokens, findUserToken, isUnused, newUserToken } from '../users/user-tokens.ts';
 import { getUser, idIfSamePassword } from '../users/user.ts';
 import { type SignedIn, signIn } from './sign-in.ts';
@@ -68,7 +69,7 @@ export const answerChallenge = async (
   const { firstDb } = ctx;
   const { tokenHash, accountId } = await findUserToken(ctx, challenge, ['two_factor']);
   const user = await getUser(ctx, accountId);
-  return withCode(ctx, user, code, client.ip, {
+  return withCode(ctx, user, code, await limitsOf(ctx, user.email, client), {
     prepare: () => countTry(ctx, tokenHash),
     use: ({ kind, statements }) => {
       const entry = { ...ctx, accountId, actor: { kind: 'session', id: null } } as const;

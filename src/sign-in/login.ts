@@ -4,14 +4,9 @@ import type { PublicCtx } from '../db/ctx.ts';
 import { type UserRow, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
+import { limitsOf } from '../users/known-browsers.ts';
 import { checkPassword, hashPassword, UNKNOWN_ACCOUNT_HASH } from '../users/passwords.ts';
-import {
-  consumeAttempts,
-  loginLimits,
-  type AttemptReservation,
-  settleAttempt,
-  settlements,
-} from '../users/throttle.ts';
+import { consumeAttempts, type AttemptReservation, settleAttempt, settlements } from '../users/throttle.ts';
 import { isSamePassword } from '../users/user.ts';
 import { startChallenge } from './challenge.ts';
 import type { loginInput } from './schemas.ts';
@@ -45,7 +40,7 @@ const tryLogin = async (ctx: PublicCtx, input: Login, client: Client, reservatio
 
 /** Starts a session, or a challenge if the user has turned on two-factor authentication. */
 export const login = async (ctx: PublicCtx, input: Login, client: Client) => {
-  const reservations = await consumeAttempts(ctx, loginLimits(client.ip, input.email));
+  const reservations = await consumeAttempts(ctx, await limitsOf(ctx, input.email, client));
   try {
     return await tryLogin(ctx, input, client, reservations);
   } catch (error) {

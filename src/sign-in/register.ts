@@ -13,9 +13,10 @@ import type { Location, Region } from '../shared/rules/regions.ts';
 import { newId } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
 import type { Client } from '../users/client.ts';
+import { browserTokenOf, rememberBrowser } from '../users/known-browsers.ts';
+import { registerLimits } from '../users/limits.ts';
 import { hashPassword } from '../users/passwords.ts';
-import { consumeAttempts, deleteExpiredThrottles, registerLimits } from '../users/throttle.ts';
-import { browserTokenOf, rememberBrowser } from './known-browsers.ts';
+import { consumeAttempts, deleteExpiredThrottles } from '../users/throttle.ts';
 import type { registerInput } from './schemas.ts';
 
 interface NewAccount {
@@ -51,7 +52,7 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
     createdAt: nowMs,
   };
   const { session, row } = newSession(ctx, account.id, nowMs, client?.userAgent);
-  const browserToken = browserTokenOf(client?.browserToken ?? null);
+  const browserToken = browserTokenOf(ctx, client?.browserToken ?? null);
   const db = databaseOf(env, account.id);
   await db.insert(accounts).values(account);
   try {

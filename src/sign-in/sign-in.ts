@@ -18,16 +18,16 @@ import {
 import { AppError } from '../shared/app-error.ts';
 import type { AuditDetails } from '../shared/rules/audit.ts';
 import type { Client } from '../users/client.ts';
-import { deleteExpiredThrottles } from '../users/throttle.ts';
-import { deleteExpiredTokens } from '../users/user-tokens.ts';
-import { idIfSamePassword } from '../users/user.ts';
 import {
   browserTokenOf,
   findBrowsers,
   forgetBrowsers,
   isNewBrowser,
   rememberBrowser,
-} from './known-browsers.ts';
+} from '../users/known-browsers.ts';
+import { deleteExpiredThrottles } from '../users/throttle.ts';
+import { deleteExpiredTokens } from '../users/user-tokens.ts';
+import { idIfSamePassword } from '../users/user.ts';
 
 export interface SignedIn {
   account: AccountRow & Pick<UserRow, 'emailVerifiedAt'>;
@@ -51,7 +51,7 @@ export const signIn = async (
 ): Promise<SignedIn> => {
   const { firstDb } = ctx;
   const { accountId } = user;
-  const browserToken = browserTokenOf(client.browserToken);
+  const browserToken = browserTokenOf(ctx, client.browserToken);
   const [account, browsers] = await Promise.all([
     getAccount({ db: databaseOf(ctx.env, accountId), accountId }),
     findBrowsers(ctx, accountId),
@@ -83,6 +83,6 @@ export const signIn = async (
     account: { ...account, email: user.email, emailVerifiedAt: user.emailVerifiedAt },
     session,
     browserToken,
-    mail: action === 'login' && isNewBrowser(browsers, browserToken) ? { to: user.email, mail } : null,
+    mail: action === 'login' && isNewBrowser(browsers, client.browserToken) ? { to: user.email, mail } : null,
   };
 };

@@ -6,7 +6,8 @@ import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
-import { consumeAttempts, loginLimits, settleAttempt } from '../users/throttle.ts';
+import type { Limit } from '../users/limits.ts';
+import { consumeAttempts, settleAttempt } from '../users/throttle.ts';
 import { hashRecoveryCode } from './recovery-codes.ts';
 import { findStep } from './totp.ts';
 
@@ -86,17 +87,17 @@ interface CodeWork<T> {
 
 /**
  * Lets `use` use up a code from the user's authenticator app or one of the recovery codes. It must commit the code's
- * statements first. Wrong codes count as failed logins.
+ * statements first. Wrong codes count as wrong passwords do.
  */
 export const withCode = async <T>(
   ctx: PublicCtx,
   user: UserRow,
   code: string,
-  ip: string,
+  limits: Limit[],
   { prepare, use }: CodeWork<T>,
 ): Promise<T> => {
-  const limits = loginLimits(ip, user.email).filter(({ counts }) => counts === 'failure');
-  const reservations = await consumeAttempts(ctx, limits);
+  const failures = limits.filter(({ counts }) => counts === 'failure');
+  const reservations = await consumeAttempts(ctx, failures);
   let outcome: 'success' | 'failure' | 'error' = 'error';
   try {
     await prepare?.();

@@ -7,6 +7,7 @@ import { twoFactorChanged } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
 import { confirmPassword } from '../users/confirm-password.ts';
+import { confirmLimits } from '../users/limits.ts';
 import { deleteTokens } from '../users/user-tokens.ts';
 import { getUser } from '../users/user.ts';
 import { changeUserIf, hasSameSecret, sealSecret, unsealSecret, withCode, wrongCode } from './code.ts';
@@ -72,14 +73,14 @@ export const confirmTwoFactor = async (ctx: UserCtx, code: string, { origin }: C
 export const disableTwoFactor = async (
   ctx: UserCtx,
   { current_password, code }: { current_password: string; code: string },
-  { ip, origin }: Client,
+  { origin }: Client,
 ) => {
   requireSession(ctx);
-  const user = await confirmPassword(ctx, current_password, ip);
+  const user = await confirmPassword(ctx, current_password);
   if (user.twoFactorEnabledAt === null) throw notNow('Two-factor authentication is off.');
   const { accountId } = user;
   const off = { twoFactorSecret: null, twoFactorEnabledAt: null, twoFactorLastStep: null };
-  return withCode(ctx, user, code, ip, {
+  return withCode(ctx, user, code, confirmLimits(accountId, ctx.actor), {
     use: async ({ statements }) => {
       await ctx.firstDb.batch([
         ...statements,

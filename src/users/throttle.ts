@@ -5,50 +5,7 @@ import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
 import { createLru } from '../shared/memory/lru.ts';
-import { HOUR_MS } from '../shared/rules/dates.ts';
-
-type Outcome = 'success' | 'failure' | 'error';
-
-export interface Limit {
-  /** For example `login-email`. */
-  name: string;
-  /** The IP address or email address whose attempts are counted. */
-  subject: string;
-  /** The attempts that count: all of them, or only those with this outcome. */
-  counts: 'all' | Outcome;
-  attempts: number;
-  windowMs: number;
-}
-
-const LOGIN_WINDOW_MS = 900_000;
-
-export const registerLimits = (ip: string): Limit[] => [
-  { name: 'register-ip', subject: ip, counts: 'all', attempts: 60, windowMs: HOUR_MS },
-];
-
-export const loginLimits = (ip: string, email: string): Limit[] => [
-  { name: 'login-email', subject: email, counts: 'failure', attempts: 10, windowMs: LOGIN_WINDOW_MS },
-  { name: 'login-ip', subject: ip, counts: 'failure', attempts: 100, windowMs: LOGIN_WINDOW_MS },
-  { name: 'login-success-email', subject: email, counts: 'success', attempts: 60, windowMs: HOUR_MS },
-];
-
-export const operatorLimits = (ip: string): Limit[] => [
-  { name: 'operator-ip', subject: ip, counts: 'all', attempts: 10, windowMs: LOGIN_WINDOW_MS },
-];
-
-/** `kind` is what the emails are about, and `subject` who asks for them, or who gets them. */
-export const mailLimits = (kind: 'verify' | 'change' | 'reset', subject: string): Limit[] => [
-  { name: `mail-${kind}`, subject, counts: 'all', attempts: 5, windowMs: HOUR_MS },
-];
-
-export const forgotPasswordLimits = (ip: string, email: string): Limit[] => [
-  ...mailLimits('reset', email),
-  { name: 'forgot-ip', subject: ip, counts: 'all', attempts: 60, windowMs: HOUR_MS },
-];
-
-export const resetPasswordLimits = (ip: string): Limit[] => [
-  { name: 'reset-ip', subject: ip, counts: 'all', attempts: 60, windowMs: HOUR_MS },
-];
+import type { Limit, Outcome } from './limits.ts';
 
 const bucketOf = ({ name, subject }: Limit) => sha256(`${name}\n${subject}`);
 

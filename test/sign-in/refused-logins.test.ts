@@ -1,6 +1,7 @@
 import { beforeEach, expect, inject, test, vi } from 'vitest';
 import { createAccount } from '../../src/sign-in/register.ts';
-import { consumeAttempts, loginLimits, settleAttempt } from '../../src/users/throttle.ts';
+import { loginLimits } from '../../src/users/limits.ts';
+import { consumeAttempts, settleAttempt } from '../../src/users/throttle.ts';
 import { type Answer, freshAddress } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { consumeAttempts, registerLimits } from '../../src/users/throttle.ts';
+import { registerLimits } from '../../src/users/limits.ts';
+import { consumeAttempts } from '../../src/users/throttle.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
 import { type Answer, call, freshAddress } from '../support/client.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';

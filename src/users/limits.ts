@@ -1,0 +1,83 @@
+import type { Actor } from '../shared/rules/audit.ts';
+import { HOUR_MS } from '../shared/rules/dates.ts';
+
+// How often people may try what a stranger could try in their name.
+
+export type Outcome = 'success' | 'failure' | 'error';
+
+export interface Limit {
+  /** For example `login-email`. */
+  name: string;
+  /** Whose attempts are counted: an IP address, an email address, a browser, or a session. */
+  subject: string;
+  /** The attempts that count: all of them, or only those with this outcome. */
+  counts: 'all' | Outcome;
+  attempts: number;
+  windowMs: number;
+}
+
+const LOGIN_WINDOW_MS = 900_000;
+
+const failures = (name: string, subject: string, attempts = 10): Limit => ({
+  name,
+  subject,
+  counts: 'failure',
+  attempts,
+  windowMs: LOGIN_WINDOW_MS,
+});
+
+const successes = (name: string, subject: string): Limit => ({
+  name,
+  subject,
+  counts: 'success',
+  attempts: 60,
+  windowMs: HOUR_MS,
+});
+
+const hourly = (name: string, subject: string, attempts = 60): Limit => ({
+  name,
+  subject,
+  counts: 'all',
+  attempts,
+  windowMs: HOUR_MS,
+});
+
+export const registerLimits = (ip: string): Limit[] => [hourly('register-ip', ip)];
+
+/** For strangers: browsers that have not signed in to the account before. */
+export const loginLimits = (ip: string, email: string): Limit[] => [
+  failures('login-email', email),
+  failures('login-ip', ip, 100),
+  successes('login-success-email', email),
+];
+
+/** For a browser that the account knows, which strangers can't lock out. */
+export const browserLimits = (accountId: string, browserHash: string, email: string): Limit[] => [
+  failures('login-browser', `${accountId} ${browserHash}`),
+  successes('login-success-email', email),
+];
+
+/**
+ * For whoever is signed in and proves it again. Each session has its own, so neither strangers nor another session can lock
+ * it out. API keys share theirs, because an account can make any number of them.
+ */
+export const confirmLimits = (accountId: string, { kind, id }: Actor): Limit[] => {
+  const subject = `${accountId} ${kind === 'session' ? id : kind}`;
+  return [failures('confirm', subject), successes('confirm-success', subject)];
+};
+
+export const operatorLimits = (ip: string): Limit[] => [
+  { name: 'operator-ip', subject: ip, counts: 'all', attempts: 10, windowMs: LOGIN_WINDOW_MS },
+];
+
+/** `kind` is what the emails are about, and `subject` who asks for them, or who gets them. */
+export const mailLimits = (kind: 'verify' | 'change' | 'reset', subject: string): Limit[] => [
+  hourly(`mail-${kind}`, subject, 5),
+];
+
+export const forgotPasswordLimits = (ip: string, email: string): Limit[] => [
+  ...mailLimits('reset', email),
+  hourly('forgot-ip', ip),
+];
+
+export const resetPasswordLimits = (ip: string): Limit[] => [hourly('reset-ip', ip)];
