@@ -4,6 +4,7 @@ import { auditFirst } from '../audit/audit.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
+import { letterTo } from '../mail/send.ts';
 import { confirmEmail, emailChangeRequested, tokenUrl } from '../mail/templates.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
@@ -37,8 +38,9 @@ export const changeEmail = async (
   } catch (error) {
     throw violatesNotNull(error, 'user_tokens.account_id') ? wrongPassword() : error;
   }
+  const confirmation = confirmEmail(tokenUrl(origin, 'verify-email', token));
   return [
-    { to: email, mail: confirmEmail(tokenUrl(origin, 'verify-email', token)) },
-    { to: user.email, mail: emailChangeRequested(origin, email) },
+    { ...letterTo(user, confirmation), to: email },
+    letterTo(user, emailChangeRequested(origin, email)),
   ];
 };

@@ -4,7 +4,8 @@ import { auditFirst } from '../audit/audit.ts';
 import type { PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
-import { hasMail, sendMail } from '../mail/send.ts';
+import { hasMail } from '../mail/deliver.ts';
+import { letterTo, sendMail } from '../mail/send.ts';
 import { passwordChanged, resetPassword as resetPasswordMail, tokenUrl } from '../mail/templates.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -47,7 +48,7 @@ export const changePassword = async (
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? wrongPassword() : error;
   }
-  return { to: user.email, mail: passwordChanged(origin) };
+  return letterTo(user, passwordChanged(origin));
 };
 
 /**
@@ -62,7 +63,9 @@ export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: C
     if (!user) return;
     const { token, row } = newUserToken(ctx, user.accountId, 'reset_password', email);
     await ctx.firstDb.batch([ctx.firstDb.insert(userTokens).values(row), deleteExpiredTokens(ctx)]);
-    await sendMail(ctx.env, email, resetPasswordMail(tokenUrl(origin, 'reset-password', token)));
+    const content = resetPasswordMail(tokenUrl(origin, 'reset-password', token));
+    // Anybody may have asked, so it isn't the account's doing.
+    await sendMail(ctx.env, { ...letterTo(user, content), isUnverified: false });
   } catch (error) {
     if (!(error instanceof AppError)) logError('reset_not_sent', error);
   }
@@ -95,7 +98,7 @@ export const resetPassword = async (
       user.twoFactorEnabledAt === null
         ? await signIn(ctx, changed, client, 'password.reset', statements)
         : await startChallenge(ctx, changed, [...statements, auditFirst(entry, 'password.reset', null)]);
-    return { answer, to: user.email, mail: passwordChanged(client.origin) };
+    return { answer, letter: letterTo(changed, passwordChanged(client.origin)) };
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? new AppError('invalid_token') : error;
   }

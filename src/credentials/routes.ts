@@ -39,8 +39,7 @@ export const credentialRoutes = new Hono<AppEnv>()
     async (c) => {
       const sessionHash = c.get('sessionHash') ?? null;
       const change = changePassword(userCtx(c), c.req.valid('json'), clientOf(c), sessionHash);
-      const changed = await completed(c, change);
-      c.executionCtx.waitUntil(sendMail(c.env, changed.to, changed.mail));
+      c.executionCtx.waitUntil(sendMail(c.env, await completed(c, change)));
       return c.json({ changed: true as const }, 200);
     },
   )
@@ -51,7 +50,7 @@ export const credentialRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Ask for an email to reset the password',
       description:
-        'The response is the same whether an account has the email address or not. The link in the email works once, for an hour.',
+        'The response is the same whether an account has the email address or not. The link in the email works once, for an hour. An address gets at most five emails an hour and 15 a day, and further ones are dropped.',
       access: 'public',
       answers: [
         {
@@ -81,8 +80,8 @@ export const credentialRoutes = new Hono<AppEnv>()
     body(resetPasswordInput),
     async (c) => {
       const reset = resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c));
-      const { answer, to, mail } = await completed(c, reset);
-      c.executionCtx.waitUntil(sendMail(c.env, to, mail));
+      const { answer, letter } = await completed(c, reset);
+      c.executionCtx.waitUntil(sendMail(c.env, letter));
       if ('challenge' in answer) throw twoFactorRequired(answer);
       setSignInCookies(c, answer);
       return c.json(toSignedIn(answer), 200);
@@ -102,8 +101,8 @@ export const credentialRoutes = new Hono<AppEnv>()
     body(verifyEmailInput),
     async (c) => {
       const confirmed = confirmEmail(publicCtx(c), c.req.valid('json').token);
-      const { email, mail } = await completed(c, confirmed);
-      if (mail) c.executionCtx.waitUntil(sendMail(c.env, mail.to, mail.mail));
+      const { email, letter } = await completed(c, confirmed);
+      if (letter) c.executionCtx.waitUntil(sendMail(c.env, letter));
       return c.json({ email, email_verified: true as const }, 200);
     },
   )
@@ -113,7 +112,8 @@ export const credentialRoutes = new Hono<AppEnv>()
       id: 'resendVerification',
       tag: 'Account',
       summary: 'Send the verification email again',
-      description: 'Sends nothing if the email address is already verified. At most five times an hour.',
+      description:
+        'Sends nothing if the email address is already verified. At most five times an hour. An account whose address is not verified sends at most two emails a day, and further ones are dropped.',
       access: 'account',
       answers: [{ status: 202, description: 'The email is on its way.', schema: mailAcceptedBody }],
     }),
@@ -131,15 +131,15 @@ export const credentialRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Change the email address',
       description:
-        'The new address takes effect once it is confirmed with the token of the email that it gets. The present address gets an email, too. At most five times an hour.',
+        'The new address takes effect once it is confirmed with the token of the email that it gets. The present address gets an email, too. At most five times an hour. An address gets at most five emails an hour and 15 a day, whoever asks for them, and further ones are dropped.',
       access: 'account',
       answers: [{ status: 202, description: 'The new address gets an email.', schema: mailAcceptedBody }],
       errors: ['invalid_credentials', 'email_taken'],
     }),
     body(changeEmailInput),
     async (c) => {
-      const mails = await completed(c, changeEmail(userCtx(c), c.req.valid('json'), clientOf(c)));
-      for (const { to, mail } of mails) c.executionCtx.waitUntil(sendMail(c.env, to, mail));
+      const letters = await completed(c, changeEmail(userCtx(c), c.req.valid('json'), clientOf(c)));
+      for (const letter of letters) c.executionCtx.waitUntil(sendMail(c.env, letter));
       return c.json(ACCEPTED, 202);
     },
   );

@@ -4,7 +4,8 @@ import { databaseOf } from '../db/client.ts';
 import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
-import { hasMail, sendMail } from '../mail/send.ts';
+import { hasMail } from '../mail/deliver.ts';
+import { type Letter, sendMail } from '../mail/send.ts';
 import { emailChanged, tokenUrl, verifyEmail } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
@@ -28,7 +29,8 @@ export const sendVerification = async (
   if (!hasMail(ctx.env)) return;
   const { token, row } = newUserToken(ctx, id, 'verify_email', email);
   await ctx.firstDb.batch([ctx.firstDb.insert(userTokens).values(row), deleteExpiredTokens(ctx)]);
-  await sendMail(ctx.env, email, verifyEmail(tokenUrl(origin, 'verify-email', token)));
+  const content = verifyEmail(tokenUrl(origin, 'verify-email', token));
+  await sendMail(ctx.env, { to: email, content, accountId: id, isUnverified: true });
 };
 
 /** Returns the caller's account if its email address is still to be verified. */
@@ -78,5 +80,6 @@ export const confirmEmail = async (ctx: PublicCtx, token: string) => {
   }
   // The next look at the account completes a copy that fails.
   if (isChange) await copyEmail(account, email).catch((error) => logError('email_not_copied', error));
-  return { email, mail: isChange ? { to: oldEmail, mail: emailChanged(email) } : null };
+  const letter: Letter = { to: oldEmail, content: emailChanged(email), accountId, isUnverified: false };
+  return { email, letter: isChange ? letter : null };
 };

@@ -53,7 +53,7 @@ const eraseObjects = async ({ env, accountId }: Ctx): Promise<void> => {
  */
 const sendLastMail = async ({ env, db, accountId }: Ctx, email: string): Promise<void> => {
   if (email === '') return;
-  await sendMail(env, email, accountErased());
+  await sendMail(env, { to: email, content: accountErased(), accountId, isUnverified: false });
   await db
     .update(accounts)
     .set({ email: '', name: null, customerRef: null, allowedOrigins: [] })

@@ -7,6 +7,7 @@ import { expirePending } from '../billing/expire.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { letterTo } from '../mail/send.ts';
 import { erasureRequested } from '../mail/templates.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { invalidField } from '../shared/app-error.ts';
@@ -44,5 +45,5 @@ export const requestErasure = async (
   );
   // Last, so that the caller can repeat a call that failed before.
   await endOtherSessions(ctx, accountId, null);
-  return { eraseAt, mail: { to: user.email, mail: erasureRequested(origin, eraseAt) } };
+  return { eraseAt, letter: letterTo(user, erasureRequested(origin, eraseAt)) };
 };

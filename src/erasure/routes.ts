@@ -25,8 +25,8 @@ const account = new Hono<AppEnv>().delete(
   body(eraseAccountInput),
   async (c) => {
     const requested = requestErasure(userCtx(c), c.req.valid('json'), clientOf(c));
-    const { eraseAt, mail } = await completed(c, requested);
-    c.executionCtx.waitUntil(sendMail(c.env, mail.to, mail.mail));
+    const { eraseAt, letter } = await completed(c, requested);
+    c.executionCtx.waitUntil(sendMail(c.env, letter));
     clearSessionCookie(c);
     return c.json({ erased_by: isoTime(eraseAt) }, 202);
   },

@@ -1,14 +1,9 @@
-import type { Mail } from './send.ts';
+import type { MailContent } from '../shared/text/mail-content.ts';
 
-/** What an email says, as plain text. */
-export interface MailContent {
+export interface Mail {
   subject: string;
-  paragraphs: string[];
-  /** Shown as a list of names and values. */
-  facts?: [name: string, value: string][];
-  link?: { label: string; url: string };
-  /** What to do if the recipient didn't expect the email. */
-  note: string;
+  text: string;
+  html: string;
 }
 
 const ENTITIES: Record<string, string> = {

@@ -1,32 +1,48 @@
-import { settingsOf } from '../shared/config/settings.ts';
+import { firstDatabase } from '../db/client.ts';
+import type { UserRow } from '../db/schema.ts';
+import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
+import type { MailContent } from '../shared/text/mail-content.ts';
+import { recipientLimits, unverifiedLimits } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
+import { deliver, hasMail } from './deliver.ts';
+import { holdNotice } from './held.ts';
 
-export interface Mail {
-  subject: string;
-  text: string;
-  html: string;
+/** An email to one person, about an account. */
+export interface Letter {
+  to: string;
+  content: MailContent;
+  accountId: string;
+  /** Whether the account has caused the email before it has proven an address. */
+  isUnverified: boolean;
 }
 
-/** Returns what sends email, or null if the service can't. Both the binding and a sender are needed. */
-const senderOf = (env: Env) => {
-  const { mailFrom } = settingsOf(env);
-  // wrangler.toml may lack the binding.
-  const binding: SendEmail | undefined = env.EMAIL;
-  return mailFrom === null || binding === undefined ? null : { binding, mailFrom };
+/** A letter to the account's own address. */
+export const letterTo = (
+  { email, accountId, emailVerifiedAt }: Pick<UserRow, 'email' | 'accountId' | 'emailVerifiedAt'>,
+  content: MailContent,
+): Letter => ({ to: email, content, accountId, isUnverified: emailVerifiedAt === null });
+
+const isWithinLimits = async (env: Env, { to, accountId, isUnverified }: Letter): Promise<boolean> => {
+  const limits = [...recipientLimits(to), ...(isUnverified ? [unverifiedLimits(accountId)] : [])];
+  try {
+    await consumeAttempts({ firstDb: firstDatabase(env) }, limits);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
 };
 
-/** Whether the service can send email. */
-export const hasMail = (env: Env): boolean => senderOf(env) !== null;
-
 /**
- * Sends an email, if the service can, and logs a failure. Callers don't wait for it (`waitUntil`), so that the time of a
- * response doesn't tell whether an email was sent.
+ * Sends an email, if the service can and its recipient has not got too many, and logs a failure. Callers don't wait for it
+ * (`waitUntil`), so that the time of a response doesn't tell whether an email was sent.
  */
-export const sendMail = async (env: Env, to: string, mail: Mail): Promise<void> => {
-  const sender = senderOf(env);
-  if (!sender) return;
+export const sendMail = async (env: Env, letter: Letter): Promise<void> => {
+  if (!hasMail(env)) return;
   try {
-    await sender.binding.send({ from: { name: 'Latchkey', email: sender.mailFrom }, to, ...mail });
+    if (await isWithinLimits(env, letter)) await deliver(env, letter.to, letter.content);
+    else if (letter.content.kind === 'notice') await holdNotice(env, letter);
   } catch (error) {
     logError('mail_not_sent', error);
   }

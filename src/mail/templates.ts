@@ -1,6 +1,6 @@
 import { isoTime } from '../shared/rules/dates.ts';
 import { describeUserAgent } from '../shared/rules/user-agent.ts';
-import { renderMail } from './render.ts';
+import type { MailContent } from '../shared/text/mail-content.ts';
 
 // The emails of the service. Their links have the token in the fragment, which browsers don't send, so no log has it.
 
@@ -20,111 +20,134 @@ const forgotPasswordLink = (origin: string) => ({
 /** Formats a time for people whose time zone is unknown. */
 const utcTime = (ms: number) => `${isoTime(ms).slice(0, 16).replace('T', ' ')} UTC`;
 
-export const verifyEmail = (url: string) =>
-  renderMail({
-    subject: 'Verify your email address',
-    paragraphs: [
-      'Welcome to Latchkey. Verify your email address, so that you can get back in if you forget your password.',
-    ],
-    link: { label: 'Verify email address', url },
-    note: 'The link works for 24 hours. If you didn’t create an account, ignore this email.',
-  });
+export const verifyEmail = (url: string): MailContent => ({
+  kind: 'request',
+  subject: 'Verify your email address',
+  paragraphs: [
+    'Welcome to Latchkey. Verify your email address, so that you can get back in if you forget your password.',
+  ],
+  link: { label: 'Verify email address', url },
+  note: 'The link works for 24 hours. If you didn’t create an account, ignore this email.',
+});
 
-export const resetPassword = (url: string) =>
-  renderMail({
-    subject: 'Reset your password',
-    paragraphs: [
-      'Somebody asked to reset the password of your Latchkey account. If it was you, choose a new one.',
-    ],
-    link: { label: 'Choose a new password', url },
-    note: 'The link works once, for an hour. If it wasn’t you, ignore this email: your password stays the same.',
-  });
+export const resetPassword = (url: string): MailContent => ({
+  kind: 'request',
+  subject: 'Reset your password',
+  paragraphs: [
+    'Somebody asked to reset the password of your Latchkey account. If it was you, choose a new one.',
+  ],
+  link: { label: 'Choose a new password', url },
+  note: 'The link works once, for an hour. If it wasn’t you, ignore this email: your password stays the same.',
+});
 
-export const confirmEmail = (url: string) =>
-  renderMail({
-    subject: 'Confirm your new email address',
-    paragraphs: [
-      'Somebody asked to use this email address for their Latchkey account. If it was you, confirm it.',
-    ],
-    link: { label: 'Confirm email address', url },
-    note: 'The link works for 24 hours. If it wasn’t you, ignore this email: nothing changes.',
-  });
+export const confirmEmail = (url: string): MailContent => ({
+  kind: 'request',
+  subject: 'Confirm your new email address',
+  paragraphs: [
+    'Somebody asked to use this email address for their Latchkey account. If it was you, confirm it.',
+  ],
+  link: { label: 'Confirm email address', url },
+  note: 'The link works for 24 hours. If it wasn’t you, ignore this email: nothing changes.',
+});
 
 /** Sent to the old address when a change is requested. */
-export const emailChangeRequested = (origin: string, newEmail: string) =>
-  renderMail({
-    subject: 'Your email address is about to change',
-    paragraphs: [
-      `Somebody who is signed in to your Latchkey account asked to change its email address to ${newEmail}. It changes once the new address is confirmed.`,
-    ],
-    link: forgotPasswordLink(origin),
-    note: `If it was you, there is nothing to do. ${RESET_NOTE} That also cancels the change.`,
-  });
+export const emailChangeRequested = (origin: string, newEmail: string): MailContent => ({
+  kind: 'notice',
+  subject: 'Your email address is about to change',
+  paragraphs: [
+    `Somebody who is signed in to your Latchkey account asked to change its email address to ${newEmail}. It changes once the new address is confirmed.`,
+  ],
+  link: forgotPasswordLink(origin),
+  note: `If it was you, there is nothing to do. ${RESET_NOTE} That also cancels the change.`,
+});
 
 /** Sent to the old address after a change. */
-export const emailChanged = (newEmail: string) =>
-  renderMail({
-    subject: 'Your email address has changed',
-    paragraphs: [
-      `The email address of your Latchkey account is now ${newEmail}. Sign in with it from now on. This address gets no more emails.`,
-    ],
-    note: 'If it wasn’t you, contact the operator of the service.',
-  });
+export const emailChanged = (newEmail: string): MailContent => ({
+  kind: 'notice',
+  subject: 'Your email address has changed',
+  paragraphs: [
+    `The email address of your Latchkey account is now ${newEmail}. Sign in with it from now on. This address gets no more emails.`,
+  ],
+  note: 'If it wasn’t you, contact the operator of the service.',
+});
 
-export const passwordChanged = (origin: string) =>
-  renderMail({
-    subject: 'Your password has changed',
-    paragraphs: ['The password of your Latchkey account has changed. All other sessions have ended.'],
-    link: forgotPasswordLink(origin),
-    note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
-  });
+export const passwordChanged = (origin: string): MailContent => ({
+  kind: 'notice',
+  subject: 'Your password has changed',
+  paragraphs: ['The password of your Latchkey account has changed. All other sessions have ended.'],
+  link: forgotPasswordLink(origin),
+  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+});
 
 export interface SignInClient {
   ip: string | null;
   userAgent: string | null;
 }
 
-export const newSignIn = (origin: string, { ip, userAgent }: SignInClient, nowMs: number) =>
-  renderMail({
-    subject: 'New sign-in to your account',
-    paragraphs: ['Somebody signed in to your Latchkey account from a browser that it hasn’t seen before.'],
-    facts: [
-      ['Time', utcTime(nowMs)],
-      ['Browser', describeUserAgent(userAgent)],
-      ['IP address', ip ?? 'Unknown'],
+export const newSignIn = (origin: string, { ip, userAgent }: SignInClient, nowMs: number): MailContent => ({
+  kind: 'notice',
+  subject: 'New sign-in to your account',
+  paragraphs: ['Somebody signed in to your Latchkey account from a browser that it hasn’t seen before.'],
+  facts: [
+    ['Time', utcTime(nowMs)],
+    ['Browser', describeUserAgent(userAgent)],
+    ['IP address', ip ?? 'Unknown'],
+  ],
+  link: forgotPasswordLink(origin),
+  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+});
+
+export const twoFactorChanged = (origin: string, isEnabled: boolean): MailContent => ({
+  kind: 'notice',
+  subject: isEnabled ? 'Two-factor authentication is on' : 'Two-factor authentication is off',
+  paragraphs: [
+    isEnabled
+      ? 'Your Latchkey account now asks for a code from your authenticator app at each sign-in. Keep the recovery codes in a safe place.'
+      : 'Your Latchkey account no longer asks for a code at sign-in. The password alone is enough.',
+  ],
+  link: forgotPasswordLink(origin),
+  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+});
+
+export const erasureRequested = (origin: string, erasedByMs: number): MailContent => ({
+  kind: 'notice',
+  subject: 'Your account will be deleted',
+  paragraphs: [
+    `You asked to delete your Latchkey account. Its API keys no longer work, and its subscription is canceled. All of its data will be gone by ${utcTime(erasedByMs)}.`,
+    'Until then, you can keep the account by signing in. The subscription stays canceled.',
+  ],
+  link: { label: 'Sign in and keep the account', url: `${origin}/login` },
+  note: 'If it wasn’t you, sign in and change your password.',
+});
+
+export const accountErased = (): MailContent => ({
+  kind: 'request',
+  subject: 'Your account has been deleted',
+  paragraphs: [
+    'Your Latchkey account and all of its data have been deleted. This is the last email about it.',
+  ],
+  note: 'Nothing is left to restore. You can create a new account with the same email address.',
+});
+
+/** Says in one email what several would have said. */
+export const severalNotices = (notices: { content: MailContent; times: number }[]): MailContent => {
+  const contents = notices.map(({ content }) => content);
+  const total = notices.reduce((sum, { times }) => sum + times, 0);
+  const link = contents.find((content) => content.link)?.link;
+  return {
+    kind: 'notice',
+    subject: contents.length === 1 ? (contents[0]?.subject ?? '') : 'What happened in your account',
+    paragraphs: [
+      `So much has happened in your Latchkey account that this email replaces ${total}.`,
+      ...notices.map(({ content: { subject, paragraphs, facts = [] }, times }) =>
+        [
+          `${subject}${times > 1 ? ` (${times} times, here the last)` : ''}.`,
+          ...paragraphs,
+          ...facts.map(([name, value]) => `${name}: ${value}.`),
+        ].join(' '),
+      ),
     ],
-    link: forgotPasswordLink(origin),
+    ...(link && { link }),
     note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
-  });
-
-export const twoFactorChanged = (origin: string, isEnabled: boolean) =>
-  renderMail({
-    subject: isEnabled ? 'Two-factor authentication is on' : 'Two-factor authentication is off',
-    paragraphs: [
-      isEnabled
-        ? 'Your Latchkey account now asks for a code from your authenticator app at each sign-in. Keep the recovery codes in a safe place.'
-        : 'Your Latchkey account no longer asks for a code at sign-in. The password alone is enough.',
-    ],
-    link: forgotPasswordLink(origin),
-    note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
-  });
-
-export const erasureRequested = (origin: string, erasedByMs: number) =>
-  renderMail({
-    subject: 'Your account will be deleted',
-    paragraphs: [
-      `You asked to delete your Latchkey account. Its API keys no longer work, and its subscription is canceled. All of its data will be gone by ${utcTime(erasedByMs)}.`,
-      'Until then, you can keep the account by signing in. The subscription stays canceled.',
-    ],
-    link: { label: 'Sign in and keep the account', url: `${origin}/login` },
-    note: 'If it wasn’t you, sign in and change your password.',
-  });
-
-export const accountErased = () =>
-  renderMail({
-    subject: 'Your account has been deleted',
-    paragraphs: [
-      'Your Latchkey account and all of its data have been deleted. This is the last email about it.',
-    ],
-    note: 'Nothing is left to restore. You can create a new account with the same email address.',
-  });
+  };
+};

@@ -58,7 +58,7 @@ export const signInRoutes = new Hono<AppEnv>()
     async (c) => {
       const signedIn = await completed(c, login(publicCtx(c), c.req.valid('json'), clientOf(c)));
       if ('challenge' in signedIn) throw twoFactorRequired(signedIn);
-      if (signedIn.mail) c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
+      if (signedIn.letter) c.executionCtx.waitUntil(sendMail(c.env, signedIn.letter));
       setSignInCookies(c, signedIn);
       return c.json(toSignedIn(signedIn), 200);
     },
@@ -78,7 +78,7 @@ export const signInRoutes = new Hono<AppEnv>()
     body(twoFactorLoginInput),
     async (c) => {
       const signedIn = await completed(c, answerChallenge(publicCtx(c), c.req.valid('json'), clientOf(c)));
-      if (signedIn.mail) c.executionCtx.waitUntil(sendMail(c.env, signedIn.mail.to, signedIn.mail.mail));
+      if (signedIn.letter) c.executionCtx.waitUntil(sendMail(c.env, signedIn.letter));
       setSignInCookies(c, signedIn);
       return c.json(toSignedIn(signedIn), 200);
     },

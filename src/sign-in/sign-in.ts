@@ -6,7 +6,7 @@ import { databaseOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { type AccountRow, sessions, type UserRow } from '../db/schema.ts';
-import type { Mail } from '../mail/send.ts';
+import { type Letter, letterTo } from '../mail/send.ts';
 import { newSignIn } from '../mail/templates.ts';
 import {
   deleteExpiredSessions,
@@ -34,7 +34,7 @@ export interface SignedIn {
   session: NewSession;
   browserToken: string;
   /** An email to send after the response. */
-  mail: { to: string; mail: Mail } | null;
+  letter: Letter | null;
 }
 
 /**
@@ -78,11 +78,13 @@ export const signIn = async (
     const actor = { kind: 'session', id: row.id } as const;
     await restoreAccount({ ...ctx, db: databaseOf(ctx.env, accountId), accountId, key: null, actor });
   }
-  const mail = newSignIn(client.origin, row, nowMs);
   return {
     account: { ...account, email: user.email, emailVerifiedAt: user.emailVerifiedAt },
     session,
     browserToken,
-    mail: action === 'login' && isNewBrowser(browsers, client.browserToken) ? { to: user.email, mail } : null,
+    letter:
+      action === 'login' && isNewBrowser(browsers, client.browserToken)
+        ? letterTo(user, newSignIn(client.origin, row, nowMs))
+        : null,
   };
 };

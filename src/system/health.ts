@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import * as z from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
-import { hasMail } from '../mail/send.ts';
+import { hasMail } from '../mail/deliver.ts';
 import { ConfigError, problemsOf, settingsOf } from '../shared/config/settings.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';

@@ -5,10 +5,12 @@ import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { eraseDueAccounts } from '../erasure/account.ts';
 import { finishDueErasures } from '../erasure/finish.ts';
 import { pruneIdempotencyKeys } from '../licenses/idempotency.ts';
+import { sendHeldNotices } from '../mail/held.ts';
 import { logError } from '../shared/text/log.ts';
 
 /** Erasures go last, because they can use up the queries that D1 allows in a run. */
 const WORK = [
+  sendHeldNotices,
   pruneIdempotencyKeys,
   pruneBilling,
   checkDue,

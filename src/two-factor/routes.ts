@@ -42,7 +42,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
     async (c) => {
       const confirmed = confirmTwoFactor(userCtx(c), c.req.valid('json').code, clientOf(c));
       const enabled = await completed(c, confirmed);
-      c.executionCtx.waitUntil(sendMail(c.env, enabled.to, enabled.mail));
+      c.executionCtx.waitUntil(sendMail(c.env, enabled.letter));
       return c.json({ recovery_codes: enabled.codes }, 200);
     },
   )
@@ -59,8 +59,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
     body(disableTwoFactorInput),
     async (c) => {
       const disabled = disableTwoFactor(userCtx(c), c.req.valid('json'), clientOf(c));
-      const { to, mail } = await completed(c, disabled);
-      c.executionCtx.waitUntil(sendMail(c.env, to, mail));
+      c.executionCtx.waitUntil(sendMail(c.env, await completed(c, disabled)));
       return c.json({ two_factor: false as const }, 200);
     },
   );

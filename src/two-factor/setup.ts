@@ -3,6 +3,7 @@ import { auditFirst } from '../audit/audit.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
+import { letterTo } from '../mail/send.ts';
 import { twoFactorChanged } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
@@ -66,7 +67,7 @@ export const confirmTwoFactor = async (ctx: UserCtx, code: string, { origin }: C
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? notNow('The secret has changed.') : error;
   }
-  return { codes, to: user.email, mail: twoFactorChanged(origin, true) };
+  return { codes, letter: letterTo(user, twoFactorChanged(origin, true)) };
 };
 
 /** Turns two-factor authentication off. Returns an email to send after the response. */
@@ -89,7 +90,7 @@ export const disableTwoFactor = async (
         deleteTokens(ctx, accountId, ['two_factor']),
         auditFirst(ctx, 'two_factor.disable', null),
       ]);
-      return { to: user.email, mail: twoFactorChanged(origin, false) };
+      return letterTo(user, twoFactorChanged(origin, false));
     },
   });
 };

@@ -1,9 +1,9 @@
 import type { Actor } from '../shared/rules/audit.ts';
-import { HOUR_MS } from '../shared/rules/dates.ts';
+import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 
 // How often people may try what a stranger could try in their name.
 
-export type Outcome = 'success' | 'failure' | 'error';
+export type AttemptOutcome = 'success' | 'failure' | 'error';
 
 export interface Limit {
   /** For example `login-email`. */
@@ -11,7 +11,7 @@ export interface Limit {
   /** Whose attempts are counted: an IP address, an email address, a browser, or a session. */
   subject: string;
   /** The attempts that count: all of them, or only those with this outcome. */
-  counts: 'all' | Outcome;
+  counts: 'all' | AttemptOutcome;
   attempts: number;
   windowMs: number;
 }
@@ -69,6 +69,23 @@ export const confirmLimits = (accountId: string, { kind, id }: Actor): Limit[] =
 export const operatorLimits = (ip: string): Limit[] => [
   { name: 'operator-ip', subject: ip, counts: 'all', attempts: 10, windowMs: LOGIN_WINDOW_MS },
 ];
+
+const emailsADay = (name: string, subject: string, attempts: number): Limit => ({
+  name,
+  subject,
+  counts: 'all',
+  attempts,
+  windowMs: DAY_MS,
+});
+
+/** The emails of all kinds that an address gets, whichever account causes them. */
+export const recipientLimits = (email: string): Limit[] => [
+  hourly('mail-to', email, 5),
+  emailsADay('mail-to-day', email, 15),
+];
+
+/** The emails that an account causes before it has proven an address: a tenth of what an address gets in a day. */
+export const unverifiedLimits = (accountId: string): Limit => emailsADay('mail-unverified', accountId, 2);
 
 /** `kind` is what the emails are about, and `subject` who asks for them, or who gets them. */
 export const mailLimits = (kind: 'verify' | 'change' | 'reset', subject: string): Limit[] => [

@@ -5,7 +5,9 @@ import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
 import { createLru } from '../shared/memory/lru.ts';
-import type { Limit, Outcome } from './limits.ts';
+import type { Limit, AttemptOutcome } from './limits.ts';
+
+type ThrottleCtx = Pick<PublicCtx, 'firstDb'>;
 
 const bucketOf = ({ name, subject }: Limit) => sha256(`${name}\n${subject}`);
 
@@ -34,7 +36,7 @@ const refuseBlocked = (buckets: string[], nowMs: number) => {
 const PENDING_MS = 60_000;
 
 /** Adds the attempt to every bucket, or to none of them if one is full. Pending attempts take up room. */
-const reserve = ({ firstDb }: PublicCtx, limits: Limit[], nowMs: number) => {
+const reserve = ({ firstDb }: ThrottleCtx, limits: Limit[], nowMs: number) => {
   const wanted = limits.map((limit) => {
     const [attempts, pending] = limit.counts === 'all' ? [1, 0] : [0, 1];
     return sql`(${bucketOf(limit)}, ${attempts}, ${nowMs + limit.windowMs}, ${pending}, ${limit.attempts})`;
@@ -70,7 +72,7 @@ const reserve = ({ firstDb }: PublicCtx, limits: Limit[], nowMs: number) => {
     .returning({ bucket: throttles.bucket, expiresAt: throttles.expiresAt });
 };
 
-const liveBuckets = ({ firstDb }: PublicCtx, buckets: string[], nowMs: number) =>
+const liveBuckets = ({ firstDb }: ThrottleCtx, buckets: string[], nowMs: number) =>
   firstDb
     .select({ bucket: throttles.bucket, attempts: throttles.attempts, expiresAt: throttles.expiresAt })
     .from(throttles)
@@ -113,7 +115,7 @@ const waitForTry = async (tries: number) => {
  * Reserves an attempt before the expensive work starts, so that parallel attempts can't exceed a limit. Throws if a
  * limit is reached. While only pending attempts stand in the way, waits until they are settled.
  */
-export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<AttemptReservation[]> => {
+export const consumeAttempts = async (ctx: ThrottleCtx, limits: Limit[]): Promise<AttemptReservation[]> => {
   const buckets = limits.map(bucketOf);
   for (let tries = 0; tries <= MAX_WAITS; tries++) {
     if (tries > 0) await waitForTry(tries);
@@ -137,7 +139,11 @@ export const consumeAttempts = async (ctx: PublicCtx, limits: Limit[]): Promise<
 };
 
 /** Statements that settle an attempt: it stops being pending, and counts in the buckets for its outcome. */
-export const settlements = ({ firstDb }: PublicCtx, reservations: AttemptReservation[], outcome: Outcome) =>
+export const settlements = (
+  { firstDb }: PublicCtx,
+  reservations: AttemptReservation[],
+  outcome: AttemptOutcome,
+) =>
   reservations.map(({ limit, bucket, expiresAt }) =>
     firstDb
       .update(throttles)
@@ -155,7 +161,11 @@ export const settlements = ({ firstDb }: PublicCtx, reservations: AttemptReserva
   );
 
 /** Settles an attempt that didn't succeed. */
-export const settleAttempt = async (ctx: PublicCtx, reservations: AttemptReservation[], outcome: Outcome) => {
+export const settleAttempt = async (
+  ctx: PublicCtx,
+  reservations: AttemptReservation[],
+  outcome: AttemptOutcome,
+) => {
   const [, ...states] = await ctx.firstDb.batch([
     deleteExpiredThrottles(ctx, Date.now()),
     ...settlements(ctx, reservations, outcome),
@@ -166,7 +176,7 @@ export const settleAttempt = async (ctx: PublicCtx, reservations: AttemptReserva
   );
 };
 
-/** Limits the work of one request. Each attempt adds at most three rows, so the table still shrinks. */
+/** Limits the work of one request. Each attempt adds at most four rows, so the table still shrinks. */
 const MAX_DELETED = 100;
 
 export const deleteExpiredThrottles = ({ firstDb }: PublicCtx, nowMs: number) => {

@@ -9,6 +9,7 @@ import { lastMailTo } from '../support/mails.ts';
 test('text and HTML say the same, and the HTML escapes what it quotes', () => {
   const hostile = `<script>alert("&'")</script>`;
   const mail = renderMail({
+    kind: 'notice',
     subject: hostile,
     paragraphs: ['One', hostile],
     facts: [['Name', hostile]],
@@ -28,7 +29,9 @@ test('text and HTML say the same, and the HTML escapes what it quotes', () => {
 
 test('a sign-in email names the browser and shows no text of the User-Agent header', () => {
   const nameOf = (userAgent: string | null) => {
-    const { text } = templates.newSignIn('https://latchkey.test', { ip: '192.0.2.7', userAgent }, 0);
+    const { text } = renderMail(
+      templates.newSignIn('https://latchkey.test', { ip: '192.0.2.7', userAgent }, 0),
+    );
     return /^Browser: (.*)$/m.exec(text)?.[1];
   };
   const mozilla = (system: string, rest: string) => nameOf(`Mozilla/5.0 (${system}) ${rest}`);
@@ -49,19 +52,20 @@ test('a sign-in email names the browser and shows no text of the User-Agent head
 });
 
 test('an email comes from the configured sender, a failure is only logged, and without a sender none is sent', async () => {
-  const mail = templates.passwordChanged('https://latchkey.test');
-  await sendMail(env, 'sender@example.com', mail);
+  const content = templates.passwordChanged('https://latchkey.test');
+  const letter = { to: 'sender@example.com', content, accountId: 'acct_x', isUnverified: false };
+  await sendMail(env, letter);
   expect(await lastMailTo('sender@example.com')).toEqual({
-    ...mail,
+    ...renderMail(content),
     to: 'sender@example.com',
     from: { name: 'Latchkey', email: 'latchkey@example.com' },
   });
 
-  await sendMail({ ...env, MAIL_FROM: '' }, 'sender@example.com', mail);
+  await sendMail({ ...env, MAIL_FROM: '' }, letter);
   await lastMailTo('sender@example.com', 1);
 
   const log = captureLogs();
   const EMAIL = { send: () => Promise.reject(new Error('The sender is not verified.')) };
-  await sendMail({ ...env, EMAIL }, 'sender@example.com', mail);
+  await sendMail({ ...env, EMAIL }, letter);
   expect(log.stop()).toMatch(/"event":"mail_not_sent".*The sender is not verified\./);
 });

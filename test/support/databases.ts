@@ -3,7 +3,15 @@ import { databaseOf, firstDatabase } from '../../src/db/client.ts';
 import type { Ctx, PublicCtx } from '../../src/db/ctx.ts';
 import { SYSTEM } from '../../src/shared/rules/audit.ts';
 
-const FIRST_TABLES = ['users', 'sessions', 'throttles', 'user_tokens', 'known_browsers', 'recovery_codes'];
+const FIRST_TABLES = [
+  'users',
+  'sessions',
+  'throttles',
+  'user_tokens',
+  'known_browsers',
+  'recovery_codes',
+  'held_notices',
+];
 
 /** Has the users, sessions and throttles. */
 export const firstD1: D1Database = env.DB;

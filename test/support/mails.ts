@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
-import type { Mail } from '../../src/mail/send.ts';
+import type { Mail } from '../../src/mail/render.ts';
 
 interface SentMail extends Mail {
   from: EmailAddress;

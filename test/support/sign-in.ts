@@ -1,4 +1,5 @@
-import { sessions } from '../../src/db/schema.ts';
+import { eq } from 'drizzle-orm';
+import { sessions, users } from '../../src/db/schema.ts';
 import { newSession } from '../../src/sessions/sessions.ts';
 import { createAccount } from '../../src/sign-in/register.ts';
 import { hashPassword } from '../../src/users/passwords.ts';
@@ -32,3 +33,7 @@ export const insertPeople = async (count: number, password: string): Promise<str
   await Promise.all(emails.map((email) => createAccount(publicCtx, { email, name: null, passwordHash })));
   return emails;
 };
+
+/** Has the address of the account verified, as the link in its email does. */
+export const verifyAddress = (accountId: string) =>
+  publicCtx.firstDb.update(users).set({ emailVerifiedAt: 1 }).where(eq(users.accountId, accountId));

@@ -7,7 +7,7 @@ import { type Answer, outcomeOf, register } from '../support/client.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
-import { asVisitor } from '../support/sign-in.ts';
+import { asVisitor, verifyAddress } from '../support/sign-in.ts';
 import { registerTwoFactor } from '../support/two-factor.ts';
 
 const STEP_MS = 30_000;
@@ -19,6 +19,7 @@ beforeEach(() => useFakeClock('2027-03-10T12:00:00.000Z'));
 /** An account with two-factor authentication on, as of the step before. */
 const enable = async () => {
   const ada = await registerTwoFactor();
+  await verifyAddress(ada.accountId);
   vi.advanceTimersByTime(STEP_MS);
   const login = (password = ada.password) => asVisitor('/api/login', { email: ada.email, password });
   const challengeOf = ({ status, body }: Answer): string => {

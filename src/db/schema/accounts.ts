@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { PAID_PLANS, PLAN_NAMES } from '../../shared/rules/plans.ts';
 import { REGIONS } from '../../shared/rules/regions.ts';
+import type { MailContent } from '../../shared/text/mail-content.ts';
 
 /** What a token that the service has sent to a user is for. */
 export const TOKEN_PURPOSES = ['verify_email', 'change_email', 'reset_password', 'two_factor'] as const;
@@ -139,5 +140,24 @@ export const throttles = sqliteTable(
   (table) => [index('throttles_by_expiry').on(table.expiresAt)],
 );
 
+/** Emails about an account's security that were too many for their hour. They become one email. In the first database. */
+export const heldNotices = sqliteTable(
+  'held_notices',
+  {
+    email: text().notNull(),
+    subject: text().notNull(),
+    accountId: text('account_id').notNull(),
+    /** What the last email of this subject was to say. */
+    content: text({ mode: 'json' }).$type<MailContent>().notNull(),
+    times: integer().notNull().default(1),
+    dueAt: integer('due_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.email, table.subject] }),
+    index('held_notices_by_time').on(table.dueAt),
+  ],
+);
+
+export type HeldNoticeRow = typeof heldNotices.$inferSelect;
 export type UserRow = typeof users.$inferSelect;
 export type AccountRow = typeof accounts.$inferSelect;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { renderMail } from '../../../src/mail/render.ts';
 import * as templates from '../../../src/mail/templates.ts';
 import { axeViolations } from '../support/browser.ts';
 import { service, visit } from '../support/dashboard.ts';
@@ -20,13 +21,18 @@ const EMAILS = {
   twoFactorOff: templates.twoFactorChanged(origin, false),
   erasureRequested: templates.erasureRequested(origin, 0),
   accountErased: templates.accountErased(),
+  severalNotices: templates.severalNotices([
+    { content: templates.newSignIn(origin, { ip: '2001:db8:0:7', userAgent: null }, 0), times: 12 },
+    { content: templates.emailChangeRequested(origin, address), times: 1 },
+  ]),
 };
 
 test('every email fits a phone, loads nothing, and links only to the service', async () => {
   const { page, consoleErrors } = await visit({ width: 375 });
   const requests: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
-  for (const [name, { subject, text, html }] of Object.entries(EMAILS)) {
+  for (const [name, content] of Object.entries(EMAILS)) {
+    const { subject, text, html } = renderMail(content);
     await page.setContent(html);
     expect([name, await page.title()]).toEqual([name, subject]);
     expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 375]);

@@ -82,7 +82,12 @@ export const EmailCard = ({ account }: { account: Account }) => {
           </p>
         )}
         <div role="status" className="empty:-mt-3">
-          {isSent && <p>The email is on its way. Open the link in it to verify the address.</p>}
+          {isSent && (
+            <p>
+              The email is on its way. Open the link in it to verify the address. Until then, this account
+              sends two emails a day at most.
+            </p>
+          )}
         </div>
         {(isSent || pending !== null) && <MailPreview />}
         <FormError error={resend.error} />

@@ -1,0 +1,24 @@
+import { settingsOf } from '../shared/config/settings.ts';
+import type { MailContent } from '../shared/text/mail-content.ts';
+import { renderMail } from './render.ts';
+
+/** Returns what sends email, or null if the service can't. Both the binding and a sender are needed. */
+const senderOf = (env: Env) => {
+  const { mailFrom } = settingsOf(env);
+  // wrangler.toml may lack the binding.
+  const binding: SendEmail | undefined = env.EMAIL;
+  return mailFrom === null || binding === undefined ? null : { binding, mailFrom };
+};
+
+/** Whether the service can send email. */
+export const hasMail = (env: Env): boolean => senderOf(env) !== null;
+
+/** Sends an email without a limit. */
+export const deliver = async (env: Env, to: string, content: MailContent): Promise<void> => {
+  const sender = senderOf(env);
+  await sender?.binding.send({
+    from: { name: 'Latchkey', email: sender.mailFrom },
+    to,
+    ...renderMail(content),
+  });
+};

@@ -1,0 +1,73 @@
+import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import { firstDatabase } from '../db/client.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
+import { type HeldNoticeRow, heldNotices } from '../db/schema.ts';
+import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { logError } from '../shared/text/log.ts';
+import type { MailContent } from '../shared/text/mail-content.ts';
+import { deliver, hasMail } from './deliver.ts';
+import { severalNotices } from './templates.ts';
+
+// Notices beyond their recipient's limit. What happens within an hour becomes one email, so that neither a flood hides what
+// has happened nor the emails about it are one.
+
+interface Notice {
+  to: string;
+  content: MailContent;
+  accountId: string;
+  isUnverified: boolean;
+}
+
+/** An address that was never proven may be a stranger's, so it gets such an email once a day. */
+export const holdNotice = async (
+  env: Env,
+  { to, content, accountId, isUnverified }: Notice,
+): Promise<void> => {
+  const dueAt = Date.now() + (isUnverified ? DAY_MS : HOUR_MS);
+  await firstDatabase(env)
+    .insert(heldNotices)
+    .values({ email: to, subject: content.subject, accountId, content, dueAt })
+    .onConflictDoUpdate({
+      target: [heldNotices.email, heldNotices.subject],
+      set: { content, times: sql`${heldNotices.times} + 1` },
+    });
+};
+
+/** Notices that happen while the email is sent stay for the next one. */
+const forget = ({ db }: DatabaseCtx, { email, subject, times }: HeldNoticeRow) =>
+  db
+    .delete(heldNotices)
+    .where(and(eq(heldNotices.email, email), eq(heldNotices.subject, subject), eq(heldNotices.times, times)));
+
+const sendHeldTo = async (ctx: DatabaseCtx, email: string): Promise<void> => {
+  const [first, ...others] = await ctx.db.select().from(heldNotices).where(eq(heldNotices.email, email));
+  if (!first) return;
+  const isSingle = others.length === 0 && first.times === 1;
+  await deliver(ctx.env, email, isSingle ? first.content : severalNotices([first, ...others]));
+  await ctx.db.batch([forget(ctx, first), ...others.map((row) => forget(ctx, row))]);
+};
+
+/** The most emails of a run. The next run continues. */
+const MAX_EMAILS = 100;
+/** When a notice that can't be sent is given up. */
+const GIVE_UP_MS = 3 * DAY_MS;
+
+/** Sends what was held, one email for each recipient. */
+export const sendHeldNotices = async (ctx: DatabaseCtx): Promise<void> => {
+  const nowMs = Date.now();
+  await ctx.db.delete(heldNotices).where(lte(heldNotices.dueAt, nowMs - GIVE_UP_MS));
+  if (!hasMail(ctx.env)) return;
+  const due = await ctx.db
+    .select({ email: heldNotices.email })
+    .from(heldNotices)
+    .where(lte(heldNotices.dueAt, nowMs))
+    .orderBy(asc(heldNotices.dueAt))
+    .limit(MAX_EMAILS);
+  for (const email of new Set(due.map((row) => row.email))) {
+    try {
+      await sendHeldTo(ctx, email);
+    } catch (error) {
+      logError('mail_not_sent', error);
+    }
+  }
+};

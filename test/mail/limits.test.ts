@@ -1,0 +1,140 @@
+import { createScheduledController } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { sendMail } from '../../src/mail/send.ts';
+import * as templates from '../../src/mail/templates.ts';
+import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { runScheduled } from '../../src/system/scheduled.ts';
+import { captureLogs } from '../http/security.ts';
+import { type Account, outcomeOf, register } from '../support/client.ts';
+import { firstD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { lastMailTo, mailsTo } from '../support/mails.ts';
+import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
+
+beforeEach(() => {
+  useFakeClock('2027-03-10T12:00:00.000Z');
+});
+
+const runHourly = () => runScheduled(createScheduledController(), env);
+const subjectsTo = (email: string) => mailsTo(email).map(({ subject }) => subject);
+
+const heldFor = async (email: string) => {
+  const query = firstD1.prepare('SELECT subject, times FROM held_notices WHERE email = ? ORDER BY subject');
+  return (await query.bind(email).all()).results;
+};
+
+const untilHeld = (email: string, times: number) =>
+  vi.waitUntil(
+    async () => (await heldFor(email)).reduce((sum, row) => sum + Number(row['times']), 0) === times,
+  );
+
+const registerVerified = async () => {
+  const ada = await register();
+  await verifyAddress(ada.accountId);
+  return ada;
+};
+
+const askFor = (ada: Account, email: string) =>
+  ada.asSession('POST', '/api/change-email', { email, current_password: ada.password });
+
+test('an address gets five emails an hour and 15 a day, whichever accounts cause them', async () => {
+  const stranger = 'stranger@example.com';
+  const people = await Promise.all(Array.from({ length: 4 }, registerVerified));
+  let sent = 0;
+  for (const expected of [5, 5, 5, 0]) {
+    for (const ada of people)
+      for (let i = 0; i < 2; i++) expect(outcomeOf(await askFor(ada, stranger))).toBe('202 ok');
+    sent += expected;
+    await vi.waitUntil(() => mailsTo(stranger).length === sent);
+    vi.advanceTimersByTime(HOUR_MS + 1);
+  }
+  expect(subjectsTo(stranger)).toHaveLength(15);
+  expect(await heldFor(stranger)).toEqual([]);
+  vi.advanceTimersByTime(DAY_MS);
+  await askFor(people[0]!, stranger);
+  await lastMailTo(stranger, 16);
+});
+
+test('emails of all kinds share the limit', async () => {
+  const ada = await registerVerified();
+  for (let i = 0; i < 5; i++) await asVisitor('/api/forgot-password', { email: ada.email });
+  await lastMailTo(ada.email, 5);
+  const bob = await registerVerified();
+  await login(ada.email, ada.password);
+  await untilHeld(ada.email, 1);
+  await login(bob.email, bob.password);
+  await lastMailTo(bob.email, 1);
+  expect(mailsTo(ada.email)).toHaveLength(5);
+});
+
+test('notices beyond the limit become one email after an hour, which says how often each happened', async () => {
+  const ada = await registerVerified();
+  for (let i = 0; i < 5; i++) await login(ada.email, ada.password);
+  await lastMailTo(ada.email, 5);
+  for (let i = 0; i < 3; i++) await login(ada.email, ada.password);
+  await untilHeld(ada.email, 3);
+  const change = { current_password: ada.password, password: 'a new horse battery' };
+  expect(outcomeOf(await ada.asSession('POST', '/api/change-password', change))).toBe('200 ok');
+  await untilHeld(ada.email, 4);
+  await runHourly();
+  expect(mailsTo(ada.email)).toHaveLength(5);
+
+  vi.advanceTimersByTime(HOUR_MS);
+  await runHourly();
+  const { subject, text } = await lastMailTo(ada.email, 6);
+  expect(subject).toBe('What happened in your account');
+  expect(text).toContain('New sign-in to your account (3 times, here the last).');
+  expect(text).toContain('Your password has changed. The password of');
+  expect(text).toContain('https://latchkey.test/forgot-password');
+  expect(await heldFor(ada.email)).toEqual([]);
+  await runHourly();
+  expect(mailsTo(ada.email)).toHaveLength(6);
+});
+
+test('one held notice is sent as it is, and one that can’t be sent stays for the next run', async () => {
+  const to = 'single@example.com';
+  const content = templates.passwordChanged('https://latchkey.test');
+  const letter = { to, content, accountId: 'acct_x', isUnverified: false };
+  for (let i = 0; i < 6; i++) await sendMail(env, letter);
+  expect(mailsTo(to)).toHaveLength(5);
+  vi.advanceTimersByTime(HOUR_MS);
+  const log = captureLogs();
+  const EMAIL = { send: () => Promise.reject(new Error('The sender is not verified.')) };
+  await runScheduled(createScheduledController(), { ...env, EMAIL });
+  expect(log.stop()).toContain('"event":"mail_not_sent"');
+  expect(await heldFor(to)).toEqual([{ subject: content.subject, times: 1 }]);
+  await runHourly();
+  expect(subjectsTo(to)).toEqual(Array.from({ length: 6 }, () => content.subject));
+});
+
+test('an account with an unverified address sends two emails a day, and what is held once a day', async () => {
+  const email = 'squatted@example.com';
+  const password = 'correct horse battery';
+  const { body } = await asVisitor('/api/register', { email, password });
+  await lastMailTo(email, 1);
+  for (let i = 0; i < 6; i++) await login(email, password);
+  await untilHeld(email, 5);
+  const headers = { authorization: `Bearer ${body.session.token}` };
+  expect(outcomeOf(await asVisitor('/api/resend-verification', undefined, headers))).toBe('202 ok');
+  for (let hour = 0; hour < 23; hour++) {
+    vi.advanceTimersByTime(HOUR_MS);
+    await runHourly();
+  }
+  expect(mailsTo(email)).toHaveLength(2);
+  vi.advanceTimersByTime(HOUR_MS);
+  await runHourly();
+  expect((await lastMailTo(email, 3)).text).toContain(
+    'New sign-in to your account (5 times, here the last).',
+  );
+});
+
+test('an unverified account that somebody else made doesn’t keep the address from its owner', async () => {
+  const email = 'owner@example.com';
+  const { body } = await asVisitor('/api/register', { email, password: 'correct horse battery' });
+  const headers = { authorization: `Bearer ${body.session.token}` };
+  for (let i = 0; i < 4; i++) await asVisitor('/api/resend-verification', undefined, headers);
+  await lastMailTo(email, 2);
+  await asVisitor('/api/forgot-password', { email });
+  expect((await lastMailTo(email, 3)).subject).toBe('Reset your password');
+});
