@@ -7,7 +7,8 @@ import { settingsOf } from '../shared/config/settings.ts';
 import { seal } from '../shared/crypto/sealing.ts';
 import { newId } from '../shared/text/ids.ts';
 import { maskApiKey, mintApiKey } from './api-key.ts';
-import { pruneDeletedKeys } from './prune.ts';
+import { pruneKeys } from './prune.ts';
+import { accountWithRoom, refuseWithoutRoom } from './room.ts';
 import type { createApiKeyInput } from './schemas.ts';
 
 /** Returns a new key, and the columns that every new key has of its own. */
@@ -32,8 +33,9 @@ export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKey
     allowedIps: input.allowed_ips ?? null,
   };
   const { id } = row;
-  const insert = ctx.db.insert(apiKeys).values(row);
+  const insert = ctx.db.insert(apiKeys).values({ ...row, accountId: accountWithRoom(ctx, row.createdAt) });
   const entry = audit(ctx, 'api_key.create', id, { scope: input.scope });
-  await commit(ctx, [insert, entry, pruneDeletedKeys(ctx, row.createdAt)], [{ kind: 'key', ref: id }]);
+  const statements = [insert, entry, ...pruneKeys(ctx, row.createdAt)] as const;
+  await commit(ctx, [...statements], [{ kind: 'key', ref: id }]).catch(refuseWithoutRoom);
   return { row, apiKey };
 };

@@ -4,7 +4,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { apiKeys } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { findApiKey } from './find.ts';
-import { pruneDeletedKeys } from './prune.ts';
+import { pruneKeys } from './prune.ts';
 
 /** Marks a key as deleted and erases the fields with which it could be authenticated or revealed. */
 export const deleteApiKey = async (ctx: Ctx, id: string): Promise<void> => {
@@ -18,5 +18,5 @@ export const deleteApiKey = async (ctx: Ctx, id: string): Promise<void> => {
     'api_key.delete',
     id,
   );
-  await commit(ctx, [entry, update, pruneDeletedKeys(ctx, deletedAt)], [{ kind: 'key', ref: id }]);
+  await commit(ctx, [entry, update, ...pruneKeys(ctx, deletedAt)], [{ kind: 'key', ref: id }]);
 };

@@ -1,4 +1,4 @@
-import { and, eq, lte, notInArray, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNull, lte, notInArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { apiKeys, feed } from '../db/schema.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
@@ -13,7 +13,7 @@ const KEPT_MS = 90 * DAY_MS;
  * Deletes the rows of keys that were deleted long ago. The account's first key stays, because developer progress shows
  * when it was created.
  */
-export const pruneDeletedKeys = ({ db, accountId }: Ctx, nowMs: number) => {
+const pruneDeletedKeys = ({ db, accountId }: Ctx, nowMs: number) => {
   const unread = db
     .select({ ref: feed.ref })
     .from(feed)
@@ -29,3 +29,27 @@ export const pruneDeletedKeys = ({ db, accountId }: Ctx, nowMs: number) => {
       ),
     );
 };
+
+/** The most expired keys that stay listed. */
+const MAX_EXPIRED = 100;
+/** Limits the work of one request. */
+const MAX_ENDED = 500;
+
+/** Deletes all but the newest expired keys, which a limit of live keys doesn't bound. A gate refuses them already. */
+const deleteExpiredKeys = ({ db, accountId }: Ctx, nowMs: number) => {
+  const old = db
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt), lte(apiKeys.expiresAt, nowMs)))
+    .orderBy(desc(apiKeys.id))
+    .limit(MAX_ENDED)
+    .offset(MAX_EXPIRED);
+  return db
+    .update(apiKeys)
+    .set({ deletedAt: nowMs, fingerprint: '', sealed: '' })
+    .where(and(eq(apiKeys.accountId, accountId), inArray(apiKeys.id, old)));
+};
+
+/** Statements that keep the number of keys without a use in bounds. */
+export const pruneKeys = (ctx: Ctx, nowMs: number) =>
+  [deleteExpiredKeys(ctx, nowMs), pruneDeletedKeys(ctx, nowMs)] as const;

@@ -1,4 +1,4 @@
-import { audit } from '../audit/audit.ts';
+import { auditRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { unseal } from '../shared/crypto/sealing.ts';
@@ -8,7 +8,7 @@ import { findApiKey } from './find.ts';
 export const revealApiKey = async (ctx: Ctx, id: string) => {
   const row = await findApiKey(ctx, id);
   // Before the answer, so that no key is revealed without an entry.
-  await audit(ctx, 'api_key.reveal', id);
+  await auditRead(ctx, 'api_key.reveal', id);
   const apiKey = await unseal(settingsOf(ctx.env).sealing, row.sealed, [ctx.accountId, id]);
   const [lastUsedMs = null] = await gateOf(ctx.env, ctx.accountId).keysLastUsedMs([id]);
   return { row, apiKey, lastUsedMs };

@@ -8,7 +8,8 @@ import { AppError } from '../shared/app-error.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
 import { newApiKey } from './create.ts';
 import { findApiKey } from './find.ts';
-import { pruneDeletedKeys } from './prune.ts';
+import { pruneKeys } from './prune.ts';
+import { accountWithRoom, refuseWithoutRoom } from './room.ts';
 import type { rotateApiKeyInput } from './schemas.ts';
 
 /** A gate's clock may be behind this one. Without an overlap, the old key must not outlive the answer there. */
@@ -21,7 +22,11 @@ const refuseUnlessLive = async (ctx: Ctx, id: string, nowMs: number): Promise<vo
 };
 
 /** A statement that inserts a copy of a key with columns of its own. */
-const insertCopy = ({ db }: Ctx, columns: Partial<ApiKeyRow>, isSource: SQL | undefined) => {
+const insertCopy = (
+  { db }: Ctx,
+  columns: Partial<Record<keyof ApiKeyRow, unknown>>,
+  isSource: SQL | undefined,
+) => {
   const own = Object.entries(columns).map(([name, value]) => [name, sql`${value}`.as(name)]);
   const fields = { ...getTableColumns(apiKeys), ...(Object.fromEntries(own) as object) };
   return db.insert(apiKeys).select(db.select(fields).from(apiKeys).where(isSource)).returning();
@@ -42,7 +47,8 @@ export const rotateApiKey = async (
     isNull(apiKeys.deletedAt),
     or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)),
   );
-  const insert = insertCopy(ctx, { ...columns, expiresAt: null }, isLive);
+  const accountId = accountWithRoom(ctx, nowMs, overlapHours === 0 ? id : null);
+  const insert = insertCopy(ctx, { ...columns, accountId, expiresAt: null }, isLive);
   const willRotate = exists(ctx.db.select({ id: apiKeys.id }).from(apiKeys).where(isLive));
   const entry = auditIf(ctx, willRotate, 'api_key.rotate', id, {
     new_key: columns.id,
@@ -55,12 +61,12 @@ export const rotateApiKey = async (
     .where(isLive);
   const [, [row]] = await commit(
     ctx,
-    [entry, insert, expire, pruneDeletedKeys(ctx, nowMs)],
+    [entry, insert, expire, ...pruneKeys(ctx, nowMs)],
     [
       { kind: 'key', ref: columns.id },
       { kind: 'key', ref: id },
     ],
-  );
+  ).catch(refuseWithoutRoom);
   if (row) return { row, apiKey };
   // Another request has deleted or expired the key in the meantime.
   await refuseUnlessLive(ctx, id, nowMs);

@@ -38,8 +38,11 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       id: 'createApiKey',
       tag: 'API keys',
       summary: 'Create an API key',
+      description:
+        'An account has at most 100 keys that are neither deleted nor expired. Of its expired keys, the 100 newest stay listed.',
       access: 'account',
       answers: [{ status: 201, description: 'The API key, unmasked.', schema: revealedApiKeyBody }],
+      errors: ['limit_reached'],
     }),
     body(createApiKeyInput),
     async (c) => {
@@ -69,10 +72,10 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       tag: 'API keys',
       summary: 'Rotate an API key',
       description:
-        'Creates a key with the same name, scope, and allowed addresses, which does not expire. The old key expires after the overlap, or earlier if it was to expire earlier.',
+        'Creates a key with the same name, scope, and allowed addresses, which does not expire. The old key expires after the overlap, or earlier if it was to expire earlier. An account that has 100 live keys can rotate without an overlap only.',
       access: 'account',
       answers: [{ status: 201, description: 'The new API key, unmasked.', schema: revealedApiKeyBody }],
-      errors: ['api_key_not_found', 'invalid_transition'],
+      errors: ['api_key_not_found', 'invalid_transition', 'limit_reached'],
     }),
     body(rotateApiKeyInput),
     async (c) => {

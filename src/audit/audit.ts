@@ -1,10 +1,11 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { firstDatabase } from '../db/client.ts';
+import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
+import { HOUR_MS } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
 
 // All but the last function return a statement for the batch that makes the change, so that a change and its entry are committed
@@ -27,6 +28,7 @@ const toRow = (
   target,
   ip,
   details,
+  readKey: null,
 });
 
 /** Inserts an entry into the account's database. */
@@ -62,6 +64,35 @@ export const auditFirst = (
   firstDatabase(ctx.env)
     .insert(auditLog)
     .values(toRow(ctx, action, target, details));
+
+/** The same read by the same caller leaves one entry an hour, so that reading doesn't fill the database. */
+const insertRead = (
+  db: AccountDatabase | FirstDatabase,
+  ctx: AuditCtx,
+  action: AuditAction,
+  target: string | null,
+  details: AuditDetails | null,
+) => {
+  const row = toRow(ctx, action, target, details);
+  const hour = Math.floor(Date.now() / HOUR_MS);
+  const readKey = JSON.stringify([hour, action, row.actorKind, row.actorId, target, details]);
+  return (db as AccountDatabase)
+    .insert(auditLog)
+    .values({ ...row, readKey })
+    .onConflictDoNothing();
+};
+
+/** Inserts an entry of a read into the account's database. */
+export const auditRead = (
+  ctx: Ctx,
+  action: AuditAction,
+  target: string | null,
+  details: AuditDetails | null = null,
+) => insertRead(ctx.db, ctx, action, target, details);
+
+/** Inserts an entry of a read into the first database. */
+export const auditReadFirst = (ctx: AuditCtx, action: AuditAction, details: AuditDetails | null = null) =>
+  insertRead(firstDatabase(ctx.env), ctx, action, null, details);
 
 /**
  * Makes a change in a Durable Object, which no batch can include. The entry is committed first, because a change without

@@ -12,7 +12,7 @@ export const auditRoutes = new Hono<AppEnv>().get(
     tag: 'Account',
     summary: 'List who did what',
     description:
-      'Lists what was changed in the account, and who revealed a secret, newest first. Entries are kept for a year. A page with an `action` can be short, or empty, while `next_cursor` leads on.',
+      'Lists what was changed in the account, and who revealed a secret, newest first. What the same caller reads again within an hour leaves one entry. Entries are kept for a year. A page with an `action` can be short, or empty, while `next_cursor` leads on.',
     access: 'account',
     answers: [{ status: 200, description: 'A page of entries.', schema: auditLogBody }],
   }),

@@ -1,13 +1,13 @@
 import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
-import { audited, auditFirst } from '../audit/audit.ts';
+import { audited, auditFirst, auditReadFirst } from '../audit/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import { body, query } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
 import { readRequestCounts } from '../http/request-counts.ts';
 import { AppError } from '../shared/app-error.ts';
-import { type AuditAction, type AuditDetails, OPERATOR } from '../shared/rules/audit.ts';
+import { OPERATOR } from '../shared/rules/audit.ts';
 import { checkOperatorToken } from './access.ts';
 import { getAccount, grantPlan, searchAccounts, setSuspended } from './accounts.ts';
 import { readBackup } from './backup.ts';
@@ -32,10 +32,13 @@ const account = zValidator('param', accountParam, ({ success }) => {
 });
 
 /** Records what concerns no single account. The entries are in the first database, under an id that no account has. */
-const record = async (c: Context<AppEnv>, action: AuditAction, details: AuditDetails): Promise<void> => {
-  const ctx = { env: c.env, accountId: 'operator', actor: OPERATOR, ip: clientAddress(c) };
-  await auditFirst(ctx, action, null, details);
-};
+/** For entries that belong to no account. */
+const auditCtx = (c: Context<AppEnv>) => ({
+  env: c.env,
+  accountId: 'operator',
+  actor: OPERATOR,
+  ip: clientAddress(c),
+});
 
 const operatorCtx = (c: Context<AppEnv>, accountId: string) => accountCtx(c, accountId, OPERATOR);
 
@@ -48,7 +51,7 @@ export const operatorRoutes = new Hono<AppEnv>()
   .get('/metrics', async (c) => c.text(await renderMetrics(c.env, readRequestCounts()), 200))
   .get('/accounts', query(accountsQuery), async (c) => {
     const input = c.req.valid('query');
-    await record(c, 'accounts.search', { by_query: !!input.q });
+    await auditReadFirst(auditCtx(c), 'accounts.search', { by_query: !!input.q });
     return c.json(toAccountPage(await searchAccounts(c.env, input), input.limit), 200);
   })
   .post('/accounts/:id/suspend', account, async (c) => {
@@ -84,6 +87,6 @@ export const operatorRoutes = new Hono<AppEnv>()
   .post('/reseal', body(resealInput), async (c) => {
     const { restart } = c.req.valid('json');
     // Before the work, which no batch can include.
-    await record(c, 'secrets.reseal', { restart });
+    await auditFirst(auditCtx(c), 'secrets.reseal', null, { restart });
     return c.json(await reseal(c.env, restart), 200);
   });

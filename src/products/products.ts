@@ -1,10 +1,11 @@
-import { and, asc, eq, exists, getTableColumns, gt, ne, notExists, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, getTableColumns, gt, notExists, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { audit, auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { violatesNotNull } from '../db/errors.ts';
 import { licenses, type ProductRow, products } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
-import { AppError, invalidField } from '../shared/app-error.ts';
+import { AppError, limitReached } from '../shared/app-error.ts';
 import { MAX_PRODUCTS, type ProductTerms } from '../shared/rules/terms.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { type putProductInput, toProduct } from './schemas.ts';
@@ -31,31 +32,35 @@ export const toProductTerms = (input: z.output<typeof putProductInput>['terms'])
     Object.entries(input ?? {}).filter(([, value]) => value !== null && value !== undefined),
   );
 
-/** Whether the account has as many other products as it may. */
-const isFull = async ({ db, accountId }: Ctx, code: string): Promise<boolean> => {
-  const [last] = await db
-    .select({ one: sql`1` })
-    .from(products)
-    .where(and(eq(products.accountId, accountId), ne(products.code, code)))
-    .limit(1)
-    .offset(MAX_PRODUCTS - 1);
-  return last !== undefined;
+/** How many more products the account may have. */
+export const roomForProducts = ({ accountId }: Ctx) =>
+  sql<number>`(SELECT ${MAX_PRODUCTS} - count(*) FROM products WHERE account_id = ${accountId})`;
+
+/** The account's id if it has the product or room for it, and null otherwise, which the column refuses. */
+const accountWithRoom = (ctx: Ctx, code: string) => {
+  const known = ctx.db.select({ code: products.code }).from(products).where(isProduct(ctx, code));
+  return sql<string>`iif(EXISTS ${known} OR ${roomForProducts(ctx)} > 0, ${ctx.accountId}, NULL)`;
+};
+
+const refuseWithoutRoom = (error: unknown): never => {
+  if (!violatesNotNull(error, 'products.account_id')) throw error;
+  throw limitReached('products', `An account has at most ${MAX_PRODUCTS} products. Delete one first.`);
 };
 
 /** Creates a product, or replaces its name and terms. Licenses that name the product have the new terms at once. */
 export const putProduct = async (ctx: Ctx, code: string, input: z.output<typeof putProductInput>) => {
   const nowMs = Date.now();
   const fields = { name: input.name ?? null, terms: toProductTerms(input.terms), updatedAt: nowMs };
-  const values = { accountId: ctx.accountId, code, ...fields, createdAt: nowMs };
-  if (await isFull(ctx, code))
-    throw invalidField('code', `exceeds the limit of ${MAX_PRODUCTS} products: delete a product first`);
+  const values = { accountId: accountWithRoom(ctx, code), code, ...fields, createdAt: nowMs };
   const upsert = ctx.db
     .insert(products)
     .values(values)
     .onConflictDoUpdate({ target: [products.accountId, products.code], set: fields })
     .returning();
   const entry = audit(ctx, 'product.put', code);
-  const [[row]] = await commit(ctx, [upsert, entry], [{ kind: 'product', ref: code }]);
+  const [[row]] = await commit(ctx, [upsert, entry], [{ kind: 'product', ref: code }]).catch(
+    refuseWithoutRoom,
+  );
   if (!row) throw new AppError('unavailable');
   return { product: row, isNew: row.createdAt === nowMs };
 };

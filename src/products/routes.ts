@@ -36,12 +36,13 @@ export const productRoutes = new Hono<AppEnv>()
       tag: 'Products',
       summary: 'Create or replace a product',
       description:
-        'Replaces the whole product: a field that the body doesn’t have becomes empty. Licenses that name the product have its terms from the response on.',
+        'Replaces the whole product: a field that the body doesn’t have becomes empty. Licenses that name the product have its terms from the response on. An account has at most 1,000 products.',
       access: 'account',
       answers: [
         { status: 200, description: 'The replaced product.', schema: productBody },
         { status: 201, description: 'The new product.', schema: productBody },
       ],
+      errors: ['limit_reached'],
     }),
     body(putProductInput),
     async (c) => {

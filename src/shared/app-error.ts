@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'https_required'
   | 'account_suspended'
   | 'license_limit_reached'
+  | 'limit_reached'
   | 'api_key_not_found'
   | 'license_not_found'
   | 'webhook_not_found'
@@ -62,3 +63,7 @@ export class AppError extends Error {
 
 export const invalidField = (path: string, message: string) =>
   new AppError('invalid_request', { details: [{ path, message }] });
+
+/** The account has as many of something as it may. `path` names what, as in `api_keys`. */
+export const limitReached = (path: string, message: string) =>
+  new AppError('limit_reached', { message, details: [{ path, message }] });

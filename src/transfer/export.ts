@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, sql, type SQL } from 'drizzle-orm';
 import { getProfile } from '../accounts/profile.ts';
-import { audit } from '../audit/audit.ts';
+import { auditRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import {
   type ApiKeyRow,
@@ -187,7 +187,7 @@ async function* exportHistory(ctx: Ctx) {
 
 /** Yields everything of the account in pages of lines, without secrets. The last line has the numbers of lines. */
 export async function* exportLines(ctx: Ctx): AsyncGenerator<object[]> {
-  await audit(ctx, 'account.export', null);
+  await auditRead(ctx, 'account.export', null);
   const counts: Record<string, number> = {};
   for (const part of [exportAccount, exportLists, exportGate, exportHistory, exportAudit]) {
     for await (const page of part(ctx)) {

@@ -121,7 +121,7 @@ export const planProduct = (
   const known = planned.get(code);
   const fields = { name, terms: toProductTerms(terms) };
   if (!known) {
-    if (facts.room < 1) return refuse('invalid_request', 'The account has as many products as it may have.');
+    if (facts.room < 1) return refuse('limit_reached', 'The account has as many products as it may have.');
     facts.room--;
     const after = { code, ...fields, createdAt: created_at ?? facts.nowMs, updatedAt: facts.nowMs };
     planned.set(code, { before: null, after });

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
@@ -8,9 +8,9 @@ import { selectRow } from '../db/select-row.ts';
 import { type Change, eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
+import { roomForProducts } from '../products/products.ts';
 import { byField, CHANGEABLE_FIELDS, columnOf, LICENSE_COLUMNS } from '../shared/rules/license-fields.ts';
 import { MAX_HISTORY_CHANGES } from '../shared/rules/licenses.ts';
-import { MAX_PRODUCTS } from '../shared/rules/terms.ts';
 import { licenseEvent } from '../shared/text/events.ts';
 import { changedFields, type PlannedLicense, type PlannedProduct } from './plan.ts';
 
@@ -21,17 +21,18 @@ const inJson = (values: Iterable<string>) =>
   sql`IN (SELECT value FROM json_each(${JSON.stringify([...values])}))`;
 
 export const lookUp = async (
-  { db, accountId }: Ctx,
+  ctx: Ctx,
   licenseKeys: Iterable<string>,
   codes: Iterable<string>,
   nowMs: number,
 ) => {
+  const { db, accountId } = ctx;
   const [[account], licenseRows, productRows] = await db.batch([
     db
       .select({
         email: accounts.email,
         room: roomForLicenses({ accountId }, nowMs).as('room'),
-        products: sql<number>`(SELECT count(*) FROM products WHERE account_id = ${accountId})`.as('count'),
+        productRoom: roomForProducts(ctx).as('product_room'),
       })
       .from(accounts)
       .where(eq(accounts.id, accountId)),
@@ -53,7 +54,7 @@ export const lookUp = async (
   return {
     email: account.email,
     room: account.room,
-    productRoom: MAX_PRODUCTS - account.products,
+    productRoom: account.productRoom,
     licenses: licenseRows.map(({ historySeq, seq, ...row }) => ({ row, seq, historySeq })),
     products: productRows,
   };
@@ -127,16 +128,21 @@ const updateLicenses = (
   ]);
 };
 
-const putProducts = ({ db, accountId }: Ctx, planned: PlannedProduct[]): Statement[] => {
-  const insert = (rows: PlannedProduct[]) =>
+/** The account's id of a product for which there is no room is null, which the column refuses. */
+const putProducts = (ctx: Ctx, planned: PlannedProduct[]): Statement[] => {
+  const insert = (rows: PlannedProduct[], accountId: SQL) =>
     jsonChunks(rows.map(({ after }) => after)).map((json) =>
-      db.insert(products).select(sql`
+      ctx.db.insert(products).select(sql`
+        WITH room(products) AS MATERIALIZED (SELECT ${roomForProducts(ctx)})
         ${selectRow(products, { ...jsonValues('code', 'name', 'terms', 'createdAt', 'updatedAt'), accountId })}
         FROM json_each(${json}) WHERE true`),
     );
+  const isNew = ({ before }: PlannedProduct) => before === null;
+  const ifRoom = sql`iif(key < (SELECT products FROM room), ${ctx.accountId}, NULL)`;
+  const replaced = planned.filter((product) => !isNew(product));
   return [
-    ...insert(planned.filter(({ before }) => before === null)),
-    ...insert(planned.filter(({ before }) => before !== null)).map((statement) =>
+    ...insert(planned.filter(isNew), ifRoom),
+    ...insert(replaced, sql`${ctx.accountId}`).map((statement) =>
       statement.onConflictDoUpdate({
         target: [products.accountId, products.code],
         set: { name: sql`excluded.name`, terms: sql`excluded.terms`, updatedAt: sql`excluded.updated_at` },

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { audit, audited } from '../audit/audit.ts';
+import { audited, auditRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
@@ -76,7 +76,7 @@ export const createEndpoint = async (
 export const revealEndpoint = async (ctx: Ctx, id: string) => {
   const endpoint = await findEndpoint(ctx, id);
   // Before the answer, so that no secret is revealed without an entry.
-  await audit(ctx, 'webhook.reveal', id);
+  await auditRead(ctx, 'webhook.reveal', id);
   const secret = await unseal(settingsOf(ctx.env).sealing, endpoint.sealedSecret, [ctx.accountId, id]);
   return { endpoint, secret };
 };

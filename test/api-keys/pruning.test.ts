@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pruneDeletedKeys } from '../../src/api-keys/prune.ts';
+import { pruneKeys } from '../../src/api-keys/prune.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
@@ -78,10 +78,13 @@ test('a deletion that the gate has not applied keeps the row', async () => {
 });
 
 test('the prune finds its rows by an index', async () => {
-  const { sql, params } = pruneDeletedKeys(ctxOf(newId('acct')), 0).toSQL();
-  const { results } = await accountsD1
-    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-    .bind(...params)
-    .all<{ detail: string }>();
-  expect(results[0]?.detail).toContain('api_keys_deleted (account_id=? AND deleted_at<?)');
+  const details: string[] = [];
+  for (const statement of pruneKeys(ctxOf(newId('acct')), 0)) {
+    const { sql, params } = statement.toSQL();
+    const explain = accountsD1.prepare(`EXPLAIN QUERY PLAN ${sql}`).bind(...params);
+    const { results } = await explain.all<{ detail: string }>();
+    details.push(results.map(({ detail }) => detail).join('\n'));
+  }
+  expect(details[0]).toContain('api_keys_live (account_id=?)');
+  expect(details[1]).toContain('api_keys_deleted (account_id=? AND deleted_at<?)');
 });

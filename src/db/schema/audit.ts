@@ -1,4 +1,5 @@
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { sql } from 'drizzle-orm';
+import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { ACTOR_KINDS, AUDIT_ACTIONS, type AuditDetails } from '../../shared/rules/audit.ts';
 
 /**
@@ -17,8 +18,15 @@ export const auditLog = sqliteTable(
     target: text(),
     ip: text(),
     details: text({ mode: 'json' }).$type<AuditDetails>(),
+    /** What a read has in common with its repeats within the hour, which leave no entry. */
+    readKey: text('read_key'),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.id] })],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.id] }),
+    uniqueIndex('audit_log_reads')
+      .on(table.accountId, table.readKey)
+      .where(sql`${table.readKey} IS NOT NULL`),
+  ],
 );
 
 /** Where scheduled work that visits all accounts continues in its next run. */

@@ -4,6 +4,9 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const MAX_KEY_NAME_LENGTH = 100;
 
+/** The most API keys that an account has, without those that are deleted or expired. */
+export const MAX_API_KEYS = 100;
+
 /** How long a rotated key goes on working, beside the key that replaces it. */
 export const DEFAULT_OVERLAP_HOURS = 24;
 export const MAX_OVERLAP_HOURS = 168;

@@ -33,7 +33,9 @@ const sortError = (error: unknown, names: string[]): { fieldErrors: FieldErrors;
     if (names.includes(name)) fieldErrors[name] ??= capitalize(message);
     else others.push(`${path}: ${message}`);
   }
-  return { fieldErrors, rest: others.length > 0 ? new Error(others.join('; ')) : null };
+  if (others.length === 0) return { fieldErrors, rest: null };
+  // The details of other errors, such as a limit, say nothing about a field.
+  return { fieldErrors, rest: error.code === 'invalid_request' ? new Error(others.join('; ')) : error };
 };
 
 const namesOf = (form: HTMLFormElement) =>
