@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, type SQL } from 'drizzle-orm';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { isPending, type PaymentRow, payments } from '../db/schema.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
@@ -11,17 +11,17 @@ import { findProvider } from './providers.ts';
 
 const RETRY_MS = HOUR_MS / 2;
 /** Providers close a checkout after a day by themselves. */
-const PAYABLE_MS = 2 * DAY_MS;
+export const PAYABLE_MS = 2 * DAY_MS;
 
 /** When the scheduled work expires a checkout that is replaced now, unless the request that replaces it does. */
 const nextExpiryMs = (nowMs: number) => nowMs + RETRY_MS;
 
-/** Statement that replaces the account's pending payment. Expire the returned ones next. */
-export const replacePending = ({ db, accountId }: Ctx, nowMs: number) =>
+/** Statement that replaces the account's pending payment if the condition holds. Expire the returned ones next. */
+export const replacePending = ({ db, accountId }: Ctx, nowMs: number, condition?: SQL) =>
   db
     .update(payments)
     .set({ status: 'replaced', expireDueAt: nextExpiryMs(nowMs) })
-    .where(and(eq(payments.accountId, accountId), isPending))
+    .where(and(eq(payments.accountId, accountId), isPending, condition))
     .returning();
 
 const setDue = ({ db }: DatabaseCtx, { id, expireDueAt }: PaymentRow, dueMs: number | null) =>

@@ -1,14 +1,15 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import type * as z from 'zod';
-import { audit } from '../audit/audit.ts';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { payments } from '../db/schema.ts';
+import { isPending, type PaymentRow, payments } from '../db/schema.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { CURRENCY, PLANS } from '../shared/rules/plans.ts';
 import { newId } from '../shared/text/ids.ts';
 import { findLiveSubscription } from './billing.ts';
-import { expireReplaced, replacePending } from './expire.ts';
+import { claimPayment } from './claim.ts';
+import { expireReplaced } from './expire.ts';
+import type { Checkout, Provider } from './provider.ts';
 import { getCheckoutProvider } from './providers.ts';
 import type { initPaymentInput } from './schemas.ts';
 
@@ -30,17 +31,49 @@ const checkReturnUrl = (
   return target.href;
 };
 
-/** Inserts the payment in place of the account's pending payment, and returns the payments that it replaces. */
-const insertPayment = async (ctx: Ctx, payment: typeof payments.$inferInsert & { id: string }) => {
-  const { db } = ctx;
-  const [replaced] = await db.batch([
-    replacePending(ctx, payment.createdAt),
-    db.insert(payments).values(payment),
-    audit(ctx, 'checkout.start', payment.id, { plan: payment.plan }),
-  ]);
-  return replaced;
+const startFailed = (cause?: unknown) =>
+  new AppError('unavailable', {
+    message: 'The payment provider did not respond, so try again later.',
+    cause,
+  });
+
+const WAIT_MS = 250;
+/** How long another request may take to start the checkout that this one shares. */
+const MAX_START_MS = 5_000;
+
+/** Waits while another request starts the checkout. Returns null if it has taken too long, as after a crash. */
+const untilStarted = async (ctx: Ctx, payment: PaymentRow): Promise<PaymentRow | null> => {
+  for (let waited = 0; waited < MAX_START_MS; waited += WAIT_MS) {
+    const isOld = Date.now() - payment.createdAt > MAX_START_MS;
+    const [row] = await ctx.db.select().from(payments).where(eq(payments.id, payment.id));
+    if (row?.status !== 'pending') throw startFailed();
+    if (row.checkoutUrl !== null) return row;
+    if (isOld) return null;
+    await scheduler.wait(WAIT_MS);
+  }
+  return null;
 };
 
+/** Starts the payment's checkout at the provider. A repeat starts no other one. */
+const startCheckout = async (ctx: Ctx, provider: Provider, payment: PaymentRow, checkout: Checkout) => {
+  const isPayment = eq(payments.id, payment.id);
+  const started = await provider.startCheckout(checkout).catch(async (error: unknown) => {
+    // Stripe would repeat its error for this payment, so the next call needs another one.
+    const isNotStarted = and(isPayment, isPending, isNull(payments.checkoutRef));
+    await ctx.db.update(payments).set({ status: 'replaced' }).where(isNotStarted);
+    throw startFailed(error);
+  });
+  const [row] = await ctx.db.update(payments).set(started).where(isPayment).returning();
+  if (row?.status === 'replaced') {
+    await expireReplaced(ctx, provider, row);
+    throw new AppError('invalid_transition', {
+      message: 'Another checkout was started at the same time and has replaced this one.',
+    });
+  }
+  return started.checkoutUrl;
+};
+
+/** Starts a checkout, or returns the one that is open for the same plan. */
 export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentInput>, origin: string) => {
   const provider = await getCheckoutProvider(ctx.env, origin);
   const account = await getAccount(ctx);
@@ -53,44 +86,38 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
   const id = newId('pay');
   const toReturnUrl = (path: 'success_url' | 'cancel_url') =>
     checkReturnUrl(path, input[path], origin, account.allowedOrigins, `/checkout/${id}`);
-  const urls = { successUrl: toReturnUrl('success_url'), cancelUrl: toReturnUrl('cancel_url') };
-  const payment = {
+  // Inserted before the checkout starts, because a checkout without a row could be paid without any effect.
+  const { payment, replaced } = await claimPayment(ctx, {
     id,
     accountId: ctx.accountId,
     provider: provider.name,
     plan: input.plan,
-    status: 'pending' as const,
+    status: 'pending',
     amount: PLANS[input.plan].amount,
     currency: CURRENCY,
-    ...urls,
+    checkoutRef: null,
+    checkoutUrl: null,
+    successUrl: toReturnUrl('success_url'),
+    cancelUrl: toReturnUrl('cancel_url'),
     createdAt: Date.now(),
-  };
-  // Inserted before the checkout starts, because a checkout without a row could be paid without any effect.
-  for (const replaced of await insertPayment(ctx, payment)) await expireReplaced(ctx, provider, replaced);
-  const checkout = {
-    ...urls,
+    paidAt: null,
+    checkedAt: 0,
+    expireDueAt: null,
+  });
+  for (const row of replaced) await expireReplaced(ctx, provider, row);
+  const shared = payment.id === id ? null : await untilStarted(ctx, payment);
+  if (shared?.checkoutUrl) return { payment: shared, checkoutUrl: shared.checkoutUrl };
+  const checkoutUrl = await startCheckout(ctx, provider, payment, {
+    successUrl: payment.successUrl ?? origin,
+    cancelUrl: payment.cancelUrl ?? origin,
     paymentId: payment.id,
     accountId: ctx.accountId,
     email: account.email,
     customerRef: account.customerRef,
-    plan: input.plan,
+    plan: payment.plan,
     amount: payment.amount,
-    currency: CURRENCY,
+    currency: payment.currency,
     origin,
-  };
-  const { checkoutUrl, checkoutRef } = await provider.startCheckout(checkout).catch((error: unknown) => {
-    throw new AppError('unavailable', {
-      message: 'The payment provider did not respond, so try again later.',
-      cause: error,
-    });
   });
-  const isPayment = eq(payments.id, payment.id);
-  const [started] = await ctx.db.update(payments).set({ checkoutRef }).where(isPayment).returning();
-  if (started?.status === 'replaced') {
-    await expireReplaced(ctx, provider, started);
-    throw new AppError('invalid_transition', {
-      message: 'Another checkout was started at the same time and has replaced this one.',
-    });
-  }
   return { payment, checkoutUrl };
 };

@@ -76,7 +76,7 @@ export const billingRoutes = new Hono<AppEnv>()
       tag: 'Billing',
       summary: 'Start a payment for a plan',
       description:
-        'Starts a checkout. Open `checkout_url` in the account holder’s browser. A new checkout replaces an earlier one that was not paid. If two are started at the same time, one stays payable, and the other request can get `invalid_transition`.',
+        'Starts a checkout. Open `checkout_url` in the account holder’s browser. An open checkout for the same plan with the same return URLs is used again, also in parallel calls. Any other call starts a new checkout, which replaces an earlier one that was not paid. If two of these are started at the same time, one stays payable, and the other request can get `invalid_transition`. At most 10 checkouts an hour.',
       access: 'account',
       answers: [
         {
@@ -85,7 +85,7 @@ export const billingRoutes = new Hono<AppEnv>()
           schema: startedPaymentBody,
         },
       ],
-      errors: ['invalid_transition'],
+      errors: ['invalid_transition', 'rate_limit_exceeded'],
     }),
     body(initPaymentInput),
     async (c) => {

@@ -61,7 +61,7 @@ test('the next checkout reuses the Stripe customer and expires the pending check
   const ada = await signUpWithStripe();
   const pro = await ada.subscribe('pro');
   await ada.begin('scale');
-  await ada.begin('scale');
+  await ada.callApi('POST', '/api/init-payment', { plan: 'scale', success_url: '/billing' });
   const [first, second, third] = (await sessionRequests(ada.accountId)).map(({ form }) => form);
   expect(first).not.toHaveProperty('customer');
   expect(second).toMatchObject({ customer: pro.customer });

@@ -21,6 +21,8 @@ export const payments = sqliteTable(
     currency: text().notNull(),
     /** The provider's id of the checkout, or of the invoice that renewed a subscription. */
     checkoutRef: text('checkout_ref'),
+    /** Where the checkout is paid. Null until it has started. */
+    checkoutUrl: text('checkout_url'),
     successUrl: text('success_url'),
     cancelUrl: text('cancel_url'),
     createdAt: integer('created_at').notNull(),

@@ -1,0 +1,1 @@
+ALTER TABLE `payments` ADD `checkout_url` text;
