@@ -23,13 +23,16 @@ export const letterTo = (
   content: MailContent,
 ): Letter => ({ to: email, content, accountId, isUnverified: emailVerifiedAt === null });
 
-const isWithinLimits = async (env: Env, { to, accountId, isUnverified }: Letter): Promise<boolean> => {
+const isWithinLimits = async (env: Env, letter: Letter): Promise<boolean> => {
+  const { to, accountId, isUnverified } = letter;
   const limits = [...recipientLimits(to), ...(isUnverified ? [unverifiedLimits(accountId)] : [])];
   try {
     await consumeAttempts({ firstDb: firstDatabase(env) }, limits);
     return true;
   } catch (error) {
     if (error instanceof AppError) return false;
+    // A notice that can't be counted is sent rather than lost.
+    if (letter.content.kind === 'notice') return true;
     throw error;
   }
 };

@@ -9,6 +9,7 @@ import { captureLogs } from '../http/security.ts';
 import { type Account, outcomeOf, register } from '../support/client.ts';
 import { firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { withoutTables } from '../support/gate.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 
@@ -137,4 +138,16 @@ test('an unverified account that somebody else made doesn’t keep the address f
   await lastMailTo(email, 2);
   await asVisitor('/api/forgot-password', { email });
   expect((await lastMailTo(email, 3)).subject).toBe('Reset your password');
+});
+
+test('a notice is sent while D1 is away, and what can be asked for again is not', async () => {
+  const [told, asked] = ['told@example.com', 'asked@example.com'];
+  const about = { accountId: 'acct_x', isUnverified: false };
+  const log = captureLogs();
+  await withoutTables(['throttles'], async () => {
+    await sendMail(env, { ...about, to: told, content: templates.passwordChanged('https://latchkey.test') });
+    await sendMail(env, { ...about, to: asked, content: templates.accountErased() });
+  });
+  expect(log.stop()).toContain('"event":"mail_not_sent"');
+  expect([mailsTo(told).length, mailsTo(asked).length]).toEqual([1, 0]);
 });

@@ -173,6 +173,21 @@ test('a request over the rate limit is sent again after Retry-After, and shows a
   expect(await row('Patience').count()).toBe(1);
 });
 
+test('an account with 100 keys is told to delete one', async () => {
+  const bob = await createAccount(service, 'bob');
+  for (let i = 0; i < 100; i += 10)
+    await Promise.all(Array.from({ length: 10 }, async () => bob.addKey({ name: 'Many' })));
+  const other = await visitAs(bob);
+  await other.page.goto('/keys');
+  await other.page.getByRole('button', { name: 'Create API key' }).first().click();
+  await other.page.getByLabel('Name').fill('One more');
+  await other.page.getByRole('button', { name: 'Create key' }).click();
+  const alert = other.page.getByRole('alert');
+  await expect
+    .poll(() => alert.textContent())
+    .toContain('An account has at most 100 live API keys. Delete one first.');
+});
+
 test('the page logs no errors to the console except for failed requests', () => {
   expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });
