@@ -1,5 +1,5 @@
 import type { EventName } from '../shared/rules/events.ts';
-import { OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
+import { MAX_SECRETS, OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
 import type { Endpoint } from './outbox-tables.ts';
 
 /** Applies changes to an endpoint. A new URL starts without the failures of the earlier URL. */
@@ -13,7 +13,11 @@ export const isSubscribedTo = ({ disabledReason, events }: Endpoint, name: Event
   disabledReason === null && (events === null || events.includes(name));
 
 const unexpired = ({ earlierSecrets }: Endpoint, nowMs: number) =>
-  earlierSecrets.filter(({ untilMs }) => nowMs < untilMs);
+  earlierSecrets.slice(1 - MAX_SECRETS).filter(({ untilMs }) => nowMs < untilMs);
+
+/** Returns from when on the secret may be rotated, so that no more than MAX_SECRETS sign. The time may have passed. */
+export const nextRotationMs = ({ earlierSecrets }: Endpoint): number =>
+  earlierSecrets.at(1 - MAX_SECRETS)?.untilMs ?? -Infinity;
 
 /** Replaces the secret. The replaced secret signs for another day, and expired secrets are dropped. */
 export const withSecret = (endpoint: Endpoint, sealedSecret: string, nowMs: number): Endpoint => {

@@ -1,14 +1,16 @@
 import type * as z from 'zod';
 import { audited, auditRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { AppError, invalidField } from '../shared/app-error.ts';
+import { AppError, invalidField, limitReached } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
 import { outboxOf } from '../shared/objects/address.ts';
-import { MAX_ENDPOINTS } from '../shared/rules/webhooks.ts';
+import { isoTime } from '../shared/rules/dates.ts';
+import { MAX_ENDPOINTS, MAX_SECRETS } from '../shared/rules/webhooks.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { newId } from '../shared/text/ids.ts';
+import { nextRotationMs } from './endpoint-store.ts';
 import type { Endpoint } from './outbox-tables.ts';
 import { urlRules } from './post.ts';
 import { type createWebhookInput, type patchWebhookInput, toWebhook } from './schemas.ts';
@@ -68,7 +70,7 @@ export const createEndpoint = async (
   await audited(ctx, ['webhook.create', id], async () => {
     // Repeated once, because an outbox that restarts can save the endpoint without a response.
     if (await add().catch(add)) return;
-    throw invalidField('url', `exceeds the limit of ${MAX_ENDPOINTS} webhooks: delete a webhook first`);
+    throw limitReached('webhooks', `An account has at most ${MAX_ENDPOINTS} webhooks. Delete one first.`);
   });
   return { endpoint, secret };
 };
@@ -112,13 +114,19 @@ export const patchEndpoint = async (
   );
 };
 
+const secretsExhausted = (endpoint: Endpoint) =>
+  limitReached(
+    'secrets',
+    `At most ${MAX_SECRETS} secrets of a webhook sign at a time. The next rotation is possible from ${isoTime(nextRotationMs(endpoint))}.`,
+  );
+
 /** Replaces the secret. The old secret also keeps signing for a day. */
 export const rotateSecret = async (ctx: Ctx, id: string) => {
   const secret = newWebhookSecret();
   const sealedSecret = await sealSecret(ctx, id, secret);
   return audited(ctx, ['webhook.rotate_secret', id], async () => {
     const endpoint = await outboxOf(ctx.env, ctx.accountId).rotateSecret(id, sealedSecret);
-    if (!endpoint) throw new AppError('webhook_not_found');
+    if (!endpoint) throw secretsExhausted(await findEndpoint(ctx, id));
     return { endpoint, secret };
   });
 };

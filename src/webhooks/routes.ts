@@ -57,6 +57,7 @@ const endpoints = new Hono<AppEnv>()
       answers: [
         { status: 201, description: 'The webhook and its signing secret.', schema: revealedWebhookBody },
       ],
+      errors: ['limit_reached'],
     }),
     body(createWebhookInput),
     async (c) => {
@@ -124,12 +125,12 @@ const deliveries = new Hono<AppEnv>()
       tag: 'Webhooks',
       summary: 'Rotate a webhook’s secret',
       description:
-        'Returns a new signing secret. Each earlier secret signs for 24 hours from the rotation that replaced it.',
+        'Returns a new signing secret. Each earlier secret signs for 24 hours from the rotation that replaced it. At most five secrets sign at a time: a rotation beyond them is refused, and `details` says when the next one is possible.',
       access: 'account',
       answers: [
         { status: 200, description: 'The webhook and its new signing secret.', schema: revealedWebhookBody },
       ],
-      errors: ['webhook_not_found'],
+      errors: ['webhook_not_found', 'limit_reached'],
     }),
     async (c) => {
       const { endpoint, secret } = await rotateSecret(c.var.ctx, c.req.param('id'));

@@ -8,7 +8,7 @@ import { storedName } from '../shared/objects/stored-name.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { newEvent, type WebhookEvent } from '../shared/text/events.ts';
 import { openDispatcher } from './dispatcher.ts';
-import { openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
+import { nextRotationMs, openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
 import type { ErasedPage, ErasedSubjects } from './erase-events.ts';
 import { openEvents } from './event-store.ts';
 import { openGateSubscription } from './gate-subscription.ts';
@@ -130,11 +130,16 @@ export class WebhookOutbox extends DurableObject<Env> {
     return saved;
   }
 
-  /** Replaces the secret in one turn, so that parallel rotations keep each other's secret. */
+  /**
+   * Replaces the secret in one turn, so that parallel rotations keep each other's secret. Returns null if too many secrets
+   * sign already.
+   */
   rotateSecret(id: string, sealedSecret: string): Endpoint | null {
+    const nowMs = Date.now();
     const current = this.#endpoints.get(id);
     if (!current || current.sealedSecret === sealedSecret) return current;
-    const endpoint = withSecret(current, sealedSecret, Date.now());
+    if (nowMs < nextRotationMs(current)) return null;
+    const endpoint = withSecret(current, sealedSecret, nowMs);
     this.#endpoints.save(endpoint);
     return endpoint;
   }

@@ -37,3 +37,6 @@ export const RETENTION_DAYS = 30;
 
 /** An endpoint's old secret keeps signing for this long after a rotation. */
 export const OLD_SECRET_MS = DAY_MS;
+
+/** Secrets of an endpoint that sign at a time. Each signature takes 47 bytes of a header that receivers limit. */
+export const MAX_SECRETS = 5;
