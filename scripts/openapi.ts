@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../src/http/context.ts';
 import { ERRORS, errorBody } from '../src/http/errors.ts';
-import { type Access, type Documentation, DOCUMENTATION, type EndpointDocs } from '../src/http/openapi.ts';
+import { type Access, type Documentation, documentationOf, type EndpointDocs } from '../src/http/openapi.ts';
 import type { ErrorCode } from '../src/shared/app-error.ts';
 import { HEADERS, headersOf } from './openapi-headers.ts';
 
@@ -20,7 +20,7 @@ export interface Route {
 export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] => {
   const found = new Map<string, Omit<Route, 'operation'> & Partial<Pick<Route, 'operation'>>>();
   for (const { method, path, handler } of app.routes) {
-    const docs = (handler as { [DOCUMENTATION]?: Documentation })[DOCUMENTATION];
+    const docs = documentationOf(handler);
     // The operator's paths are described in docs/running.md.
     if (!docs || path.startsWith('/operator/')) continue;
     const route = found.get(`${method} ${path}`) ?? { method, path, inputs: [] };
@@ -49,17 +49,17 @@ const BY_ACCESS: Record<Access, ErrorCode[]> = {
   ],
 };
 
-const BY_INPUT: Record<Input['in'], ErrorCode[]> = {
-  body: ['invalid_json', 'invalid_request', 'body_too_large', 'unsupported_media_type'],
-  query: ['invalid_request'],
-  header: ['invalid_request'],
+const errorsOfInput = (input: Input): ErrorCode[] => {
+  if (input.in !== 'body') return [];
+  const errors = ['body_too_large', 'unsupported_media_type'] as const;
+  return input.contentTypes ? [...errors] : ['invalid_json', ...errors];
 };
 
 const errorsOf = ({ operation, inputs }: Route): ErrorCode[] => [
   ...new Set([
-    ...inputs.flatMap(({ in: place, contentTypes }) =>
-      BY_INPUT[place].filter((code) => !contentTypes || code !== 'invalid_json'),
-    ),
+    // Each route refuses a query parameter that it doesn't take.
+    'invalid_request' as const,
+    ...inputs.flatMap(errorsOfInput),
     ...BY_ACCESS[operation.access],
     ...(operation.errors ?? []),
     ...(['internal_error', 'unavailable'] as const),
@@ -200,7 +200,7 @@ const OVERVIEW = `Latchkey issues and verifies software licenses.
 
 Every response is JSON. All errors have the schema \`Error\`, including those for unknown paths (404 \`not_found\`) and
 unsupported methods (405 \`method_not_allowed\`, with an \`Allow\` header). Lists take \`limit\` and \`cursor\` and
-return \`next_cursor\`. Times are ISO 8601 in UTC, and dates are YYYY-MM-DD. Over plain http, GET and HEAD are redirected
+return \`next_cursor\`. An unknown query parameter answers 400 \`invalid_request\`. Times are ISO 8601 in UTC, and dates are YYYY-MM-DD. Over plain http, GET and HEAD are redirected
 to https, and every other method answers 403 \`https_required\`.`;
 
 export const openApiDocument = (app: Pick<Hono<AppEnv>, 'routes'>, version: string) => {

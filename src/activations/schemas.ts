@@ -165,7 +165,7 @@ export const deletedActivationBody = z
   .object({ id: z.string(), deleted: z.literal(true) })
   .meta({ id: 'DeletedActivation' });
 
-export const releaseQuery = z.strictObject({
+export const releaseQuery = z.object({
   force: z
     .enum(['true', 'false'])
     .optional()

@@ -1,7 +1,8 @@
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../http/context.ts';
+import { unknownParameter } from '../http/input.ts';
 import { type Access, documented, type EndpointDocs } from '../http/openapi.ts';
-import { authenticate, authenticateUnlimited, requireKey } from './authenticate.ts';
+import { admitKey, authenticate, authenticateUnlimited, requireKey } from './authenticate.ts';
 
 const ACCESS_CHECKS: Record<Access, MiddlewareHandler<AppEnv>> = {
   public: (_c, next) => next(),
@@ -9,8 +10,17 @@ const ACCESS_CHECKS: Record<Access, MiddlewareHandler<AppEnv>> = {
   account: authenticate,
 };
 
+/** Refuses query parameters that the route doesn't take. A key has its rate limit also for such a call. */
+const refuseUnknownParameters = async (c: Context<AppEnv>, access: Access) => {
+  const error = unknownParameter(c);
+  if (!error) return;
+  if (access === 'key') await admitKey(c, c.get('key'), 'verify');
+  throw error;
+};
+
 /**
- * Documents a route for the OpenAPI document and enforces the access that the documentation promises.
+ * Documents a route for the OpenAPI document, enforces the access that the documentation promises, and refuses query
+ * parameters that the route doesn't document.
  *
  * @example
  * .delete(
@@ -28,5 +38,10 @@ const ACCESS_CHECKS: Record<Access, MiddlewareHandler<AppEnv>> = {
  */
 export const endpoint = (docs: EndpointDocs): MiddlewareHandler<AppEnv> => {
   const checkAccess = docs.hasUnlimitedSessions ? authenticateUnlimited : ACCESS_CHECKS[docs.access];
-  return documented<MiddlewareHandler<AppEnv>>((c, next) => checkAccess(c, next), { operation: docs });
+  const middleware: MiddlewareHandler<AppEnv> = (c, next) =>
+    checkAccess(c, async () => {
+      await refuseUnknownParameters(c, docs.access);
+      await next();
+    });
+  return documented(middleware, { operation: docs });
 };

@@ -1,10 +1,11 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
+import { matchedRoutes } from 'hono/route';
 import type * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
-import { toDetails } from '../shared/schemas/issues.ts';
+import { MAX_DETAILS, toDetails } from '../shared/schemas/issues.ts';
 import type { AppEnv } from './context.ts';
-import { documented } from './openapi.ts';
+import { documentationOf, documented } from './openapi.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_DISCARDED_BYTES = 1024 * 1024;
@@ -87,8 +88,25 @@ export const body = <S extends z.ZodType>(schema: S, { onInvalid }: BodyOptions 
   return documented(middleware, { input: { in: 'body', schema } });
 };
 
-export const query = <S extends z.ZodType>(schema: S) =>
+/** The parameters that the route takes: those that its `query()` has, or none. */
+const parametersOf = (c: Context<AppEnv>): string[] =>
+  matchedRoutes(c).flatMap(({ handler }) => {
+    const input = documentationOf(handler)?.input;
+    return input?.in === 'query' ? Object.keys(input.schema.shape) : [];
+  });
+
+/** Returns an error if the URL has a parameter that the route doesn't take. */
+export const unknownParameter = (c: Context<AppEnv>): AppError | null => {
+  if (!c.req.url.includes('?')) return null;
+  const known = parametersOf(c);
+  const unknown = Object.keys(c.req.queries()).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return null;
+  const details = unknown.map((path) => ({ path, message: 'is not a known parameter' }));
+  return new AppError('invalid_request', { details: details.slice(0, MAX_DETAILS) });
+};
+
+export const query = <S extends z.ZodObject>(schema: S) =>
   documented(zValidator('query', schema, throwIfInvalid), { input: { in: 'query', schema } });
 
-export const headers = <S extends z.ZodType>(schema: S) =>
+export const headers = <S extends z.ZodObject>(schema: S) =>
   documented(zValidator('header', schema, throwIfInvalid), { input: { in: 'header', schema } });

@@ -46,11 +46,16 @@ export interface EndpointDocs {
 export interface Documentation {
   operation?: EndpointDocs;
   /** `contentTypes` are those of a body that isn't JSON. */
-  input?: { in: 'body' | 'query' | 'header'; schema: z.ZodType; contentTypes?: string[] };
+  input?:
+    | { in: 'body'; schema: z.ZodType; contentTypes?: string[] }
+    | { in: 'query' | 'header'; schema: z.ZodObject };
 }
 
-export const DOCUMENTATION = Symbol('documentation');
+const DOCUMENTATION = Symbol('documentation');
 
 /** Attaches documentation to a middleware. */
 export const documented = <M extends object>(middleware: M, documentation: Documentation): M =>
   Object.assign(middleware, { [DOCUMENTATION]: documentation });
+
+export const documentationOf = (middleware: object): Documentation | undefined =>
+  (middleware as { [DOCUMENTATION]?: Documentation })[DOCUMENTATION];

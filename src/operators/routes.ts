@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { audited, auditFirst, auditReadFirst } from '../audit/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
-import { body, query } from '../http/input.ts';
+import { body, query, unknownParameter } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
 import { readRequestCounts } from '../http/request-counts.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -46,6 +46,8 @@ export const operatorRoutes = new Hono<AppEnv>()
   .use(async (c, next) => {
     await checkOperatorToken(publicCtx(c), c.req.header('authorization'), clientIp(c));
     c.header('Cache-Control', 'no-store');
+    const error = unknownParameter(c);
+    if (error) throw error;
     await next();
   })
   .get('/metrics', async (c) => c.text(await renderMetrics(c.env, readRequestCounts()), 200))

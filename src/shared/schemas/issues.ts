@@ -3,7 +3,7 @@ import type { ErrorDetail } from '../app-error.ts';
 
 // Validation messages. Each continues the field's name, as in "name must not be empty".
 
-const MAX_DETAILS = 20;
+export const MAX_DETAILS = 20;
 
 const TYPE_NAMES: Record<string, string[]> = {
   string: ['a string'],
