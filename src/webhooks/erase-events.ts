@@ -65,6 +65,7 @@ export const openEventErasure = ({ events, deliveries, pending, laneStore }: Par
       events.replaceBlock(
         id,
         [...after.values()].filter((event) => event !== null),
+        changed.filter((eventId) => after.get(eventId) === null),
       );
     }
     return { events: count, next };

@@ -23,23 +23,32 @@ export const openEvents = (sql: SqlStorage) => {
     return events;
   };
 
-  /** Returns the ids of stored events in the blocks whose range overlaps the given range. */
-  const idsBetween = (firstId: string, lastId: string): Set<string> => {
+  /**
+   * Returns the ids of the events that have arrived before, at least those in the given range. An erased event is one of
+   * them: if it arrived again, it would be delivered, and its block could get the key of another block.
+   */
+  const arrivedIds = (firstId: string, lastId: string): Set<string> => {
     const blocks = sql.exec<{ events: string }>(
       'SELECT events FROM event_blocks WHERE last_id >= ? AND first_id <= ?',
       firstId,
       lastId,
     );
-    return new Set([...blocks].flatMap(({ events }) => parse(events).map(({ id }) => id)));
+    const stored = [...blocks].flatMap(({ events }) => parse(events));
+    const erased = sql.exec<{ id: string }>(
+      'SELECT id FROM erased_events WHERE id BETWEEN ? AND ?',
+      firstId,
+      lastId,
+    );
+    return new Set([...stored, ...erased].map(({ id }) => id));
   };
 
   return {
-    /** Returns the events of a JSON array that are not stored yet, in blocks. */
+    /** Returns the events of a JSON array that have not arrived before, in blocks. */
     newBlocks: (json: string): WebhookEvent[][] => {
       const events = [...new Map(parse(json).map((event) => [event.id, event])).values()].toSorted(byId);
       const [first, last] = [events[0], events.at(-1)];
       if (!first || !last) return [];
-      const known = idsBetween(first.id, last.id);
+      const known = arrivedIds(first.id, last.id);
       const added = events.filter(({ id }) => !known.has(id));
       return Array.from({ length: Math.ceil(added.length / BLOCK_SIZE) }, (_, i) =>
         added.slice(i * BLOCK_SIZE, (i + 1) * BLOCK_SIZE),
@@ -90,8 +99,12 @@ export const openEvents = (sql: SqlStorage) => {
     },
 
     /** Replaces the events of a block, or deletes the block if there are none. */
-    replaceBlock: (blockId: string, events: WebhookEvent[]) => {
+    replaceBlock: (blockId: string, events: WebhookEvent[], erasedIds: string[]) => {
       parsedBlocks.delete(blockId);
+      sql.exec(
+        'INSERT OR IGNORE INTO erased_events SELECT value FROM json_each(?)',
+        JSON.stringify(erasedIds),
+      );
       if (events.length === 0) sql.exec('DELETE FROM event_blocks WHERE last_id = ?', blockId);
       else {
         sql.exec(
@@ -103,7 +116,17 @@ export const openEvents = (sql: SqlStorage) => {
       }
     },
 
-    isEmpty: (): boolean => sql.exec('SELECT 1 FROM event_blocks LIMIT 1').toArray().length === 0,
+    /** Forgets erased events with lower ids, except those that blocks are still named after. */
+    forgetErased: (beforeId: string) => {
+      sql.exec(
+        'DELETE FROM erased_events WHERE id < ? AND id NOT IN (SELECT last_id FROM event_blocks)',
+        beforeId,
+      );
+    },
+
+    isEmpty: (): boolean =>
+      sql.exec('SELECT id FROM erased_events UNION ALL SELECT last_id FROM event_blocks LIMIT 1').toArray()
+        .length === 0,
 
     /** Returns the newest events. Each block's key is an event, so no more blocks than events have to be read. */
     recent: (limit: number): WebhookEvent[] =>

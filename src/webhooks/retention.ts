@@ -32,7 +32,10 @@ const endOfOldBlocks = (sql: SqlStorage, nowMs: number): string => {
 type Block = { id: string; size: number; first: string | null; last: string | null; isPending: number };
 
 /** Deletes old events with their deliveries when the alarm comes. */
-export const openRetention = ({ ctx, alarm }: ObjectContext, events: Pick<Events, 'isEmpty'>): void => {
+export const openRetention = (
+  { ctx, alarm }: ObjectContext,
+  events: Pick<Events, 'forgetErased' | 'isEmpty'>,
+): void => {
   const { sql } = ctx.storage;
   const hourlyCounts = openHourlyCounts(sql);
   let nextSweepMs = 0;
@@ -76,6 +79,7 @@ export const openRetention = ({ ctx, alarm }: ObjectContext, events: Pick<Events
       if (scanned >= BATCH_SIZE) break;
     }
     hourlyCounts.deleteBefore(nowMs - RETENTION_MS);
+    events.forgetErased(firstIdAt('evt', nowMs - RETENTION_MS));
     remaining = lastId && scanned >= BATCH_SIZE ? { after: lastId, before } : null;
     if (!remaining) nextSweepMs = nowMs + SWEEP_INTERVAL_MS;
   };

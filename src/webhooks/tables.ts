@@ -22,5 +22,9 @@ export const OUTBOX_TABLES: ObjectTables = {
     CREATE TABLE arrivals (number INTEGER PRIMARY KEY, block_id TEXT NOT NULL);
     CREATE TABLE hours (hour INTEGER PRIMARY KEY, delivered INTEGER NOT NULL, failed INTEGER NOT NULL);`,
   baseVersion: 4,
-  steps: [],
+  steps: [
+    // The second statement adds the keys of blocks without the event that they are named after: it was erased.
+    `CREATE TABLE erased_events (id TEXT PRIMARY KEY) WITHOUT ROWID;
+    INSERT INTO erased_events SELECT last_id FROM event_blocks WHERE instr(events, '"' || last_id || '"') = 0;`,
+  ],
 };

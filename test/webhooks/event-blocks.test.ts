@@ -1,6 +1,16 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { newEvent } from '../../src/shared/text/events.ts';
 import type { Json } from '../support/client.ts';
-import { loseHints, outbox, readEvents, readOutbox } from '../support/outbox.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import {
+  loseHints,
+  outbox,
+  readEvents,
+  readOutbox,
+  runOutboxAlarm,
+  tamperOutbox,
+} from '../support/outbox.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 // The outbox stores events in blocks, whose ranges of ids can overlap.
@@ -66,4 +76,59 @@ test('deliveries that get lower ids than before, after the clock was set back, a
   await accept([2, 3]);
   expect((await stub.claim(id)).map(({ eventId }) => eventId)).toEqual([2, 3].map(idOf));
   expect(await stub.claim(id)).toEqual([]);
+});
+
+/** Events of licenses with these ids, in the order of the events' ids. */
+const eventsOfLicenses = (licenseIds: string[]) =>
+  licenseIds.map((licenseId) =>
+    newEvent('license.created', Date.now(), { license_id: licenseId, customer_email: 'grace@example.com' }),
+  );
+
+const DELETED = { licenseIds: ['lic_deleted'], emails: [] };
+
+test.for([
+  { name: 'the first of its block', licenseIds: ['lic_deleted', 'lic_stays'] },
+  { name: 'the last of its block', licenseIds: ['lic_stays', 'lic_deleted'] },
+  { name: 'alone in its block', licenseIds: ['lic_deleted'] },
+])(
+  'an erased event that arrives again, $name, is ignored, and later events are taken',
+  async ({ licenseIds }) => {
+    const { ada, endpoint } = await setUp();
+    const accept = (events: object[]) => outbox(ada.accountId).accept(JSON.stringify(events));
+    const events = eventsOfLicenses(licenseIds);
+    await accept(events);
+    expect((await outbox(ada.accountId).eraseEvents(DELETED, '')).events).toBe(1);
+    const later = eventsOfLicenses(['lic_later']);
+    await accept([...events, ...later]);
+    await accept(events);
+    const kept = licenseIds.includes('lic_stays') ? ['lic_stays', 'lic_later'] : ['lic_later'];
+    const licensesIn = (all: Json[]) => all.map(({ payload }) => JSON.parse(payload).license_id);
+    expect(licensesIn((await endpoint.deliveries()).toReversed())).toEqual(kept);
+    expect(await readEvents(ada.accountId)).toHaveLength(kept.length);
+  },
+);
+
+test('an outbox in which an earlier release erased the last event of a block goes on when that event arrives again', async () => {
+  const { ada, endpoint } = await setUp();
+  const events = eventsOfLicenses(['lic_stays', 'lic_deleted']);
+  const accept = () => outbox(ada.accountId).accept(JSON.stringify(events));
+  await accept();
+  await outbox(ada.accountId).eraseEvents(DELETED, '');
+  await tamperOutbox(ada.accountId, 'DROP TABLE erased_events; UPDATE storage_version SET version = 4');
+  await accept();
+  await accept();
+  expect(await endpoint.deliveries()).toHaveLength(1);
+});
+
+test('the ids of erased events are forgotten with the events of their time', async () => {
+  useFakeClock();
+  const { ada } = await setUp();
+  const events = eventsOfLicenses(['lic_deleted']);
+  await outbox(ada.accountId).accept(JSON.stringify(events));
+  await outbox(ada.accountId).eraseEvents(DELETED, '');
+  const readErased = () => readOutbox(ada.accountId, 'SELECT id FROM erased_events');
+  expect(await readErased()).toEqual([{ id: events[0]!.id }]);
+  vi.setSystemTime(Date.now() + 31 * DAY_MS);
+  await runOutboxAlarm(ada.accountId);
+  expect(await readErased()).toEqual([]);
 });
