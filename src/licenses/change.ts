@@ -12,7 +12,7 @@ import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import { findLicense } from './find.ts';
-import { type ChangedColumns, pruneHistory, recordChange } from './history.ts';
+import { type ChangedColumns, recordChange } from './history.ts';
 import { type patchLicenseInput, type renewLicenseInput, type rotateKeyInput, toColumns } from './schemas.ts';
 
 const ATTEMPTS = 5;
@@ -51,10 +51,9 @@ const change = async (
       .returning();
     const willChange = exists(ctx.db.select({ id: licenses.id }).from(licenses).where(isAsRead));
     const entry = auditIf(ctx, willChange, action, id, details);
-    const statements = [record, entry, update, pruneHistory(ctx, id)] as const;
     const [, , [changed]] = await commit(
       ctx,
-      [...statements],
+      [record, entry, update],
       [{ kind: 'license', ref: id }, ...erases(license)],
     );
     if (changed) return changed;

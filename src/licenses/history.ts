@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import type { Ctx } from '../db/ctx.ts';
 import { licenseChanges, type LicenseRow, licenses } from '../db/schema.ts';
@@ -6,7 +6,7 @@ import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { type ChangeableField, type ColumnOf, columnOf } from '../shared/rules/license-fields.ts';
-import { MAX_HISTORY_CHANGES, type StoredLicenseStatus } from '../shared/rules/licenses.ts';
+import type { StoredLicenseStatus } from '../shared/rules/licenses.ts';
 import type { PageInput } from '../shared/schemas/lists.ts';
 import { HISTORY_FIELDS, type historyBody, type historyEntryBody } from './schemas.ts';
 
@@ -22,7 +22,8 @@ const toColumnValue = (value: unknown) =>
 
 /**
  * Inserts a history row for an update of `fields`, unless the update changes nothing. Commit it in the same batch, right
- * before the update and with the same condition, so that `before` holds exactly the values that the update overwrites.
+ * before the update and with the same condition, so that `before` holds exactly the values that the update overwrites. A
+ * trigger then deletes the oldest changes, of which the history has too many.
  */
 export const recordChange = (
   { db }: Ctx,
@@ -58,21 +59,6 @@ export const recordChange = (
     .insert(licenseChanges)
     .select(sql`${change} FROM licenses WHERE ${and(condition, or(...differs) ?? sql`false`)}`);
 };
-
-/** Deletes all but the latest changes of a license. */
-export const pruneHistory = ({ db, accountId }: Ctx, id: string) =>
-  db.delete(licenseChanges).where(
-    and(
-      eq(licenseChanges.accountId, accountId),
-      eq(licenseChanges.licenseId, id),
-      lte(
-        licenseChanges.seq,
-        sql`(
-          SELECT max(seq) FROM license_changes WHERE account_id = ${accountId} AND license_id = ${id}
-        ) - ${MAX_HISTORY_CHANGES}`,
-      ),
-    ),
-  );
 
 const ACTION_BY_STATUS = {
   active: 'reinstated',

@@ -88,7 +88,7 @@ const manage = new Hono<AppEnv>()
       tag: 'Licenses',
       summary: 'List a license’s history',
       description:
-        'Lists the latest 200 changes to a license, newest first. The last entry is its creation. Expiring is not a change.',
+        'Lists the latest 200 changes to a license, or those of the latest 64 KiB, newest first. The last entry is its creation. Expiring is not a change.',
       access: 'account',
       answers: [{ status: 200, description: 'A page of the license’s history.', schema: historyBody }],
       errors: ['license_not_found'],

@@ -10,7 +10,6 @@ import { commit } from '../gate/worker/feed.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
 import { roomForProducts } from '../products/products.ts';
 import { byField, CHANGEABLE_FIELDS, columnOf, LICENSE_COLUMNS } from '../shared/rules/license-fields.ts';
-import { MAX_HISTORY_CHANGES } from '../shared/rules/licenses.ts';
 import { licenseEvent } from '../shared/text/events.ts';
 import { changedFields, type PlannedLicense, type PlannedProduct } from './plan.ts';
 
@@ -119,12 +118,6 @@ const updateLicenses = (
         sql`licenses.seq = value ->> 'seq' AND +licenses.account_id = ${accountId}
           AND +licenses.id = value ->> 'id'`,
       ),
-    db.delete(licenseChanges).where(
-      sql`rowid IN (
-        SELECT changes.rowid FROM json_each(${json}) CROSS JOIN license_changes AS changes
-        WHERE changes.account_id = ${accountId} AND changes.license_id = value ->> 'id'
-          AND changes.seq <= (value ->> 'historySeq') - ${MAX_HISTORY_CHANGES})`,
-    ),
   ]);
 };
 

@@ -24,3 +24,37 @@ export const countRowsRead = async (work: () => Promise<unknown>): Promise<numbe
     bind.mockRestore();
   }
 };
+
+/** Returns how many rows each statement of `work`’s batches wrote, by its beginning, such as `update "licenses"`. */
+export const countRowsWritten = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
+  const prototype = Object.getPrototypeOf(env.DB) as D1Database;
+  const prepare = vi.spyOn(prototype, 'prepare');
+  const bind = vi.spyOn(Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement, 'bind');
+  const batch = vi.spyOn(prototype, 'batch');
+  const texts = () => {
+    const texts = new Map<unknown, string>();
+    prepare.mock.calls.forEach(([text], i) => texts.set(prepare.mock.results[i]?.value, text));
+    bind.mock.instances.forEach((statement, i) =>
+      texts.set(bind.mock.results[i]?.value, texts.get(statement) ?? ''),
+    );
+    return texts;
+  };
+  try {
+    await work();
+    const textOf = texts();
+    const written: Record<string, number> = {};
+    for (const [i, [statements]] of batch.mock.calls.entries()) {
+      const results = (await batch.mock.results[i]?.value) as D1Result[];
+      for (const [j, { meta }] of results.entries()) {
+        const name = /^\s*(?:insert into|update|delete from|select) "?\w*"?/i.exec(
+          textOf.get(statements[j]) ?? '',
+        );
+        if (meta.rows_written > 0)
+          written[name?.[0] ?? ''] = (written[name?.[0] ?? ''] ?? 0) + meta.rows_written;
+      }
+    }
+    return written;
+  } finally {
+    for (const spy of [prepare, bind, batch]) spy.mockRestore();
+  }
+};

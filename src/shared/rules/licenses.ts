@@ -54,7 +54,7 @@ export const canChangeExpiry = (state: LicenseStatus): boolean => EXPIRY_CHANGES
 export const MAX_PRODUCT_LENGTH = 200;
 export const MAX_METADATA_BYTES = 4_096;
 export const MAX_DURATION_DAYS = 36_500;
-/** Changes of a license that its history keeps. */
+/** Changes of a license that its histories keep. In D1, a trigger has the same number. */
 export const MAX_HISTORY_CHANGES = 200;
 
 /** A search for at least so many characters finds them anywhere in a field. A shorter one finds beginnings of fields. */
