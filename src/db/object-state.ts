@@ -1,4 +1,5 @@
 import { and, eq } from 'drizzle-orm';
+import type { Journal } from '../shared/objects/journal.ts';
 import { logError } from '../shared/text/log.ts';
 import type { AccountDatabase } from './client.ts';
 import { objectStates } from './schema.ts';
@@ -15,13 +16,14 @@ const REPORTED = 'reported_state';
 
 interface Parts {
   kv: SyncKvStorage;
+  journal: Pick<Journal, 'write'>;
   db: () => AccountDatabase;
   accountId: string;
   object: 'gate' | 'outbox';
 }
 
 /** Lets a Durable Object report its state to D1 when it has changed. Never fails: the metrics are worth no error. */
-export const openStateReport = ({ kv, db, accountId, object }: Parts) => {
+export const openStateReport = ({ kv, journal, db, accountId, object }: Parts) => {
   let reported = kv.get<ObjectState>(REPORTED) ?? USUAL;
   let nextMs = 0;
 
@@ -42,7 +44,7 @@ export const openStateReport = ({ kv, db, accountId, object }: Parts) => {
     try {
       await write(state);
       reported = state;
-      kv.put(REPORTED, state);
+      journal.write(() => kv.put(REPORTED, state));
     } catch (error) {
       logError('state_not_reported', error, { account_id: accountId });
     }

@@ -12,7 +12,7 @@ const MAX_COUNTED = 10_000;
 
 /** Decides when the outbox sends hints, and reports its state. */
 export const openWork = (
-  { ctx, env, accountId, alarm }: ObjectContext,
+  { ctx, env, accountId, journal, alarm }: ObjectContext,
   endpoints: Pick<Endpoints, 'listEnabled'>,
   dispatcher: Pick<Dispatcher, 'nextDue' | 'countWaiting'>,
 ) => {
@@ -33,6 +33,7 @@ export const openWork = (
 
   const reportState = openStateReport({
     kv: ctx.storage.kv,
+    journal,
     db: () => databaseOf(env, accountId),
     accountId,
     object: 'outbox',

@@ -94,9 +94,14 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
   sql.exec('DELETE FROM outgoing');
   const outgoing = openOutgoing(sql);
   const copy = { termsOf: () => model.terms, findLicense: () => license, license: () => license };
+  const journal = { write: <T>(fn: () => T): T => ctx.storage.transactionSync(fn), commit: async () => {} };
   const open = () => {
-    const store = { copy, machines: openMachines(sql), outgoing, seatClock: openSeatClock(kv) };
-    const journal = { write: <T>(fn: () => T): T => ctx.storage.transactionSync(fn), commit: async () => {} };
+    const store = {
+      copy,
+      machines: openMachines(sql, journal),
+      outgoing,
+      seatClock: openSeatClock(kv, journal),
+    };
     const branches = { log: () => {}, acknowledged: async () => {} };
     const seats = openSeats({ journal }, store, branches);
     const catchUp = { ensureKnown: async () => true };
@@ -104,7 +109,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
     return { seats, seller, seatClock: store.seatClock };
   };
   let home = open();
-  let wallMs = Math.max(START_MS, openSeatClock(kv).read(0));
+  let wallMs = Math.max(START_MS, openSeatClock(kv, journal).read(0));
   vi.setSystemTime(wallMs);
   home.seatClock.read(wallMs);
 
@@ -144,7 +149,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
         break;
       case 'evict':
         home = open();
-        return [openSeatClock(kv).read(0), model.nowMs];
+        return [openSeatClock(kv, journal).read(0), model.nowMs];
       case 'release': {
         const id = model.idOf(taken.machine);
         if (id === null) return [null, null];

@@ -7,6 +7,7 @@ import { type ClassName, openObjects } from './machine/objects.ts';
 import { openProcess, type Process } from './machine/process.ts';
 import { openRandom } from './machine/random.ts';
 import { openClock, openTime } from './machine/time.ts';
+import { Broken } from './promises/broken.ts';
 import { openTraces } from './traces.ts';
 
 export const HOME = 'enam';
@@ -146,6 +147,9 @@ export const openWorld = (options: WorldOptions) => {
     },
     onClockSet: () => forgottenMs.push(time.nowMs()),
     onError: noteError,
+    onStrayWrite: (name, query) => {
+      bugs.push(new Broken(`${name} writes past its journal: ${query}`));
+    },
     log,
   });
 

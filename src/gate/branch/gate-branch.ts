@@ -64,7 +64,7 @@ export class GateBranch extends DurableObject<Env> {
     const admission = openAdmission(copy, limits.shareOfRate);
     const link = (this.#link = openHomeLink(object, region, copy, ledger, limits, admission, relay));
     this.#forwarding = openForwarding(object, region, copy, ledger, limits, link);
-    this.#clock = openSeatClock(kv);
+    this.#clock = openSeatClock(kv, object.journal);
     this.#answerCall = openAnswerCall(copy, ledger, admission, limits, relay);
   }
 

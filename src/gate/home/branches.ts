@@ -66,14 +66,15 @@ export const openHomeBranches = (
     };
   };
 
-  /** Closes a branch that counts nothing any more. `callsOf` returns the calls of which home can't know better. */
+  /**
+   * Closes a branch that counts nothing any more, as part of the current transaction. `callsOf` returns the calls of which home
+   * can't know better.
+   */
   const settle = (region: Region, callsOf: (escrow: Escrow) => number) => {
     const { escrows = [], counters = {} } = records.get(region) ?? {};
     const spent = escrows.map((escrow): [number, number] => [escrow.periodStartMs, callsOf(escrow)]);
-    journal.change(() => {
-      ledger.takeOver(spent, Object.entries(counters), Date.now());
-      store.remove(region);
-    });
+    ledger.takeOver(spent, Object.entries(counters), Date.now());
+    store.remove(region);
     known.remove(region);
   };
 
@@ -85,7 +86,8 @@ export const openHomeBranches = (
     if (place.isLeaving()) throw new Error('The account is moving to another object.');
     const isHeard = journal.change(() => known.hear(region, report));
     const isLost = report.opening < update.opening && update.grants.length > 0;
-    if (isLost && records.get(region)?.opening === update.opening) return settle(region, exposure);
+    if (isLost && records.get(region)?.opening === update.opening)
+      return journal.change(() => settle(region, exposure));
     // The next attempt comes a little later.
     if (!isHeard || report.applied < (update.feed?.through ?? 0)) throw new Error('The branch is behind.');
   });
@@ -104,7 +106,8 @@ export const openHomeBranches = (
   const settleGone = (nowMs: number) => {
     for (const { region, leasedUntilMs, heardMs } of known.all()) {
       const { renewedAtMs = 0 } = records.get(region) ?? {};
-      if (nowMs >= leasedUntilMs && isGone(Math.max(renewedAtMs, heardMs), nowMs)) settle(region, exposure);
+      if (nowMs >= leasedUntilMs && isGone(Math.max(renewedAtMs, heardMs), nowMs))
+        journal.change(() => settle(region, exposure));
     }
   };
 
@@ -228,7 +231,9 @@ export const openHomeBranches = (
     },
 
     close: (region: Region, report: Report) => {
-      if (known.hear(region, report)) settle(region, ({ spent }) => spent);
+      journal.change(() => {
+        if (known.hear(region, report)) settle(region, ({ spent }) => spent);
+      });
     },
 
     /** Before home refuses a call by the usage limit: lets branches give back what they have not spent. */

@@ -17,7 +17,7 @@ import { openHomeUsage, openStatistics } from './usage.ts';
 
 /** Opens the account's home on the object's storage. Each part has what the parts before it have. */
 export const openHome = (object: ObjectContext, place: StoredPlace) => {
-  const { ctx, env, accountId, alarm } = object;
+  const { ctx, env, accountId, journal, alarm } = object;
   const { epoch } = place;
   const movedTo = epoch > FIRST_EPOCH ? { epoch } : {};
   const store = openHomeStore(object);
@@ -38,6 +38,7 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
 
   const reportState = openStateReport({
     kv: ctx.storage.kv,
+    journal,
     db: () => databaseOf(env, accountId),
     accountId,
     object: 'gate',

@@ -1,4 +1,5 @@
 import { createLru } from '../../shared/memory/lru.ts';
+import type { Journal } from '../../shared/objects/journal.ts';
 import { DAY_MS } from '../../shared/rules/dates.ts';
 import { TRANSFER_DAYS } from '../../shared/rules/terms.ts';
 import { newId } from '../../shared/text/ids.ts';
@@ -50,7 +51,7 @@ const toMachine = (row: MachineRow): Machine => ({
   },
 });
 
-export const openMachines = (sql: SqlStorage) => {
+export const openMachines = (sql: SqlStorage, journal: Pick<Journal, 'write'>) => {
   const countsByLicense = createLru<KnownCounts>(LICENSES_IN_MEMORY);
   const history = openSeatHistory(sql);
 
@@ -80,9 +81,15 @@ export const openMachines = (sql: SqlStorage) => {
       .toArray()
       .map(toMachine);
 
+  /** Deletes the machines that have held no seat within the last 30 days. */
+  const prune = (licenseId: string, nowMs: number) =>
+    journal.write(() => {
+      const oldestMs = nowMs - TRANSFER_MS;
+      sql.exec('DELETE FROM activations WHERE license_id = ? AND live_until_ms <= ?', licenseId, oldestMs);
+    });
+
   const recount = (licenseId: string, nowMs: number): KnownCounts => {
-    const oldestMs = nowMs - TRANSFER_MS;
-    sql.exec('DELETE FROM activations WHERE license_id = ? AND live_until_ms <= ?', licenseId, oldestMs);
+    prune(licenseId, nowMs);
     const row = sql
       .exec<{ used: number | null; recent: number; next_end_ms: number | null; oldest_ms: number | null }>(
         `SELECT sum(live_until_ms > ?2) AS used, count(*) AS recent,

@@ -27,15 +27,16 @@ export interface HomeStore {
 
 export const openHomeStore = ({ ctx, env, journal }: ObjectContext): HomeStore => {
   const { sql, kv } = ctx.storage;
-  const copy = openCopy(sql, settingsOf(env).gateEpoch);
+  const copy = journal.write(() => openCopy(sql, settingsOf(env).gateEpoch));
   const traffic = openTrafficTable(sql);
   const ledger = openLedger(sql, (days) => traffic.addPast(days, Date.now()));
   const outgoing = openOutgoing(sql);
   const announced = openAnnounced(kv);
   const branches = openBranchStore(sql, traffic);
   for (const writer of [branches, ledger, announced]) journal.add(writer);
-  const machines = openMachines(sql);
-  return { copy, traffic, ledger, outgoing, announced, branches, machines, seatClock: openSeatClock(kv) };
+  const machines = openMachines(sql, journal);
+  const seatClock = openSeatClock(kv, journal);
+  return { copy, traffic, ledger, outgoing, announced, branches, machines, seatClock };
 };
 
 /** Tables that the gate owns. Unlike its copy of D1, they can't be rebuilt. */

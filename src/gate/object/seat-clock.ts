@@ -1,3 +1,4 @@
+import type { Journal } from '../../shared/objects/journal.ts';
 import { MIN_LEASE_SECONDS } from '../../shared/rules/terms.ts';
 
 const SEAT_TIME = 'seat_time';
@@ -8,13 +9,13 @@ const STORE_INTERVAL_MS = MIN_LEASE_SECONDS * 1_000;
  * The time by which seats are judged: the highest time that the gate has seen, also before a restart. A system clock that
  * is set back therefore neither frees a seat nor prolongs a lease.
  */
-export const openSeatClock = (kv: SyncKvStorage) => {
+export const openSeatClock = (kv: SyncKvStorage, journal: Pick<Journal, 'write'>) => {
   let storedMs = kv.get<number>(SEAT_TIME) ?? 0;
   let highestMs = storedMs;
 
   const store = () => {
     if (highestMs === storedMs) return;
-    kv.put(SEAT_TIME, highestMs);
+    journal.write(() => kv.put(SEAT_TIME, highestMs));
     storedMs = highestMs;
   };
 

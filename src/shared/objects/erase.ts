@@ -1,7 +1,10 @@
 /** Long enough for the response to leave. */
 const RESTART_MS = 20;
 
-/** Deletes everything that a Durable Object stores, and restarts it, so that nothing in memory is written again. */
+/**
+ * Deletes everything that a Durable Object stores, past its journal, and restarts it, so that nothing in memory is written
+ * again.
+ */
 export const eraseObject = async (ctx: DurableObjectState): Promise<void> => {
   await ctx.storage.deleteAlarm();
   await ctx.storage.deleteAll();

@@ -10,14 +10,15 @@ export interface Writer {
 }
 
 /**
- * Everything that a Durable Object writes goes through its journal. The platform holds all answers and messages back until
- * what was written before them is on disk. If a transaction fails, memory is ahead of the disk, so the object restarts.
+ * Everything that a Durable Object writes goes through its journal, but for what it writes before it is open: its name and its
+ * tables. The platform holds all answers and messages back until what was written before them is on disk. If a transaction
+ * fails, memory is ahead of the disk, so the object restarts.
  */
 export const openJournal = (ctx: DurableObjectState, alarm: Alarm) => {
   const { storage } = ctx;
   const writers: Writer[] = [];
 
-  /** Writes a part of a call that ends with `commit`: all or nothing. */
+  /** Writes rows, all or nothing. What the parts have in memory waits for the call's `commit`, which others share. */
   const write = <T>(fn: () => T): T => {
     try {
       return storage.transactionSync(fn);

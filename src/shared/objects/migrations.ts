@@ -24,10 +24,8 @@ const readVersion = (sql: SqlStorage): number | null => {
   return openDisk(sql).tables().length > 1 ? 0 : null;
 };
 
-/** Brings the object's tables to the latest version, in one transaction. Call it in the constructor. */
-export const migrateObject = (storage: DurableObjectStorage, tables: ObjectTables) => {
+const migrate = (sql: SqlStorage, tables: ObjectTables) => {
   const { base, baseVersion, steps } = tables;
-  const { sql } = storage;
   const version = readVersion(sql);
   if (version !== null && version < baseVersion) {
     throw new Error(
@@ -38,12 +36,15 @@ export const migrateObject = (storage: DurableObjectStorage, tables: ObjectTable
   // After a rollback, the tables may be newer than this list. A step that the previous release can't work with has to be
   // announced in docs/running.md.
   if (version !== null && version >= latest) return;
-  storage.transactionSync(() => {
-    for (const step of version === null ? [base, ...steps] : steps.slice(version - baseVersion))
-      sql.exec(step);
-    sql.exec(
-      'INSERT INTO storage_version (only, version) VALUES (1, ?) ON CONFLICT DO UPDATE SET version = excluded.version',
-      latest,
-    );
-  });
+  for (const step of version === null ? [base, ...steps] : steps.slice(version - baseVersion)) sql.exec(step);
+  sql.exec(
+    'INSERT INTO storage_version (only, version) VALUES (1, ?) ON CONFLICT DO UPDATE SET version = excluded.version',
+    latest,
+  );
 };
+
+/**
+ * Brings the object's tables to the latest version, in one transaction. Call it before a part of the object reads them.
+ */
+export const migrateObject = (storage: DurableObjectStorage, tables: ObjectTables) =>
+  storage.transactionSync(() => migrate(storage.sql, tables));

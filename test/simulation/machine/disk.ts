@@ -18,7 +18,7 @@ interface Parts {
   onConfirmed: () => void;
 }
 
-const READS = /^\s*(SELECT|PRAGMA|EXPLAIN)\b/i;
+export const isRead = (query: string) => /^\s*(SELECT|PRAGMA|EXPLAIN)\b/i.test(query);
 const isScript = (query: string) => /;\s*\S/.test(query);
 /** Stands for a new alarm among the writes. */
 const NOTHING: Write = { query: 'SELECT 1', bindings: [] };
@@ -98,7 +98,7 @@ export const openDisk = ({ time, commitMs, onConfirmed }: Parts, image: Image | 
   return {
     execute: (query: string, bindings: SQLInputValue[]) => {
       const result = run({ query, bindings });
-      if (!READS.test(query)) log.push({ query, bindings });
+      if (!isRead(query)) log.push({ query, bindings });
       return result;
     },
 

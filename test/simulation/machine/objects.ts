@@ -48,6 +48,7 @@ interface Parts {
   onStart: (object: SimulatedObject) => void;
   onClockSet: () => void;
   onError: (name: string, error: unknown) => void;
+  onStrayWrite: (name: string, query: string) => void;
   log: (text: () => string) => void;
 }
 
@@ -100,9 +101,12 @@ export const openObjects = (parts: Parts) => {
     const process = openProcess({ name, time, clock, random, log });
     const { shipped, isRetryable } = start(process.globals);
     let ready = Promise.resolve();
+    let isConstructed = false;
     const ctx = {
       id: { name },
-      storage: openStorage(disk, process.isOver),
+      storage: openStorage(disk, process.isOver, (query) => {
+        if (isConstructed) parts.onStrayWrite(name, query);
+      }),
       waitUntil: (work: Promise<unknown>) => void work.catch((error: unknown) => onError(name, error)),
       abort: (reason: string) => {
         if (!process.isOver()) onError(name, new Error(reason));
@@ -122,6 +126,7 @@ export const openObjects = (parts: Parts) => {
     const Class = shipped[CLASSES[className]] as unknown as new (ctx: unknown, env: unknown) => Instance;
     object.running = { process, disk, instance: {}, ready: () => ready };
     const instance = new Class(ctx, env);
+    isConstructed = true;
     Object.assign(object.running, { instance });
     object.isRetryable = (method) => isRetryable(instance[method]);
     return object.running;

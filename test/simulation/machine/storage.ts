@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { deserialize, serialize } from 'node:v8';
-import type { Disk } from './disk.ts';
+import { type Disk, isRead } from './disk.ts';
 
 /** The result of a query, read at once. */
 const openCursor = (columns: string[], rows: SqlStorageValue[][]) => {
@@ -18,10 +18,16 @@ const openCursor = (columns: string[], rows: SqlStorageValue[][]) => {
   };
 };
 
-/** Gives an object its disk as the platform does. A process that is over finds nothing there. */
-export const openStorage = (disk: Disk, isOver: () => boolean) => {
+/**
+ * Gives an object its disk as the platform does. A process that is over finds nothing there. `onStrayWrite` is told of each
+ * write that is not part of a transaction.
+ */
+export const openStorage = (disk: Disk, isOver: () => boolean, onStrayWrite: (query: string) => void) => {
+  let transactions = 0;
+
   const execute = (query: string, ...bindings: SQLInputValue[]) => {
     if (isOver()) throw new Error('This process is over.');
+    if (transactions === 0 && !isRead(query)) onStrayWrite(query);
     return disk.execute(query, bindings);
   };
 
@@ -51,7 +57,12 @@ export const openStorage = (disk: Disk, isOver: () => boolean) => {
     },
     transactionSync: <T>(work: () => T): T => {
       if (isOver()) throw new Error('This process is over.');
-      return disk.transaction(work);
+      transactions++;
+      try {
+        return disk.transaction(work);
+      } finally {
+        transactions--;
+      }
     },
     sync: (): Promise<void> => (isOver() ? new Promise(() => {}) : disk.isWritten()),
     getAlarm: async () => disk.alarmMs(),

@@ -1,6 +1,6 @@
 import { FLOAT, NODES } from '../account.ts';
 import { HOME } from '../world.ts';
-import { crash, edit, inOrder, inOrderFromCold, pass, type Mutants } from './mutant.ts';
+import { crash, edit, inOrder, inOrderFromCold, pass, type Mutants, verify } from './mutant.ts';
 
 export const SEATS: Mutants = {
   'a released seat does not wait for branches': {
@@ -34,6 +34,16 @@ export const SEATS: Mutants = {
       ),
     ],
     schedule: inOrder([{ does: 'release', license: NODES, machine: 'm0' }, pass(2_000)]),
+  },
+  'the seat clock is stored past the journal': {
+    edits: [
+      edit(
+        'object/seat-clock.ts',
+        'journal.write(() => kv.put(SEAT_TIME, highestMs));',
+        'kv.put(SEAT_TIME, highestMs);',
+      ),
+    ],
+    schedule: inOrder([verify(HOME), pass(70_000), verify(HOME), pass(500)]),
   },
   'the seat clock is not stored when a seat is taken': {
     edits: [edit('home/seats.ts', 'seatClock.store();', '')],
