@@ -5,8 +5,6 @@ import { type Answer, call, type Customer, freshAddress, signUp } from '../suppo
 import { useFakeClock } from '../support/fake-clock.ts';
 import { expectError, seenCodes } from './expect-error.ts';
 
-// Tests every error code except those of 413 and 415 (see bodies.test.ts) and of 500 and 503 (see faults.test.ts).
-
 const detailPaths = (answer: Answer): string[] =>
   answer.body.error.details.map((detail: { path: string }) => detail.path);
 
@@ -232,9 +230,10 @@ test('an unknown token of an email gets 400', async () => {
 
 test('every error code has been tested', () => {
   const testedElsewhere: ErrorCode[] = [
-    // plain-http, limit, activations, allowed-ips, two-factor.test.ts, and accounts.test.ts of the operators
+    // plain-http, bodies, faults, limit, limits, activations, allowed-ips, two-factor.test.ts, operators/accounts.test.ts
     'https_required',
     'license_limit_reached',
+    'limit_reached',
     'body_too_large',
     'unsupported_media_type',
     'internal_error',
