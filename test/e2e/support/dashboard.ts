@@ -6,6 +6,7 @@ import { chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, inject } from 'vitest';
 import { openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { type Customer, storageStateOf } from './customer.ts';
+import { reportOnFailure } from './report-failure.ts';
 import { clientOf } from './service.ts';
 
 const { origin, browserEndpoint, clipboardLock } = inject('dashboard');
@@ -17,7 +18,11 @@ const browser = await chromium.connect(browserEndpoint);
 afterAll(() => browser.close());
 
 /** Opens a signed-out browser context. */
-export const visit = (options: VisitOptions = {}): Promise<Visit> => openVisit(browser, origin, options);
+export const visit = async (options: VisitOptions = {}): Promise<Visit> => {
+  const opened = await openVisit(browser, origin, options);
+  reportOnFailure(opened.page);
+  return opened;
+};
 
 /** Opens a browser context in which the customer is signed in. */
 export const visitAs = (

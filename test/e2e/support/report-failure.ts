@@ -1,0 +1,37 @@
+// Tells what a browser test saw when it failed. On another machine, the report is all there is to find the cause.
+import type { Page } from 'playwright-core';
+import { afterEach } from 'vitest';
+
+const MAX_LINES = 40;
+
+interface Seen {
+  page: Page;
+  /** Requests without a successful response, and pages that were opened. */
+  lines: string[];
+}
+
+const pages: Seen[] = [];
+
+/** Lets a failed test report what this page shows and which of its requests failed. */
+export const reportOnFailure = (page: Page): void => {
+  const lines: string[] = [];
+  const note = (line: string) => lines.push(`${new Date().toISOString().slice(11, 23)} ${line}`);
+  page.on('framenavigated', (frame) => note(`opened ${frame.url()}`));
+  page.on('requestfailed', (request) =>
+    note(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
+  );
+  page.on('response', (response) => {
+    if (response.status() >= 400) note(`${response.request().method()} ${response.url()}: ${response.status()}`);
+  });
+  pages.push({ page, lines });
+};
+
+const report = async ({ page, lines }: Seen): Promise<string> => {
+  const text = await page.locator('body').innerText({ timeout: 1_000 }).catch(String);
+  return [page.url(), ...lines.slice(-MAX_LINES), ...text.split('\n').slice(0, MAX_LINES)].join('\n  ');
+};
+
+afterEach(async ({ task }) => {
+  if (task.result?.state !== 'fail') return;
+  for (const seen of pages) if (!seen.page.isClosed()) console.error(await report(seen));
+});
