@@ -17,12 +17,16 @@ const MAX_RETRIES = 2;
 const retryDelay = (failures: number, error: unknown): number =>
   (error instanceof ApiError ? error.retryAfterMs : null) ?? 500 * 2 ** failures;
 
+/** Fetches queries again. A response that is still on its way may be older than the mutation, so it is dropped. */
+const refetch = async (root: QueryRoot) => {
+  await queryClient.cancelQueries({ queryKey: [root] });
+  await queryClient.invalidateQueries({ queryKey: [root] });
+};
+
 export const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({
     onSettled: async (_data, error, _variables, _context, { meta }) => {
-      const refetched = (meta?.invalidates ?? []).map((root) =>
-        queryClient.invalidateQueries({ queryKey: [root] }),
-      );
+      const refetched = (meta?.invalidates ?? []).map(refetch);
       // A mutation stays pending until the page shows its result. An error is shown immediately, but also invalidates
       // queries, because a mutation whose response was lost may have been applied.
       if (!error) await Promise.all(refetched);

@@ -113,3 +113,33 @@ test('deleting a webhook requires typing its hostname', async () => {
   expect(new URL(page.url()).pathname).toBe('/webhooks');
   expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });
+
+/** Holds back the response to the first request for the list, which the service answers at once. */
+const HOLD_FIRST_LIST = `{
+  const send = window.fetch;
+  let isFirst = true;
+  const released = new Promise((release) => (window.releaseList = release));
+  window.fetch = async (...request) => {
+    const response = await send(...request);
+    if (isFirst && new URL(response.url).pathname === '/api/webhooks') {
+      isFirst = false;
+      await released;
+    }
+    return response;
+  };
+}`;
+
+test('a webhook added while the list is still loading can be opened', async () => {
+  const { page: slowPage, context } = await visitAs(await createAccount(service, 'slow'));
+  await context.addInitScript(HOLD_FIRST_LIST);
+  await slowPage.goto('/webhooks');
+  await slowPage.getByRole('button', { name: 'Add webhook' }).click();
+  const dialog = slowPage.getByRole('dialog');
+  await dialog.getByLabel('URL').fill(receiver.urlOf('/early'));
+  await dialog.getByRole('button', { name: 'Add webhook' }).click();
+  await dialog.getByText('Webhook added').waitFor();
+  await slowPage.evaluate('window.releaseList()');
+  await dialog.getByRole('link', { name: 'Open webhook' }).click();
+  await slowPage.getByRole('heading', { level: 1, name: receiver.urlOf('/early') }).waitFor();
+  expect(await slowPage.getByText('Webhook not found').count()).toBe(0);
+});
