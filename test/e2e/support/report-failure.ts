@@ -21,7 +21,8 @@ export const reportOnFailure = (page: Page): void => {
     note(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
   );
   page.on('response', (response) => {
-    if (response.status() >= 400) note(`${response.request().method()} ${response.url()}: ${response.status()}`);
+    if (response.status() >= 400)
+      note(`${response.request().method()} ${response.url()}: ${response.status()}`);
   });
   pages.push({ page, lines });
 };
