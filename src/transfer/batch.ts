@@ -84,11 +84,15 @@ const plan = async ({ ctx, options, assumed }: Import, lines: BatchLine[], ids: 
 const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome | null)[]> => {
   const { ctx, options, assumed } = current;
   const ids = new Map<string, string>();
+  if (!lines.some(({ type }) => type === 'license' || type === 'product')) return lines.map(() => null);
   for (let attempt = 1; ; attempt++) {
     const { licenses, products, outcomes, nowMs } = await plan(current, lines, ids);
     if (options.isDryRun) {
-      for (const [key, license] of licenses)
-        if (license.before !== license.after) assumed.licenses.set(key, license);
+      for (const [key, license] of licenses) {
+        if (license.before === license.after) continue;
+        assumed.licenses.set(key, license);
+        assumed.length += JSON.stringify(license).length;
+      }
       for (const [code, product] of products)
         if (product.before !== product.after) assumed.products.set(code, product);
       return outcomes;

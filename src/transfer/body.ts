@@ -1,12 +1,13 @@
 import { AppError } from '../shared/app-error.ts';
+import { MAX_IMPORT_BYTES } from '../shared/rules/transfer-limits.ts';
 
-export const MAX_IMPORT_BYTES = 5 * 1024 * 1024;
 /** What follows the limit is still read up to this size, because a client that is cut off often loses the answer. */
 const MAX_DISCARDED_BYTES = 4 * MAX_IMPORT_BYTES;
 
 export interface Body {
-  text: string;
-  /** Whether the body was longer than `text`. */
+  /** The text, in the parts in which it arrived. */
+  chunks: string[];
+  /** Whether the body was longer than the text. */
   isCut: boolean;
 }
 
@@ -16,24 +17,23 @@ export interface Body {
  */
 export const readBody = async (request: Request): Promise<Body> => {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-  let text: string | null = '';
+  let chunks: string[] | null = [];
   let size = 0;
-  let isCut = false;
   const add = (chunk?: Uint8Array) => {
     try {
-      text = text === null ? null : text + decoder.decode(chunk, { stream: chunk !== undefined });
+      chunks?.push(decoder.decode(chunk, { stream: chunk !== undefined }));
     } catch {
-      text = null;
+      chunks = null;
     }
   };
   for await (const chunk of request.body ?? []) {
     const room = MAX_IMPORT_BYTES - size;
     if (room > 0) add(chunk.subarray(0, room));
     size += chunk.byteLength;
-    isCut ||= size > MAX_IMPORT_BYTES;
     if (size > MAX_DISCARDED_BYTES) break;
   }
+  const isCut = size > MAX_IMPORT_BYTES;
   if (!isCut) add();
-  if (text === null) throw new AppError('invalid_request', { message: 'The Body Must Be UTF-8' });
-  return { text, isCut };
+  if (chunks === null) throw new AppError('invalid_request', { message: 'The Body Must Be UTF-8' });
+  return { chunks, isCut };
 };

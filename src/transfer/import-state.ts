@@ -13,7 +13,12 @@ export interface Import {
   options: ImportOptions;
   serviceHost: string;
   /** What a dry run would have changed so far. */
-  assumed: { licenses: Map<string, PlannedLicense>; products: Map<string, PlannedProduct> };
+  assumed: {
+    licenses: Map<string, PlannedLicense>;
+    products: Map<string, PlannedProduct>;
+    /** About how many characters the licenses have. */
+    length: number;
+  };
   /** The account's webhooks, once a line needs them. */
   webhooks: KnownWebhook[] | null;
   /** Whether the audit log has an entry for this import. */

@@ -1,42 +1,61 @@
-import { firstRecord, readCsv } from '../shared/rules/csv.ts';
-import { readFields, type ImportFormat } from '../shared/rules/import-lines.ts';
+import {
+  readCsvRecord,
+  readFields,
+  readJsonRecord,
+  type RecordProblem,
+} from '../shared/rules/import-lines.ts';
+import { type FileRecord, type ImportFormat, openRecords, type Records } from '../shared/rules/records.ts';
+import type { Body } from './body.ts';
 
-// Splits the body of an import into lines.
+// Reads the lines of an import's body.
 
 /** A line of the body: its value, or why it can't be read. */
-export type ReadLine = { line: number } & ({ value: unknown } | { problem: string });
+export type ReadLine = { line: number; length: number } & (
+  | { value: unknown }
+  | RecordProblem
+  | typeof TOO_LARGE
+);
 
-function* readNdjson(text: string): Generator<ReadLine> {
-  let line = 0;
-  for (let start = 0; start < text.length;) {
-    const newline = text.indexOf('\n', start);
-    const end = newline === -1 ? text.length : newline;
-    line++;
-    const json = text.slice(start, end).trim();
-    start = end + 1;
-    if (json === '') continue;
-    try {
-      yield { line, value: JSON.parse(json) };
-    } catch {
-      yield { line, problem: 'The line isn’t valid JSON.' };
-    }
-  }
+const TOO_LARGE = {
+  code: 'body_too_large',
+  problem: 'The body is longer than 5 MiB. Send the lines from here on in another request.',
+} as const;
+
+/** The last line of a body that was cut is only a part of a line. */
+function* recordsOf(records: Records, { chunks, isCut }: Body): Generator<FileRecord> {
+  for (const chunk of chunks) yield* records.read(chunk);
+  if (!isCut) yield* records.end();
 }
 
-/** Reads the names of the columns from a CSV text. */
-export const readHeader = (text: string): string[] =>
-  (firstRecord(text)?.cells ?? []).map((name) => name.trim());
+const toColumns = (cells: string[]) => cells.map((name) => name.trim());
 
-function* readCsvLines(text: string): Generator<ReadLine> {
-  const columns = readHeader(text);
-  let isHeader = true;
-  for (const { line, cells, isUnfinished } of readCsv(text)) {
-    // A header without an end is the whole file.
-    if (!isHeader || isUnfinished) yield { line, ...readFields(columns, cells, isUnfinished) };
-    isHeader = false;
+const openCsvReader = () => {
+  let columns: string[] | null = null;
+  return (record: FileRecord) => {
+    const read = readCsvRecord(record);
+    if (!read || !('cells' in read)) return read;
+    if (columns) return readFields(columns, read.cells);
+    columns = toColumns(read.cells);
+    return null;
+  };
+};
+
+/** Returns the lines of a body without its empty lines, and for a body that was cut a last one that says so. */
+export function* readLines(format: ImportFormat, body: Body): Generator<ReadLine> {
+  const records = openRecords(format);
+  const read = format === 'csv' ? openCsvReader() : readJsonRecord;
+  for (const record of recordsOf(records, body)) {
+    const found = read(record);
+    if (found) yield { line: record.line, length: record.text.length, ...found };
   }
+  if (body.isCut) yield { line: records.line(), length: 0, ...TOO_LARGE };
 }
 
-/** Returns the lines of a body without its empty lines. */
-export const readLines = (format: ImportFormat, text: string): Generator<ReadLine> =>
-  format === 'csv' ? readCsvLines(text) : readNdjson(text);
+/** Reads the names of the columns from a CSV body, or returns why it can't. An empty body has none. */
+export const readHeader = (body: Body): string[] | RecordProblem => {
+  for (const record of recordsOf(openRecords('csv'), body)) {
+    const read = readCsvRecord(record);
+    if (read) return 'cells' in read ? toColumns(read.cells) : read;
+  }
+  return [];
+};

@@ -4,9 +4,10 @@ import type { AppEnv } from '../http/context.ts';
 import { query } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
 import { documented } from '../http/openapi.ts';
-import { AppError } from '../shared/app-error.ts';
-import type { ImportFormat } from '../shared/rules/import-lines.ts';
-import { type Body, MAX_IMPORT_BYTES, readBody } from './body.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
+import type { ImportFormat } from '../shared/rules/records.ts';
+import { MAX_IMPORT_BYTES } from '../shared/rules/transfer-limits.ts';
+import { type Body, readBody } from './body.ts';
 import { exportLines } from './export.ts';
 import { importLines } from './import.ts';
 import { readHeader } from './lines.ts';
@@ -25,17 +26,19 @@ const formatOf = (c: Context<AppEnv>): ImportFormat => {
 };
 
 /** A CSV file with an unknown column is rejected as a whole, because each of its lines would fail. */
-const checkHeader = (text: string) => {
-  const details = unknownColumns(readHeader(text));
+const checkHeader = (body: Body) => {
+  const header = readHeader(body);
+  if ('problem' in header) throw invalidField('header', header.problem);
+  const details = unknownColumns(header);
   if (details.length > 0) throw new AppError('invalid_request', { details: details.slice(0, 20) });
 };
 
-const readFile = async (c: Context<AppEnv>): Promise<Body & { format: ImportFormat }> => {
+const readFile = async (c: Context<AppEnv>): Promise<{ body: Body; format: ImportFormat }> => {
   const format = formatOf(c);
   if (Number(c.req.header('content-length')) > MAX_IMPORT_BYTES) throw new AppError('body_too_large');
   const body = await readBody(c.req.raw);
-  if (format === 'csv') checkHeader(body.text);
-  return { ...body, format };
+  if (format === 'csv') checkHeader(body);
+  return { body, format };
 };
 
 const file = documented(
@@ -71,7 +74,7 @@ export const importRoutes = new Hono<AppEnv>().post(
     tag: 'Licenses',
     summary: 'Import licenses',
     description:
-      'Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each input line, and a last line with the totals. A line that fails changes nothing. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.',
+      'Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each input line, and a last line with the totals. A line that fails changes nothing. A request imports at most 20,000 lines: if the body has more, the last line before the totals fails with `too_many_lines`, and `next_cursor` says how to go on. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.',
     access: 'account',
     answers: [
       {
@@ -85,10 +88,11 @@ export const importRoutes = new Hono<AppEnv>().post(
   query(importQuery),
   file,
   async (c) => {
-    const { on_conflict, dry_run, events } = c.req.valid('query');
+    const { on_conflict, dry_run, events, cursor } = c.req.valid('query');
     const input = {
       ...(await readFile(c)),
       ctx: c.var.ctx,
+      after: Number(cursor ?? 0),
       options: { onConflict: on_conflict, isDryRun: dry_run === 'true', hasEvents: events === 'true' },
       serviceHost: new URL(c.req.url).hostname,
     };

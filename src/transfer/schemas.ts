@@ -6,6 +6,7 @@ import type { ErrorDetail } from '../shared/app-error.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { isMetadataColumn } from '../shared/rules/import-lines.ts';
 import { LICENSE_STATES } from '../shared/rules/licenses.ts';
+import { MAX_COLUMNS, MAX_LINE_LENGTH } from '../shared/rules/transfer-limits.ts';
 import { text } from '../shared/schemas/fields.ts';
 import { toDetails } from '../shared/schemas/issues.ts';
 import { createWebhookInput } from '../webhooks/schemas.ts';
@@ -156,6 +157,14 @@ export const importQuery = z.strictObject({
     description: 'With `true`, nothing is changed, and the answer says what would happen.',
   }),
   events: flag.meta({ description: 'With `true`, each new license sends `license.created`.' }),
+  cursor: z
+    .string()
+    .regex(/^[1-9][0-9]{0,6}$/, 'must be a next_cursor of an import')
+    .optional()
+    .meta({
+      description:
+        'Continues after the lines that earlier requests have imported: send the same body with the answer’s `next_cursor`. After an answer that was cut off, the number of the last line in it serves as well.',
+    }),
 });
 export type ImportOptions = {
   onConflict: z.output<typeof importQuery>['on_conflict'];
@@ -192,13 +201,18 @@ export const importBody = z
       totals: z
         .object({ lines: z.int(), ...Object.fromEntries(RESULTS.map((result) => [result, z.int()])) })
         .meta({ description: 'The last line. Without it, the answer was cut off.' }),
+      next_cursor: z
+        .string()
+        .nullable()
+        .meta({ description: 'The cursor with which to send the same body again, or null if all is read.' }),
     }),
   ])
   .meta({ id: 'ImportResult' });
 
-export const importFile = z
-  .string()
-  .meta({ id: 'ImportFile', description: 'Lines of JSON, or a CSV file with a header. At most 5 MiB.' });
+export const importFile = z.string().meta({
+  id: 'ImportFile',
+  description: `Lines of JSON, or a CSV file with a header of at most ${MAX_COLUMNS} columns. At most 5 MiB. A line has at most ${MAX_LINE_LENGTH} characters.`,
+});
 
 export const exportBody = z
   .union([

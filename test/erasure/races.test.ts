@@ -54,8 +54,11 @@ test('an import that has read a license before the customer was erased doesn’t
   const lines = importLines({
     ctx: afterRead(ctx, () => eraseCustomer(ctx, ann)),
     format: 'ndjson',
-    text: JSON.stringify({ type: 'license', license_key: licenseKey, customer_name: 'Imported' }),
-    isCut: false,
+    body: {
+      chunks: [JSON.stringify({ type: 'license', license_key: licenseKey, customer_name: 'Imported' })],
+      isCut: false,
+    },
+    after: 0,
     options: { onConflict: 'update', isDryRun: false, hasEvents: false },
     serviceHost: 'latchkey.example',
   });
@@ -88,8 +91,8 @@ test('a customer with many licenses is erased in few queries', async () => {
   const lines = importLines({
     ctx,
     format: 'ndjson',
-    text: text.join('\n'),
-    isCut: false,
+    body: { chunks: [text.join('\n')], isCut: false },
+    after: 0,
     options: { onConflict: 'fail', isDryRun: false, hasEvents: false },
     serviceHost: 'latchkey.example',
   });

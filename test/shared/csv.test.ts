@@ -1,21 +1,55 @@
 import { describe, expect, test } from 'vitest';
-import { firstRecord, fromCell, readCsv, toCsvRecord } from '../../src/shared/rules/csv.ts';
+import { fromCell, readCells, toCsvRecord } from '../../src/shared/rules/csv.ts';
+import { readCsvRecord } from '../../src/shared/rules/import-lines.ts';
+import { type ImportFormat, openRecords } from '../../src/shared/rules/records.ts';
+import { MAX_LINE_LENGTH } from '../../src/shared/rules/transfer-limits.ts';
+
+const recordsOf = (format: ImportFormat, chunks: string[]) => {
+  const records = openRecords(format);
+  return [...chunks.flatMap((chunk) => [...records.read(chunk)]), ...records.end()];
+};
 
 describe('reading CSV', () => {
-  const read = (text: string) => [...readCsv(text)].map(({ line, cells }) => [line, ...cells]);
+  const text = 'a,5" disk\r\n"b","two\r\nlines, ""quoted"""\n\n , \nc,\rd\r\n"e"x\n"",f';
+  const cells = [
+    [1, 'a', '5" disk'],
+    [2, 'b', 'two\r\nlines, "quoted"'],
+    [6, 'c', ''],
+    [7, 'd'],
+    [8, 'ex'],
+    [9, '', 'f'],
+  ];
+  const read = (chunks: string[]) =>
+    recordsOf('csv', chunks).flatMap((record) => {
+      const found = readCsvRecord(record);
+      return found && 'cells' in found ? [[record.line, ...found.cells]] : [];
+    });
 
-  test('keeps records apart, whatever their cells contain', () => {
-    expect(read('a,5" disk\r\n"b","two\nlines, ""quoted"""\n\n , \nc,\rd')).toEqual([
-      [1, 'a', '5" disk'],
-      [2, 'b', 'two\nlines, "quoted"'],
-      [6, 'c', ''],
-      [7, 'd'],
-    ]);
+  test('keeps records apart, whatever their cells contain, and wherever the text is split', () => {
+    expect(read([text])).toEqual(cells);
+    expect(read(text.split(''))).toEqual(cells);
+    for (let i = 0; i < text.length; i++) expect(read([text.slice(0, i), text.slice(i)])).toEqual(cells);
   });
 
   test('marks a record whose quote isn’t closed', () => {
-    expect(firstRecord('a,"b\nc')).toEqual({ line: 1, cells: ['a', 'b\nc'], isUnfinished: true });
+    expect(readCells('a,"b\nc')).toMatchObject({ cells: ['a', 'b\nc'], isUnfinished: true });
   });
+
+  test('reads at most 200 cells of a record', () => {
+    expect(readCells(','.repeat(199))).toMatchObject({ cells: { length: 200 }, isTooWide: false });
+    expect(readCells(','.repeat(60_000))).toMatchObject({ cells: { length: 200 }, isTooWide: true });
+  });
+});
+
+test.for(['csv', 'ndjson'] as const)('keeps only the beginning of a %s line that is too long', (format) => {
+  const long = `"${'x'.repeat(999)}`;
+  const chunks = ['ab\n', ...Array.from({ length: 100 }, () => long.replaceAll('"', '1')), '\ncd\n'];
+  const lines = recordsOf(format, chunks).map(({ line, text, isTooLong }) => [line, text.length, isTooLong]);
+  expect(lines).toEqual([
+    [1, 2, false],
+    [2, MAX_LINE_LENGTH, true],
+    [3, 2, false],
+  ]);
 });
 
 test.for([
@@ -28,5 +62,5 @@ test.for([
   ['a=b', 'a=b'],
 ] as const)('%s is written so that a spreadsheet shows it as text, and read as it was', ([value, cell]) => {
   expect(toCsvRecord([value])).toBe(cell);
-  expect(fromCell(firstRecord(cell)?.cells[0] ?? '')).toBe(value);
+  expect(fromCell(readCells(cell).cells[0] ?? '')).toBe(value);
 });

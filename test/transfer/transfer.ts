@@ -37,6 +37,7 @@ export const importAs = async (
   headers: Record<string, string> = NDJSON,
 ) => {
   const answer = await lines(customer, 'POST', `/api/v1/licenses/import${query}`, { headers, body });
-  const { totals } = answer.lines.at(-1) ?? {};
-  return { status: answer.status, answers: totals ? answer.lines.slice(0, -1) : answer.lines, totals };
+  const { totals, next_cursor } = answer.lines.at(-1) ?? {};
+  const answers = totals ? answer.lines.slice(0, -1) : answer.lines;
+  return { status: answer.status, answers, totals, next_cursor };
 };

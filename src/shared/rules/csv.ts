@@ -1,38 +1,31 @@
+import { MAX_COLUMNS } from './transfer-limits.ts';
+
 // CSV as RFC 4180 describes it: quoted fields may contain commas, quotes that are doubled, and line breaks.
 
-export interface CsvRecord {
-  /** The number of the record's first line in the file. */
-  line: number;
+export interface CsvCells {
   cells: string[];
   /** Whether the text ends within a quoted field. */
   isUnfinished: boolean;
+  /** Whether the record has more cells than a file may have columns. They are not read. */
+  isTooWide: boolean;
 }
 
 /** A field with its delimiter. A quote within an unquoted field has no meaning. */
-const FIELD = /(?:"([^"]*(?:""[^"]*)*)("?)|([^,\r\n]*))([^,\r\n]*)(,|\r\n|\n|\r|$)/y;
+const FIELD = /(?:"([^"]*(?:""[^"]*)*)("?)|([^,\r\n]*))([^,\r\n]*)(,|$)/y;
 
-const countLines = (text: string) => text.match(/\r\n|\n|\r/g)?.length ?? 0;
-
-/** Returns the records of a CSV text without its empty lines. Spreadsheets write some of them with commas. */
-export function* readCsv(text: string): Generator<CsvRecord> {
+/** Returns the cells of a record. */
+export const readCells = (record: string): CsvCells => {
   const field = new RegExp(FIELD);
-  let line = 1;
-  let record: CsvRecord = { line, cells: [], isUnfinished: false };
-  while (field.lastIndex < text.length) {
-    const [matched = '', quoted, closing, plain = '', rest = '', delimiter = ''] = field.exec(text) ?? [];
-    record.cells.push(quoted === undefined ? plain + rest : quoted.replaceAll('""', '"') + rest);
-    record.isUnfinished ||= quoted !== undefined && closing === '';
-    line += countLines(matched);
-    if (delimiter === ',' && field.lastIndex < text.length) continue;
-    if (delimiter === ',') record.cells.push('');
-    if (record.cells.some((cell) => cell.trim() !== '')) yield record;
-    record = { line, cells: [], isUnfinished: false };
+  const cells: string[] = [];
+  for (let isLast = false; !isLast;) {
+    if (cells.length === MAX_COLUMNS) return { cells, isUnfinished: false, isTooWide: true };
+    const [, quoted, closing, plain = '', rest = '', delimiter] = field.exec(record) ?? [];
+    cells.push(quoted === undefined ? plain + rest : quoted.replaceAll('""', '"') + rest);
+    if (quoted !== undefined && closing === '') return { cells, isUnfinished: true, isTooWide: false };
+    isLast = delimiter !== ',';
   }
-}
-
-/** Returns the first record of a CSV text. */
-export const firstRecord = (text: string): CsvRecord | undefined =>
-  readCsv(text).next().value as CsvRecord | undefined;
+  return { cells, isUnfinished: false, isTooWide: false };
+};
 
 /** Spreadsheets take such a cell for a formula, which could send the sheet's data away. A single quote makes it text. */
 const FORMULA = /^'*[=+\-@\t\r]/;

@@ -1,16 +1,52 @@
-import { fromCell } from './csv.ts';
+import { fromCell, readCells } from './csv.ts';
 import { parseCell } from './license-csv.ts';
 import { JSON_FIELDS } from './license-fields.ts';
+import type { FileRecord } from './records.ts';
+import { MAX_COLUMNS, MAX_LINE_LENGTH } from './transfer-limits.ts';
 
-// Reads the records of a file to import. The service, the dashboard and the CLI read them in the same way.
-
-export type ImportFormat = 'csv' | 'ndjson';
+// Reads the records of a file to import. The service, the dashboard, and the tool read them in the same way.
 
 /** The fields of a line, by name. */
 export type Fields = Record<string, unknown>;
 
-/** A record's fields, or why it can't be read. */
-export type ReadFields = { value: Fields } | { problem: string };
+/** Why a record can't be read. */
+export interface RecordProblem {
+  code: 'invalid_line' | 'line_too_long' | 'too_many_columns';
+  problem: string;
+}
+
+const invalid = (problem: string): RecordProblem => ({ code: 'invalid_line', problem });
+
+const TOO_LONG: RecordProblem = {
+  code: 'line_too_long',
+  problem: `The line has more than ${MAX_LINE_LENGTH} characters. Shorten it. In a CSV file, a quote that isn’t closed may be the cause.`,
+};
+
+const TOO_WIDE: RecordProblem = {
+  code: 'too_many_columns',
+  problem: `The line has more than ${MAX_COLUMNS} columns.`,
+};
+
+/** The cells of a CSV record, or null for a record of empty cells, which spreadsheets write for an empty row. */
+type ReadCells = { cells: string[] } | RecordProblem | null;
+
+export const readCsvRecord = ({ text, isTooLong }: FileRecord): ReadCells => {
+  if (isTooLong) return TOO_LONG;
+  const { cells, isUnfinished, isTooWide } = readCells(text);
+  if (isUnfinished) return invalid('The line has a quote that isn’t closed.');
+  if (isTooWide) return TOO_WIDE;
+  return cells.every((cell) => cell.trim() === '') ? null : { cells };
+};
+
+/** Returns the value of a line of JSON, or why it can't be read. */
+export const readJsonRecord = ({ text, isTooLong }: FileRecord): { value: unknown } | RecordProblem => {
+  if (isTooLong) return TOO_LONG;
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return invalid('The line isn’t valid JSON.');
+  }
+};
 
 const METADATA_PREFIX = 'metadata.';
 
@@ -35,14 +71,13 @@ const toFields = (columns: string[], cells: string[]): Fields => {
   };
 };
 
-/** Reads the cells of a CSV record. */
-export const readFields = (columns: string[], cells: string[], isUnfinished = false): ReadFields => {
-  if (isUnfinished) return { problem: 'The line has a quote that isn’t closed.' };
-  if (cells.length > columns.length) return { problem: 'The line has more fields than the header.' };
+/** Returns the fields of a CSV record's cells, by the names of the columns. */
+export const readFields = (columns: string[], cells: string[]): { value: Fields } | RecordProblem => {
+  if (cells.length > columns.length) return invalid('The line has more fields than the header.');
   try {
     return { value: toFields(columns, cells) };
   } catch {
-    return { problem: `The columns ${JSON_FIELDS.join(' and ')} must contain JSON.` };
+    return invalid(`The columns ${JSON_FIELDS.join(' and ')} must contain JSON.`);
   }
 };
 

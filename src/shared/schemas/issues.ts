@@ -105,9 +105,10 @@ z.config({ jitless: true, customError: issueMessage });
 /** Returns the details of an error response. Each unknown field gets its own entry. */
 export const toDetails = (error: z.core.$ZodError): ErrorDetail[] =>
   error.issues
+    .slice(0, MAX_DETAILS)
     .flatMap((issue) => {
-      const paths =
-        issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+      const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, MAX_DETAILS) : null;
+      const paths = unknown ? unknown.map((key) => [...issue.path, key]) : [issue.path];
       return paths.map((path) => ({ path: path.join('.'), message: issue.message }));
     })
     .slice(0, MAX_DETAILS);

@@ -1,131 +1,107 @@
-import { firstRecord } from '../../shared/rules/csv.ts';
-import { type Fields, openCopies, readFields, type ImportFormat } from '../../shared/rules/import-lines.ts';
+import {
+  type Fields,
+  openCopies,
+  readCsvRecord,
+  readFields,
+  readJsonRecord,
+  type RecordProblem,
+} from '../../shared/rules/import-lines.ts';
+import { type FileRecord, type ImportFormat, openRecords } from '../../shared/rules/records.ts';
+import { MAX_PART_LENGTH, MAX_PART_LINES } from '../../shared/rules/transfer-limits.ts';
 
 // Splits a file of licenses into parts that an import accepts, without reading the whole file at once.
-
-/** A line of the file. In a CSV file, it can contain line breaks within quotes. */
-export interface FileLine {
-  /** Its number in the file, from 1. */
-  number: number;
-  text: string;
-}
 
 export interface FilePart {
   body: string;
   /** The header of a CSV file. */
   header: string | undefined;
-  /** The lines of the file by their numbers in the body. */
-  lines: Map<number, FileLine>;
+  /** The records of the file by the numbers of their lines in the body. */
+  records: Map<number, FileRecord>;
+  /** The records that can't be read, and so are not in the body. */
+  unreadable: (FileRecord & RecordProblem)[];
   /** How much of the file was read, from 0 to 1. */
   progress: number;
 }
 
-/** An import accepts 5 MiB. Smaller parts show their progress earlier. */
-const PART_BYTES = 1_048_576;
-/** A line has no end if its last quote is missing. */
-const MAX_LINE_LENGTH = 2 * PART_BYTES;
-
 const countBreaks = (text: string) => text.match(/\r\n|\n|\r/g)?.length ?? 0;
 
-/** Returns where the first line of a CSV text ends, or -1. A quote at the start of a field opens it. */
-const csvLineEnd = (text: string, start: number): number => {
-  let isQuoted = false;
-  let isFieldStart = true;
-  for (let i = start; i < text.length; i++) {
-    const character = text[i];
-    if (isQuoted) {
-      // A doubled quote closes the field and opens it again.
-      if (character === '"') isQuoted = text[i + 1] === '"' && text[++i] !== undefined;
-    } else if (character === '\n') return i;
-    else {
-      isQuoted = isFieldStart && character === '"';
-      isFieldStart = character === ',';
-    }
-  }
-  return -1;
-};
+/** Returns the text to send for a record, or why it can't be read. Null is an empty row, and the header of a CSV file. */
+type ToText = (record: FileRecord) => string | RecordProblem | null;
 
-const lineEnd: Record<ImportFormat, (text: string, start: number) => number> = {
-  csv: csvLineEnd,
-  ndjson: (text, start) => text.indexOf('\n', start),
-};
+interface Reader {
+  toText: ToText;
+  /** The first line of the file, and of each part. Only CSV files have one. */
+  header: () => { inFile: string; inPart: string } | undefined;
+}
 
-/** Splits the complete lines off a text, and returns them with the rest. */
-const splitLines = (text: string, format: ImportFormat, firstNumber: number) => {
-  const lines: FileLine[] = [];
-  let [start, number] = [0, firstNumber];
-  for (;;) {
-    const end = lineEnd[format](text, start);
-    if (end === -1) return { lines, rest: text.slice(start), number };
-    const line = text.slice(start, end).replace(/\r$/, '');
-    if (line.trim() !== '') lines.push({ number, text: line });
-    number += countBreaks(line) + 1;
-    start = end + 1;
-  }
-};
-
-/** Returns the text to send for a line, which has the number of the line among equal lines of the file. */
-type Numbering = (text: string) => string;
-
-/** Adds a column with the numbers, unless the file has one. A line that can't be read stays one that can't be read. */
-const numberCsv = (header: string): { header: string; numbered: Numbering } => {
-  const columns = (firstRecord(header)?.cells ?? []).map((name) => name.trim());
-  if (columns.includes('copy')) return { header, numbered: (text) => text };
+/** Adds a column with the number of the line among equal lines of the file, unless the file has one. */
+const openCsv = (): Reader => {
   const copyOf = openCopies();
-  const numbered = (text: string) => {
-    const { cells = [], isUnfinished = true } = firstRecord(text) ?? {};
-    const read = readFields(columns, cells, isUnfinished);
-    if ('problem' in read) return isUnfinished ? text : `${text},`;
-    return `${text}${','.repeat(columns.length - cells.length + 1)}${copyOf(read.value) ?? ''}`;
+  let columns: string[] | null = null;
+  let header: ReturnType<Reader['header']>;
+  return {
+    header: () => header,
+    toText: (record) => {
+      const read = readCsvRecord(record);
+      if (!columns) {
+        if (!read) return null;
+        if ('problem' in read) throw new Error(`The header can’t be read. ${read.problem}`);
+        columns = read.cells.map((name) => name.trim());
+        const isNumbered = columns.includes('copy');
+        header = { inFile: record.text, inPart: isNumbered ? record.text : `${record.text},copy` };
+        return null;
+      }
+      if (!read || 'problem' in read) return read;
+      const fields = readFields(columns, read.cells);
+      if ('problem' in fields) return fields;
+      if (columns.includes('copy')) return record.text;
+      const missing = ','.repeat(columns.length - read.cells.length + 1);
+      return `${record.text}${missing}${copyOf(fields.value) ?? ''}`;
+    },
   };
-  return { header: `${header},copy`, numbered };
 };
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const numberNdjson = (): Numbering => {
+/** Adds the number of the line among equal lines of the file. */
+const openNdjson = (): Reader => {
   const copyOf = openCopies();
-  return (text) => {
-    try {
-      const value: unknown = JSON.parse(text);
-      const copy = isFields(value) ? copyOf(value) : undefined;
-      return copy === undefined ? text : JSON.stringify({ ...(value as Fields), copy });
-    } catch {
-      return text;
-    }
+  return {
+    header: () => undefined,
+    toText: (record) => {
+      const read = readJsonRecord(record);
+      if ('problem' in read) return read;
+      const copy = isFields(read.value) ? copyOf(read.value) : undefined;
+      return copy === undefined ? record.text : JSON.stringify({ ...(read.value as Fields), copy });
+    },
   };
 };
 
-/** Makes parts of lines. The first line of a CSV file is its header. */
-const openParts = (format: ImportFormat) => {
-  let header: string | undefined;
-  let sent: { header?: string; numbered: Numbering } = { numbered: numberNdjson() };
-  return (lines: FileLine[], progress: number): FilePart => {
-    if (format === 'csv' && header === undefined) {
-      header = lines.shift()?.text ?? '';
-      sent = numberCsv(header);
-    }
-    const texts = lines.map(({ text }) => sent.numbered(text));
-    const numbered = new Map<number, FileLine>();
-    let number = sent.header === undefined ? 1 : countBreaks(sent.header) + 2;
-    for (const [i, line] of lines.entries()) {
-      numbered.set(number, line);
-      number += countBreaks(texts[i] ?? '') + 1;
-    }
-    return { body: toText(sent.header, texts), header, lines: numbered, progress };
+const openPart = (header: { inFile: string; inPart: string } | undefined) => {
+  const records: FilePart['records'] = new Map();
+  const unreadable: FilePart['unreadable'] = [];
+  let body = header ? `${header.inPart}\n` : '';
+  let line = countBreaks(body) + 1;
+  return {
+    add: (record: FileRecord, text: string) => {
+      records.set(line, record);
+      body += `${text}\n`;
+      line += countBreaks(text) + 1;
+    },
+    addUnreadable: (record: FileRecord, problem: RecordProblem) => {
+      unreadable.push({ ...record, ...problem });
+    },
+    isFull: () => records.size + unreadable.length >= MAX_PART_LINES || body.length >= MAX_PART_LENGTH,
+    take: (progress: number): FilePart => ({ body, header: header?.inFile, records, unreadable, progress }),
   };
 };
 
-const toText = (header: string | undefined, texts: string[]): string =>
-  [...(header === undefined ? [] : [header]), ...texts].map((text) => `${text}\n`).join('');
-
-/** Returns a file with these lines. */
-export const toFile = (header: string | undefined, lines: FileLine[]): string =>
-  toText(
-    header,
-    lines.map(({ text }) => text),
-  );
+/** Returns a file with these records. */
+export const toFile = (header: string | undefined, records: FileRecord[]): string =>
+  [...(header === undefined ? [] : [header]), ...records.map(({ text }) => text)]
+    .map((text) => `${text}\n`)
+    .join('');
 
 const openDecoder = () => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -138,24 +114,35 @@ const openDecoder = () => {
   };
 };
 
-/** Returns the parts of a file. Each part of a CSV file starts with the header. */
-export async function* partsOf(
-  file: Blob,
-  format: ImportFormat,
-  partBytes = PART_BYTES,
-): AsyncGenerator<FilePart> {
+const SLICE_BYTES = 65_536;
+
+/** Returns the records of a file, and how much of it was read. */
+async function* recordsOf(file: Blob, format: ImportFormat) {
   const decode = openDecoder();
-  const toPart = openParts(format);
-  let [rest, number] = ['', 1];
-  for (let end = partBytes; end - partBytes < file.size; end += partBytes) {
-    const bytes = await file.slice(end - partBytes, end).arrayBuffer();
-    const isLast = end >= file.size;
-    const text = rest + decode(bytes, { stream: !isLast });
-    const split = splitLines(isLast ? `${text}\n` : text, format, number);
-    ({ rest, number } = split);
-    if (isLast && rest.trim() !== '') split.lines.push({ number, text: rest.trimEnd() });
-    if (rest.length > MAX_LINE_LENGTH)
-      throw new Error(`Line ${number} doesn’t end. A quote that isn’t closed may be the cause.`);
-    if (split.lines.length > 0) yield toPart(split.lines, Math.min(1, end / file.size));
+  const records = openRecords(format);
+  for (let start = 0; start < file.size; start += SLICE_BYTES) {
+    const end = start + SLICE_BYTES;
+    const bytes = await file.slice(start, end).arrayBuffer();
+    const progress = Math.min(1, end / file.size);
+    for (const record of records.read(decode(bytes, { stream: end < file.size }))) yield { record, progress };
   }
+  for (const record of records.end()) yield { record, progress: 1 };
+}
+
+/** Returns the parts of a file. Each part of a CSV file starts with the header. */
+export async function* partsOf(file: Blob, format: ImportFormat): AsyncGenerator<FilePart> {
+  const { toText, header } = format === 'csv' ? openCsv() : openNdjson();
+  let part: ReturnType<typeof openPart> | null = null;
+  for await (const { record, progress } of recordsOf(file, format)) {
+    const text = toText(record);
+    if (text === null) continue;
+    part ??= openPart(header());
+    if (typeof text === 'string') part.add(record, text);
+    else part.addUnreadable(record, text);
+    if (part.isFull()) {
+      yield part.take(progress);
+      part = null;
+    }
+  }
+  if (part) yield part.take(1);
 }

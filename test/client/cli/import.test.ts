@@ -12,6 +12,7 @@ let folder = '';
 let server: Server;
 /** The bodies of the parts, and what the next answers are. */
 let parts: string[] = [];
+let paths: (string | undefined)[] = [];
 let answerPart: (lines: string[], part: number) => string | null = () => null;
 
 const answers = (lines: string[], result: (line: string) => object) =>
@@ -22,11 +23,13 @@ const answers = (lines: string[], result: (line: string) => object) =>
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'latchkey-import-'));
   parts = [];
+  paths = [];
   server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
       parts.push(body);
+      paths.push(request.url);
       const answer = answerPart(body.trimEnd().split('\n'), parts.length);
       if (answer === null) response.destroy();
       else {
@@ -134,6 +137,29 @@ describe('licenses import', () => {
       { license_key: 'KEY-000002', customer_name: 'two\r\nlines "quoted"' },
       { license_key: 'KEY-000003', customer_name: '=1+1', product: 'never' },
     ]);
+  });
+
+  test('continues with the cursor where the service has stopped', async () => {
+    const file = write('licenses.ndjson', '{"license_key":"KEY-000001"}\n{"license_key":"KEY-000002"}\n');
+    const created = (line: number) => ({ line, result: 'created' });
+    const full = { line: 2, result: 'failed', error: { code: 'too_many_lines', message: 'Go on.' } };
+    answerPart = (_, part) =>
+      (part === 1
+        ? [created(1), full, { totals: {}, next_cursor: '1' }]
+        : [created(2), { totals: {}, next_cursor: null }]
+      )
+        .map((value) => `${JSON.stringify(value)}\n`)
+        .join('');
+    const { status, stdout } = await run('licenses', 'import', file, '--json');
+    expect([status, JSON.parse(stdout).totals]).toEqual([
+      0,
+      expect.objectContaining({ created: 2, failed: 0 }),
+    ]);
+    expect(paths.map((path) => path?.split('?')[1])).toEqual([
+      'on_conflict=fail',
+      'on_conflict=fail&cursor=1',
+    ]);
+    expect(parts[1]).toBe(parts[0]);
   });
 
   test('numbers lines without a key as the service compares them', async () => {

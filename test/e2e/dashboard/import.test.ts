@@ -125,7 +125,7 @@ test('numbers equal lines without a key over all parts of a file', async () => {
     bodies.push(route.request().postData() ?? '');
     return route.fulfill({
       contentType: 'application/x-ndjson',
-      body: `${JSON.stringify({ totals })}\n`,
+      body: `${JSON.stringify({ totals, next_cursor: null })}\n`,
     });
   });
   const keys = Array.from({ length: 1_100 }, (_, i) => `KEY-${i}${'x'.repeat(1_000)}`);
@@ -135,11 +135,12 @@ test('numbers equal lines without a key over all parts of a file', async () => {
     await page.getByText('The import would change nothing.').waitFor();
     expect(bodies.length).toBeGreaterThan(1);
     const sent = bodies.map((body) => body.trimEnd().split('\n'));
-    return [sent[0]?.slice(0, 4).map((line) => line.slice(0, 50)), sent.at(-1)?.at(-1)];
+    return [sent[0]?.slice(0, 3).map((line) => line.slice(0, 50)), sent.at(-1)?.at(-1)];
   };
+  // A line that can't be read isn't sent.
   const table = ['customer_email,license_key', 'ada@example.com', 'a,b,c', ...keys.map((key) => `,${key}`)];
   expect(await sentFor('keyless.csv', [...table, 'ADA@example.com,'])).toEqual([
-    ['customer_email,license_key,copy', 'ada@example.com,,1', 'a,b,c,', `,${keys[0]?.slice(0, 49)}`],
+    ['customer_email,license_key,copy', 'ada@example.com,,1', `,${keys[0]?.slice(0, 49)}`],
     'ADA@example.com,,2',
   ]);
   const json = keys.map((license_key) => JSON.stringify({ license_key }));

@@ -2,6 +2,7 @@ import { appendFile, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Fields, openCopies, openDryRun } from '../../../shared/rules/import-lines.ts';
+import { MAX_PART_LENGTH, MAX_PART_LINES } from '../../../shared/rules/transfer-limits.ts';
 import type { ApiClient } from '../../api/client.ts';
 import type { components } from '../../api/schema.ts';
 import { command, given } from '../command.ts';
@@ -10,20 +11,17 @@ import { CliError } from '../failure.ts';
 import { readValues } from '../transfer/lines.ts';
 import { PRESETS, type Preset } from '../transfer/presets.ts';
 import { openPosition, type Totals } from '../transfer/progress.ts';
-import { type FileRecord, isCsv, readHeader, readRecords } from '../transfer/records.ts';
+import { isCsv, readHeader, readRecords, type ReadRecord } from '../transfer/records.ts';
 
 type Result = Extract<components['schemas']['ImportResult'], { line: number }>;
 
-/** Part sizes. The service accepts 5 MiB, but smaller parts show progress and repeat less after a cut. */
-const MAX_PART_BYTES = 1024 * 1024;
-const MAX_PART_LINES = 2_000;
 const PART_TIMEOUT_MS = 300_000;
 const ATTEMPTS = 5;
 const MAX_SHOWN = 20;
 const CONFLICTS = ['fail', 'skip', 'update'] as const;
 
 interface Sent {
-  record: FileRecord;
+  record: ReadRecord;
   fields: Fields | null;
   json: string;
 }
@@ -32,10 +30,17 @@ interface Query {
   on_conflict?: (typeof CONFLICTS)[number];
   dry_run?: 'true';
   events?: 'true';
+  cursor?: string;
 }
 
-/** Sends a part, and returns a result for each of its lines. */
-const sendPart = async (api: ApiClient, part: Sent[], query: Query): Promise<Result[]> => {
+interface PartAnswer {
+  results: Result[];
+  /** Where the service has stopped, if the part is more than one request may do. */
+  cursor: string | null;
+}
+
+/** Sends a part, and returns a result for each line that the service has taken. */
+const sendPart = async (api: ApiClient, part: Sent[], query: Query): Promise<PartAnswer> => {
   const stream = await answer(
     api.POST('/api/v1/licenses/import', {
       params: { query },
@@ -46,17 +51,18 @@ const sendPart = async (api: ApiClient, part: Sent[], query: Query): Promise<Res
     }),
   );
   const results: Result[] = [];
-  let isWhole = false;
   for await (const value of readValues(stream)) {
-    if ('totals' in (value as object)) isWhole = true;
-    else results.push(value as Result);
+    const line = value as Result | { totals: object; next_cursor?: string | null };
+    if (!('totals' in line)) results.push(line);
+    else if (!line.next_cursor) return { results, cursor: null };
+    // The last result tells of the first line that is still to come.
+    else return { results: results.slice(0, -1), cursor: line.next_cursor };
   }
-  if (!isWhole) throw new CliError('The answer was cut off.', { code: 'cut_off' });
-  return results;
+  throw new CliError('The answer was cut off.', { code: 'cut_off' });
 };
 
 /** A refused part has changed nothing, and any other part ends in the same state when it is sent again. */
-const sendUntilAnswered = async (api: ApiClient, part: Sent[], query: Query): Promise<Result[]> => {
+const sendUntilAnswered = async (api: ApiClient, part: Sent[], query: Query): Promise<PartAnswer> => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await sendPart(api, part, query);
@@ -68,6 +74,17 @@ const sendUntilAnswered = async (api: ApiClient, part: Sent[], query: Query): Pr
     }
   }
 };
+
+/** Sends a part until the service has taken all of its lines. */
+async function* sendWhole(api: ApiClient, part: Sent[], query: Query): AsyncGenerator<Result> {
+  let next = query;
+  for (;;) {
+    const { results, cursor } = await sendUntilAnswered(api, part, next);
+    yield* results;
+    if (cursor === null) return;
+    next = { ...query, cursor };
+  }
+}
 
 interface Part {
   lines: Sent[];
@@ -96,7 +113,7 @@ async function* readParts(
         ? JSON.stringify({ ...mapped, copy: copyOf(mapped) ?? mapped['copy'] })
         : '"unreadable"';
     const size = Buffer.byteLength(json) + 1;
-    if (lines.length === MAX_PART_LINES || (lines.length > 0 && bytes + size > MAX_PART_BYTES)) {
+    if (lines.length === MAX_PART_LINES || (lines.length > 0 && bytes + size > MAX_PART_LENGTH)) {
       yield { lines, records, readBytes };
       [lines, bytes] = [[], 0];
     }
@@ -164,9 +181,8 @@ export const importLicenses = command({
       from !== undefined,
       position.start.records,
     )) {
-      const results = await sendUntilAnswered(client, lines, query);
       const failed: string[] = [];
-      for (const result of results) {
+      for await (const result of sendWhole(client, lines, query)) {
         const { record, fields } = lines[result.line - 1] ?? {};
         if (isDryRun && fields && isPromised(fields, result)) result.result = 'created';
         totals[result.result]++;

@@ -2,12 +2,18 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { type CsvRecord, firstRecord, fromCell } from '../../../shared/rules/csv.ts';
-import { type Fields, readFields } from '../../../shared/rules/import-lines.ts';
+import { fromCell } from '../../../shared/rules/csv.ts';
+import {
+  type Fields,
+  readCsvRecord,
+  readFields,
+  readJsonRecord,
+} from '../../../shared/rules/import-lines.ts';
+import { type FileRecord, type ImportFormat, openRecords } from '../../../shared/rules/records.ts';
 import { CliError } from '../failure.ts';
 
 /** A record of a file: a line of JSON, an element of a JSON list, or a row of a CSV file. */
-export interface FileRecord {
+export interface ReadRecord {
   line: number;
   /** As it is in the file. */
   raw: string;
@@ -34,59 +40,44 @@ async function* readText(file: string): AsyncGenerator<string> {
   yield decode();
 }
 
-/** Returns the lines of a file, and the line break after each. */
-async function* readLines(file: string): AsyncGenerator<{ line: number; text: string; end: string }> {
-  let line = 0;
-  let rest = '';
-  for await (const chunk of readText(file)) {
-    // The next chunk may go on with the other half of a line break.
-    const parts = (rest + chunk).split(/(\r\n|\n|\r(?!$))/);
-    rest = parts.pop() ?? '';
-    for (let i = 0; i < parts.length; i += 2) {
-      line++;
-      yield { line, text: parts[i] ?? '', end: parts[i + 1] ?? '' };
-    }
-  }
-  if (rest !== '') yield { line: line + 1, text: rest.replace(/\r$/, ''), end: '' };
+async function* recordsOf(file: string, format: ImportFormat): AsyncGenerator<FileRecord> {
+  const records = openRecords(format);
+  for await (const chunk of readText(file)) yield* records.read(chunk);
+  yield* records.end();
 }
 
-/** Joins the lines of each record. A record ends where its quotes are closed. */
-async function* readCsvRecords(file: string): AsyncGenerator<CsvRecord & { raw: string }> {
-  let raw = '';
-  let first = 0;
-  let record: CsvRecord | undefined;
-  for await (const { line, text, end } of readLines(file)) {
-    if (raw === '') first = line;
-    raw += text;
-    // Only a quote can end the record.
-    if (!record || text.includes('"')) record = firstRecord(raw);
-    if (!record?.isUnfinished) {
-      if (record) yield { ...record, line: first, raw };
-      [raw, record] = ['', undefined];
-    } else raw += end;
-  }
-  if (record) yield { ...record, line: first, raw };
-}
-
-async function* readTable(file: string, isPreset: boolean): AsyncGenerator<FileRecord> {
+async function* readTable(file: string, isPreset: boolean): AsyncGenerator<ReadRecord> {
   let columns: string[] | null = null;
-  for await (const { line, cells, isUnfinished, raw } of readCsvRecords(file)) {
-    if (!columns) {
-      columns = cells.map((cell) => cell.trim());
-      continue;
-    }
-    const read = readFields(isPreset ? [] : columns, isPreset ? [] : cells, isUnfinished);
-    if ('problem' in read) yield { line, raw, fields: null, problem: read.problem };
-    else if (!isPreset) yield { line, raw, fields: read.value };
-    else {
-      const row = columns.map((name, i) => [name, fromCell((cells[i] ?? '').trim())]);
+  for await (const record of recordsOf(file, 'csv')) {
+    const { line, text: raw } = record;
+    const read = readCsvRecord(record);
+    if (!read) continue;
+    if ('problem' in read) {
+      if (!columns) throw new CliError(`The header of ${file} can’t be read. ${read.problem}`);
+      yield { line, raw, fields: null, problem: read.problem };
+    } else if (!columns) columns = read.cells.map((cell) => cell.trim());
+    else if (isPreset) {
+      const row = columns.map((name, i) => [name, fromCell((read.cells[i] ?? '').trim())]);
       yield { line, raw, fields: Object.fromEntries(row) as Fields };
+    } else {
+      const fields = readFields(columns, read.cells);
+      if ('problem' in fields) yield { line, raw, fields: null, problem: fields.problem };
+      else yield { line, raw, fields: fields.value };
     }
   }
 }
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+async function* readJsonLines(file: string): AsyncGenerator<ReadRecord> {
+  for await (const record of recordsOf(file, 'ndjson')) {
+    const { line, text: raw } = record;
+    const read = readJsonRecord(record);
+    if ('problem' in read) yield { line, raw, fields: null, problem: read.problem };
+    else yield { line, raw, fields: isObject(read.value) ? read.value : null };
+  }
+}
 
 /** Returns undefined for text that isn't JSON. */
 const parse = (text: string): unknown => {
@@ -97,16 +88,8 @@ const parse = (text: string): unknown => {
   }
 };
 
-async function* readJsonLines(file: string): AsyncGenerator<FileRecord> {
-  for await (const { line, text } of readLines(file)) {
-    if (text.trim() === '') continue;
-    const fields = parse(text);
-    yield { line, raw: text, fields: isObject(fields) ? fields : null };
-  }
-}
-
 /** Reads a JSON list, or an API's page with the list in `data` or `items`. */
-async function* readJson(file: string): AsyncGenerator<FileRecord> {
+async function* readJson(file: string): AsyncGenerator<ReadRecord> {
   const bytes = await readFile(file);
   if (!isUtf8(bytes)) throw notUtf8(file, null);
   const parsed = parse(bytes.toString().replace(/^\uFEFF/, ''));
@@ -122,7 +105,7 @@ async function* readJson(file: string): AsyncGenerator<FileRecord> {
 }
 
 /** Reads the records of a file. Only a JSON list has to fit into memory. */
-export const readRecords = (file: string, isPreset: boolean): AsyncGenerator<FileRecord> => {
+export const readRecords = (file: string, isPreset: boolean): AsyncGenerator<ReadRecord> => {
   if (isCsv(file)) return readTable(file, isPreset);
   return extname(file).toLowerCase() === '.json' ? readJson(file) : readJsonLines(file);
 };
@@ -131,6 +114,6 @@ export const isCsv = (file: string): boolean => extname(file).toLowerCase() === 
 
 /** Returns the header of a CSV file. */
 export const readHeader = async (file: string): Promise<string> => {
-  for await (const { raw } of readCsvRecords(file)) return raw;
+  for await (const record of recordsOf(file, 'csv')) if (readCsvRecord(record)) return record.text;
   return '';
 };

@@ -1,6 +1,6 @@
 import { FileUp } from 'lucide-react';
 import { useState } from 'react';
-import type { ImportFormat } from '../../../shared/rules/import-lines.ts';
+import type { ImportFormat } from '../../../shared/rules/records.ts';
 import { formatCompact } from '../../lib/format.ts';
 import { cx } from '../../ui/cx.ts';
 import type { ChosenFile } from './preview.tsx';

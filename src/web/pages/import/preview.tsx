@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
-import type { ImportFormat } from '../../../shared/rules/import-lines.ts';
+import type { ImportFormat } from '../../../shared/rules/records.ts';
 import { type ImportCounts, type ImportRequest, type ImportSummary, importFile } from '../../data/import.ts';
 import { downloadText } from '../../lib/download.ts';
 import { plural } from '../../lib/format.ts';
@@ -26,7 +26,7 @@ const HEAD = (
 
 /** The lines that fail, and a file with them that can be corrected and imported. */
 const FailedLines = ({
-  summary: { failed, header },
+  summary: { failed, counts, header },
   chosen: { file, format },
 }: {
   summary: ImportSummary;
@@ -38,19 +38,21 @@ const FailedLines = ({
     <>
       <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line px-5 py-3">
         <p className="text-sm text-muted">
-          {failed.length > MAX_SHOWN
-            ? `The first ${MAX_SHOWN} of ${plural(failed.length, 'failed line')}.`
-            : `${plural(failed.length, 'line')} can’t be imported.`}
+          {counts.failed > MAX_SHOWN
+            ? `The first ${MAX_SHOWN} of ${plural(counts.failed, 'failed line')}.`
+            : `${plural(counts.failed, 'line')} can’t be imported.`}
         </p>
         <Button size="sm" onClick={download}>
           <Download aria-hidden />
-          Download failed lines
+          {failed.length < counts.failed
+            ? `Download the first ${plural(failed.length, 'failed line')}`
+            : 'Download failed lines'}
         </Button>
       </div>
       <Table label="Failed lines" head={HEAD}>
-        {failed.slice(0, MAX_SHOWN).map(({ number, text, reason }) => (
-          <Tr key={number}>
-            <Td className="nums w-16 align-top">{number}</Td>
+        {failed.slice(0, MAX_SHOWN).map(({ line, text, reason }) => (
+          <Tr key={line}>
+            <Td className="nums w-16 align-top">{line}</Td>
             <Td className="align-top break-words">{reason}</Td>
             <Td className="max-w-0 align-top max-md:hidden">
               <code className="block truncate text-xs">{text}</code>

@@ -1,0 +1,122 @@
+import { MAX_LINE_LENGTH } from './transfer-limits.ts';
+
+// Splits a file into records as it arrives. The service, the dashboard, and the tool split files in the same way, and none
+// holds more of a record than a record may have.
+
+export type ImportFormat = 'csv' | 'ndjson';
+
+/** A line of JSON, or a CSV record, which can have line breaks within quotes. */
+export interface FileRecord {
+  /** The number of its first line in the file, from 1. */
+  line: number;
+  /** As it is in the file, without the line break at its end. Only the beginning of a record that is too long. */
+  text: string;
+  isTooLong: boolean;
+}
+
+/** A quote at the start of a CSV field opens it. A doubled quote within it is a quote. */
+type Place = 'field start' | 'unquoted' | 'quoted' | 'after quote';
+
+const placeAfter = (place: Place, character: string): Place => {
+  if (place === 'quoted') return character === '"' ? 'after quote' : 'quoted';
+  if (character === '"' && place !== 'unquoted') return 'quoted';
+  return character === ',' ? 'field start' : 'unquoted';
+};
+
+/** Collects the parts of one record. */
+const openRecord = () => {
+  let text = '';
+  let length = 0;
+  return {
+    add: (part: string) => {
+      text += part.slice(0, Math.max(0, MAX_LINE_LENGTH - length));
+      length += part.length;
+    },
+    /** Returns the record and begins the next one. Returns null for an empty line. */
+    take: (line: number): FileRecord | null => {
+      const isTooLong = length > MAX_LINE_LENGTH;
+      const record = { line, text: isTooLong ? text : text.replace(/\r$/, ''), isTooLong };
+      [text, length] = ['', 0];
+      return isTooLong || record.text.trim() !== '' ? record : null;
+    },
+  };
+};
+
+/** Reads the records of a text that comes in chunks, without the empty lines. */
+export interface Records {
+  read: (chunk: string) => Generator<FileRecord>;
+  /** Returns the last record, if no line break ends it. */
+  end: () => Generator<FileRecord>;
+  /** The number of the line at which the next record begins. */
+  line: () => number;
+}
+
+const openNdjson = (): Records => {
+  const record = openRecord();
+  let line = 1;
+  return {
+    *read(chunk) {
+      let start = 0;
+      for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', start)) {
+        record.add(chunk.slice(start, end));
+        const taken = record.take(line);
+        if (taken) yield taken;
+        line++;
+        start = end + 1;
+      }
+      record.add(chunk.slice(start));
+    },
+    *end() {
+      const taken = record.take(line);
+      if (taken) yield taken;
+    },
+    line: () => line,
+  };
+};
+
+const openCsv = (): Records => {
+  const record = openRecord();
+  let place: Place = 'field start';
+  /** A line feed after a carriage return belongs to the same line break, which two chunks may share. */
+  let isAfterReturn = false;
+  let line = 1;
+  let first = 1;
+
+  const take = () => {
+    const taken = record.take(first);
+    place = 'field start';
+    first = line;
+    return taken;
+  };
+
+  return {
+    *read(chunk) {
+      let start = 0;
+      for (let i = 0; i < chunk.length; i++) {
+        const character = chunk.charAt(i);
+        const isBreak = character === '\n' || character === '\r';
+        const isSecondHalf = character === '\n' && isAfterReturn;
+        isAfterReturn = character === '\r';
+        if (!isBreak) place = placeAfter(place, character);
+        else if (place === 'quoted') line += isSecondHalf ? 0 : 1;
+        else {
+          if (!isSecondHalf) {
+            line++;
+            record.add(chunk.slice(start, i));
+            const taken = take();
+            if (taken) yield taken;
+          }
+          start = i + 1;
+        }
+      }
+      record.add(chunk.slice(start));
+    },
+    *end() {
+      const taken = take();
+      if (taken) yield taken;
+    },
+    line: () => first,
+  };
+};
+
+export const openRecords = (format: ImportFormat): Records => (format === 'csv' ? openCsv() : openNdjson());
