@@ -6,6 +6,17 @@ import { roundTripMs } from './round-trips.ts';
 
 // A simulated network: calls to gates and branches take the round trips between their regions.
 
+const PATIENCE = 20;
+
+/** Multiplies the time for which objects wait for each other, so that a busy machine looks like no fault of the network. */
+export const waitPatiently = () => {
+  const wait = scheduler.wait.bind(scheduler);
+  // Only a wait for an answer is one that an answer aborts.
+  vi.spyOn(scheduler, 'wait').mockImplementation((ms, options) =>
+    wait(options?.signal ? ms * PATIENCE : ms, options),
+  );
+};
+
 /** Whether `method` of an object is called from one region to another, from its arguments and the object's own name. */
 type Route = (object: { ctx: DurableObjectState }, args: unknown[]) => [from: Region, to: Region];
 

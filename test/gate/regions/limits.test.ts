@@ -6,7 +6,7 @@ import { LEASE_MS, type Region } from '../../../src/shared/rules/regions.ts';
 import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { readGate, setPlan, statistics } from '../../support/gate.ts';
-import { simulateNetwork } from '../../support/network.ts';
+import { simulateNetwork, waitPatiently } from '../../support/network.ts';
 import { branch, openBranch, setHome, verifyFrom } from '../../support/regions.ts';
 
 /** The regions of the callers. */
@@ -79,6 +79,7 @@ const useBranches = async () => {
 
 beforeEach(async () => {
   useFakeClock();
+  waitPatiently();
   ada = await signUp();
   await setPlan(ada.accountId, 'scale');
   await setHome(ada.accountId, 'enam');
