@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { WebhookEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
 import { openBacklog } from './backlog.ts';
@@ -8,7 +9,7 @@ import type { Events } from './event-store.ts';
 import { openHourlyCounts } from './hours.ts';
 import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { openLaneStore } from './lane-store.ts';
-import { countFreeLanes, LEASE_MS, openLanes } from './lanes.ts';
+import { countFreeLanes, LEASE_MS, nextWidth, openLanes } from './lanes.ts';
 import type { Listening } from './listening.ts';
 import type { DeliveryRecord, Endpoint, Lanes, StoredDelivery } from './outbox-tables.ts';
 import { applyOutcome, type Outcome } from './outcome.ts';
@@ -64,6 +65,12 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
     deliveries.save(after);
     if (isPending) pending.add(after, lanes);
     backlog.track(after.endpointId, before.status === 'pending', isPending);
+  };
+
+  /** A delivery as it is shown: a Retry-After of its endpoint delays it. */
+  const withHold = (delivery: DeliveryRecord): DeliveryRecord => {
+    const heldUntilMs = endpoints.get(delivery.endpointId)?.heldUntilMs ?? 0;
+    return { ...delivery, dueAtMs: Math.max(delivery.dueAtMs, heldUntilMs) };
   };
 
   const cancelPending = (endpointId: string, lanes: Lanes) => {
@@ -129,12 +136,14 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
         // The attempt was recorded already if the platform repeats this call.
         const isRepeat = delivery.attempts.some(({ atMs }) => atMs === outcome.atMs);
         if (!isRepeat) hourlyCounts.add(lanes, outcome.ok, nowMs);
-        const { failingSinceMs, disable } = change;
-        const changed = { ...endpoint, failingSinceMs, disabledReason: disable ?? endpoint.disabledReason };
+        if (!isRepeat && urlRevision === endpoint.urlRevision)
+          lanes.width = nextWidth(lanes.width, outcome.ok);
+        const { health, disable } = change;
+        const changed = { ...endpoint, ...health, disabledReason: disable ?? endpoint.disabledReason };
         if (disable) cancelPending(endpoint.id, lanes);
         const [job = null] = wantsMore && !disable ? take(changed, lanes, nowMs, 1) : [];
         laneStore.save(endpoint.id, lanes);
-        if (disable || failingSinceMs !== endpoint.failingSinceMs) endpoints.save(changed);
+        if (!isDeepStrictEqual(changed, endpoint)) endpoints.save(changed);
         return { job, isDisabled: disable !== null };
       }),
 
@@ -187,7 +196,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
     nextDue: (endpoint: Endpoint, nowMs: number): { dueMs: number; hasFreeLane: boolean } => {
       const lanes = laneStore.get(endpoint.id);
       return {
-        dueMs: pending.nextDueMs(endpoint.id, lanes),
+        dueMs: Math.max(pending.nextDueMs(endpoint.id, lanes), endpoint.heldUntilMs ?? 0),
         hasFreeLane: countFreeLanes(endpoint, lanes, nowMs) > 0,
       };
     },
@@ -195,12 +204,14 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
     countWaiting: (endpointId: string, sinceMs: number, limit: number): number =>
       pending.countWaiting(endpointId, laneStore.get(endpointId), sinceMs, limit),
 
-    getRecord: (endpointId: string, id: string): DeliveryRecord | null =>
-      deliveries.getRecord(endpointId, id, laneStore.get(endpointId)),
+    getRecord: (endpointId: string, id: string): DeliveryRecord | null => {
+      const record = deliveries.getRecord(endpointId, id, laneStore.get(endpointId));
+      return record && withHold(record);
+    },
 
     /** Returns a page of deliveries, newest first. */
     listPage: (endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] =>
-      deliveries.listPage(endpointId, limit, beforeId, laneStore.get(endpointId)),
+      deliveries.listPage(endpointId, limit, beforeId, laneStore.get(endpointId)).map(withHold),
   };
 };
 

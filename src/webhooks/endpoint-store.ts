@@ -1,12 +1,15 @@
 import type { EventName } from '../shared/rules/events.ts';
 import { MAX_SECRETS, OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
-import type { Endpoint } from './outbox-tables.ts';
+import type { Endpoint, Health } from './outbox-tables.ts';
+
+/** The state of an endpoint that is new, or that starts again. */
+export const NO_FAILURES: Health = { failingSinceMs: null, heldUntilMs: null };
 
 /** Applies changes to an endpoint. A new URL starts without the failures of the earlier URL. */
 export const withChanges = (endpoint: Endpoint, fields: Partial<Endpoint>): Endpoint => {
   const changed = { ...endpoint, ...fields };
   if (changed.url === endpoint.url) return changed;
-  return { ...changed, urlRevision: endpoint.urlRevision + 1, failingSinceMs: null };
+  return { ...changed, urlRevision: endpoint.urlRevision + 1, ...NO_FAILURES };
 };
 
 export const isSubscribedTo = ({ disabledReason, events }: Endpoint, name: EventName): boolean =>
@@ -61,7 +64,8 @@ export const earlierSecretsEndMs = (endpoint: Endpoint, nowMs: number): number |
 export const openEndpoints = (sql: SqlStorage) => {
   const endpoints = new Map<string, Endpoint>();
   for (const { value } of sql.exec<{ value: string }>('SELECT value FROM endpoints ORDER BY id')) {
-    const endpoint = JSON.parse(value) as Endpoint;
+    // Endpoints of version 0.1 have no `heldUntilMs`.
+    const endpoint = { ...NO_FAILURES, ...(JSON.parse(value) as Endpoint) };
     endpoints.set(endpoint.id, endpoint);
   }
   const save = (endpoint: Endpoint) => {

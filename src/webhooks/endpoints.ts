@@ -10,7 +10,7 @@ import { MAX_ENDPOINTS, MAX_SECRETS } from '../shared/rules/webhooks.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { newId } from '../shared/text/ids.ts';
-import { nextRotationMs } from './endpoint-store.ts';
+import { NO_FAILURES, nextRotationMs } from './endpoint-store.ts';
 import type { Endpoint } from './outbox-tables.ts';
 import { urlRules } from './post.ts';
 import { type createWebhookInput, type patchWebhookInput, toWebhook } from './schemas.ts';
@@ -61,7 +61,7 @@ export const createEndpoint = async (
     sealedSecret: await sealSecret(ctx, id, secret),
     earlierSecrets: [],
     disabledReason,
-    failingSinceMs: null,
+    ...NO_FAILURES,
     serviceHost,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
@@ -95,7 +95,7 @@ const updateEndpoint = async (ctx: Ctx, id: string, fields: Partial<Endpoint>): 
 /** Returns the fields that a status change sets. Enabling an endpoint resets its failure history. */
 const statusFields = (status: 'enabled' | 'disabled' | undefined): Partial<Endpoint> => {
   if (status === undefined) return {};
-  return status === 'enabled' ? { disabledReason: null, failingSinceMs: null } : { disabledReason: 'by_you' };
+  return status === 'enabled' ? { disabledReason: null, ...NO_FAILURES } : { disabledReason: 'by_you' };
 };
 
 export const patchEndpoint = async (

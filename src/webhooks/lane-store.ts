@@ -1,6 +1,14 @@
+import { MAX_LANES } from './lanes.ts';
 import type { Lanes } from './outbox-tables.ts';
 
-const newLanes = (): Lanes => ({ takenThrough: '', leases: [], hour: 0, delivered: 0, failed: 0 });
+const newLanes = (): Lanes => ({
+  takenThrough: '',
+  leases: [],
+  width: MAX_LANES,
+  hour: 0,
+  delivered: 0,
+  failed: 0,
+});
 
 /** Stores one row per endpoint, because a row per lease and per counter would be billed separately. */
 export const openLaneStore = (sql: SqlStorage) => ({

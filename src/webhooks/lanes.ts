@@ -8,14 +8,19 @@ import type { Pending } from './pending-store.ts';
 /** Twice the attempt timeout. The lease of a consumer that died occupies its lane until it expires. */
 export const LEASE_MS = 30_000;
 /** Workers allow six simultaneous outgoing connections. */
-const MAX_LANES = 6;
-/** An endpoint that has only failed for longer than this gets a single lane. */
-const SINGLE_LANE_AFTER_MS = 60_000;
+export const MAX_LANES = 6;
 
-export const countFreeLanes = ({ failingSinceMs }: Endpoint, { leases }: Lanes, nowMs: number): number => {
-  const failingForMs = nowMs - (failingSinceMs ?? nowMs);
-  const lanes = failingForMs > SINGLE_LANE_AFTER_MS ? 1 : MAX_LANES;
-  return Math.max(0, lanes - leases.filter(({ untilMs }) => untilMs > nowMs).length);
+/** Returns how many attempts may be under way after one more of them has ended. Like TCP, a failure halves their number. */
+export const nextWidth = (width: number, ok: boolean): number =>
+  ok ? Math.min(width + 1, MAX_LANES) : Math.ceil(width / 2);
+
+export const countFreeLanes = (
+  { heldUntilMs }: Endpoint,
+  { width, leases }: Lanes,
+  nowMs: number,
+): number => {
+  if (nowMs < (heldUntilMs ?? 0)) return 0;
+  return Math.max(0, width - leases.filter(({ untilMs }) => untilMs > nowMs).length);
 };
 
 /** Limits the concurrent attempts per endpoint. Each attempt holds a lease on its delivery. */

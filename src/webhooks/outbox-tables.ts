@@ -24,11 +24,16 @@ export interface Endpoint {
   disabledReason: DisabledReason | null;
   /** When the first failure since the last success happened. */
   failingSinceMs: number | null;
+  /** A Retry-After lets no attempt begin before. */
+  heldUntilMs: number | null;
   /** The service's own hostname, which a webhook must not point to. */
   serviceHost: string;
   createdAtMs: number;
   updatedAtMs: number;
 }
+
+/** What an endpoint's answers say about it. */
+export type Health = Pick<Endpoint, 'failingSinceMs' | 'heldUntilMs'>;
 
 export interface Delivery {
   id: string;
@@ -77,6 +82,8 @@ export interface Lanes {
   /** Deliveries with a greater id wait for their first attempt. */
   takenThrough: string;
   leases: Lease[];
+  /** How many attempts may be under way at a time. */
+  width: number;
   /** The hour since the epoch that the two counts of attempts belong to. */
   hour: number;
   delivered: number;

@@ -1,6 +1,6 @@
 import type { DeliveryJob } from './jobs.ts';
-import type { Attempt, Delivery, DisabledReason, Endpoint } from './outbox-tables.ts';
-import { hasFailedTooLong, nextAttemptMs } from './schedule.ts';
+import type { Attempt, Delivery, DisabledReason, Endpoint, Health } from './outbox-tables.ts';
+import { hasFailedTooLong, holdUntilMs, nextAttemptMs } from './schedule.ts';
 
 export interface Outcome extends Attempt {
   ok: boolean;
@@ -16,14 +16,15 @@ export const applyOutcome = <D extends Delivery>(
   endpoint: Endpoint,
   outcome: Outcome,
   { nowMs, random }: { nowMs: number; random: number },
-): { delivery: D | null; failingSinceMs: number | null; disable: DisabledReason | null } => {
+): { delivery: D | null; health: Health; disable: DisabledReason | null } => {
+  const { failingSinceMs, heldUntilMs } = endpoint;
   // A response from an earlier URL says nothing about the current URL, so it leaves the endpoint as it is.
   const isEarlierUrl = urlRevision !== endpoint.urlRevision;
   if (outcome.ok) {
     // A success counts even if the lease has expired and another consumer holds a new one.
     return {
       delivery: { ...delivery, status: 'delivered', lease: null, error: null },
-      failingSinceMs: isEarlierUrl ? endpoint.failingSinceMs : null,
+      health: { failingSinceMs: isEarlierUrl ? failingSinceMs : null, heldUntilMs },
       disable: null,
     };
   }
@@ -31,19 +32,22 @@ export const applyOutcome = <D extends Delivery>(
     const isLeased = delivery.lease === lease;
     return {
       delivery: isLeased ? { ...delivery, failures: 0, lease: null, dueAtMs: nowMs } : null,
-      failingSinceMs: endpoint.failingSinceMs,
+      health: { failingSinceMs, heldUntilMs },
       disable: null,
     };
   }
-  const failingSinceMs = endpoint.failingSinceMs ?? outcome.atMs;
-  const isFailing = hasFailedTooLong(failingSinceMs, nowMs);
+  const health: Health = {
+    failingSinceMs: failingSinceMs ?? outcome.atMs,
+    heldUntilMs: holdUntilMs(heldUntilMs, nowMs, outcome.retryAfterMs),
+  };
+  const isFailing = hasFailedTooLong(health.failingSinceMs, nowMs);
   const disable = outcome.statusCode === GONE ? 'gone' : isFailing ? 'failing' : null;
   // The lease expired and another consumer retries the delivery: its attempt decides.
   if (delivery.lease !== lease) {
-    return { delivery: null, failingSinceMs: endpoint.failingSinceMs, disable };
+    return { delivery: null, health: { ...health, failingSinceMs }, disable };
   }
   const failures = delivery.failures + 1;
-  const dueAtMs = nextAttemptMs(failures, nowMs, outcome.retryAfterMs, random);
+  const dueAtMs = nextAttemptMs(failures, nowMs, random);
   return {
     delivery: {
       ...delivery,
@@ -52,7 +56,7 @@ export const applyOutcome = <D extends Delivery>(
       status: dueAtMs === null ? 'failed' : 'pending',
       dueAtMs: dueAtMs ?? delivery.dueAtMs,
     },
-    failingSinceMs,
+    health,
     disable,
   };
 };

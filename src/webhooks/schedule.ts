@@ -7,21 +7,25 @@ import {
 
 // When to retry a delivery and when to disable an endpoint. Pure: the time and the random number are inputs.
 
-/**
- * Returns when to try again after `failures` failed attempts, or null after the last retry. A Retry-After can
- * delay the next attempt but never bring it forward. `random` is between 0 and 1.
- */
-export const nextAttemptMs = (
-  failures: number,
-  nowMs: number,
-  retryAfterMs: number | null,
-  random: number,
-): number | null => {
+/** Returns when to try again after `failures` failed attempts, or null after the last. `random` is between 0 and 1. */
+export const nextAttemptMs = (failures: number, nowMs: number, random: number): number | null => {
   const delayMs = RETRY_DELAYS_MS[failures - 1];
   if (delayMs === undefined) return null;
-  const jitteredMs = delayMs * (1 - RETRY_JITTER + 2 * RETRY_JITTER * random);
-  return Math.round(nowMs + Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)));
+  return Math.round(nowMs + delayMs * (1 - RETRY_JITTER + 2 * RETRY_JITTER * random));
 };
+
+/**
+ * Returns until when an endpoint gets no requests. A receiver that sends a Retry-After speaks for all deliveries, and an
+ * answer to an earlier request doesn't shorten the time.
+ */
+export const holdUntilMs = (
+  heldUntilMs: number | null,
+  nowMs: number,
+  retryAfterMs: number | null,
+): number | null =>
+  retryAfterMs === null
+    ? heldUntilMs
+    : Math.max(heldUntilMs ?? 0, nowMs + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
 
 /** Reads a Retry-After header, in seconds or as a date. Invalid values are ignored. */
 export const readRetryAfter = (header: string | null, nowMs: number): number | null => {

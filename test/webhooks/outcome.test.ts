@@ -28,6 +28,7 @@ const ENDPOINT: Endpoint = {
   earlierSecrets: [],
   disabledReason: null,
   failingSinceMs: null,
+  heldUntilMs: null,
   serviceHost: 'latchkey.test',
   createdAtMs: NOON,
   updatedAtMs: NOON,
@@ -50,7 +51,7 @@ const FAILING = { ...ENDPOINT, failingSinceMs: NOON - DAY_MS };
 test('a success marks the delivery as delivered and resets failing_since', () => {
   expect(applyOutcome(DELIVERY, JOB, FAILING, outcome(200), AT)).toEqual({
     delivery: { ...DELIVERY, status: 'delivered', lease: null },
-    failingSinceMs: null,
+    health: { failingSinceMs: null, heldUntilMs: null },
     disable: null,
   });
 });
@@ -69,14 +70,14 @@ test.for([
 test('a first failure schedules a retry and sets failing_since to the time of the attempt', () => {
   expect(applyOutcome(DELIVERY, JOB, ENDPOINT, outcome(null), AT)).toEqual({
     delivery: { ...DELIVERY, failures: 1, lease: null, dueAtMs: NOON + 5_000 },
-    failingSinceMs: NOON - 100,
+    health: { failingSinceMs: NOON - 100, heldUntilMs: null },
     disable: null,
   });
 });
 
-test('a later failure keeps failing_since and honors Retry-After', () => {
-  const limited = applyOutcome(DELIVERY, JOB, FAILING, outcome(429, 60_000), AT);
-  expect([limited.delivery?.dueAtMs, limited.failingSinceMs]).toEqual([NOON + 60_000, NOON - DAY_MS]);
+test('a later failure keeps failing_since, and a Retry-After holds the endpoint back', () => {
+  const { health } = applyOutcome(DELIVERY, JOB, FAILING, outcome(429, 60_000), AT);
+  expect(health).toEqual({ failingSinceMs: NOON - DAY_MS, heldUntilMs: NOON + 60_000 });
 });
 
 test('the tenth failure fails the delivery permanently', () => {
@@ -118,9 +119,9 @@ describe('a response from an earlier URL', () => {
   const earlier = { ...JOB, urlRevision: 2 };
 
   test.for([410, 500, null])('with status %s makes the delivery due now and nothing else', (statusCode) => {
-    expect(applyOutcome(DELIVERY, earlier, ENDPOINT, outcome(statusCode), AT)).toEqual({
+    expect(applyOutcome(DELIVERY, earlier, ENDPOINT, outcome(statusCode, 60_000), AT)).toEqual({
       delivery: { ...DELIVERY, lease: null, dueAtMs: NOON },
-      failingSinceMs: null,
+      health: { failingSinceMs: null, heldUntilMs: null },
       disable: null,
     });
   });
@@ -129,13 +130,13 @@ describe('a response from an earlier URL', () => {
     const leased = { ...DELIVERY, lease: 'other-lease' };
     expect(applyOutcome(leased, earlier, FAILING, outcome(410), AT)).toEqual({
       delivery: null,
-      failingSinceMs: FAILING.failingSinceMs,
+      health: { failingSinceMs: FAILING.failingSinceMs, heldUntilMs: null },
       disable: null,
     });
   });
 
   test('with status 200 delivers the event and keeps failing_since of the current URL', () => {
-    const { delivery, failingSinceMs } = applyOutcome(DELIVERY, earlier, FAILING, outcome(200), AT);
-    expect([delivery?.status, failingSinceMs]).toEqual(['delivered', FAILING.failingSinceMs]);
+    const { delivery, health } = applyOutcome(DELIVERY, earlier, FAILING, outcome(200), AT);
+    expect([delivery?.status, health.failingSinceMs]).toEqual(['delivered', FAILING.failingSinceMs]);
   });
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
-import { hasFailedTooLong, nextAttemptMs, readRetryAfter } from '../../src/webhooks/schedule.ts';
+import { hasFailedTooLong, holdUntilMs, nextAttemptMs, readRetryAfter } from '../../src/webhooks/schedule.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const SECOND_MS = 1_000;
@@ -11,24 +11,23 @@ const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const attempts = fc.integer({ min: 1, max: PAUSES_MS.length });
 
 test('a failed delivery is retried after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, then never again', () => {
-  const pauses = PAUSES_MS.map((_, i) => (nextAttemptMs(i + 1, NOON, null, 0.5) ?? 0) - NOON);
+  const pauses = PAUSES_MS.map((_, i) => (nextAttemptMs(i + 1, NOON, 0.5) ?? 0) - NOON);
   expect(pauses).toEqual(PAUSES_MS);
-  expect(nextAttemptMs(10, NOON, null, 0.5)).toBeNull();
-  expect(nextAttemptMs(10, NOON, DAY_MS, 0.5)).toBeNull();
+  expect(nextAttemptMs(10, NOON, 0.5)).toBeNull();
 });
 
 test.for(PAUSES_MS.map((pauseMs, i) => ({ attempt: i + 1, pauseMs })))(
   'jitter moves the pause after attempt $attempt by up to 20 %',
   ({ attempt, pauseMs }) => {
-    expect(nextAttemptMs(attempt, NOON, null, 0)).toBe(NOON + pauseMs * 0.8);
-    expect(nextAttemptMs(attempt, NOON, null, 1)).toBe(NOON + pauseMs * 1.2);
+    expect(nextAttemptMs(attempt, NOON, 0)).toBe(NOON + pauseMs * 0.8);
+    expect(nextAttemptMs(attempt, NOON, 1)).toBe(NOON + pauseMs * 1.2);
   },
 );
 
 test('every pause is a whole number of milliseconds within 20 % of the schedule', () => {
   fc.assert(
     fc.property(attempts, random, (failed, randomValue) => {
-      const pauseMs = (nextAttemptMs(failed, NOON, null, randomValue) ?? 0) - NOON;
+      const pauseMs = (nextAttemptMs(failed, NOON, randomValue) ?? 0) - NOON;
       const scheduledMs = PAUSES_MS[failed - 1] ?? 0;
       expect(Number.isInteger(pauseMs)).toBe(true);
       expect(pauseMs).toBeGreaterThanOrEqual(scheduledMs * 0.8);
@@ -37,17 +36,13 @@ test('every pause is a whole number of milliseconds within 20 % of the schedule'
   );
 });
 
-test('a Retry-After delays the next attempt by up to one day and never brings it forward', () => {
-  expect(nextAttemptMs(1, NOON, 120 * SECOND_MS, 0.5)).toBe(NOON + 120 * SECOND_MS);
-  expect(nextAttemptMs(1, NOON, 365 * DAY_MS, 0.5)).toBe(NOON + DAY_MS);
-  expect(nextAttemptMs(9, NOON, 1, 0.5)).toBe(NOON + DAY_MS);
-  fc.assert(
-    fc.property(attempts, random, fc.nat({ max: 2 * DAY_MS }), (failed, randomValue, retryAfterMs) => {
-      const withoutMs = nextAttemptMs(failed, NOON, null, randomValue) ?? 0;
-      const withMs = nextAttemptMs(failed, NOON, retryAfterMs, randomValue) ?? 0;
-      expect(withMs).toBe(Math.max(withoutMs, NOON + Math.min(retryAfterMs, DAY_MS)));
-    }),
-  );
+test('a Retry-After holds an endpoint back for up to one day, and never for less than an earlier one', () => {
+  expect(holdUntilMs(null, NOON, null)).toBeNull();
+  expect(holdUntilMs(null, NOON, 120 * SECOND_MS)).toBe(NOON + 120 * SECOND_MS);
+  expect(holdUntilMs(null, NOON, 365 * DAY_MS)).toBe(NOON + DAY_MS);
+  expect(holdUntilMs(NOON + HOUR_MS, NOON, null)).toBe(NOON + HOUR_MS);
+  expect(holdUntilMs(NOON + HOUR_MS, NOON, SECOND_MS)).toBe(NOON + HOUR_MS);
+  expect(holdUntilMs(NOON - HOUR_MS, NOON, SECOND_MS)).toBe(NOON + SECOND_MS);
 });
 
 test.for([
