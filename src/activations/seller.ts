@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { audited } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseRow } from '../db/schema.ts';
-import type { FileVerdict } from '../gate/rules/seats.ts';
+import type { FileVerdict } from '../gate/rules/seller.ts';
 import { findLicense } from '../licenses/find.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';

@@ -1,5 +1,5 @@
 import { audit } from '../audit/audit.ts';
-import type { ImportedMachine, ImportedMachineResult } from '../gate/rules/seats.ts';
+import type { ImportedMachine, ImportedMachineResult } from '../gate/rules/seller.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import type { BatchLine, Import } from './import-state.ts';

@@ -1,4 +1,4 @@
-import { judge, type Situation } from '../../src/gate/rules/judge.ts';
+import { judge, type Judgment, type Situation } from '../../src/gate/rules/judge.ts';
 import type { CopiedLicense } from '../../src/gate/rules/rows.ts';
 import type { Machine, Seat } from '../../src/gate/rules/seats.ts';
 import { HOUR_MS, isoDate } from '../../src/shared/rules/dates.ts';
@@ -34,7 +34,7 @@ export const seatOf = (fields: Partial<Seat> = {}): Seat => ({
   ...fields,
 });
 
-const machineOf = (n: number, seat: Seat): Machine => ({
+export const machineOf = (n: number, seat: Seat): Machine => ({
   id: `act_${n}`,
   licenseId: LICENSE.id,
   fingerprint: `machine-${n}`,
@@ -53,10 +53,10 @@ export interface Given extends Partial<Pick<Situation, 'terms' | 'count' | 'lice
   recent?: number;
 }
 
-/** Judges a call of the first machine. `seat` is what becomes of its seat, or null if nothing is written. */
-export const decide = (call: CallName, given: Given = {}) => {
+/** A call of the first machine. */
+export const situationOf = (call: CallName, given: Given = {}): Situation => {
   const { input = {}, seat = null, other, used = 0, recent = used, ...rest } = given;
-  const { code, changes } = judge({
+  return {
     call,
     input: { license_key: 'L-1', fingerprint: 'machine-1', ...input },
     license: LICENSE,
@@ -67,7 +67,11 @@ export const decide = (call: CallName, given: Given = {}) => {
     today: isoDate(NOW),
     nowMs: NOW,
     ...rest,
-  });
+  };
+};
+
+/** What a judgment says and changes. `seat` is what becomes of the first machine's seat, or null if nothing is written. */
+export const summaryOf = <Code>({ code, changes }: Judgment<Code>) => {
   const own = changes.find(({ machine }) => machine.fingerprint === 'machine-1');
   return {
     code,
@@ -75,3 +79,5 @@ export const decide = (call: CallName, given: Given = {}) => {
     kinds: changes.map(({ kind, machine }) => `${kind} ${machine.fingerprint}`),
   };
 };
+
+export const decide = (call: CallName, given: Given = {}) => summaryOf(judge(situationOf(call, given)));

@@ -4,7 +4,13 @@ import { DAY_MS } from '../../shared/rules/dates.ts';
 import { TRANSFER_DAYS } from '../../shared/rules/terms.ts';
 import { newId } from '../../shared/text/ids.ts';
 import type { TracedLicense } from '../rules/rows.ts';
-import { liveUntilMs, type Machine, type MachinePosition, type SeatCounts } from '../rules/seats.ts';
+import {
+  liveUntilMs,
+  type Machine,
+  type MachinePosition,
+  type NewMachine,
+  type SeatCounts,
+} from '../rules/seats.ts';
 import { openSeatHistory } from './seat-history.ts';
 
 // The machines of the account's licenses, with their seats. Like the counters, they belong to the gate: D1 doesn't have them.
@@ -50,6 +56,8 @@ const toMachine = (row: MachineRow): Machine => ({
     releasedAtMs: row.released_at_ms,
   },
 });
+
+const named = (machine: NewMachine): Machine => ({ ...machine, id: machine.id ?? newId('act') });
 
 export const openMachines = (sql: SqlStorage, journal: Pick<Journal, 'write'>) => {
   const countsByLicense = createLru<KnownCounts>(LICENSES_IN_MEMORY);
@@ -159,15 +167,16 @@ export const openMachines = (sql: SqlStorage, journal: Pick<Journal, 'write'>) =
     },
 
     /** Renews a live seat. The counts hold until it ends, which is earlier than before if its terms have got a lease. */
-    renew: (machine: Machine) => {
+    renew: (machine: Machine): Machine => {
       insert(machine);
       const counts = countsByLicense.get(machine.licenseId);
       if (counts) counts.untilMs = Math.min(counts.untilMs, liveUntilMs(machine.seat));
+      return machine;
     },
 
     /** Gives a seat to a machine that holds none. `wasRecent` is set if the counts have it as a recent one. */
-    take: (taker: Omit<Machine, 'id'> & { id: string | null }, wasRecent: boolean): Machine => {
-      const machine = { ...taker, id: taker.id ?? newId('act') };
+    take: (taker: NewMachine, wasRecent: boolean): Machine => {
+      const machine = named(taker);
       const counts = countsByLicense.get(machine.licenseId);
       insert(machine);
       if (counts) {
@@ -180,10 +189,12 @@ export const openMachines = (sql: SqlStorage, journal: Pick<Journal, 'write'>) =
       return machine;
     },
 
-    /** Writes a seat that was released, or that an offline file holds from now on. */
-    replace: (machine: Machine) => {
+    /** Writes a machine that doesn't hold a seat itself any more. */
+    replace: (leaver: NewMachine): Machine => {
+      const machine = named(leaver);
       insert(machine);
       countsByLicense.delete(machine.licenseId);
+      return machine;
     },
 
     /** Notes that a machine was refused. Returns false if another one was refused within the interval. */

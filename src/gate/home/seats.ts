@@ -2,12 +2,13 @@ import type { Journal } from '../../shared/objects/journal.ts';
 import { HOUR_MS, isoDate, isoTime, isoTimeOrNull } from '../../shared/rules/dates.ts';
 import type { ActivationEventName } from '../../shared/rules/events.ts';
 import { NO_TERMS, type Terms } from '../../shared/rules/terms.ts';
-import type { CallInput, CallName, PlainVerdict, Verdict, VerdictCode } from '../../shared/rules/verdict.ts';
+import type { CallInput, CallName, PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
 import { licenseEvent } from '../../shared/text/events.ts';
 import type { Call } from '../rules/calls.ts';
 import {
   describe,
   judge,
+  type Judgment,
   type MachineChange,
   plainVerdict,
   type Situation,
@@ -60,13 +61,16 @@ export const openSeats = (
 
   const write = (change: MachineChange): Machine => {
     if (change.kind === 'take') return machines.take(change.machine, change.wasRecent);
-    if (change.kind === 'release') machines.replace(change.machine);
-    else machines.renew(change.machine);
-    return change.machine;
+    if (change.kind === 'renew' || change.kind === 'see') return machines.renew(change.machine);
+    return machines.replace(change.machine);
   };
 
-  /** Writes what becomes of a machine, with the event. Call it in a transaction. */
-  const apply = (actor: SeatActor, license: CopiedLicense, change: MachineChange, nowMs: number): Machine => {
+  const applyOne = (
+    actor: SeatActor,
+    license: CopiedLicense,
+    change: MachineChange,
+    nowMs: number,
+  ): Machine => {
     const { kind, action } = change;
     const machine = write(change);
     const { id: activationId, fingerprint, name } = machine;
@@ -80,6 +84,14 @@ export const openSeats = (
     }
     return machine;
   };
+
+  /** Writes what becomes of machines, with the events. Call it in a transaction. Returns the last one as it is afterwards. */
+  const apply = (
+    actor: SeatActor,
+    license: CopiedLicense,
+    changes: MachineChange[],
+    nowMs: number,
+  ): Machine | null => changes.map((change) => applyOne(actor, license, change, nowMs)).at(-1) ?? null;
 
   /** Adds the event of a machine that found no seat, at most once an hour for each license. */
   const noteRefusal = (license: CopiedLicense, situation: Situation) => {
@@ -107,15 +119,17 @@ export const openSeats = (
     return { call, input, license, terms, ...(known ?? NOTHING_KNOWN), today: isoDate(nowMs), nowMs: seatMs };
   };
 
-  /** Judges a call and applies the judgment. Call it in a transaction. Returns the machine as it is afterwards. */
-  const decide = (actor: SeatActor, situation: Situation): { code: VerdictCode; machine: Machine | null } => {
-    const { call, license, nowMs } = situation;
-    const { code, changes } = judge(situation);
-    if (!license) return { code, machine: null };
+  /** Applies the judgment on a call. Call it in a transaction. Returns the call's machine as it is afterwards. */
+  const carryOut = (
+    actor: SeatActor,
+    situation: Situation,
+    { code, changes }: Judgment<string>,
+  ): Machine | null => {
+    const { call, license, machine, nowMs } = situation;
+    if (!license) return null;
     if ((code === 'no_seat' || code === 'transfer_limit') && call !== 'heartbeat')
       noteRefusal(license, situation);
-    const changed = changes.map((change) => apply(actor, license, change, nowMs));
-    return { code, machine: changed.at(-1) ?? situation.machine };
+    return apply(actor, license, changes, nowMs) ?? machine;
   };
 
   /** What a machine that finds no seat is told. */
@@ -134,7 +148,7 @@ export const openSeats = (
   return {
     apply,
     situationOf,
-    decide,
+    carryOut,
 
     /** Judges a call, and writes what it changes about seats, all or nothing. */
     judge: (
@@ -144,9 +158,10 @@ export const openSeats = (
     ): PlainVerdict | Verdict => {
       if (isPlain && !(license && copy.termsOf(license))) return plainVerdict(license, isoDate(nowMs));
       const situation = situationOf(name, input, license, nowMs);
-      const { code, machine } = journal.write(() => decide('application', situation));
-      const verdict = toVerdict(situation, code, machine);
-      return license && code === 'no_seat'
+      const judgment = judge(situation);
+      const machine = journal.write(() => carryOut('application', situation, judgment));
+      const verdict = toVerdict(situation, judgment.code, machine);
+      return license && judgment.code === 'no_seat'
         ? { ...verdict, ...wayOut(license, situation.terms, situation.nowMs) }
         : verdict;
     },

@@ -1,20 +1,18 @@
 import type { Journal } from '../../shared/objects/journal.ts';
-import { licenseState } from '../../shared/rules/licenses.ts';
-import { tokenEndMs } from '../../shared/rules/tokens.ts';
-import { newId } from '../../shared/text/ids.ts';
-import { release, seatsOf, toVerdict } from '../rules/judge.ts';
+import { seatsOf } from '../rules/judge.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
+import type { SeatChange, SeatPage } from '../rules/seats.ts';
 import {
   type FileRequest,
   type FileVerdict,
+  fileVerdict,
   type ImportedMachine,
   type ImportedMachineResult,
-  isLive,
-  isRecent,
+  judgeFile,
+  judgeImport,
+  judgeRelease,
   type ReleaseResult,
-  type SeatChange,
-  type SeatPage,
-} from '../rules/seats.ts';
+} from '../rules/seller.ts';
 import type { HomeBranches } from './branches.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Copy } from './copy.ts';
@@ -31,7 +29,7 @@ export const openSeller = (
   }: Pick<HomeStore, 'machines' | 'seatClock'> & {
     copy: Pick<Copy, 'findLicense' | 'license'>;
   },
-  seats: Pick<Seats, 'apply' | 'decide' | 'situationOf'>,
+  seats: Pick<Seats, 'apply' | 'carryOut' | 'situationOf'>,
   branches: Pick<HomeBranches, 'acknowledged'>,
   { ensureKnown }: Pick<CatchUp, 'ensureKnown'>,
 ) => {
@@ -46,7 +44,6 @@ export const openSeller = (
     return result;
   };
 
-  /** A seat that an offline file holds is only released by force. */
   const releaseSeat = (
     license: CopiedLicense,
     id: string,
@@ -54,62 +51,30 @@ export const openSeller = (
     nowMs: number,
   ): ReleaseResult => {
     const seatMs = seatClock.read(nowMs);
-    const machine = machines.find(license.id, id, seatMs);
-    if (!machine || (machine.seat.releasedAtMs !== null && !isLive(machine.seat, seatMs))) return 'not_found';
-    if ((machine.seat.fileUntilMs ?? 0) > seatMs && !isForced) return 'held_by_file';
-    seats.apply('seller', license, release(machine, seatMs, true), seatMs);
-    return 'released';
+    const { code, changes } = judgeRelease(machines.find(license.id, id, seatMs), isForced, seatMs);
+    seats.apply('seller', license, changes, seatMs);
+    return code;
   };
 
-  /** Takes the seat that an offline file needs, and holds it until the file ends. */
-  const holdForFile = (
+  const issueFile = (
     license: CopiedLicense,
     { licenseKey, fingerprint, days }: FileRequest,
     nowMs: number,
   ): FileVerdict => {
     const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
-    const { terms, today, nowMs: seatMs } = situation;
-    const state = licenseState(license, today);
-    if (state !== 'active') return { refused: state };
-    const offline_days = days ?? terms.offlineDays;
-    if (offline_days === 0) return { refused: 'days_required' };
-    const { code, machine } =
-      terms.maxActivations === null
-        ? ({ code: 'valid', machine: null } as const)
-        : seats.decide('seller', situation);
-    if (code !== 'valid') return { refused: code };
-    const { activation, ...said } = toVerdict(situation, code, machine);
-    // The file holds the seat, whatever the lease.
-    const held = activation && { ...activation, lease_until: null };
-    const verdict = { ...said, code, offline_days, activation: held };
-    const fileUntilMs = tokenEndMs(verdict, seatMs);
-    if (machine && fileUntilMs > (machine.seat.fileUntilMs ?? 0))
-      machines.replace({ ...machine, seat: { ...machine.seat, fileUntilMs } });
-    return { refused: null, verdict, issuedAtMs: nowMs };
+    const judgment = judgeFile(situation, days);
+    const machine = seats.carryOut('seller', situation, judgment);
+    if (judgment.code !== 'valid') return { refused: judgment.code };
+    return { refused: null, verdict: fileVerdict(situation, days, machine), issuedAtMs: nowMs };
   };
 
-  /** Adds a machine of an import, unless the license knows it. It gets a seat only if one is free. */
   const addMachine = (imported: ImportedMachine, isDryRun: boolean, nowMs: number): ImportedMachineResult => {
-    const { licenseKey, fingerprint, name, platform, appVersion, seat } = imported;
+    const { licenseKey, fingerprint } = imported;
     const license = copy.license(licenseKey);
-    if (!license) return 'license_not_found';
-    const input = { license_key: licenseKey, fingerprint };
-    const { terms, machine, count, nowMs: seatMs } = seats.situationOf('activate', input, license, nowMs);
-    if (!isRecent(seat, seatMs)) return 'skipped';
-    if (machine) return 'unchanged';
-    const takes = isLive(seat, seatMs);
-    if (takes && terms.maxActivations !== null && count().used >= terms.maxActivations) return 'no_seat';
-    if (isDryRun) return 'created';
-    const added = { id: null, licenseId: license.id, fingerprint, name, platform, appVersion, seat };
-    if (takes)
-      seats.apply(
-        'seller',
-        license,
-        { kind: 'take', machine: added, wasRecent: false, action: null },
-        seatMs,
-      );
-    else machines.replace({ ...added, id: newId('act') });
-    return 'created';
+    const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
+    const { code, changes } = judgeImport(imported, situation);
+    if (license && !isDryRun) seats.apply('seller', license, changes, situation.nowMs);
+    return code;
   };
 
   return {
@@ -142,7 +107,7 @@ export const openSeller = (
 
     issueFile: async (request: FileRequest): Promise<FileVerdict | null> => {
       const license = await findLicense(request.licenseKey);
-      return license && change((nowMs) => holdForFile(license, request, nowMs));
+      return license && change((nowMs) => issueFile(license, request, nowMs));
     },
 
     importMachines: async (

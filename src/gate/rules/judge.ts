@@ -16,6 +16,7 @@ import {
   isLive,
   isRecent,
   type Machine,
+  type NewMachine,
   releasedSeat,
   renewedSeat,
   type SeatChange,
@@ -47,9 +48,9 @@ export interface Situation {
 /** What becomes of a machine. `action` is what the license's history and an event say about it. */
 export type MachineChange =
   | {
-      kind: 'take';
-      /** A new machine has no id yet. */
-      machine: Omit<Machine, 'id'> & { id: string | null };
+      /** `add` adds a machine of an import that holds no seat any more. */
+      kind: 'take' | 'add';
+      machine: NewMachine;
       /** Whether it has held a seat within the last 30 days. */
       wasRecent: boolean;
       action: SeatChange['action'] | null;
@@ -57,8 +58,8 @@ export type MachineChange =
   /** `see` renews nothing, and only notes that the machine was seen. */
   | { kind: 'renew' | 'see' | 'release'; machine: Machine; action: SeatChange['action'] | null };
 
-export interface Judgment {
-  code: VerdictCode;
+export interface Judgment<Code = VerdictCode> {
+  code: Code;
   /** The last one is that of the call's own machine. */
   changes: MachineChange[];
 }

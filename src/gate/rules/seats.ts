@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import { type Terms, TRANSFER_DAYS } from '../../shared/rules/terms.ts';
-import type { CallName, Verdict, VerdictCode } from '../../shared/rules/verdict.ts';
+import type { CallName, Verdict } from '../../shared/rules/verdict.ts';
 
 // Seats and the machines that hold them. A seat is live until its `liveUntilMs`, so nothing has to run when a lease ends.
 
@@ -30,6 +30,9 @@ export interface Machine extends Description {
   fingerprint: string;
   seat: Seat;
 }
+
+/** A machine that may have no id yet. */
+export type NewMachine = Omit<Machine, 'id'> & { id: string | null };
 
 export interface SeatCounts {
   /** Live seats. */
@@ -134,29 +137,5 @@ export interface SeatPage {
   seats: Verdict['seats'];
 }
 
-export type ReleaseResult = 'released' | 'not_found' | 'held_by_file';
-
-export interface FileRequest {
-  licenseKey: string;
-  fingerprint?: string | undefined;
-  /** For how many days the file is good, instead of the terms' `offline_days`. */
-  days?: number | undefined;
-}
-
-/** What an offline file says, or why there is none. */
-export type FileVerdict =
-  | { refused: VerdictCode | 'days_required' }
-  | { refused: null; verdict: Verdict & { code: 'valid' }; issuedAtMs: number };
-
 /** The last machine of an export's page. */
 export type MachinePosition = Pick<Machine, 'licenseId' | 'fingerprint'>;
-
-/** A machine of an import. */
-export interface ImportedMachine extends Description {
-  licenseKey: string;
-  fingerprint: string;
-  seat: Seat;
-}
-
-/** `skipped` is a machine that has held no seat within the last 30 days. */
-export type ImportedMachineResult = 'created' | 'unchanged' | 'skipped' | 'no_seat' | 'license_not_found';
