@@ -27,6 +27,14 @@ export const LIMITS: Mutants = {
       pass(2_000),
     ]),
   },
+  'an upgrade carries the usage over without what branches hold': {
+    edits: [
+      edit('home/catch-up.ts', 'nowMs, usage.exposureIn(fromMs))', 'nowMs, 0 * usage.exposureIn(fromMs))'),
+    ],
+    schedule: inOrder([verify('oc', 0, 5), pass(300), { does: 'change', what: 'changePlan' }, pass(5_000)], {
+      plans: 'upgrade',
+    }),
+  },
   'a grant is larger than what remains': {
     edits: [
       edit(
