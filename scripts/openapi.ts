@@ -135,6 +135,8 @@ const parameters = ({ path, inputs }: Route) => [
         in: input.in,
         required: required.includes(name),
         ...(description !== undefined && { description }),
+        // Entries of an object, as in `metadata[order]=1001`.
+        ...(schema['type'] === 'object' && { style: 'deepObject', explode: true }),
         schema,
       }));
     }),

@@ -88,25 +88,61 @@ export const body = <S extends z.ZodType>(schema: S, { onInvalid }: BodyOptions 
   return documented(middleware, { input: { in: 'body', schema } });
 };
 
-/** The parameters that the route takes: those that its `query()` has, or none. */
-const parametersOf = (c: Context<AppEnv>): string[] =>
-  matchedRoutes(c).flatMap(({ handler }) => {
+/** A parameter such as `metadata.order` or `metadata[order]`, which is an entry of the object `metadata`. */
+const ENTRY = /^([a-z_]+)(?:\.(.+)|\[(.+)\])$/s;
+
+/** Gathers the entries of objects. */
+const toFields = (parameters: Record<string, unknown>): Record<string, unknown> => {
+  const fields = new Map<string, unknown>();
+  for (const [parameter, value] of Object.entries(parameters)) {
+    const [, object = parameter, ...names] = ENTRY.exec(parameter) ?? [];
+    const name = names.find((found) => found !== undefined);
+    const entries = fields.get(object) ?? {};
+    if (name === undefined) fields.set(object, value);
+    else if (typeof entries === 'object') fields.set(object, { ...entries, [name]: value });
+  }
+  return Object.fromEntries(fields);
+};
+
+/** Whether one of the route's `query()` schemas has the parameter. */
+const isKnown = (c: Context<AppEnv>, parameter: string): boolean =>
+  matchedRoutes(c).some(({ handler }) => {
     const input = documentationOf(handler)?.input;
-    return input?.in === 'query' ? Object.keys(input.schema.shape) : [];
+    if (input?.in !== 'query') return false;
+    return Object.keys(toFields({ [parameter]: '' })).every((field) =>
+      Object.hasOwn(input.schema.shape, field),
+    );
   });
 
 /** Returns an error if the URL has a parameter that the route doesn't take. */
 export const unknownParameter = (c: Context<AppEnv>): AppError | null => {
   if (!c.req.url.includes('?')) return null;
-  const known = parametersOf(c);
-  const unknown = Object.keys(c.req.queries()).filter((name) => !known.includes(name));
+  const unknown = Object.keys(c.req.queries()).filter((name) => !isKnown(c, name));
   if (unknown.length === 0) return null;
   const details = unknown.map((path) => ({ path, message: 'is not a known parameter' }));
   return new AppError('invalid_request', { details: details.slice(0, MAX_DETAILS) });
 };
 
-export const query = <S extends z.ZodObject>(schema: S) =>
-  documented(zValidator('query', schema, throwIfInvalid), { input: { in: 'query', schema } });
+type QueryHandler<S extends z.ZodObject> = MiddlewareHandler<
+  AppEnv,
+  string,
+  { in: { query: { [Field in keyof z.input<S>]: string | undefined } }; out: { query: z.output<S> } }
+>;
+
+/** Validates the query. A parameter that is given twice is a list, which no field accepts. */
+export const query = <S extends z.ZodObject>(schema: S) => {
+  const middleware: QueryHandler<S> = async (c, next) => {
+    const parameters = Object.entries(c.req.queries()).map(([name, values]) => [
+      name,
+      values.length === 1 ? values[0] : values,
+    ]);
+    const result = schema.safeParse(toFields(Object.fromEntries(parameters)));
+    throwIfInvalid(result);
+    c.req.addValidatedData('query', result.data as object);
+    await next();
+  };
+  return documented(middleware, { input: { in: 'query', schema } });
+};
 
 export const headers = <S extends z.ZodObject>(schema: S) =>
   documented(zValidator('header', schema, throwIfInvalid), { input: { in: 'header', schema } });

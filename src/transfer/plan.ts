@@ -7,7 +7,7 @@ import { addDays, isoDate } from '../shared/rules/dates.ts';
 import { CHANGEABLE_FIELDS, columnOf } from '../shared/rules/license-fields.ts';
 import type { ProductTerms } from '../shared/rules/terms.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
-import { newId } from '../shared/text/ids.ts';
+import { newId, newIdAt } from '../shared/text/ids.ts';
 import type { ImportOptions, ImportResult, LicenseLine, LineError, ProductLine } from './schemas.ts';
 
 // Decides what the lines of an import change, one after another. A line sees the changes of the lines before it.
@@ -65,7 +65,7 @@ const create = (licenseKey: string, value: LicenseLine, facts: Facts): LicenseVa
     customerEmail: facts.email,
     status: 'active',
     ...toFields(value, createdAt),
-    id: newId('lic'),
+    id: value.created_at === undefined ? newId('lic') : newIdAt('lic', createdAt),
     licenseKey,
     createdAt,
     updatedAt: facts.nowMs,

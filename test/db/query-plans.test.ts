@@ -44,11 +44,26 @@ const callEveryFeature = async () => {
     '?q=a@b.co&status=active',
     '?q=a@b.co&status=expired',
     '?q=a@b.co&status=suspended',
+    '?customer_email=a@b.co',
+    `?customer_email=${ada.email}&sort=-customer_email`,
+    '?product=Sextant&metadata.order=1',
+    '?product=Orrery&q=orr&expires_after=2020-01-01',
+    '?status=suspended&created_before=2020-01-01&created_after=2019-01-01',
+    '?expires_before=2099-01-01&sort=expires_at',
+    '?sort=created_at',
+    '?sort=expires_at',
+    '?sort=-expires_at',
+    '?sort=customer_email',
+    '?status=active&sort=-expires_at',
   ]) {
-    const page = await ada.asKey('GET', `/api/v1/licenses${query}`);
-    expect(page.status).toBe(200);
-    const next = await ada.asKey('GET', `/api/v1/licenses${query}${query ? '&' : '?'}cursor=${first.id}`);
-    expect(next.status).toBe(200);
+    let cursor = '';
+    for (let pages = 0; pages < 4; pages++) {
+      const parameters = `${query || '?'}&limit=1${cursor}`;
+      const page = await ada.asKey('GET', `/api/v1/licenses${parameters}`);
+      expect([parameters, page.status]).toEqual([parameters, 200]);
+      if (page.body.next_cursor === null) break;
+      cursor = `&cursor=${page.body.next_cursor}`;
+    }
   }
   await ada.asKey('PATCH', `/api/v1/licenses/${first.id}`, { customer_name: 'Ada' });
   for (const action of ['suspend', 'reinstate', 'revoke'])
@@ -87,6 +102,8 @@ const callEveryFeature = async () => {
 };
 
 interface PlanRow {
+  id: number;
+  parent: number;
   detail: string;
 }
 
@@ -95,24 +112,35 @@ const planOf = async (statement: string) => {
   const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN ${statement}`)
     .bind(...bindings)
     .all<PlanRow>();
-  return results.map(({ detail }) => detail);
+  return results;
 };
 
 /**
  * Returns whether a step reads a whole table or index. SQLite also calls full-text matches, VALUES rows and
  * materialized subqueries a SCAN, which are fine. A full-text match needs two bounds (`><`), which limit it to the account.
  */
-const isScan = (detail: string, plan: string[]) => {
+const isScan = ({ detail }: PlanRow, plan: PlanRow[]) => {
   const [, name = ''] = /^SCAN (\S+)/.exec(detail) ?? [];
-  if (name === '' || plan.includes(`MATERIALIZE ${name}`) || plan.includes(`CO-ROUTINE ${name}`))
-    return false;
+  const isSubquery = plan.some(({ detail: step }) =>
+    [`MATERIALIZE ${name}`, `CO-ROUTINE ${name}`].includes(step),
+  );
+  if (name === '' || isSubquery) return false;
   return !/^SCAN (license_trigrams VIRTUAL TABLE INDEX \d+:M\d+><$|json_each |\d+-ROW VALUES CLAUSE$|(\d+ )?CONSTANT ROWS?$)/.test(
     detail,
   );
 };
 
-/** Sorting would read every matching row for a single page. */
-const isSort = (detail: string) => detail.includes('USE TEMP B-TREE');
+const CANDIDATES = 'MATERIALIZE candidates';
+
+const isWithinCandidates = ({ parent }: PlanRow, plan: PlanRow[]): boolean => {
+  const step = plan.find(({ id }) => id === parent);
+  return step !== undefined && (step.detail === CANDIDATES || isWithinCandidates(step, plan));
+};
+
+/** Sorting would read every matching row for a single page. Candidates are few, so a page of these may be sorted. */
+const isSort = (row: PlanRow, plan: PlanRow[]) =>
+  row.detail.includes('USE TEMP B-TREE') &&
+  (isWithinCandidates(row, plan) || !plan.some(({ detail }) => detail === CANDIDATES));
 
 test('no statement sent to D1 scans a table or sorts its rows', async () => {
   await callEveryFeature();
@@ -122,7 +150,5 @@ test('no statement sent to D1 scans a table or sorts its rows', async () => {
   const plans = await Promise.all(
     queries.map(async (statement) => ({ statement, plan: await planOf(statement) })),
   );
-  expect(plans.filter(({ plan }) => plan.some((detail) => isScan(detail, plan) || isSort(detail)))).toEqual(
-    [],
-  );
+  expect(plans.filter(({ plan }) => plan.some((row) => isScan(row, plan) || isSort(row, plan)))).toEqual([]);
 });

@@ -46,7 +46,7 @@ export const licenses = sqliteTable(
     index('licenses_by_email').on(table.accountId, sql`lower(${table.customerEmail})`, table.seq),
     index('licenses_by_expiry')
       .on(table.accountId, table.expiresAt, table.id)
-      .where(sql`${table.status} = 'active' AND ${table.expiresAt} IS NOT NULL`),
+      .where(sql`${table.expiresAt} IS NOT NULL`),
   ],
 );
 

@@ -40,6 +40,10 @@ export const newId = (prefix: IdPrefix): string => {
   return `${prefix}_${ordered}${randomBase62(ID_BODY_LENGTH - TIME_LENGTH - SEQUENCE_LENGTH)}`;
 };
 
+/** Returns an id that sorts as if it had been created at `ms`. */
+export const newIdAt = (prefix: IdPrefix, ms: number): string =>
+  firstIdAt(prefix, ms) + randomBase62(ID_BODY_LENGTH - TIME_LENGTH);
+
 /** Returns a string that sorts before all ids created at or after `ms`, and after all earlier ids. */
 export const firstIdAt = (prefix: IdPrefix, ms: number) =>
   `${prefix}_${sortableBase62(Math.min(Math.max(ms, 0), LATEST_MS), TIME_LENGTH)}`;

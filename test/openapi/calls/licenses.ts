@@ -95,6 +95,9 @@ export const LICENSES: Area = {
     'GET /api/v1/licenses?status=revoked': [{ when: 'a license has the status', answers: '200 ok' }],
     'GET /api/v1/licenses?status=expired': [{ when: 'no license has the status', answers: '200 ok' }],
     'GET /api/v1/licenses?q=taken': [{ when: 'a license matches', answers: '200 ok' }],
+    'GET /api/v1/licenses?product=none&metadata.order=1&sort=-expires_at': [
+      { when: 'no license fits the filters', answers: '200 ok' },
+    ],
     'GET /api/v1/licenses?q=t&status=active': [{ when: 'a license matches', answers: '200 ok' }],
     'GET /api/v1/licenses/{active}': [{ when: 'the license exists', answers: '200 ok' }],
     'GET /api/v1/licenses/lic_none': [UNKNOWN],

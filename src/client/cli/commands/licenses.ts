@@ -1,4 +1,4 @@
-import type { components } from '../../api/schema.ts';
+import type { components, operations } from '../../api/schema.ts';
 import { type Command, command, given, wholeNumber } from '../command.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';
@@ -7,6 +7,7 @@ import type { Output } from '../output.ts';
 import { allPages } from '../pages.ts';
 
 type License = components['schemas']['License'];
+type Sort = NonNullable<NonNullable<operations['listLicenses']['parameters']['query']>['sort']>;
 
 const show = (out: Output, license: License) =>
   out.fields(license, {
@@ -20,6 +21,32 @@ const show = (out: Output, license: License) =>
 const DEFAULT_LIMIT = 50;
 const STATUSES = ['active', 'expired', 'suspended', 'revoked'] as const;
 
+const toMetadata = (pairs: string[]): Record<string, string> =>
+  Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) throw new CliError('--metadata must have the form NAME=VALUE.');
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+
+/** Reads an option that has one of a few values. */
+const oneOf = <T extends string>(
+  name: string,
+  values: readonly T[],
+  value: string | undefined,
+): T | undefined => {
+  const known = values.find((candidate) => candidate === value);
+  if (value !== undefined && known === undefined)
+    throw new CliError(`--${name} must be one of ${values.join(', ')}.`);
+  return known;
+};
+
+const SORTS = ['created_at', 'expires_at', 'customer_email'].flatMap((field) => [
+  field,
+  `-${field}`,
+]) as Sort[];
+
 const list = command({
   name: 'licenses list',
   args: [],
@@ -27,16 +54,38 @@ const list = command({
   options: {
     status: { value: 'STATUS', help: `Only ${STATUSES.join(', ')}` },
     search: { value: 'TEXT', help: 'Only licenses whose key, customer, or product contains the text' },
+    email: { value: 'EMAIL', help: 'Only the customer with this email address' },
+    product: { value: 'CODE', help: 'Only this product' },
+    metadata: {
+      value: 'NAME=VALUE',
+      multiple: true,
+      help: 'Only with this entry of the metadata. Can be repeated',
+    },
+    'expires-before': { value: 'DATE', help: 'Only licenses whose last day is earlier' },
+    'expires-after': { value: 'DATE', help: 'Only licenses whose last day is later' },
+    'created-before': { value: 'TIME', help: 'Only licenses that were created earlier' },
+    'created-after': { value: 'TIME', help: 'Only licenses that were created later' },
+    sort: { value: 'FIELD', help: 'created_at, expires_at, or customer_email, with - for descending' },
     limit: { value: 'N', help: `How many to list, ${DEFAULT_LIMIT} by default` },
     all: { help: 'List all of them' },
   },
-  run: async ({ out, api }, _args, { status: wanted, search: q, limit, all }) => {
-    const status = STATUSES.find((name) => name === wanted);
-    if (wanted !== undefined && !status)
-      throw new CliError(`--status must be one of ${STATUSES.join(', ')}.`);
+  run: async ({ out, api }, _args, { search: q, limit, all, email, product, metadata, ...options }) => {
+    const status = oneOf('status', STATUSES, options.status);
+    const sort = oneOf('sort', SORTS, options.sort);
     const max = all ? Infinity : (wholeNumber('limit', limit) ?? DEFAULT_LIMIT);
     const client = await api();
-    const filter = given({ status, q });
+    const filter = given({
+      status,
+      q,
+      customer_email: email,
+      product,
+      metadata: metadata && toMetadata(metadata),
+      expires_before: options['expires-before'],
+      expires_after: options['expires-after'],
+      created_before: options['created-before'],
+      created_after: options['created-after'],
+      sort,
+    });
     const pages = await allPages(out, max, (page) =>
       answer(client.GET('/api/v1/licenses', { params: { query: { ...filter, ...page } } })),
     );
@@ -65,15 +114,6 @@ const get = command({
     return 0;
   },
 });
-
-const toMetadata = (pairs: string[]): Record<string, string> =>
-  Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=');
-      if (at < 1) throw new CliError('--metadata must have the form NAME=VALUE.');
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
 
 const create = command({
   name: 'licenses create',

@@ -1,0 +1,100 @@
+// A list with filters or in an order. A page reads the order's index and compares a bounded number of licenses. If it stays
+// short, and one of the filters has an index that finds few licenses, these are compared instead.
+import { and, type SQL, sql } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import type { LicenseRow } from '../db/schema.ts';
+import { compareCandidates, MAX_CANDIDATES } from './candidates.ts';
+import { conditionsOf, type ListInput, rangeOf, sourcesOf } from './filters.ts';
+import { toLicense } from './schemas.ts';
+import { hasText } from './search.ts';
+import { fieldOf, orderOf, type Sort, type Stretch, stretchesOf } from './sorts.ts';
+import { searchedText } from './trigrams.ts';
+
+type SortedInput = ListInput & { sort: Sort };
+
+interface Page {
+  rows: LicenseRow[];
+  next_cursor: string | null;
+}
+
+/** What each candidate is compared with. */
+const comparisonOf = ({ accountId }: Ctx, input: SortedInput, ...others: (SQL | null | undefined)[]) => {
+  const text = searchedText(input.q ?? '');
+  return {
+    condition: and(...conditionsOf(accountId, input), ...others.map((other) => other ?? undefined)),
+    isMatch: (license: LicenseRow) => !input.q || hasText(license, text),
+  };
+};
+
+const readStretch = async (
+  ctx: Ctx,
+  input: SortedInput,
+  { index, where, order, condition, cursorAfter }: Stretch,
+  { limit, size }: { limit: number; size: number },
+): Promise<Page> => {
+  const candidates = sql`
+    SELECT seq FROM licenses INDEXED BY ${sql.identifier(index)}
+    WHERE account_id = ${ctx.accountId} AND ${where} ORDER BY ${order} LIMIT ${size}`;
+  const comparison = comparisonOf(ctx, input, condition);
+  const { rows, last } = await compareCandidates(ctx, { candidates, size, ...comparison, order, limit });
+  return { rows, next_cursor: last && cursorAfter(last) };
+};
+
+/** Reads on after the cursor, `size` candidates at most from each stretch. */
+const readOn = async (ctx: Ctx, input: SortedInput, size: number): Promise<Page> => {
+  const rows: LicenseRow[] = [];
+  let end: string | null = null;
+  for (const stretch of stretchesOf(input.sort, input.cursor, rangeOf(fieldOf(input.sort), input))) {
+    // There may be more, but the page is full.
+    if (end !== null) return { rows, next_cursor: end };
+    const limit = input.limit - rows.length;
+    const page = await readStretch(ctx, input, stretch, { limit, size });
+    rows.push(...page.rows);
+    if (page.next_cursor !== null) return { rows, next_cursor: page.next_cursor };
+    const last = rows.at(-1);
+    if (last && rows.length === input.limit) end = stretch.cursorAfter(last);
+  }
+  return { rows, next_cursor: null };
+};
+
+/** Begins with few candidates, because most pages need no more. */
+const readPage = async (ctx: Ctx, input: SortedInput): Promise<Page> => {
+  const first = await readOn(ctx, input, input.limit + 1);
+  const missing = input.limit - first.rows.length;
+  if (first.next_cursor === null || missing === 0) return first;
+  const rest = await readOn(ctx, { ...input, cursor: first.next_cursor, limit: missing }, MAX_CANDIDATES);
+  return { rows: [...first.rows, ...rest.rows], next_cursor: rest.next_cursor };
+};
+
+/** Returns the candidates of the filter that has the fewest, or null if each has too many for one statement. */
+const findFew = async ({ db, accountId }: Ctx, input: SortedInput): Promise<SQL | null> => {
+  const sources = sourcesOf(accountId, input, MAX_CANDIDATES);
+  if (sources.length === 0) return null;
+  const counted = sources.map((source) => sql`(SELECT count(*) FROM (${source}))`);
+  const { counts } = await db.get<{ counts: string }>(
+    sql`SELECT json_array(${sql.join(counted, sql`, `)}) AS counts`,
+  );
+  const sizes = JSON.parse(counts) as number[];
+  const fewest = Math.min(...sizes);
+  return fewest < MAX_CANDIDATES ? (sources[sizes.indexOf(fewest)] ?? null) : null;
+};
+
+const pageAmong = async (ctx: Ctx, input: SortedInput, candidates: SQL): Promise<Page> => {
+  const { order, isAfter, cursorAfter } = orderOf(input.sort, input.cursor);
+  const comparison = comparisonOf(ctx, input, isAfter);
+  const { rows, last } = await compareCandidates(ctx, {
+    candidates,
+    ...comparison,
+    order,
+    limit: input.limit,
+  });
+  return { rows, next_cursor: last && cursorAfter(last) };
+};
+
+export const listSorted = async (ctx: Ctx, input: SortedInput) => {
+  const page = await readPage(ctx, input);
+  const isShort = page.next_cursor !== null && page.rows.length < input.limit;
+  const few = isShort ? await findFew(ctx, input) : null;
+  const { rows, next_cursor } = few ? await pageAmong(ctx, input, few) : page;
+  return { data: rows.map(toLicense), next_cursor };
+};
