@@ -1,14 +1,13 @@
 import { type Context, Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
-import { clientIp } from '../http/client-ip.ts';
 import type { AppEnv } from '../http/context.ts';
 import { body, readText } from '../http/input.ts';
+import { createVisitorRate } from '../http/visitor-rate.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { effectivePlan } from '../shared/rules/plans.ts';
 import { getBilling } from './billing.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
 import { checkoutPage, paymentStatusPage } from './checkout-page.ts';
-import { admitVisitor } from './checkout-rate.ts';
 import { completeCheckout, findCheckout, findReturning } from './checkout.ts';
 import { initPayment } from './init-payment.ts';
 import type { ProviderName } from './provider.ts';
@@ -25,6 +24,9 @@ import {
   toCancelled,
   toStartedPayment,
 } from './schemas.ts';
+
+/** The pages query D1. */
+const admitVisitor = createVisitorRate(20);
 
 const originOf = (c: Context<AppEnv>) => new URL(c.req.url).origin;
 
@@ -121,7 +123,7 @@ export const billingRoutes = new Hono<AppEnv>()
 /** Pages for browsers: the sandbox's checkout, and the default page to return to after any checkout. */
 export const checkoutRoutes = new Hono<AppEnv>()
   .use('/checkout/*', (c, next) => {
-    admitVisitor(clientIp(c));
+    admitVisitor(c);
     return next();
   })
   .get('/checkout/:payment_id', async (c) => {

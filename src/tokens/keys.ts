@@ -26,7 +26,8 @@ const HKDF_SALT = new TextEncoder().encode('latchkey signing key v1');
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const ACCOUNTS_IN_MEMORY = 1_000;
-const ringsByAccount = createLru<SigningKey[]>(ACCOUNTS_IN_MEMORY);
+/** Of accounts that sign. Whoever asks for the public keys of other ids must not push these out. */
+const signingAccounts = createLru<SigningKey[]>(ACCOUNTS_IN_MEMORY);
 
 const base64url = (bytes: ArrayBuffer) => Buffer.from(bytes).toString('base64url');
 
@@ -55,12 +56,16 @@ const deriveKey = async (secret: string, accountId: string): Promise<SigningKey>
 };
 
 /** Returns an account's keys in the order of the ring: the current key first. */
+export const deriveKeys = (ring: SigningRing, accountId: string): Promise<SigningKey[]> =>
+  Promise.all(ring.map((secret) => deriveKey(secret, accountId)));
+
+/** Returns the same keys to an account that has proved itself, and remembers them. */
 export const signingKeysOf = async (ring: SigningRing, accountId: string): Promise<SigningKey[]> => {
   const name = `${accountId}/${ring.join(',')}`;
-  const known = ringsByAccount.get(name);
+  const known = signingAccounts.get(name);
   if (known) return known;
   // Only the finished keys are shared. A promise could belong to a request that is canceled, and would never end.
-  const keys = await Promise.all(ring.map((secret) => deriveKey(secret, accountId)));
-  ringsByAccount.set(name, keys);
+  const keys = await deriveKeys(ring, accountId);
+  signingAccounts.set(name, keys);
   return keys;
 };

@@ -3,11 +3,12 @@ import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import { allowAnyOrigin } from '../http/any-origin.ts';
 import type { AppEnv } from '../http/context.ts';
+import { createVisitorRate } from '../http/visitor-rate.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { idPattern } from '../shared/text/ids.ts';
 import { keySetOf } from './jws.ts';
-import { signingKeysOf } from './keys.ts';
+import { deriveKeys } from './keys.ts';
 
 const keySetBody = z
   .object({
@@ -27,6 +28,9 @@ const keySetBody = z
   })
   .meta({ id: 'KeySet' });
 
+/** Each call derives keys and signs their chain, and nothing is remembered, because any id has keys. */
+const admitVisitor = createVisitorRate(20);
+
 const ACCOUNT_ID = idPattern('acct');
 
 export const tokenRoutes = new Hono<AppEnv>().use('/:account_id', allowAnyOrigin('GET')).get(
@@ -36,15 +40,16 @@ export const tokenRoutes = new Hono<AppEnv>().use('/:account_id', allowAnyOrigin
     tag: 'Applications',
     summary: 'Get the public keys that check an account’s tokens',
     description:
-      'The current key and the retired ones, as a JSON Web Key Set. Any well-formed account id has keys. Web pages of any origin can call this endpoint.',
+      'The current key and the retired ones, as a JSON Web Key Set. Any well-formed account id has keys. An IP address may make 20 calls a second. Web pages of any origin can call this endpoint.',
     access: 'public',
     answers: [{ status: 200, description: 'The key set.', schema: keySetBody }],
-    errors: ['not_found'],
+    errors: ['not_found', 'rate_limit_exceeded'],
   }),
   async (c) => {
     const accountId = c.req.param('account_id');
     if (!ACCOUNT_ID.test(accountId)) throw new AppError('not_found');
-    const keys = await signingKeysOf(settingsOf(c.env).signingKeys, accountId);
+    admitVisitor(c);
+    const keys = await deriveKeys(settingsOf(c.env).signingKeys, accountId);
     const keySet = await keySetOf(accountId, keys);
     c.header('Cache-Control', 'public, max-age=300');
     return c.json(keySet, 200);
