@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
 import { AppError } from '../shared/app-error.ts';
-import { createLru } from '../shared/memory/lru.ts';
-import { decideRate } from '../shared/rules/rate.ts';
+import { createPaces } from '../shared/memory/paces.ts';
 import { clientIp } from './client-ip.ts';
 
 const ADDRESSES_IN_MEMORY = 10_000;
@@ -11,11 +10,9 @@ const ADDRESSES_IN_MEMORY = 10_000;
  * for itself: an exact limit would cost more than the work that it saves.
  */
 export const createVisitorRate = (callsPerSecond: number) => {
-  const recoveredAtMs = createLru<number>(ADDRESSES_IN_MEMORY);
+  const addresses = createPaces(ADDRESSES_IN_MEMORY);
   return (c: Context): void => {
-    const ip = clientIp(c);
-    const decision = decideRate(recoveredAtMs.get(ip) ?? 0, Date.now(), callsPerSecond);
-    recoveredAtMs.set(ip, decision.recoveredAtMs);
+    const decision = addresses.spend(clientIp(c), Date.now(), callsPerSecond);
     if (decision.allowed) return;
     throw new AppError('rate_limit_exceeded', {
       headers: { 'Retry-After': String(decision.retryAfterSeconds) },

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { call, type Json, outcomeOf, signUp } from '../support/client.ts';
+import { expect, test, vi } from 'vitest';
+import { type Answer, call, type Json, outcomeOf, signUp, tallyOf } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, statistics } from '../support/gate.ts';
 
 const OFFICE = '192.0.2.7';
@@ -41,6 +42,36 @@ test('an API key with allowed addresses works from these only, and a refused cal
   expect((await statistics(ada.accountId)).apiUsage).toBe(6);
   // The account's other keys have no addresses.
   expect(await use('198.51.100.1', ada.apiKey)).toEqual(ALLOWED);
+});
+
+test('calls from an address that isn’t allowed have a rate limit of their own, and take nothing of the key’s', async () => {
+  useFakeClock();
+  const { ada, key } = await openOffice();
+  const getAccount = (ip: string, apiKey: string = key.api_key) =>
+    call('GET', '/api/account', { headers: { 'x-api-key': apiKey, ...from(ip) } });
+  const answersOf = async (times: number, ip: string) => {
+    const answers: Answer[] = [];
+    for (let i = 0; i < times; i++) answers.push(await getAccount(ip));
+    return tallyOf(answers);
+  };
+  expect(await answersOf(30, '198.51.100.1')).toEqual({
+    '403 ip_not_allowed': 20,
+    '429 rate_limit_exceeded': 10,
+  });
+  // All foreign addresses share the limit.
+  expect(await answersOf(2, '198.51.100.2')).toEqual({ '429 rate_limit_exceeded': 2 });
+  const first = await getAccount(OFFICE);
+  expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"key";r=19;t=1']);
+  expect(await answersOf(20, OFFICE)).toEqual({ '200 ok': 19, '429 rate_limit_exceeded': 1 });
+  // The account’s limit of 50 has the owner’s 20 calls in it, and no others.
+  const other = await getAccount('198.51.100.1', ada.apiKey);
+  expect(other.headers.get('ratelimit')).toBe('"key";r=19;t=1');
+  vi.advanceTimersByTime(100);
+  expect(await answersOf(2, '198.51.100.1')).toEqual({
+    '403 ip_not_allowed': 1,
+    '429 rate_limit_exceeded': 1,
+  });
+  expect(await answersOf(1, OFFICE)).toEqual({ '200 ok': 1 });
 });
 
 test('a restarted gate and a rotated API key keep the allowed addresses', async () => {

@@ -141,13 +141,20 @@ describe('all keys of an account together', () => {
 });
 
 describe('an invalid key', () => {
+  const ONE_MORE = { '403 api_key_invalid': 1, '429 rate_limit_exceeded': 1 };
+
   test('that was deleted is refused without calling the gate again', async () => {
     const { id, api_key } = await createKey({});
     expect(await verify(api_key)).toBe('200 ok');
     await ada.asSession('DELETE', `/api/api-keys/${id}`);
     expect(await verify(api_key)).toBe('403 api_key_invalid');
     const gateCalls = countGateCalls();
-    expect(await tally(50, () => verify(api_key))).toEqual({ '403 api_key_invalid': 50 });
+    expect(await tally(50, () => verify(api_key))).toEqual({
+      '403 api_key_invalid': 19,
+      '429 rate_limit_exceeded': 31,
+    });
+    vi.advanceTimersByTime(100);
+    expect(await tally(2, () => verify(api_key))).toEqual(ONE_MORE);
     expect(gateCalls()).toBe(0);
     expect(await verify(ada.apiKey)).toBe('200 ok');
   });
@@ -158,8 +165,25 @@ describe('an invalid key', () => {
     vi.advanceTimersByTime(60_000);
     expect(await verify(api_key)).toBe('403 api_key_invalid');
     const gateCalls = countGateCalls();
-    expect(await tally(50, () => verify(api_key))).toEqual({ '403 api_key_invalid': 50 });
+    expect(await tally(19, () => verify(api_key))).toEqual({ '403 api_key_invalid': 19 });
+    const refused = await ada.verify('UNKNOWN-KEY', api_key);
+    expect(outcomeOf(refused)).toBe('429 rate_limit_exceeded');
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      'retry-after': '1',
+      ratelimit: '"key";r=0;t=2',
+    });
     expect(gateCalls()).toBe(0);
+  });
+
+  test('has the rate of the plan free, whatever the account’s plan', async () => {
+    await setPlan(ada.accountId, 'scale');
+    const { id, api_key } = await createKey({});
+    await ada.asSession('DELETE', `/api/api-keys/${id}`);
+    for (const apiKey of [api_key, unknownKey().apiKey])
+      expect(await tally(30, () => verify(apiKey))).toEqual({
+        '403 api_key_invalid': 20,
+        '429 rate_limit_exceeded': 10,
+      });
   });
 
   test('has a rate limit at the gate, which does not slow down valid keys', async () => {

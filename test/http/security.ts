@@ -88,9 +88,17 @@ export const addWebhook = async ({ asSession }: Customer) => {
 export const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
 /** Returns the outcome of every route, so that one comparison shows all that differ. */
-export const callRoutes = async (chosen: Route[], headers: Record<string, string> = {}, ids: Ids = {}) => {
+export const callRoutes = async (
+  chosen: Route[],
+  headers: Record<string, string> = {},
+  ids: Ids = {},
+  pause: () => void = () => {},
+) => {
   const answers: Record<string, string> = {};
-  for (const route of chosen) answers[nameOf(route)] = outcomeOf(await callRoute(route, headers, ids));
+  for (const route of chosen) {
+    answers[nameOf(route)] = outcomeOf(await callRoute(route, headers, ids));
+    pause();
+  }
   return answers;
 };
 

@@ -1,10 +1,11 @@
 import { equalInConstantTime } from '../../shared/crypto/hash.ts';
+import { createKeyRefusals } from '../../shared/memory/key-refusals.ts';
 import { createLru } from '../../shared/memory/lru.ts';
-import { createRefusalMemory } from '../../shared/memory/refusal-memory.ts';
+import { createPaces } from '../../shared/memory/paces.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { includesAddress } from '../../shared/rules/ip-addresses.ts';
 import { effectivePlan, type Plan, PLANS } from '../../shared/rules/plans.ts';
-import { decideRate, decideSharedRate, raiseRate, type RateDecision } from '../../shared/rules/rate.ts';
+import { decideSharedRate, raiseRate, type RateDecision } from '../../shared/rules/rate.ts';
 import type { Admission, Refusal } from '../rules/calls.ts';
 import type { CopiedKey, KeyRows } from '../rules/rows.ts';
 
@@ -33,30 +34,36 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
   /** For valid keys that are not in memory. */
   let otherRecoveredAtMs = 0;
   let share = shareOfRate(Date.now());
-  /** Separate, so that an invalid key can't slow down a valid one. */
-  const invalidKeys = createLru<number>(KEYS_IN_MEMORY);
-  const refusals = createRefusalMemory<Refusal>(KEYS_IN_MEMORY);
+  /** Separate, so that an invalid key can't slow down a valid one, nor whoever has stolen one its owner. */
+  const invalidKeys = createPaces(KEYS_IN_MEMORY);
+  const foreignKeys = createPaces(KEYS_IN_MEMORY);
+  const refusals = createKeyRefusals<Refusal>(KEYS_IN_MEMORY);
 
   /**
    * Returns the refusal of a key that is still too fast. It holds until its time is up, at most 0.1 s, even if a new plan
    * raises the rate in the meantime, because the isolates that remember the refusal couldn't know.
    */
   const recall = (presented: PresentedKey, nowMs: number): Refusal | null =>
-    refusals.recall(presented.fingerprint, nowMs);
+    refusals.recall(presented, nowMs);
 
   /** Returns the rate after the call, or a refusal. */
-  const toAdmission = (presented: PresentedKey, decision: RateDecision, nowMs: number) => {
+  const toAdmission = (
+    presented: PresentedKey,
+    decision: RateDecision,
+    nowMs: number,
+    holdsFor: { isForeign?: true } = {},
+  ) => {
     if (decision.allowed) return { refused: null, rate: decision.state } as const;
-    const { state: rate, retryAfterSeconds, waitMs } = decision;
-    const refusal = { refused: 'rate_limit_exceeded', rate, retryAfterSeconds, holdsMs: waitMs } as const;
-    refusals.remember(presented.fingerprint, refusal, nowMs);
+    const { state: rate, retryAfterSeconds, waitMs: holdsMs } = decision;
+    const refusal = {
+      refused: 'rate_limit_exceeded',
+      rate,
+      retryAfterSeconds,
+      holdsMs,
+      ...holdsFor,
+    } as const;
+    refusals.remember(presented, refusal, nowMs);
     return refusal;
-  };
-
-  const spendInvalidKeyRate = (presented: PresentedKey, nowMs: number, { callsPerSecond }: Plan) => {
-    const decision = decideRate(invalidKeys.get(presented.keyId) ?? 0, nowMs, callsPerSecond);
-    invalidKeys.set(presented.keyId, decision.recoveredAtMs);
-    return toAdmission(presented, decision, nowMs);
   };
 
   /** Notes a new share at the time of the change. Otherwise the raised part would be empty when the next call comes. */
@@ -94,22 +101,29 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
     recall,
     noteShare,
 
-    /** Checks key, rate limit, address, suspension and scope. Every call spends the rate, also one that is refused. */
+    /** Checks key, address, rate limit, suspension and scope. Every call spends a rate, also one that is refused. */
     admit: (presented: PresentedKey, needs: KeyScope, nowMs: number): Admission => {
       const held = recall(presented, nowMs);
       if (held) return held;
       const account = copy.account();
       const key = copy.key(presented.keyId);
-      const plan = PLANS[account ? effectivePlan(account, nowMs) : 'free'];
       if (!account || !key || !isValid(presented, key, nowMs)) {
-        const admission = spendInvalidKeyRate(presented, nowMs, plan);
-        return admission.refused === null ? refuseInvalid(!account || key !== null) : admission;
+        const decision = invalidKeys.spend(presented.keyId, nowMs, PLANS.free.callsPerSecond);
+        return decision.allowed
+          ? refuseInvalid(!account || key !== null)
+          : toAdmission(presented, decision, nowMs);
+      }
+      const plan = PLANS[effectivePlan(account, nowMs)];
+      if (!isAllowedFrom(key, presented)) {
+        const decision = foreignKeys.spend(presented.keyId, nowMs, plan.callsPerSecond);
+        return decision.allowed
+          ? { refused: 'ip_not_allowed', rate: decision.state }
+          : toAdmission(presented, decision, nowMs, { isForeign: true });
       }
       const admission = spendRate(presented, nowMs, plan);
       if (admission.refused !== null) return admission;
       // Signing in again makes the key valid, so this refusal isn't remembered.
       if (account.eraseAt) return { refused: 'api_key_invalid' };
-      if (!isAllowedFrom(key, presented)) return { refused: 'ip_not_allowed', rate: admission.rate };
       if (account.suspendedAt) return { refused: 'account_suspended', rate: admission.rate };
       return needs === 'full' && key.scope !== 'full'
         ? { refused: 'insufficient_scope', rate: admission.rate }

@@ -21,14 +21,21 @@ export interface Call {
 
 /**
  * `holdsMs` is the time for which every call with the same key or session is refused in the same way, with the same
- * headers. The Worker answers such calls itself.
+ * headers. The Worker answers such calls itself. If `isForeign` is set, it is only for calls with the key from the same
+ * address.
  */
 export type Refusal =
   | { refused: 'unavailable' }
   | { refused: 'api_key_invalid'; holdsMs?: number }
   | { refused: 'insufficient_scope' | 'account_suspended' | 'ip_not_allowed'; rate: RateState }
   | { refused: 'usage_limit_exceeded'; rate: RateState; retryAfterSeconds: number }
-  | { refused: 'rate_limit_exceeded'; rate: RateState; retryAfterSeconds: number; holdsMs?: number };
+  | {
+      refused: 'rate_limit_exceeded';
+      rate: RateState;
+      retryAfterSeconds: number;
+      holdsMs?: number;
+      isForeign?: true;
+    };
 
 export type Admission = { refused: null; rate: RateState } | Refusal;
 
