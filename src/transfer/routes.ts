@@ -8,6 +8,7 @@ import { AppError, invalidField } from '../shared/app-error.ts';
 import type { ImportFormat } from '../shared/rules/records.ts';
 import { MAX_IMPORT_BYTES } from '../shared/rules/transfer-limits.ts';
 import { type Body, readBody } from './body.ts';
+import { exportQuery } from './export-cursor.ts';
 import { exportLines } from './export.ts';
 import { importLines } from './import.ts';
 import { readHeader } from './lines.ts';
@@ -60,11 +61,12 @@ export const exportRoutes = new Hono<AppEnv>().get(
     tag: 'Account',
     summary: 'Export everything',
     description:
-      'Streams the account’s data without secrets, a line of JSON for each thing. A file without the last line, whose type is `end`, was cut off. What exists during the whole export is in it once, and a change that is made meanwhile may or may not be in it.',
+      'Streams the account’s data without secrets, a line of JSON for each thing. A file without the last line, whose type is `end`, was cut off. Larger files have lines of the type `cursor` in between, and the answer ends with one if there is more than a request reads: continue with `?cursor=`. What exists during the whole export is in it once, and a change that is made meanwhile may or may not be in it.',
     access: 'account',
     answers: [{ status: 200, description: 'Lines of JSON.', schema: exportBody, contentType: NDJSON }],
   }),
-  async (c) => stream(c, 'export_failed', exportLines(c.var.ctx)),
+  query(exportQuery),
+  async (c) => stream(c, 'export_failed', exportLines(c.var.ctx, c.req.valid('query').cursor)),
 );
 
 export const importRoutes = new Hono<AppEnv>().post(

@@ -106,7 +106,7 @@ const LINES = {
 type Taken = keyof typeof LINES;
 const isTaken = (type: string): type is Taken => Object.hasOwn(LINES, type);
 /** Types of lines that an import skips. */
-const SKIPPED = new Set<string>([...EXPORT_TYPES.filter((type) => !isTaken(type)), 'end']);
+const SKIPPED = new Set<string>([...EXPORT_TYPES.filter((type) => !isTaken(type)), 'cursor', 'end']);
 
 export interface LineError {
   code: string;
@@ -217,6 +217,7 @@ export const importFile = z.string().meta({
 export const exportBody = z
   .union([
     z.looseObject({ type: z.enum(EXPORT_TYPES) }),
+    z.object({ type: z.literal('cursor'), cursor: z.string() }),
     z.object({ type: z.literal('end'), counts: z.record(z.string(), z.int()) }),
   ])
   .meta({ id: 'ExportLine' });

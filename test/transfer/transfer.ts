@@ -26,6 +26,9 @@ const lines = async (
 export const exportAll = async (customer: Customer): Promise<Json[]> =>
   (await lines(customer, 'GET', '/api/export')).lines;
 
+export const exportAfter = (customer: Customer, cursor: string) =>
+  lines(customer, 'GET', `/api/export?cursor=${cursor}`);
+
 export const ofType = (exported: Json[], type: string): Json[] =>
   exported.filter((line) => line.type === type);
 

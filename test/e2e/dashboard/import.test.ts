@@ -96,7 +96,7 @@ test('the export of an account can be imported as it is', async () => {
   await page.getByRole('button', { name: 'Account menu' }).click();
   await page.getByRole('menuitem', { name: 'Settings' }).click();
   await page.getByRole('link', { name: 'Export' }).click();
-  const { name, text } = await downloadBy(page, page.getByRole('link', { name: 'Download export' }));
+  const { name, text } = await downloadBy(page, page.getByRole('button', { name: 'Download export' }));
   expect(name).toMatch(/^latchkey-\d{4}-\d\d-\d\d\.ndjson$/);
   expect(text.trimEnd().split('\n').at(-1)).toMatch(/^\{"type":"end"/);
   await openPage(page, '/licenses/import');

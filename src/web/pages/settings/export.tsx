@@ -1,12 +1,24 @@
+import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
+import { useState } from 'react';
 import { isoDate } from '../../../shared/rules/dates.ts';
-import { buttonClass } from '../../ui/button.tsx';
+import { readAccountExport } from '../../data/export.ts';
+import { downloadFile } from '../../lib/download.ts';
+import { plural } from '../../lib/format.ts';
+import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
+import { FormError } from '../../ui/notice.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { SettingsFrame } from './frame.tsx';
 
 export const ExportSettings = () => {
   const today = isoDate(useNow());
+  const [lines, setLines] = useState(0);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => readAccountExport(setLines),
+    onSuccess: (file) => downloadFile(`latchkey-${today}.ndjson`, file),
+    retry: false,
+  });
   return (
     <SettingsFrame section="Export">
       <Card>
@@ -21,15 +33,12 @@ export const ExportSettings = () => {
           <p className="max-w-2xl text-muted">
             An account of this or of another service can import the file as it is.
           </p>
+          <FormError error={error} />
           <div>
-            <a
-              href="/api/export"
-              download={`latchkey-${today}.ndjson`}
-              className={buttonClass({ variant: 'solid' })}
-            >
+            <Button variant="solid" isBusy={isPending} onClick={() => mutate()}>
               <Download aria-hidden />
-              Download export
-            </a>
+              {isPending && lines > 0 ? plural(lines, 'line') : 'Download export'}
+            </Button>
           </div>
         </div>
       </Card>
