@@ -4,10 +4,15 @@ import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { outboxOf } from '../shared/objects/address.ts';
+import { effectivePlan } from '../shared/rules/plans.ts';
+import { MAX_LISTENERS } from '../shared/rules/webhooks.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { findEndpoint } from './endpoints.ts';
 import type { DeliveryRecord } from './outbox-tables.ts';
 import { type listenQuery, toDeliveryBody, toNewEvents } from './schemas.ts';
+import { waitForEvent } from './wait.ts';
+
+const SECOND_MS = 1_000;
 
 export const listDeliveries = async (
   { env, accountId }: Ctx,
@@ -47,12 +52,19 @@ export const resend = async (ctx: Ctx, endpointId: string, deliveryId: string): 
 };
 
 /** Returns the events that arrived after the cursor, or waits for the next event. */
-export const listenForEvents = async (
-  { env, accountId }: Ctx,
-  { cursor, wait }: z.output<typeof listenQuery>,
-) => {
+export const listenForEvents = async (ctx: Ctx, { cursor, wait }: z.output<typeof listenQuery>) => {
+  const { env, accountId } = ctx;
   const after = cursor === undefined ? null : Number(cursor);
-  const arrivals = await outboxOf(env, accountId).listen(after, wait * 1_000);
+  if (after !== null && wait > 0) {
+    const plan = effectivePlan(await getAccount(ctx), Date.now());
+    await waitForEvent(outboxOf(env, accountId), {
+      after,
+      waitMs: wait * SECOND_MS,
+      limit: MAX_LISTENERS[plan],
+    });
+  }
+  // By way of a new stub, because the outbox may have restarted.
+  const arrivals = await outboxOf(env, accountId).listen(after);
   if (!arrivals)
     throw invalidField('cursor', 'has expired: call without a cursor to get the events from now on');
   return toNewEvents(arrivals);

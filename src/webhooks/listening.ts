@@ -1,5 +1,6 @@
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import type { WebhookEvent } from '../shared/text/events.ts';
+import { REFUSED, type Wait } from './wait.ts';
 
 // Clients that listen poll for events with a cursor. Event ids can't be the cursor, because an event can arrive after a
 // newer one. So while a client listens, the outbox numbers the blocks of events as they arrive.
@@ -9,8 +10,6 @@ export const LISTEN_MS = 5 * 60_000;
 /** The time is stored with at most one poll a minute. */
 const RENEW_MS = 60_000;
 const MAX_ARRIVALS = 10_000;
-/** Each event wakes all waiting polls, which read it in turn. A poll beyond them is answered at once. */
-const MAX_WAITING = 50;
 /** A page has at most 100 events. */
 const BLOCKS_PER_PAGE = 2;
 
@@ -27,9 +26,9 @@ export interface Arrivals {
   cursor: number;
 }
 
-export const openListening = ({ sql, kv }: DurableObjectStorage) => {
+export const openListening = (ctx: DurableObjectState) => {
+  const { sql, kv } = ctx.storage;
   let state = kv.get<State>(STATE) ?? { untilMs: 0, after: 0 };
-  const wakers = new Set<() => void>();
 
   const save = (fields: Partial<State>) => {
     state = { ...state, ...fields };
@@ -40,6 +39,14 @@ export const openListening = ({ sql, kv }: DurableObjectStorage) => {
 
   const lastNumber = (): number =>
     sql.exec<{ last: number | null }>('SELECT max(number) AS last FROM arrivals').one().last ?? state.after;
+
+  /** Whether no block after the cursor is missing. */
+  const isKnown = (cursor: number, nowMs: number) =>
+    isActive(nowMs) && cursor >= state.after && cursor <= lastNumber();
+
+  /** A call whose time is over doesn't wait, even if the end of its connection went unnoticed. */
+  const countWaiting = (nowMs: number) =>
+    ctx.getWebSockets().filter((socket) => Number(socket.deserializeAttachment()) > nowMs).length;
 
   const forget = (upTo: number) => {
     if (upTo <= state.after) return;
@@ -67,11 +74,11 @@ export const openListening = ({ sql, kv }: DurableObjectStorage) => {
     isActive,
     endsAtMs: (nowMs: number) => (isActive(nowMs) ? state.untilMs : Infinity),
 
-    /** Numbers a new block of events if a client listens, and wakes the clients. */
+    /** Numbers a new block of events if a client listens, and ends the waits. */
     record: (blockId: string, nowMs: number) => {
       if (!isActive(nowMs)) return;
       sql.exec('INSERT INTO arrivals (number, block_id) VALUES (?, ?)', lastNumber() + 1, blockId);
-      for (const wake of wakers) wake();
+      for (const socket of ctx.getWebSockets()) socket.close();
     },
 
     /**
@@ -79,28 +86,23 @@ export const openListening = ({ sql, kv }: DurableObjectStorage) => {
      * cursor may be missing.
      */
     renew: (cursor: number | null, nowMs: number): number | null => {
+      if (cursor !== null && !isKnown(cursor, nowMs)) return null;
       const last = lastNumber();
-      const isKnown = isActive(nowMs) && cursor !== null && cursor >= state.after && cursor <= last;
-      if (cursor !== null && !isKnown) return null;
       if (state.untilMs < nowMs + LISTEN_MS - RENEW_MS) save({ untilMs: nowMs + LISTEN_MS });
       forget(last - MAX_ARRIVALS);
       return cursor ?? last;
     },
 
-    /** Returns the blocks after the given number, and waits for the next block if there are none. */
-    readOrWait: async (after: number, waitMs: number): Promise<Arrivals> => {
-      const arrivals = read(after);
-      if (waitMs === 0 || arrivals.events.length > 0 || wakers.size >= MAX_WAITING) return arrivals;
-      await new Promise<void>((resolve) => {
-        const wake = () => {
-          clearTimeout(timer);
-          wakers.delete(wake);
-          resolve();
-        };
-        const timer = setTimeout(wake, waitMs);
-        wakers.add(wake);
-      });
-      return read(arrivals.cursor);
+    read,
+
+    /** Accepts a WebSocket, which the next block of events closes, unless there is one that the caller hasn't read. */
+    wait: ({ after, waitMs, limit }: Wait, nowMs: number): Response => {
+      if (!isKnown(after, nowMs) || after < lastNumber()) return new Response();
+      if (countWaiting(nowMs) >= limit) return new Response(null, { status: REFUSED });
+      const [webSocket, own] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
+      ctx.acceptWebSocket(own);
+      own.serializeAttachment(nowMs + waitMs);
+      return new Response(null, { status: 101, webSocket });
     },
 
     /** Deletes the numbers once no client listens anymore. */

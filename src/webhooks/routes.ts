@@ -196,6 +196,7 @@ export const eventRoutes = new Hono<AppEnv>().get(
     answers: [
       { status: 200, description: 'Up to 100 events that arrived after the cursor.', schema: newEventsBody },
     ],
+    errors: ['limit_reached'],
   }),
   query(listenQuery),
   async (c) => c.json(await listenForEvents(c.var.ctx, c.req.valid('query')), 200),

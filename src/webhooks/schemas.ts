@@ -106,7 +106,8 @@ export const listenQuery = z.object({
     .optional()
     .meta({ description: 'The `next_cursor` of the previous call. Without it, the call starts to listen.' }),
   wait: z.coerce.number().int().min(0).max(MAX_WAIT_SECONDS).default(0).meta({
-    description: 'Seconds to wait for an event if there are none.',
+    description:
+      'Seconds to wait for an event if there are none. At a time, 2, 10, or 50 calls of an account may wait, depending on its plan.',
   }),
 });
 

@@ -20,6 +20,7 @@ import type { Outcome } from './outcome.ts';
 import { REPEATABLE } from './repeatable.ts';
 import { openRetention } from './retention.ts';
 import { OUTBOX_TABLES } from './tables.ts';
+import { readWait } from './wait.ts';
 import { openWork } from './work.ts';
 
 const FIRST_ENDPOINT_AT = 'first_endpoint_at';
@@ -52,7 +53,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#backup = openBackup(object, { steps: versionOf(OUTBOX_TABLES) });
     const endpoints = (this.#endpoints = openEndpoints(storage.sql));
     const events = (this.#events = openEvents(storage.sql));
-    const listening = (this.#listening = openListening(storage));
+    const listening = (this.#listening = openListening(ctx));
     const dispatcher = openDispatcher({ storage, accountId, events, endpoints, listening });
     this.#dispatcher = dispatcher;
     this.#hourlyCounts = openHourlyCounts(storage.sql);
@@ -183,12 +184,17 @@ export class WebhookOutbox extends DurableObject<Env> {
    * Returns the events that arrived after the cursor, or null if the cursor has expired. Without a cursor, it starts to
    * listen and returns the first cursor. From then on, the gate creates `license.verified` events.
    */
-  async listen(cursor: number | null, waitMs: number): Promise<Arrivals | null> {
+  async listen(cursor: number | null): Promise<Arrivals | null> {
     const after = this.#listening.renew(cursor, Date.now());
     if (after === null) return null;
     await this.#object.alarm.arm();
     await this.#gate.update();
-    return this.#listening.readOrWait(after, cursor === null ? 0 : waitMs);
+    return this.#listening.read(after);
+  }
+
+  /** Lets a call wait for an event, see `waitForEvent`. */
+  override fetch(request: Request): Response {
+    return this.#listening.wait(readWait(request), Date.now());
   }
 
   backup(call: BackupCall): Promise<BackupReply> {

@@ -4,9 +4,9 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { gateOf } from '../../src/shared/objects/address.ts';
 import { newEvent } from '../../src/shared/text/events.ts';
 import { LISTEN_MS } from '../../src/webhooks/listening.ts';
-import { type Customer, type Json, signUp } from '../support/client.ts';
-import { evictOutbox, outbox, readOutbox, runOutboxAlarm } from '../support/outbox.ts';
-import { sellerWithWebhook } from '../support/worlds.ts';
+import { type Customer, type Json, outcomeOf, signUp } from '../support/client.ts';
+import { evictOutbox, killOutbox, outbox, readOutbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
+import { sellerOn, sellerWithWebhook } from '../support/worlds.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -91,13 +91,74 @@ test('a cursor expires once the client stops polling, and the gate stops creatin
   expect(wantsVerified).toBe(false);
 });
 
-test('holds at most 50 polls of an account, and answers another one at once', async () => {
+/** Waits until this many clients wait at the outbox, without a call that keeps it awake. */
+const waitingClients = ({ accountId }: Customer, count: number) =>
+  waitUntil(
+    () => runInDurableObject(outbox(accountId), (_outbox, state) => state.getWebSockets().length),
+    (waiting) => waiting === count,
+  );
+
+test('the outbox can hibernate while a client waits, and the next event wakes the client', async () => {
   const ada = await signUp();
   const { next_cursor } = await listen(ada);
-  const poll = (waitMs: number) => outbox(ada.accountId).listen(Number(next_cursor), waitMs);
-  const held = Array.from({ length: 50 }, () => poll(25_000));
-  expect((await poll(25_000))?.events).toEqual([]);
+  const poll = listen(ada, `?cursor=${next_cursor}&wait=25`);
+  await waitingClients(ada, 1);
+  await evictOutbox(ada.accountId);
   const event = anEvent();
   await outbox(ada.accountId).accept(JSON.stringify([event]));
-  for (const arrivals of await Promise.all(held)) expect(arrivals?.events).toMatchObject([{ id: event.id }]);
+  expect(idsOf(await poll)).toEqual([event.id]);
 });
+
+test('a client that waits gets every event of a burst, and is answered when the outbox restarts', async () => {
+  const ada = await signUp();
+  const { next_cursor } = await listen(ada);
+  const poll = () => listen(ada, `?cursor=${next_cursor}&wait=25`);
+  const [first, second] = [poll(), poll()];
+  await waitingClients(ada, 2);
+  await killOutbox(ada.accountId);
+  expect([idsOf(await first), idsOf(await second)]).toEqual([[], []]);
+  const third = poll();
+  await waitingClients(ada, 1);
+  const events = Array.from({ length: 100 }, () => anEvent());
+  await outbox(ada.accountId).accept(JSON.stringify(events));
+  expect(idsOf(await third)).toEqual(events.map(({ id }) => id));
+});
+
+test('a client that waits is answered without an event once its time is over, and an event that came before at once', async () => {
+  const ada = await signUp();
+  const { next_cursor } = await listen(ada);
+  const startedMs = performance.now();
+  expect((await listen(ada, `?cursor=${next_cursor}&wait=1`)).data).toEqual([]);
+  expect(performance.now() - startedMs).toBeGreaterThan(900);
+  const event = anEvent();
+  await outbox(ada.accountId).accept(JSON.stringify([event]));
+  expect(idsOf(await listen(ada, `?cursor=${next_cursor}&wait=25`))).toEqual([event.id]);
+  const expired = await ada.asKey('GET', '/api/events?cursor=999&wait=25');
+  expect([expired.status, expired.body.error.details[0].path]).toEqual([400, 'cursor']);
+});
+
+test.for([
+  ['free', 2],
+  ['pro', 10],
+  ['scale', 50],
+] as const)(
+  'on %s, %d clients of an account may wait at a time, and a lost one leaves its place',
+  async ([plan, limit]) => {
+    const ada = await sellerOn(plan);
+    const { next_cursor } = await listen(ada);
+    const query = `?cursor=${next_cursor}&wait=25`;
+    const polls = Array.from({ length: limit }, () => ada.asSession('GET', `/api/events${query}`));
+    await waitingClients(ada, limit);
+    const refused = await ada.asSession('GET', `/api/events${query}`);
+    expect([outcomeOf(refused), refused.body.error.details[0].path]).toEqual([
+      '403 limit_reached',
+      'listeners',
+    ]);
+    vi.setSystemTime(Date.now() + 30_000);
+    polls.push(ada.asSession('GET', `/api/events${query}`));
+    await waitingClients(ada, limit + 1);
+    const event = anEvent();
+    await outbox(ada.accountId).accept(JSON.stringify([event]));
+    for (const { body } of await Promise.all(polls)) expect(idsOf(body)).toEqual([event.id]);
+  },
+);

@@ -30,7 +30,7 @@ test('no call to an outbox scans its events, deliveries or retries', async () =>
   const { ada, id } = await sellerWithWebhook();
   const plans = await runInDurableObject(outbox(ada.accountId), async (object, { storage }) => {
     const watched = watchPlans(storage.sql);
-    const { cursor = 0 } = (await object.listen(null, 0)) ?? {};
+    const { cursor = 0 } = (await object.listen(null)) ?? {};
     const events = Array.from({ length: 3 }, () =>
       newEvent('license.created', Date.now(), { customer_email: 'grace@example.com' }),
     );
@@ -41,7 +41,7 @@ test('no call to an outbox scans its events, deliveries or retries', async () =>
     object.claim(id);
     object.listDeliveries(id, 20, null);
     object.summary();
-    await object.listen(cursor, 0);
+    await object.listen(cursor);
     await object.updateEndpoint(id, { url: 'https://example.org/hooks' });
     await object.alarm();
     await object.updateEndpoint(id, { disabledReason: 'by_you' });

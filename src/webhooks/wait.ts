@@ -1,0 +1,37 @@
+import { limitReached } from '../shared/app-error.ts';
+import type { outboxOf } from '../shared/objects/address.ts';
+
+// A call that waits for an event must not keep the outbox awake, which is billed by the second, as a pending RPC would. So it
+// waits on a WebSocket, which the outbox can forget while it hibernates, and closes when an event arrives.
+
+export interface Wait {
+  /** The number of the block after which an event counts. */
+  after: number;
+  waitMs: number;
+  /** How many calls of the account may wait at a time. */
+  limit: number;
+}
+
+export const REFUSED = 403;
+
+const toUrl = (wait: Wait) => `https://outbox/?wait=${encodeURIComponent(JSON.stringify(wait))}`;
+
+/** Returns the wait that a request to the outbox asks for. */
+export const readWait = (request: Request): Wait =>
+  JSON.parse(new URL(request.url).searchParams.get('wait') ?? '') as Wait;
+
+/** Resolves when an event has arrived, when the time is over, or when there is nothing to wait for. */
+export const waitForEvent = async (outbox: ReturnType<typeof outboxOf>, wait: Wait): Promise<void> => {
+  const { status, webSocket } = await outbox.fetch(toUrl(wait), { headers: { upgrade: 'websocket' } });
+  if (status === REFUSED)
+    throw limitReached('listeners', `At most ${wait.limit} clients wait for events at a time on this plan.`);
+  if (!webSocket) return;
+  webSocket.accept();
+  let timer;
+  await new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, wait.waitMs);
+    for (const name of ['close', 'error'] as const) webSocket.addEventListener(name, () => resolve());
+  });
+  clearTimeout(timer);
+  webSocket.close();
+};
