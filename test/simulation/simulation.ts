@@ -15,7 +15,7 @@ export const SCALE: Edit[] = [
   { file: 'src/shared/rules/plans.ts', find: 'apiLimit: 1_000,', replace: `apiLimit: ${LIMITS.free},` },
   { file: 'src/shared/rules/plans.ts', find: 'apiLimit: 100_000,', replace: `apiLimit: ${LIMITS.pro},` },
   {
-    file: 'src/gate/home/branch-store.ts',
+    file: 'src/gate/home/branch-log.ts',
     find: 'const LOG_LENGTH = 1_000;',
     replace: 'const LOG_LENGTH = 4;',
   },

@@ -107,7 +107,7 @@ export const openBranchCopy = (sql: SqlStorage) => {
   };
 
   const drop = ({ kind, ref }: ChangedRef, revision: number) => {
-    if (kind === 'account' || kind === 'all') return;
+    if (kind === 'account') return;
     if (kind === 'product') {
       sql.exec('DELETE FROM copies WHERE product = ?', ref);
       licenses = createLru(ROWS_IN_MEMORY);

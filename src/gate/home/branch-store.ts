@@ -1,15 +1,13 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import type { Escrow } from '../rules/escrow.ts';
-import type { ChangedRef, Feed } from '../rules/messages.ts';
+import type { ChangedRef } from '../rules/messages.ts';
 import { type KnownShare, newShare } from '../rules/shares.ts';
 import type { OpenBranch } from '../rules/traffic.ts';
 import type { BranchCounters } from '../rules/usage.ts';
+import { openBranchLog } from './branch-log.ts';
 import type { TrafficTable } from './traffic-table.ts';
 
 // What home stores of its branches. A gate without branches writes none of it.
-
-/** Older changes are forgotten, and a branch that has missed them drops its copy. */
-const LOG_LENGTH = 1_000;
 
 export interface BranchRecord {
   /** Names this opening of the branch. Numbers are never used again. */
@@ -36,6 +34,7 @@ interface Facts extends Record<string, SqlStorageValue> {
 export const openBranchStore = (sql: SqlStorage, traffic: TrafficTable) => {
   const [stored] = sql.exec<Facts>('SELECT openings, revision FROM branch_facts');
   const facts: Facts = stored ?? { openings: 0, revision: 0 };
+  const log = openBranchLog(sql);
   const rows = sql.exec<{ region: Region; opening: number; state: string }>('SELECT * FROM branches');
   const records = new Map<Region, BranchRecord>();
   const shares = new Map<Region, KnownShare>();
@@ -127,37 +126,25 @@ export const openBranchStore = (sql: SqlStorage, traffic: TrafficTable) => {
       shares.delete(region);
       unwritten.delete(region);
       sql.exec('DELETE FROM branches WHERE region = ?', region);
-      if (records.size === 0) sql.exec('DELETE FROM branch_log');
+      if (records.size === 0) log.clear();
     },
 
     /** Adds changes as part of the current transaction. */
     log: (changes: ChangedRef[]) => {
       let { revision } = facts;
-      for (const { kind, ref } of changes)
-        sql.exec('INSERT INTO branch_log (revision, kind, ref) VALUES (?, ?, ?)', ++revision, kind, ref);
-      sql.exec('DELETE FROM branch_log WHERE revision <= ?', revision - LOG_LENGTH);
+      for (const change of changes) log.add(change, ++revision);
       saveFacts({ revision });
     },
 
-    /** Forgets what the changes were. Branches that haven't applied them drop their copy. */
-    forgetLog: () => sql.exec('DELETE FROM branch_log'),
+    /** Lets branches drop their copies: what has changed until now is forgotten. */
+    forgetLog: () => {
+      saveFacts({ revision: facts.revision + 1 });
+      log.forgetThrough(facts.revision);
+    },
 
     /** Returns the changes after a revision. */
-    feedAfter: (after: number): Feed<ChangedRef> => {
-      const through = facts.revision;
-      const changed = sql
-        .exec<{ revision: number } & ChangedRefRow>(
-          'SELECT revision, kind, ref FROM branch_log WHERE revision > ? ORDER BY revision',
-          after,
-        )
-        .toArray();
-      const isReset = changed.length < through - after || changed.some(({ kind }) => kind === 'all');
-      const rows = changed.map(({ kind, ref }) => ({ kind, ref }));
-      return { after, through, isReset, rows: isReset ? [] : rows };
-    },
+    feedAfter: (after: number) => log.feedAfter(after, facts.revision),
   };
 };
-
-type ChangedRefRow = { kind: ChangedRef['kind']; ref: string };
 
 export type BranchStore = ReturnType<typeof openBranchStore>;

@@ -116,10 +116,10 @@ export const openHomeBranches = (
     known.open(region);
   };
 
-  /** Lets the branches drop their copies, as part of the current transaction. */
-  const logAll = () => {
+  /** Lets the branches drop their copies, because any row may have changed. Call it in a transaction. */
+  const forgetLog = () => {
     if (records.size === 0) return;
-    store.log([{ kind: 'all', ref: '' }]);
+    store.forgetLog();
     telling.raise(facts.revision);
   };
 
@@ -206,14 +206,7 @@ export const openHomeBranches = (
       if (changes.some(({ kind }) => kind === 'account')) telling.recallWithNext([...records.keys()]);
     },
 
-    /** The copy was loaded again, so any row may have changed. */
-    logReload: logAll,
-
-    /** Forgets which rows have changed. */
-    forgetLog: () => {
-      store.forgetLog();
-      logAll();
-    },
+    forgetLog,
 
     hasOpenedAny: () => facts.openings > 0,
 

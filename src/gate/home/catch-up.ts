@@ -86,7 +86,7 @@ export const openCatchUp = (
     if (after > appliedSeq) return true;
     if (!continues && after === appliedSeq) {
       copy.restart();
-      branches.logReload();
+      branches.forgetLog();
       planPage();
       return true;
     }
@@ -115,7 +115,7 @@ export const openCatchUp = (
     if (copy.loadPosition() !== loadedThrough) return;
     journal.change(() => {
       changeCopy(() => copy.adoptPage(page.rows, page.last, appliedSeq));
-      if (page.last) branches.logReload();
+      if (page.last) branches.forgetLog();
       planPage();
     });
   };

@@ -52,11 +52,15 @@ export const openSeats = (
     outgoing.insert([licenseEvent(name, nowMs, license, fields)]);
   };
 
-  /** While the license's seats have leases, branches have no copies of them. Without a limit, they don't count them. */
+  /**
+   * While the license's seats have leases, branches have no copies of them. A seat that is taken changes only their number, which
+   * is one row of the log, however many machines activate. Without a limit, branches don't count seats.
+   */
   const logMove = (license: CopiedLicense, fingerprint: string, isTaken: boolean) => {
     const { leaseSeconds, maxActivations } = termsOf(license);
     if (leaseSeconds !== null || (isTaken && maxActivations === null)) return;
-    branches.log([{ kind: 'seat', ref: seatRef(license.licenseKey, fingerprint), isNew: isTaken }]);
+    const ref = seatRef(license.licenseKey, isTaken ? '' : fingerprint);
+    branches.log([{ kind: 'seat', ref, isNew: isTaken }]);
   };
 
   const write = (change: MachineChange): Machine => {

@@ -70,7 +70,10 @@ export const GATE_TABLES: ObjectTables = {
       date TEXT NOT NULL, opening INTEGER NOT NULL, routes TEXT NOT NULL, PRIMARY KEY (date, opening)
     ) WITHOUT ROWID;`,
   baseVersion: 7,
-  steps: [],
+  steps: [
+    // The log of version 0.1 began at its first row.
+    "INSERT INTO branch_log SELECT min(revision) - 1, 'all', '' FROM branch_log HAVING count(*) > 0",
+  ],
 };
 
 /** Branches ignore openings with a lower number than their last one, which may be later than the backup. */

@@ -58,9 +58,9 @@ export interface Update<Row> {
   isClosing: boolean;
 }
 
-/** A row that has changed in home's copy. A branch deletes its own, and asks home for the new one. `all` stands for every row. */
+/** A row that has changed in home's copy. A branch deletes its own, and asks home for the new one. */
 export interface ChangedRef {
-  kind: ChangedRow['kind'] | 'all';
+  kind: ChangedRow['kind'];
   ref: string;
 }
 
@@ -128,7 +128,7 @@ export const whoMustAck = <B extends LeasedBranch>(branches: B[], revision: numb
 
 export interface ChangedRow {
   kind: 'account' | 'key' | 'license' | 'product' | 'erased' | 'seat';
-  /** A license key, a key's id, a product's code, or a machine's seat (see `seatRef`). */
+  /** A license key, a key's id, a product's code, or seats (see `seatRef`). */
   ref: string;
   /** Whether home's complete copy has not had the row before, or a machine has taken a seat. */
   isNew: boolean;
@@ -152,7 +152,7 @@ export const mayKeep = (asOf: number, changedAt: number): boolean => asOf >= cha
 
 // Which verifies a branch answers from copies of home's machines. Only home takes, releases and renews seats.
 
-/** A copy's name. Neither license keys nor fingerprints have spaces. */
+/** A copy's name. Without a fingerprint, it is the number of used seats. Neither license keys nor fingerprints have spaces. */
 export const seatRef = (licenseKey: string, fingerprint: string) => `${licenseKey} ${fingerprint}`;
 
 /**

@@ -7,9 +7,9 @@ import { LEASE_MS, type Region } from '../../../src/shared/rules/regions.ts';
 import { machineOf } from '../../support/activations.ts';
 import { call, type Customer, type Json, ORIGIN, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { setPlan, tamper } from '../../support/gate.ts';
+import { gate, readGate, setPlan, tamper } from '../../support/gate.ts';
 import { simulateNetwork } from '../../support/network.ts';
-import { callFrom, openBranch, setHome, verifyFrom, verifyIn } from '../../support/regions.ts';
+import { callFrom, openBranch, presentedKey, setHome, verifyFrom, verifyIn } from '../../support/regions.ts';
 
 const SEATS = { max_activations: 2, self_service: true, entitlements: { export: true } };
 let ada: Customer;
@@ -220,6 +220,29 @@ test('another region learns with its next renewal that a seat was taken, and the
   vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
   await renewed();
   expect(await on('oc', 'verify', 1)).toMatchObject({ body: { seats: { used: 2 } } });
+});
+
+test('a branch keeps its copies while 1,100 machines activate between two renewals', async () => {
+  await setTerms({ max_activations: 2_000 });
+  await open('oc');
+  await activateIn('oc', 1);
+  // No message from home arrives but the answers to renewals.
+  vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The network is cut.'));
+  const activate = (n: number) => {
+    const input = { license_key: license.license_key, fingerprint: machineOf(n) };
+    return gate(ada.accountId).application(presentedKey(ada), 'activate', input, `launch-${n}`);
+  };
+  for (let from = 0; from < 1_100; from += 100) {
+    await Promise.all(Array.from({ length: 100 }, (_, i) => activate(from + i + 1)));
+    vi.advanceTimersByTime(1_000);
+  }
+  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
+  await renewed();
+  const [{ n: logged } = {}] = await readGate(ada.accountId, 'SELECT count(*) AS n FROM branch_log');
+  expect(logged).toBe(1);
+  const counted = await on('oc', 'verify', 1);
+  expect(counted.body).toMatchObject({ code: 'valid', seats: { used: 1_100 } });
+  expect(await verifyFrom('oc', ada, plainKey)).toMatchObject({ region: 'oc' });
 });
 
 /** Lets a forwarded call renew the lease. */
