@@ -1,59 +1,14 @@
-import { and, asc, eq, exists, gt, isNull, lt, notExists, or, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, lt, notExists, or, sql } from 'drizzle-orm';
 import type { BatchResponse } from 'drizzle-orm/batch';
 import type { AccountDatabase } from '../../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses, products } from '../../db/schema.ts';
-import type { KeyScope } from '../../shared/rules/api-keys.ts';
-import { candidateKeys } from '../../shared/rules/license-key.ts';
-import type { ProductTerms } from '../../shared/rules/terms.ts';
 import type { WebhookEvent } from '../../shared/text/events.ts';
 import type { FeedPosition, Rows } from '../rules/rows.ts';
+import { accountColumns, copiedKey, keyColumns, licenseColumns } from './columns.ts';
 
-// How a gate reads its account from D1. Each function is one round trip and reads one consistent snapshot.
+// How a gate reads the feed of its account from D1: one round trip, which reads one consistent snapshot.
 
 const FEED_PAGE = 500;
-const LOAD_PAGE = 1_000;
-
-const accountColumns = {
-  email: accounts.email,
-  homeRegion: accounts.homeRegion,
-  plan: accounts.plan,
-  periodStart: accounts.periodStart,
-  periodEnd: accounts.periodEnd,
-  planUntil: accounts.planUntil,
-  grantedPlan: accounts.grantedPlan,
-  grantedUntil: accounts.grantedUntil,
-  suspendedAt: accounts.suspendedAt,
-  eraseAt: accounts.eraseAt,
-};
-const keyColumns = {
-  id: apiKeys.id,
-  fingerprint: apiKeys.fingerprint,
-  scope: apiKeys.scope,
-  expiresAt: apiKeys.expiresAt,
-  allowedIps: apiKeys.allowedIps,
-  deletedAt: apiKeys.deletedAt,
-};
-const licenseColumns = {
-  id: licenses.id,
-  licenseKey: licenses.licenseKey,
-  status: licenses.status,
-  expiresAt: licenses.expiresAt,
-  customerEmail: licenses.customerEmail,
-  product: licenses.product,
-  terms: licenses.terms,
-  updatesUntil: licenses.updatesUntil,
-};
-
-interface KeyColumns {
-  id: string;
-  fingerprint: string;
-  scope: KeyScope;
-  expiresAt: number | null;
-  allowedIps: string[] | null;
-  deletedAt: number | null;
-}
-
-const copiedKey = ({ deletedAt, ...key }: KeyColumns) => ({ ...key, deleted: deletedAt !== null });
 
 const isFeedOf = (accountId: string) => eq(feed.accountId, accountId);
 
@@ -173,76 +128,3 @@ export const readFeed = async (
   accountId: string,
   position: FeedPosition,
 ): Promise<FeedRead> => toFeedRead(await db.batch(feedStatements(db, accountId, position)), position);
-
-/** Reads the background load's next page. The first page brings all keys and products. */
-export const readPage = async (db: AccountDatabase, accountId: string, afterLicenseId: string) => {
-  const firstPageOnly = afterLicenseId === '' ? -1 : 0;
-  const [[account], keys, licenseRows, productRows] = await db.batch([
-    db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
-    db
-      .select(keyColumns)
-      .from(apiKeys)
-      .where(and(eq(apiKeys.accountId, accountId), isNull(apiKeys.deletedAt)))
-      .limit(firstPageOnly),
-    db
-      .select(licenseColumns)
-      .from(licenses)
-      .where(and(eq(licenses.accountId, accountId), gt(licenses.id, afterLicenseId)))
-      .orderBy(asc(licenses.id))
-      .limit(LOAD_PAGE),
-    db
-      .select({ code: products.code, terms: products.terms })
-      .from(products)
-      .where(eq(products.accountId, accountId))
-      .limit(firstPageOnly),
-  ]);
-  const rows: Rows = {
-    account,
-    keys: keys.map(copiedKey),
-    licenses: licenseRows,
-    products: productRows,
-    erasedKeys: [],
-    deletedLicenses: [],
-  };
-  return { rows, last: licenseRows.length < LOAD_PAGE };
-};
-
-/** Under a name of its own, because a batch returns rows by column name, and licenses have terms, too. */
-const productTerms = sql<string | null>`${products.terms}`.as('product_terms');
-
-/** Reads only the rows that one call needs. */
-export const readThrough = async (
-  db: AccountDatabase,
-  accountId: string,
-  keyId: string,
-  licenseKey: string | null,
-): Promise<Rows> => {
-  const [[account], keys, ...found] = await db.batch([
-    db.select(accountColumns).from(accounts).where(eq(accounts.id, accountId)),
-    db
-      .select(keyColumns)
-      .from(apiKeys)
-      .where(and(eq(apiKeys.accountId, accountId), eq(apiKeys.id, keyId))),
-    ...(licenseKey === null ? [] : candidateKeys(licenseKey)).map((spelling) =>
-      db
-        .select({ license: licenseColumns, productTerms })
-        .from(licenses)
-        .leftJoin(
-          products,
-          and(eq(products.accountId, licenses.accountId), eq(products.code, licenses.product)),
-        )
-        .where(and(eq(licenses.accountId, accountId), eq(licenses.licenseKey, spelling))),
-    ),
-  ]);
-  return {
-    account,
-    keys: keys.map(copiedKey),
-    licenses: found.flat().map(({ license }) => license),
-    products: found.flat().flatMap(({ license: { product }, productTerms: terms }) => {
-      if (product === null) return [];
-      return [{ code: product, terms: terms === null ? null : (JSON.parse(terms) as ProductTerms) }];
-    }),
-    erasedKeys: [],
-    deletedLicenses: [],
-  };
-};

@@ -5,7 +5,8 @@ import type { PresentedKey } from '../../shared/rules/api-keys.ts';
 import { HOUR_MS } from '../../shared/rules/dates.ts';
 import type { PlanTerms } from '../../shared/rules/plans.ts';
 import { logError } from '../../shared/text/log.ts';
-import { type FeedRead, readFeed, readPage, readThrough } from '../feed/read.ts';
+import { type ListPosition, readPage, readThrough } from '../feed/load.ts';
+import { type FeedRead, readFeed } from '../feed/read.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { ChangedRow } from '../rules/messages.ts';
 import type { Rows } from '../rules/rows.ts';
@@ -19,6 +20,8 @@ import type { HomeUsage } from './usage.ts';
 const RELOAD_PAGE_MS = 1_000;
 /** Reloads of many gates, as after a deploy, are spread over this long. */
 const RELOAD_SPREAD_MS = HOUR_MS / 6;
+
+const LISTS_BEGIN: ListPosition = { key: '', product: '' };
 
 /** When to load the next page. `isReload` means that the current copy is complete and answers meanwhile. */
 export const nextPageMs = (isReload: boolean, isFirst: boolean, nowMs: number, random: number): number => {
@@ -53,12 +56,15 @@ export const openCatchUp = (
   // Opened on use, because a verify needs no database.
   const db = () => databaseOf(env, accountId);
   let pageDueMs: number | null = null;
+  /** How far a load has come before its first license. It is not stored: after a restart, keys and products are read again. */
+  let lists: ListPosition | null = null;
 
   /** Plans the next page of a load, after a page was loaded or a load was started. */
   const planPage = () => {
     const position = copy.loadPosition();
     const isReload = copy.progress().complete;
-    pageDueMs = position === null ? null : nextPageMs(isReload, position === '', Date.now(), Math.random());
+    const isFirst = position === '' && lists === null;
+    pageDueMs = position === null ? null : nextPageMs(isReload, isFirst, Date.now(), Math.random());
   };
   planPage();
 
@@ -86,6 +92,7 @@ export const openCatchUp = (
     if (after > appliedSeq) return true;
     if (!continues && after === appliedSeq) {
       copy.restart();
+      lists = null;
       branches.forgetLog();
       planPage();
       return true;
@@ -110,9 +117,11 @@ export const openCatchUp = (
     const loadedThrough = copy.loadPosition();
     if (loadedThrough === null) return;
     const { appliedSeq } = copy.progress();
-    const page = await readPage(db(), accountId, loadedThrough);
+    const before = lists;
+    const page = await readPage(db(), accountId, loadedThrough, before ?? LISTS_BEGIN);
     // A restart has begun another load meanwhile.
-    if (copy.loadPosition() !== loadedThrough) return;
+    if (copy.loadPosition() !== loadedThrough || lists !== before) return;
+    lists = page.lists;
     journal.change(() => {
       changeCopy(() => copy.adoptPage(page.rows, page.last, appliedSeq));
       if (page.last) branches.forgetLog();

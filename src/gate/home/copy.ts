@@ -13,6 +13,9 @@ const FACTS = 'CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TE
 const KEYS_IN_MEMORY = 5_000;
 const LICENSES_IN_MEMORY = 5_000;
 
+/** Deleted keys are pruned once for this many, because finding the oldest ones reads all keys. */
+const PRUNE_INTERVAL = 100;
+
 /** State of the copy. `loadedThrough` is the last license that the background load has copied. */
 export interface Progress extends FeedPosition {
   version: number;
@@ -29,6 +32,8 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
   let keysInMemory = createLru<CopiedKey>(KEYS_IN_MEMORY);
   let licensesInMemory = createLru<CopiedLicense>(LICENSES_IN_MEMORY);
   let products: Map<string, ProductTerms | null> | null = null;
+  /** Since deleted keys were pruned. Pruning is due after each start. */
+  let deletions = PRUNE_INTERVAL;
 
   const readFact = (name: string): unknown => {
     const [row] = sql.exec<{ value: string }>('SELECT value FROM facts WHERE name = ?', name);
@@ -186,9 +191,15 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       advance(position);
     },
 
-    /** Drops the oldest deleted keys and returns their ids. During a load they are needed, see `CopiedKey`. */
+    /**
+     * Drops the oldest deleted keys now and then, and returns their ids. Call it after each deletion. During a load they are
+     * needed, see `CopiedKey`.
+     */
     pruneDeletedKeys: (): string[] => {
-      return known.complete && !known.reload ? tables.pruneDeletedKeys() : [];
+      deletions++;
+      if (isLoading() || deletions < PRUNE_INTERVAL) return [];
+      deletions = 0;
+      return tables.pruneDeletedKeys();
     },
 
     /** Adds rows from a read-through where the copy has none. A copy that is complete by now has them already. */
