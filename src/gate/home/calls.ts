@@ -12,7 +12,7 @@ import {
   type ReplyText,
   writeReply,
 } from '../rules/calls.ts';
-import { type Forwarded, isNear, type Report } from '../rules/messages.ts';
+import { type Forwarded, isAnswerableInBranch, type Report } from '../rules/messages.ts';
 import { isCounted } from '../rules/seats.ts';
 import type { Wait } from '../rules/traffic.ts';
 import type { HomeBranches } from './branches.ts';
@@ -23,7 +23,7 @@ import type { HomeUsage } from './usage.ts';
 
 /**
  * Whether a call may move a seat. Its answer waits for the branches, even if an earlier call has moved the seat: a seat must
- * not be free, or another machine's, while a branch takes it for held.
+ * not be free, or another machine's, while a branch treats it as held.
  */
 const isMove = ({ name }: Call) => name === 'activate' || name === 'deactivate';
 
@@ -100,7 +100,8 @@ export const openCalls = (
     if (region === null || name !== 'verify') return;
     const { verdict } = reply;
     if (verdict.status === 'not_found') return;
-    if (!('code' in verdict) || isNear(verdict, input.fingerprint)) branches.noteCall(region, Date.now());
+    if (!('code' in verdict) || isAnswerableInBranch(verdict, input.fingerprint))
+      branches.noteCall(region, Date.now());
   };
 
   /** The rows of a call from a branch that the branch may keep. It has no other spellings of license keys. */

@@ -51,7 +51,7 @@ export const openCatchUp = (
   { copy, outgoing, ledger, machines, announced }: HomeStore,
   usage: HomeUsage,
   branches: HomeBranches,
-  admission: Pick<AdmissionControl, 'recall'>,
+  admission: Pick<AdmissionControl, 'heldRefusal'>,
 ) => {
   // Opened on use, because a verify needs no database.
   const db = () => databaseOf(env, accountId);
@@ -171,7 +171,7 @@ export const openCatchUp = (
      */
     ensureKnown: async (presented: PresentedKey | null, licenseKey: string | null): Promise<boolean> => {
       if (copy.progress().complete) return true;
-      if (presented && admission.recall(presented, Date.now())) return true;
+      if (presented && admission.heldRefusal(presented, Date.now())) return true;
       const hasLicense = licenseKey === null || copy.knows(licenseKey);
       if (hasLicense && copy.account() && (!presented || copy.key(presented.keyId))) return true;
       try {

@@ -93,9 +93,9 @@ export const openChanges = (
 const CALLS_MS = 5_000;
 
 /**
- * Erases what remains of deleted licenses and erased customers, besides the rows that the feed changes: the names of machines
- * while a license was the customer's, the feed itself, the branches' copies, and rows where the account isn't anymore. Events that were created
- * before are in the outbox afterwards. Returns the number of the licenses' machines.
+ * Erases what the feed leaves of deleted licenses and erased customers: names of machines, the feed's own rows, the branches'
+ * copies, and rows in objects that the account has left. Events that were created before are in the outbox afterwards. Returns
+ * the number of the licenses' machines.
  */
 export const openTraces =
   (

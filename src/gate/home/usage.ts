@@ -78,7 +78,7 @@ export const openHomeUsage = ({ copy, ledger, outgoing, announced, branches }: H
       return { periodStartMs: startMs, calls: usedByOthers(quota, escrowIn(quota, region)) };
     },
 
-    /** Calls that home must take for spent in a period, besides those that it has counted itself. */
+    /** Calls that home must treat as spent in a period, besides those that it has counted itself. */
     exposureIn: (startMs: number): number =>
       quotaOf(startMs, 0).escrows.reduce((sum, escrow) => sum + exposure(escrow), 0),
 

@@ -43,7 +43,7 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
    * Returns the refusal of a key that is still too fast. It holds until its time is up, at most 0.1 s, even if a new plan
    * raises the rate in the meantime, because the isolates that remember the refusal couldn't know.
    */
-  const recall = (presented: PresentedKey, nowMs: number): Refusal | null =>
+  const heldRefusal = (presented: PresentedKey, nowMs: number): Refusal | null =>
     refusals.recall(presented, nowMs);
 
   /** Returns the rate after the call, or a refusal. */
@@ -98,12 +98,12 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
   });
 
   return {
-    recall,
+    heldRefusal,
     noteShare,
 
     /** Checks key, address, rate limit, suspension and scope. Every call spends a rate, also one that is refused. */
     admit: (presented: PresentedKey, needs: KeyScope, nowMs: number): Admission => {
-      const held = recall(presented, nowMs);
+      const held = heldRefusal(presented, nowMs);
       if (held) return held;
       const account = copy.account();
       const key = copy.key(presented.keyId);

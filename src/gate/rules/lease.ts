@@ -75,6 +75,7 @@ export const storedLeaseMs = (leasedUntilMs: number, answeredMs: number): number
  * have renewed. `leaseMs` is what home has stored with the branch's last renewal.
  */
 export const leasedUntilAtStart = (startedMs: number, leaseMs: number): number => startedMs + leaseMs;
+
 /** Counts calls in intervals, which are as long as those between renewals. */
 export const openRecentCalls = (startedMs: number, intervalMs: () => number) => {
   let sinceMs = startedMs;

@@ -173,6 +173,8 @@ export const isCopied = (
 export const hasNoSeats = ({ maxActivations }: Terms, fingerprint: string | undefined): boolean =>
   maxActivations === null && !fingerprint;
 
-/** The same as far as the verdict shows it, for calls that are a reason to open a branch. */
-export const isNear = ({ seats, activation }: Verdict, fingerprint: string | undefined): boolean =>
-  activation === null ? seats === null && !fingerprint : activation.lease_until === null;
+/** Whether a branch could answer such a verify, as far as the verdict shows. Only these calls are a reason to open one. */
+export const isAnswerableInBranch = (
+  { seats, activation }: Verdict,
+  fingerprint: string | undefined,
+): boolean => (activation === null ? seats === null && !fingerprint : activation.lease_until === null);

@@ -74,7 +74,10 @@ export interface KeyRows {
   key: (id: string) => CopiedKey | null;
 }
 
-/** A licensing call that makes a change, as the Worker announces it before the change is committed. Calls with the same claim are repeats, of which one at most is committed. */
+/**
+ * A licensing call that makes a change, as the Worker announces it. Calls with the same claim are repeats, of which at most one
+ * is committed.
+ */
 export interface CountedChange {
   call: CountedCall;
   claim: string | null;

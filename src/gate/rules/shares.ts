@@ -1,8 +1,7 @@
 import { effectivePlan, PLANS, type PlanTerms } from '../../shared/rules/plans.ts';
 
-// A key's rate limit is shared by its home and the branches. The sum of the shares in force never passes the limit: home
-// takes a share for in force until the branch has confirmed a smaller one or its lease has ended, and raises shares only by
-// what is free.
+// Home and the branches share each rate limit. The sum of the shares in force never exceeds the limit: to home, a share is in
+// force until the branch has confirmed a smaller one or its lease has ended. Home raises shares only by what is free.
 
 /** A share as home offers it. Home stores it before the branch learns of it. An offer with a smaller number is outdated. */
 export interface ShareOffer {
@@ -48,8 +47,8 @@ export const confirmShare = ({ offered, confirmed }: KnownShare, reported: Share
 });
 
 /**
- * What home knows after a branch's lease has ended. The branch takes its share for in force again with a new lease, whose
- * answer therefore has an offer with a higher number.
+ * What home knows after a branch's lease has ended. With a new lease, the branch would use its old share again, so the answer
+ * to that renewal has an offer with a higher number.
  */
 export const endShare = ({ offered, confirmed }: KnownShare): KnownShare => {
   const ended = { number: Math.max(offered.number, confirmed.number) + 1, perSecond: 0 };

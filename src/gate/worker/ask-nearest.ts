@@ -10,10 +10,10 @@ import type { Wait } from '../rules/traffic.ts';
 const BRANCHES_IN_MEMORY = 10_000;
 /** A branch that hasn't answered by then is passed over. It gives home less time than this. */
 const BRANCH_MS = 3_000;
-/** How long a branch isn't called that has failed, or that has no lease and can't reach home. */
+/** How long no call goes to a branch that has failed, or that has no lease and can't reach home. */
 const AVOID_MS = 10_000;
 
-/** From when on a branch is called, by account and region. */
+/** When calls may go to a branch again, by account and region. */
 const openFromMs = createLru<number>(BRANCHES_IN_MEMORY);
 
 interface Targets {
