@@ -106,35 +106,48 @@ export const openBranchCopy = (sql: SqlStorage) => {
     changedAt.set(`${kind}:${ref}`, revision);
   };
 
-  const drop = ({ kind, ref }: ChangedRef, revision: number) => {
-    if (kind === 'account') return;
-    if (kind === 'product') {
-      sql.exec('DELETE FROM copies WHERE product = ?', ref);
-      licenses = createLru(ROWS_IN_MEMORY);
-      products.delete(ref);
-      allChangedAt = revision;
-      return;
+  const dropProduct = (code: string, revision: number) => {
+    sql.exec('DELETE FROM copies WHERE product = ?', code);
+    licenses = createLru(ROWS_IN_MEMORY);
+    products.delete(code);
+    allChangedAt = revision;
+  };
+
+  /** Drops a machine's seat and the license's count of seats. */
+  const dropSeat = (ref: string, revision: number) => {
+    const [licenseKey = ''] = ref.split(' ');
+    for (const changed of [ref, seatRef(licenseKey, '')]) {
+      // The branch may have copied the seat after the change, which it learns of later.
+      sql.exec("DELETE FROM copies WHERE kind = 'seat' AND ref = ? AND as_of < ?", changed, revision);
+      noteChange('seat', changed, revision);
     }
-    if (kind === 'seat') {
-      const [licenseKey = ''] = ref.split(' ');
-      for (const changed of [ref, seatRef(licenseKey, '')]) {
-        // The branch may have copied the seat after the change, which it learns of later.
-        sql.exec("DELETE FROM copies WHERE kind = 'seat' AND ref = ? AND as_of < ?", changed, revision);
-        noteChange('seat', changed, revision);
-      }
-      return;
-    }
-    const rowKind = kind === 'key' ? 'key' : 'license';
-    sql.exec('DELETE FROM copies WHERE kind = ? AND ref = ?', rowKind, ref);
-    (rowKind === 'key' ? keys : licenses).delete(ref);
-    // A license's seats are only copied together with it: while it has other terms, no change of them is logged.
-    if (rowKind === 'license')
-      sql.exec(
-        "DELETE FROM copies WHERE kind = 'seat' AND ref >= ? AND ref < ?",
-        seatRef(ref, ''),
-        endOfSeats(ref),
-      );
-    noteChange(rowKind, ref, revision);
+  };
+
+  const dropKey = (id: string, revision: number) => {
+    sql.exec("DELETE FROM copies WHERE kind = 'key' AND ref = ?", id);
+    keys.delete(id);
+    noteChange('key', id, revision);
+  };
+
+  /** A license's seats are only copied together with it: while it has other terms, no change of them is logged. */
+  const dropLicense = (licenseKey: string, revision: number) => {
+    sql.exec("DELETE FROM copies WHERE kind = 'license' AND ref = ?", licenseKey);
+    sql.exec(
+      "DELETE FROM copies WHERE kind = 'seat' AND ref >= ? AND ref < ?",
+      seatRef(licenseKey, ''),
+      endOfSeats(licenseKey),
+    );
+    licenses.delete(licenseKey);
+    noteChange('license', licenseKey, revision);
+  };
+
+  /** How a change drops rows. That of an account drops none, because each update has the account. */
+  const drops: Partial<Record<ChangedRef['kind'], (ref: string, revision: number) => void>> = {
+    product: dropProduct,
+    seat: dropSeat,
+    key: dropKey,
+    license: dropLicense,
+    erased: dropLicense,
   };
 
   /** A row that the branch has already isn't written. A change of its license overtakes a seat, too. */
@@ -227,7 +240,7 @@ export const openBranchCopy = (sql: SqlStorage) => {
       // There is a gap before the feed.
       if (step === 'ignore' && feed.through > facts.applied) return false;
       if (step === 'reset') dropAll(feed.through);
-      if (step === 'apply') for (const row of feed.rows) drop(row, feed.through);
+      if (step === 'apply') for (const { kind, ref } of feed.rows) drops[kind]?.(ref, feed.through);
       save({ applied: feed.through, account, lastCallMs });
       return true;
     },

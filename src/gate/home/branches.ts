@@ -4,16 +4,8 @@ import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
-import { type Escrow, exposure, grant, newEscrow, usedByOthers } from '../rules/escrow.ts';
-import {
-  isGone,
-  leasedUntil,
-  mayHaveBranch,
-  OPEN_WINDOW_MS,
-  renewAfterMs,
-  shouldOpen,
-  storedLeaseMs,
-} from '../rules/lease.ts';
+import { type Escrow, exposure, usedByOthers } from '../rules/escrow.ts';
+import { isGone, mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from '../rules/lease.ts';
 import {
   type BranchUpdate,
   type ChangedRow,
@@ -21,11 +13,28 @@ import {
   type RenewalReply,
   type Report,
 } from '../rules/messages.ts';
-import { smallestShare } from '../rules/shares.ts';
 import { openKnownBranches } from './known-branches.ts';
 import type { HomeStore } from './store.ts';
 import { openTelling } from './telling.ts';
 import type { HomeUsage } from './usage.ts';
+
+/** Counts the calls of each region, in windows of a minute. */
+const openCallWindows = () => {
+  const windows = new Map<Region, { sinceMs: number; count: number }>();
+
+  return {
+    /** Counts a call, and returns how many there were in the window. */
+    count: (region: Region, nowMs: number): number => {
+      const window = windows.get(region);
+      const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;
+      const { sinceMs, count } = isOver ? { sinceMs: nowMs, count: 0 } : window;
+      windows.set(region, { sinceMs, count: count + 1 });
+      return count + 1;
+    },
+
+    forget: (region: Region) => windows.delete(region),
+  };
+};
 
 /** What home does with its branches: it opens, hears, renews and closes them. */
 export const openHomeBranches = (
@@ -39,15 +48,13 @@ export const openHomeBranches = (
   const settings = settingsOf(env);
   const { records, facts } = store;
   const known = openKnownBranches(home, usage, settings.leaseMs);
-  /** A branch reports its calls of about one interval between renewals, and a grant lasts for two leases. */
-  const intervalsInTwoLeases = Math.ceil((2 * settings.leaseMs) / renewAfterMs(settings.leaseMs));
-  /** Calls by region, in windows of a minute. */
-  const calls = new Map<Region, { sinceMs: number; count: number }>();
+  const calls = openCallWindows();
 
   /** Whether the region may have a branch. Otherwise home closes the branch that is still open there. */
   const isWanted = (region: Region) =>
     settings.hasRegions && mayHaveBranch(region, copy.account()?.homeRegion ?? null);
 
+  /** Returns everything that home tells a branch. `after` is the revision that the branch has applied, if home knows it. */
   const updateFor = (region: Region, after: number | null, isRecall: boolean): BranchUpdate => {
     const { opening = 0, escrows = [] } = records.get(region) ?? {};
     return {
@@ -67,10 +74,10 @@ export const openHomeBranches = (
   };
 
   /**
-   * Closes a branch that counts nothing any more, as part of the current transaction. `callsOf` returns the calls of which home
-   * can't know better.
+   * Takes over what a branch has counted, and removes it, as part of the current transaction. It counts nothing any more.
+   * `callsOf` returns how many calls of an escrow count.
    */
-  const settle = (region: Region, callsOf: (escrow: Escrow) => number) => {
+  const takeOver = (region: Region, callsOf: (escrow: Escrow) => number) => {
     const { escrows = [], counters = {} } = records.get(region) ?? {};
     const spent = escrows.map((escrow): [number, number] => [escrow.periodStartMs, callsOf(escrow)]);
     ledger.takeOver(spent, Object.entries(counters), Date.now());
@@ -87,7 +94,7 @@ export const openHomeBranches = (
     const isHeard = journal.change(() => known.hear(region, report));
     const isLost = report.opening < update.opening && update.grants.length > 0;
     if (isLost && records.get(region)?.opening === update.opening)
-      return journal.change(() => settle(region, exposure));
+      return journal.change(() => takeOver(region, exposure));
     // The next attempt comes a little later.
     if (!isHeard || report.applied < (update.feed?.through ?? 0)) throw new Error('The branch is behind.');
   });
@@ -100,14 +107,14 @@ export const openHomeBranches = (
   closeUnwanted();
 
   /**
-   * Closes branches that may never return. What they were granted counts as spent, so the limit holds, and a branch that returns
-   * all the same learns with its next renewal that it is closed.
+   * Closes branches that may never return. What they were granted counts as spent, so the limit holds. If one does return, it
+   * learns with its next renewal that it is closed.
    */
-  const settleGone = (nowMs: number) => {
+  const takeOverGone = (nowMs: number) => {
     for (const { region, leasedUntilMs, heardMs } of known.all()) {
       const { renewedAtMs = 0 } = records.get(region) ?? {};
       if (nowMs >= leasedUntilMs && isGone(Math.max(renewedAtMs, heardMs), nowMs))
-        journal.change(() => settle(region, exposure));
+        journal.change(() => takeOver(region, exposure));
     }
   };
 
@@ -123,34 +130,13 @@ export const openHomeBranches = (
     telling.raise(facts.revision);
   };
 
-  /** Grants calls, offers a share, and prolongs the lease, as part of the current transaction. */
-  const grantAndLease = (region: Region, usedLately: number, nowMs: number) => {
-    const record = records.get(region);
-    const branch = known.get(region);
-    if (!record || !branch) return;
-    known.offerShare(region, nowMs, smallestShare(copy.account(), nowMs));
-    branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, settings.leaseMs);
-    branch.isLapsed = false;
-    const { period, apiLimit } = usage.at(nowMs);
-    const { startMs } = period;
-    const left = usage.quotaOf(startMs, apiLimit);
-    const escrow = usage.escrowIn(left, region) ?? newEscrow(startMs);
-    const granted = escrow.granted + grant(left, escrow, usedLately * intervalsInTwoLeases);
-    const others = record.escrows.filter(({ periodStartMs }) => periodStartMs !== startMs);
-    const escrows = [...others, { ...escrow, granted }];
-    // Written each time, so that an object that was replaced can't answer a renewal.
-    const leaseMs = storedLeaseMs(branch.leasedUntilMs, nowMs);
-    const { applied } = branch;
-    store.update(region, { ...record, escrows, leaseMs, renewedAtMs: nowMs, applied });
-  };
-
   return {
     isAnyOpen: () => records.size > 0,
     list: store.list,
 
     acknowledged: async () => {
       await telling.acknowledged();
-      settleGone(Date.now());
+      takeOverGone(Date.now());
       closeUnwanted();
     },
 
@@ -175,20 +161,14 @@ export const openHomeBranches = (
     /** Counts a call that a branch could answer, and opens a branch for a region with many of them. */
     noteCall: (region: Region, nowMs: number) => {
       if (!settings.hasRegions) return;
-      const window = calls.get(region);
-      const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;
-      if (isOver) settleGone(nowMs);
-      const { sinceMs, count } = isOver ? { sinceMs: nowMs, count: 0 } : window;
-      calls.set(region, { sinceMs, count: count + 1 });
+      const count = calls.count(region, nowMs);
+      if (count === 1) takeOverGone(nowMs);
       const isLost = records.has(region) && nowMs >= (known.get(region)?.leasedUntilMs ?? 0);
       const opened = isLost ? [] : [...records.keys()];
       const homeRegion = copy.account()?.homeRegion ?? null;
-      const isDue = shouldOpen(
-        { region, home: homeRegion, opened, calls: count + 1 },
-        settings.openAfterCalls,
-      );
+      const isDue = shouldOpen({ region, home: homeRegion, opened, calls: count }, settings.openAfterCalls);
       if (!copy.progress().complete || !isDue) return;
-      calls.delete(region);
+      calls.forget(region);
       // A branch whose lease has ended may not have learned that it was opened.
       if (!isLost) open(region, nowMs);
       ctx.waitUntil(telling.tell(region));
@@ -215,7 +195,7 @@ export const openHomeBranches = (
       if (!copy.progress().complete) return null;
       const isHeard = journal.change(() => {
         const isBranch = known.hear(region, report);
-        if (isBranch && isWanted(region)) grantAndLease(region, report.usedLately, nowMs);
+        if (isBranch && isWanted(region)) known.grantAndLease(region, report.usedLately, nowMs);
         return isBranch;
       });
       if (!isHeard) return { closed: report.opening };
@@ -225,7 +205,7 @@ export const openHomeBranches = (
 
     close: (region: Region, report: Report) => {
       journal.change(() => {
-        if (known.hear(region, report)) settle(region, ({ spent }) => spent);
+        if (known.hear(region, report)) takeOver(region, ({ spent }) => spent);
       });
     },
 

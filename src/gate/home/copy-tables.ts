@@ -47,6 +47,55 @@ const LICENSE_UPDATE = `UPDATE SET id = excluded.id, status = excluded.status, e
      updates_until = excluded.updates_until`;
 const PRODUCT_UPDATE = 'UPDATE SET terms = excluded.terms';
 
+const writeKeys = (sql: SqlStorage, keys: Rows['keys'], set: TableSet, overwrites: boolean) => {
+  for (const { id, fingerprint, scope, expiresAt, deleted, allowedIps } of keys) {
+    sql.exec(
+      `INSERT INTO keys${set} (id, fingerprint, scope, expires_at, deleted, allowed_ips) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO ${overwrites ? KEY_UPDATE : 'NOTHING'}`,
+      id,
+      fingerprint,
+      scope,
+      expiresAt,
+      deleted ? 1 : 0,
+      allowedIps ? JSON.stringify(allowedIps) : null,
+    );
+  }
+};
+
+const writeLicenses = (sql: SqlStorage, licenses: Rows['licenses'], set: TableSet, overwrites: boolean) => {
+  for (const license of licenses) {
+    const { licenseKey, id, status, expiresAt, customerEmail, product, terms, updatesUntil } = license;
+    if (overwrites) sql.exec('DELETE FROM erased_keys WHERE license_key = ?', licenseKey);
+    sql.exec(
+      `INSERT INTO licenses${set}
+           (license_key, id, status, expires_at, customer_email, product, terms, updates_until)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+         WHERE NOT EXISTS (SELECT 1 FROM erased_keys WHERE license_key = ?1)
+         ON CONFLICT DO ${overwrites ? LICENSE_UPDATE : 'NOTHING'}`,
+      licenseKey,
+      id,
+      status,
+      expiresAt,
+      customerEmail,
+      product,
+      JSON.stringify(terms),
+      updatesUntil,
+    );
+  }
+};
+
+const writeProducts = (sql: SqlStorage, products: Rows['products'], set: TableSet, overwrites: boolean) => {
+  for (const { code, terms } of products) {
+    // A deleted product gives no terms. Its row stays, so that a load that read it earlier can't bring its terms back.
+    sql.exec(
+      `INSERT INTO products${set} (code, terms) VALUES (?, ?)
+         ON CONFLICT DO ${overwrites ? PRODUCT_UPDATE : 'NOTHING'}`,
+      code,
+      JSON.stringify(terms),
+    );
+  }
+};
+
 export const openCopyTables = (sql: SqlStorage) => ({
   create: (set: TableSet) => sql.exec(`${createTables(set)} ${ERASED_KEYS}`),
 
@@ -60,46 +109,9 @@ export const openCopyTables = (sql: SqlStorage) => ({
     ),
 
   write: ({ keys, licenses, products }: Rows, set: TableSet, overwrites: boolean) => {
-    for (const { id, fingerprint, scope, expiresAt, deleted, allowedIps } of keys) {
-      sql.exec(
-        `INSERT INTO keys${set} (id, fingerprint, scope, expires_at, deleted, allowed_ips) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT DO ${overwrites ? KEY_UPDATE : 'NOTHING'}`,
-        id,
-        fingerprint,
-        scope,
-        expiresAt,
-        deleted ? 1 : 0,
-        allowedIps ? JSON.stringify(allowedIps) : null,
-      );
-    }
-    for (const license of licenses) {
-      const { licenseKey, id, status, expiresAt, customerEmail, product, terms, updatesUntil } = license;
-      if (overwrites) sql.exec('DELETE FROM erased_keys WHERE license_key = ?', licenseKey);
-      sql.exec(
-        `INSERT INTO licenses${set}
-           (license_key, id, status, expires_at, customer_email, product, terms, updates_until)
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
-         WHERE NOT EXISTS (SELECT 1 FROM erased_keys WHERE license_key = ?1)
-         ON CONFLICT DO ${overwrites ? LICENSE_UPDATE : 'NOTHING'}`,
-        licenseKey,
-        id,
-        status,
-        expiresAt,
-        customerEmail,
-        product,
-        JSON.stringify(terms),
-        updatesUntil,
-      );
-    }
-    for (const { code, terms } of products) {
-      // A deleted product gives no terms. Its row stays, so that a load that read it earlier can't bring its terms back.
-      sql.exec(
-        `INSERT INTO products${set} (code, terms) VALUES (?, ?)
-         ON CONFLICT DO ${overwrites ? PRODUCT_UPDATE : 'NOTHING'}`,
-        code,
-        JSON.stringify(terms),
-      );
-    }
+    writeKeys(sql, keys, set, overwrites);
+    writeLicenses(sql, licenses, set, overwrites);
+    writeProducts(sql, products, set, overwrites);
   },
 
   erase: (licenseKeys: string[], set: TableSet) => {

@@ -1,9 +1,22 @@
 import type { Region } from '../../shared/rules/regions.ts';
-import { type Escrow, escrowOf, mergeReport, newEscrow } from '../rules/escrow.ts';
-import { leasedUntilAtStart, openRecentCalls, renewAfterMs } from '../rules/lease.ts';
-import type { LeasedBranch } from '../rules/messages.ts';
-import type { Report } from '../rules/messages.ts';
-import { confirmShare, endShare, homeShare, offerShare, share, WHOLE } from '../rules/shares.ts';
+import { type Escrow, escrowOf, grant, mergeReport, newEscrow } from '../rules/escrow.ts';
+import {
+  leasedUntil,
+  leasedUntilAtStart,
+  openRecentCalls,
+  renewAfterMs,
+  storedLeaseMs,
+} from '../rules/lease.ts';
+import type { LeasedBranch, Report } from '../rules/messages.ts';
+import {
+  confirmShare,
+  endShare,
+  homeShare,
+  offerShare,
+  share,
+  smallestShare,
+  WHOLE,
+} from '../rules/shares.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
 
@@ -37,6 +50,8 @@ export const openKnownBranches = (
   leaseMs: number,
 ) => {
   const startedMs = Date.now();
+  /** A branch reports its calls of about one interval between renewals, and a grant lasts for two leases. */
+  const intervalsInTwoLeases = Math.ceil((2 * leaseMs) / renewAfterMs(leaseMs));
   const { records, shares } = store;
   const known = new Map<Region, KnownBranch>();
   const usedAtHome = openRecentCalls(startedMs, () => renewAfterMs(leaseMs));
@@ -65,6 +80,29 @@ export const openKnownBranches = (
       Object.assign(branch, { isLapsed: true, usedLately: 0 });
       shares.save(branch.region, endShare(shares.get(branch.region)));
     }
+  };
+
+  /** Offers a branch a share by the use in about the last interval between renewals. */
+  const offerNextShare = (region: Region, nowMs: number) => {
+    lapse(nowMs);
+    const branches = [...known.values()];
+    const offers = share(
+      WHOLE,
+      branches.map((branch) => ({ ...shares.get(branch.region), usedLately: branch.usedLately })),
+      { usedAtHome: usedAtHome.count(nowMs), smallest: smallestShare(copy.account(), nowMs) },
+    );
+    const perSecond = offers[branches.findIndex((branch) => branch.region === region)] ?? null;
+    if (perSecond !== null) shares.save(region, offerShare(shares.get(region), perSecond));
+  };
+
+  /** Returns a branch's escrows with a new grant in the present period. */
+  const grantMore = (region: Region, escrows: Escrow[], usedLately: number, nowMs: number): Escrow[] => {
+    const { period, apiLimit } = usage.at(nowMs);
+    const quota = usage.quotaOf(period.startMs, apiLimit);
+    const escrow = usage.escrowIn(quota, region) ?? newEscrow(period.startMs);
+    const granted = escrow.granted + grant(quota, escrow, usedLately * intervalsInTwoLeases);
+    const others = escrows.filter(({ periodStartMs }) => periodStartMs !== period.startMs);
+    return [...others, { ...escrow, granted }];
   };
 
   return {
@@ -105,19 +143,19 @@ export const openKnownBranches = (
       return true;
     },
 
-    /**
-     * Offers a branch a share by the use in about the last interval between renewals. It should get at least `smallest`.
-     */
-    offerShare: (region: Region, nowMs: number, smallest: number) => {
-      lapse(nowMs);
-      const branches = [...known.values()];
-      const offers = share(
-        WHOLE,
-        branches.map((branch) => ({ ...shares.get(branch.region), usedLately: branch.usedLately })),
-        { usedAtHome: usedAtHome.count(nowMs), smallest },
-      );
-      const perSecond = offers[branches.findIndex((branch) => branch.region === region)] ?? null;
-      if (perSecond !== null) shares.save(region, offerShare(shares.get(region), perSecond));
+    /** Grants a branch calls, offers it a share, and prolongs its lease, as part of the current transaction. */
+    grantAndLease: (region: Region, usedLately: number, nowMs: number) => {
+      const record = records.get(region);
+      const branch = known.get(region);
+      if (!record || !branch) return;
+      offerNextShare(region, nowMs);
+      branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, leaseMs);
+      branch.isLapsed = false;
+      const escrows = grantMore(region, record.escrows, usedLately, nowMs);
+      const storedMs = storedLeaseMs(branch.leasedUntilMs, nowMs);
+      const { applied } = branch;
+      // Written each time, so that an object that was replaced can't answer a renewal.
+      store.update(region, { ...record, escrows, leaseMs: storedMs, renewedAtMs: nowMs, applied });
     },
 
     /** The part of each rate limit that home may allow. */

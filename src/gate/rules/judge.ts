@@ -19,6 +19,7 @@ import {
   type NewMachine,
   releasedSeat,
   renewedSeat,
+  type Seat,
   type SeatChange,
   type SeatCounts,
   takenSeat,
@@ -123,16 +124,19 @@ const take = (situation: Situation, license: CopiedLicense, fingerprint: string)
   };
 };
 
-/** Decides a call: the first code that fits, and what becomes of machines. */
-export const judge = (situation: Situation): Judgment => {
-  const { call, input, license, terms, machine, other, count, today, nowMs } = situation;
-  const { maxActivations: limit, maxTransfers } = terms;
-  const { fingerprint, product, release_date: releaseDate } = input;
-  const updatesUntil = license?.updatesUntil ?? null;
-  const isLeaving = call === 'deactivate';
-  // A machine may leave whatever the state of its license.
-  const status = license && !isLeaving ? licenseState(license, today) : null;
+/** Whether a call's machine has a seat, and whether it may take one. */
+interface Standing {
+  seat: Seat | null;
+  hasReleased: boolean;
+  holdsSeat: boolean;
+  hasLapsed: boolean;
+  /** Whether the call may take a seat for the machine. */
+  mayTake: boolean;
+  /** The machine whose seat it takes over. */
+  replaced: Machine | null;
+}
 
+const standingOf = ({ call, machine, other, nowMs }: Situation): Standing => {
   const seat = machine?.seat ?? null;
   const hasReleased = seat !== null && seat.releasedAtMs !== null;
   // Only activating takes up a seat again that an offline file has held since the machine released it.
@@ -140,6 +144,19 @@ export const judge = (situation: Situation): Judgment => {
   const hasLapsed = seat !== null && !hasReleased && !holdsSeat;
   const mayTake = !holdsSeat && (call === 'activate' || (call === 'verify' && hasLapsed));
   const replaced = mayTake && call === 'activate' && other && isReplaceable(other, nowMs) ? other : null;
+  return { seat, hasReleased, holdsSeat, hasLapsed, mayTake, replaced };
+};
+
+/** Returns the first code that fits. */
+const codeOf = (situation: Situation, standing: Standing): VerdictCode => {
+  const { call, input, license, terms, count, today, nowMs } = situation;
+  const { seat, holdsSeat, hasLapsed, mayTake, replaced } = standing;
+  const { maxActivations: limit, maxTransfers } = terms;
+  const { fingerprint, product, release_date: releaseDate } = input;
+  const updatesUntil = license?.updatesUntil ?? null;
+  const isLeaving = call === 'deactivate';
+  // A machine may leave whatever the state of its license.
+  const status = license && !isLeaving ? licenseState(license, today) : null;
 
   const isFull = (max: number) => count().used - (replaced ? 1 : 0) >= max;
   const isTransfer = (max: number) =>
@@ -164,14 +181,25 @@ export const judge = (situation: Situation): Judgment => {
     deactivated: () => isLeaving,
     valid: () => true,
   };
-  const code = VERDICT_CODES.find((name) => fits[name]()) ?? 'valid';
+  return VERDICT_CODES.find((name) => fits[name]()) ?? 'valid';
+};
 
-  if (code === 'deactivated' && machine && !hasReleased) return { code, changes: [release(machine, nowMs)] };
-  if (code !== 'valid' || !license || !fingerprint) return { code, changes: [] };
-  if (holdsSeat && machine) return { code, changes: renew(situation, machine) };
-  if (!mayTake) return { code, changes: [] };
-  const taken = take(situation, license, fingerprint);
-  return { code, changes: replaced ? [release(replaced, nowMs), taken] : [taken] };
+const seatChanges = (code: VerdictCode, situation: Situation, standing: Standing): MachineChange[] => {
+  const { input, license, machine, nowMs } = situation;
+  const { hasReleased, holdsSeat, mayTake, replaced } = standing;
+  if (code === 'deactivated' && machine && !hasReleased) return [release(machine, nowMs)];
+  if (code !== 'valid' || !license || !input.fingerprint) return [];
+  if (holdsSeat && machine) return renew(situation, machine);
+  if (!mayTake) return [];
+  const taken = take(situation, license, input.fingerprint);
+  return replaced ? [release(replaced, nowMs), taken] : [taken];
+};
+
+/** Decides a call: the first code that fits, and what becomes of machines. */
+export const judge = (situation: Situation): Judgment => {
+  const standing = standingOf(situation);
+  const code = codeOf(situation, standing);
+  return { code, changes: seatChanges(code, situation, standing) };
 };
 
 /** The verdict on a license without terms, if the application says nothing but its key. */

@@ -30,7 +30,9 @@ export const CHANGES: Mutants = {
     schedule: inOrder([cut('oc'), toggle(), pass(1_000), crash('home'), pass(35_000)]),
   },
   'home stores what it has told as applied': {
-    edits: [edit('home/branches.ts', 'const { applied } = branch;', 'const applied = facts.revision;')],
+    edits: [
+      edit('home/known-branches.ts', 'const { applied } = branch;', 'const applied = store.facts.revision;'),
+    ],
     schedule: inOrder([
       pass(25_000),
       fault('lose', 'tell', 'request', 'oc', { times: 50 }),
@@ -43,7 +45,13 @@ export const CHANGES: Mutants = {
     ]),
   },
   'a branch notes changes without applying them': {
-    edits: [edit('branch/branch-copy.ts', 'for (const row of feed.rows) drop(row, feed.through);', ';')],
+    edits: [
+      edit(
+        'branch/branch-copy.ts',
+        'for (const { kind, ref } of feed.rows) drops[kind]?.(ref, feed.through);',
+        ';',
+      ),
+    ],
     schedule: inOrder([toggle(), pass(2_000)]),
   },
   'a branch that has missed changes keeps its copy': {

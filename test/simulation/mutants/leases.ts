@@ -50,9 +50,9 @@ export const LEASES: Mutants = {
   'home forgets a lease that is longer than the setting': {
     edits: [
       edit(
-        'home/branches.ts',
+        'home/known-branches.ts',
         'storedLeaseMs(branch.leasedUntilMs, nowMs)',
-        'Math.min(settings.leaseMs, storedLeaseMs(branch.leasedUntilMs, nowMs))',
+        'Math.min(leaseMs, storedLeaseMs(branch.leasedUntilMs, nowMs))',
       ),
     ],
     schedule: inOrder([
@@ -71,9 +71,9 @@ export const LEASES: Mutants = {
   'a process that was replaced renews a lease': {
     edits: [
       edit(
-        'home/branches.ts',
-        '    store.update(region, { ...record, escrows',
-        '    if (granted > escrow.granted) store.update(region, { ...record, escrows',
+        'home/known-branches.ts',
+        'store.update(region, { ...record, escrows, leaseMs',
+        'if (escrows.at(-1)?.granted !== record.escrows.at(-1)?.granted) store.update(region, { ...record, escrows, leaseMs',
       ),
       edit(
         'home/known-branches.ts',

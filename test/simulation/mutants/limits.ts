@@ -110,7 +110,7 @@ export const LIMITS: Mutants = {
       edit(
         'home/branches.ts',
         'if (!isHeard) return { closed: report.opening };',
-        'if (isHeard && !isWanted(region)) journal.change(() => settle(region, ({ spent }) => spent));\n      if (!isHeard || !isWanted(region)) return { closed: report.opening };',
+        'if (isHeard && !isWanted(region)) journal.change(() => takeOver(region, ({ spent }) => spent));\n      if (!isHeard || !isWanted(region)) return { closed: report.opening };',
       ),
     ],
     schedule: inOrderFromCold([
