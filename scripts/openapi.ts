@@ -55,12 +55,18 @@ const errorsOfInput = (input: Input): ErrorCode[] => {
   return input.contentTypes ? [...errors] : ['invalid_json', ...errors];
 };
 
-const errorsOf = ({ operation, inputs }: Route): ErrorCode[] => [
+/** What adds to an account, or only changes it. */
+const ADDING = new Set(['POST', 'PUT', 'PATCH']);
+
+const errorsOf = ({ method, operation, inputs }: Route): ErrorCode[] => [
   ...new Set([
     // Each route refuses a query parameter that it doesn't take.
     'invalid_request' as const,
     ...inputs.flatMap(errorsOfInput),
     ...BY_ACCESS[operation.access],
+    ...(operation.access === 'account' && ADDING.has(method.toUpperCase())
+      ? (['storage_limit_reached'] as const)
+      : []),
     ...(operation.errors ?? []),
     ...(['internal_error', 'unavailable'] as const),
   ]),

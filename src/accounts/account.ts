@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
-import { audit } from '../audit/audit.ts';
+import { audit, auditWithinStorage, refuseEntry } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
@@ -11,10 +11,9 @@ import type { patchAccountInput } from './schemas.ts';
 export const changeAccount = async (ctx: Ctx, input: z.output<typeof patchAccountInput>): Promise<void> => {
   const fields = omitUndefined({ name: input.name, allowedOrigins: input.allowed_origins });
   if (Object.keys(fields).length > 0) {
-    await ctx.db.batch([
-      ctx.db.update(accounts).set(fields).where(eq(accounts.id, ctx.accountId)),
-      audit(ctx, 'account.update', null, { fields: Object.keys(input) }),
-    ]);
+    const update = ctx.db.update(accounts).set(fields).where(eq(accounts.id, ctx.accountId));
+    const entry = auditWithinStorage(ctx, 'account.update', null, { fields: Object.keys(input) });
+    await ctx.db.batch([update, entry]).catch(refuseEntry);
   }
 };
 
@@ -27,5 +26,6 @@ export const restoreAccount = async (ctx: Ctx): Promise<void> => {
       ctx.db.update(accounts).set({ eraseAt: null }).where(eq(accounts.id, ctx.accountId)),
     ],
     [{ kind: 'account', ref: ctx.accountId }],
+    { isBeyondLimits: true },
   );
 };

@@ -3,7 +3,7 @@ import { getAccount } from '../db/account.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type AccountRow, users, userTokens } from '../db/schema.ts';
-import { copyEmail } from '../users/user.ts';
+import { copyEmail, copyProof } from '../users/user.ts';
 
 /** An account with what its user has to show. */
 export interface Profile extends AccountRow {
@@ -14,8 +14,8 @@ export interface Profile extends AccountRow {
 }
 
 /**
- * Returns the account with its user's email address. If a change of the address was cut off between the two databases,
- * this completes it.
+ * Returns the account with its user's email address. If a change or the proof of the address was cut off between the two
+ * databases, this completes it.
  */
 export const getProfile = async (ctx: Ctx): Promise<Profile> => {
   const firstDb = firstDatabase(ctx.env);
@@ -37,6 +37,7 @@ export const getProfile = async (ctx: Ctx): Promise<Profile> => {
   ]);
   if (!user) throw new Error(`The account ${ctx.accountId} has no user.`);
   if (user.email !== account.email) await copyEmail(ctx, user.email);
+  if (account.isUnverified && user.emailVerifiedAt !== null) await copyProof(ctx);
   return {
     ...account,
     email: user.email,

@@ -34,7 +34,7 @@ export const listSeatChanges = async (ctx: Ctx, licenseId: string, { limit, curs
 
 export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string, force: boolean) => {
   const { licenseKey } = await findLicense(ctx, licenseId);
-  await audited(ctx, ['activation.release', id, { license_id: licenseId, force }], async () => {
+  const release = async () => {
     const result = await gateOf(ctx.env, ctx.accountId).releaseActivation(licenseKey, id, force);
     if (!result) throw unavailable();
     if (result === 'not_found') throw new AppError('activation_not_found');
@@ -43,7 +43,9 @@ export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string,
         message: 'An offline file holds this seat until the file ends. To free it anyway, add ?force=true.',
       });
     }
-  });
+  };
+  const entry = ['activation.release', id, { license_id: licenseId, force }] as const;
+  await audited(ctx, entry, release, { isBeyondLimits: true });
 };
 
 type FileInput = z.output<typeof offlineTokenInput>;

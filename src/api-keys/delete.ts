@@ -18,5 +18,7 @@ export const deleteApiKey = async (ctx: Ctx, id: string): Promise<void> => {
     'api_key.delete',
     id,
   );
-  await commit(ctx, [entry, update, ...pruneKeys(ctx, deletedAt)], [{ kind: 'key', ref: id }]);
+  await commit(ctx, [entry, update, ...pruneKeys(ctx, deletedAt)], [{ kind: 'key', ref: id }], {
+    isBeyondLimits: true,
+  });
 };

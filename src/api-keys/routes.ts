@@ -58,7 +58,7 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       summary: 'Reveal an API key',
       access: 'account',
       answers: [{ status: 200, description: 'The API key, unmasked.', schema: revealedApiKeyBody }],
-      errors: ['api_key_not_found'],
+      errors: ['api_key_not_found', 'storage_limit_reached'],
     }),
     async (c) => {
       const { row, apiKey, lastUsedMs } = await revealApiKey(c.var.ctx, c.req.param('id'));

@@ -3,6 +3,7 @@ import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/c
 import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
+import { accountWithinStorage, isBounded, orStorageLimit } from '../db/storage.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
@@ -40,6 +41,15 @@ export const audit = (
 ) => ctx.db.insert(auditLog).values(toRow(ctx, action, target, details));
 
 /**
+ * Inserts the entry of a license that the same batch creates after it. It shares the license's id, by which the trigger that
+ * counts the license's bytes finds it: a row of its own for that would be one more for each create.
+ */
+export const auditCreate = (ctx: Ctx, licenseId: string) =>
+  ctx.db
+    .insert(auditLog)
+    .values({ ...toRow(ctx, 'license.create', licenseId, null), id: licenseId.replace('lic', 'aud') });
+
+/**
  * Inserts an entry only if the condition holds, for a change that depends on it too. It must precede a change that ends the
  * condition.
  */
@@ -65,6 +75,26 @@ export const auditFirst = (
     .insert(auditLog)
     .values(toRow(ctx, action, target, details));
 
+/** The account's id, or null, which fails the entry, if the account has no storage left. */
+const idWithinStorage = (ctx: Ctx) =>
+  isBounded(ctx) ? accountWithinStorage(ctx, Date.now()) : ctx.accountId;
+
+/**
+ * Inserts an entry into the account's database, outside of `commit`, unless the account stores as much as it may. The caller
+ * passes the error to `refuseEntry`.
+ */
+export const auditWithinStorage = (
+  ctx: Ctx,
+  action: AuditAction,
+  target: string | null,
+  details: AuditDetails | null = null,
+) =>
+  ctx.db.insert(auditLog).values({ ...toRow(ctx, action, target, details), accountId: idWithinStorage(ctx) });
+
+export const refuseEntry = (error: unknown): never => {
+  throw orStorageLimit(error, 'audit_log.account_id');
+};
+
 /** The same read by the same caller leaves one entry an hour, so that reading doesn't fill the database. */
 const insertRead = (
   db: AccountDatabase | FirstDatabase,
@@ -72,23 +102,27 @@ const insertRead = (
   action: AuditAction,
   target: string | null,
   details: AuditDetails | null,
+  accountId: string | SQL<string> = ctx.accountId,
 ) => {
   const row = toRow(ctx, action, target, details);
   const hour = Math.floor(Date.now() / HOUR_MS);
   const readKey = JSON.stringify([hour, action, row.actorKind, row.actorId, target, details]);
   return (db as AccountDatabase)
     .insert(auditLog)
-    .values({ ...row, readKey })
+    .values({ ...row, accountId, readKey })
     .onConflictDoNothing();
 };
 
-/** Inserts an entry of a read into the account's database. */
-export const auditRead = (
+/** Inserts an entry of a read into the account's database, as `audited` does. */
+export const auditRead = async (
   ctx: Ctx,
   action: AuditAction,
   target: string | null,
-  details: AuditDetails | null = null,
-) => insertRead(ctx.db, ctx, action, target, details);
+  { isBeyondLimits = false } = {},
+): Promise<void> => {
+  const accountId = isBeyondLimits ? ctx.accountId : idWithinStorage(ctx);
+  await insertRead(ctx.db, ctx, action, target, null, accountId).catch(refuseEntry);
+};
 
 /** Inserts an entry of a read into the first database. */
 export const auditReadFirst = (ctx: AuditCtx, action: AuditAction, details: AuditDetails | null = null) =>
@@ -97,18 +131,23 @@ export const auditReadFirst = (ctx: AuditCtx, action: AuditAction, details: Audi
 /**
  * Makes a change in a Durable Object, which no batch can include. The entry is committed first, because a change without
  * an entry is worse than the opposite, and deleted if the change is refused. After any other error, the object may have
- * made the change, so the entry stays.
+ * made the change, so the entry stays. An account that stores as much as it may makes no change, unless `isBeyondLimits`.
  *
  * @example
  * await audited(ctx, ['webhook.delete', id], () => outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id));
  */
 export const audited = async <T>(
   ctx: Ctx,
-  [action, target, details]: [AuditAction, string | null, AuditDetails?],
+  [action, target, details]: readonly [AuditAction, string | null, AuditDetails?],
   makeChange: () => Promise<T>,
+  { isBeyondLimits = false } = {},
 ): Promise<T> => {
   const row = toRow(ctx, action, target, details ?? null);
-  await ctx.db.insert(auditLog).values(row);
+  const accountId = isBeyondLimits ? ctx.accountId : idWithinStorage(ctx);
+  await ctx.db
+    .insert(auditLog)
+    .values({ ...row, accountId })
+    .catch(refuseEntry);
   try {
     return await makeChange();
   } catch (error) {

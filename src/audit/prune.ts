@@ -33,8 +33,9 @@ const pruneStep = async ({ db }: DatabaseCtx): Promise<boolean> => {
   const [end] = await db.all<{ position: string }>(
     sql`${visited} SELECT iif(count(id) < ${MAX_ACCOUNTS}, '', max(id)) AS position FROM visited`,
   );
-  const { meta } = await db.run(sql`DELETE FROM audit_log WHERE (account_id, id) IN (${old})`);
-  if (meta.changes === MAX_ROWS_PER_STEP) return true;
+  // `meta.changes` also counts what triggers change.
+  const deleted = await db.all(sql`DELETE FROM audit_log WHERE (account_id, id) IN (${old}) RETURNING 1`);
+  if (deleted.length === MAX_ROWS_PER_STEP) return true;
   const position = end?.position ?? '';
   await db
     .insert(scheduledPositions)

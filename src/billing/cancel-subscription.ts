@@ -57,6 +57,7 @@ export const cancelSubscription = async (
         ...endMarker(ctx, subscription),
       ],
       [{ kind: 'account', ref: accountId }, ...(isCancelled ? [] : [eventChange(event)])],
+      { isBeyondLimits: true },
     );
     if (rows[0]) return rows[0];
   } catch (error) {

@@ -18,7 +18,7 @@ import {
   isUnused,
   newUserToken,
 } from '../users/user-tokens.ts';
-import { copyEmail, getUser } from '../users/user.ts';
+import { copyEmail, copyProof, getUser } from '../users/user.ts';
 
 /** Sends the email by which a user proves that the account's email address is theirs. */
 export const sendVerification = async (
@@ -79,6 +79,7 @@ export const confirmEmail = async (ctx: PublicCtx, token: string) => {
     throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
   }
   // The next look at the account completes a copy that fails.
+  await copyProof(account).catch((error) => logError('email_not_copied', error));
   if (isChange) await copyEmail(account, email).catch((error) => logError('email_not_copied', error));
   const letter: Letter = { to: oldEmail, content: emailChanged(email), accountId, isUnverified: false };
   return { email, letter: isChange ? letter : null };

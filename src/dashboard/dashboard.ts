@@ -4,13 +4,15 @@ import { getProfile } from '../accounts/profile.ts';
 import { toAccountDetails } from '../accounts/schemas.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { apiKeys, licenseCounts, products } from '../db/schema.ts';
+import { accounts, apiKeys, licenseCounts, products } from '../db/schema.ts';
+import { storedBytes } from '../db/storage.ts';
 import { USAGE_DAYS, type DayUsage, type ProductUsage } from '../gate/rules/usage.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import { addDays, isoDate, isoTime } from '../shared/rules/dates.ts';
 import { LICENSE_STATES, licenseState, type LicenseStatus } from '../shared/rules/licenses.ts';
+import { storageLimit } from '../shared/rules/plans.ts';
 import { type dashboardBody, toRecentEvent } from './schemas.ts';
 
 const MAX_PRODUCTS_SHOWN = 10;
@@ -71,8 +73,8 @@ export const getDashboard = async (ctx: Ctx): Promise<z.infer<typeof dashboardBo
   const today = isoDate(Date.now());
   const yesterday = addDays(today, -1);
   const fromDate = addDays(today, 1 - USAGE_DAYS);
-  const [account, statistics, branches, movingTo, outbox, [counts, [keys], productNames]] = await Promise.all(
-    [
+  const [account, statistics, branches, movingTo, outbox, [counts, [keys], productNames, [stored]]] =
+    await Promise.all([
       getProfile(ctx),
       gateOf(env, accountId).statistics(fromDate),
       listBranches(ctx),
@@ -89,9 +91,9 @@ export const getDashboard = async (ctx: Ctx): Promise<z.infer<typeof dashboardBo
           .from(products)
           .where(eq(products.accountId, accountId))
           .orderBy(asc(products.code)),
+        db.select({ bytes: storedBytes }).from(accounts).where(eq(accounts.id, accountId)),
       ]),
-    ],
-  );
+    ]);
   return {
     account: toAccountDetails(account, branches, movingTo),
     usage: {
@@ -104,6 +106,7 @@ export const getDashboard = async (ctx: Ctx): Promise<z.infer<typeof dashboardBo
     ...(productNames.length > 0 && { usage_by_product: countByProduct(productNames, statistics.products) }),
     licenses: countByState(counts, today, yesterday),
     api_keys: { total: keys?.total ?? 0 },
+    storage: { used: stored?.bytes ?? 0, limit: storageLimit(account, Date.now()) },
     webhooks: {
       endpoints: outbox.endpoints,
       delivered_24h: outbox.delivered24h,

@@ -49,6 +49,10 @@ export const dashboardBody = z
       revoked: count,
     } satisfies Record<LicenseStatus | 'total', typeof count>),
     api_keys: z.object({ total: count }),
+    storage: z.object({ used: count, limit: count }).meta({
+      description:
+        'Bytes of everything that the account stores in the database, with its indexes. Beyond the limit, what would add to it answers 403 storage_limit_reached. An account whose email address was never verified has a tenth of its plan’s limit.',
+    }),
     webhooks: z.object({ endpoints: count, delivered_24h: count, failed_24h: count }).meta({
       description: 'The number of endpoints, and of successful and failed attempts in the last 24 hours.',
     }),

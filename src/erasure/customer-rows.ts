@@ -188,6 +188,7 @@ const scrub = async (ctx: Ctx, ids: string[], email: string) => {
       deleteEmptied(ctx, touched),
     ],
     [first, ...others],
+    { isBeyondLimits: true },
   );
   const updated = new Set(
     (results.slice(-updates.length - 1, -1) as { id: string }[][]).flat().map(({ id }) => id),

@@ -44,6 +44,7 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
       { kind: 'deleted', ref: id },
       { kind: 'erased', ref: licenseKey },
     ],
+    { isBeyondLimits: true },
   );
   if (erased.length === 0) throw new AppError('unavailable');
   try {

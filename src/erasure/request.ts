@@ -42,6 +42,7 @@ export const requestErasure = async (
       db.update(accounts).set({ eraseAt }).where(eq(accounts.id, accountId)),
     ],
     [{ kind: 'account', ref: accountId }],
+    { isBeyondLimits: true },
   );
   // Last, so that the caller can repeat a call that failed before.
   await endOtherSessions(ctx, accountId, null);

@@ -25,6 +25,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   https_required: { status: 403, message: 'HTTPS Required' },
   account_suspended: { status: 403, message: 'This Account Is Suspended' },
   license_limit_reached: { status: 403, message: 'License Limit Reached' },
+  storage_limit_reached: { status: 403, message: 'Storage Limit Reached' },
   limit_reached: { status: 403, message: 'Limit Reached' },
   api_key_not_found: { status: 404, message: 'API Key Not Found' },
   license_not_found: { status: 404, message: 'License Not Found' },

@@ -17,6 +17,9 @@ import { type patchLicenseInput, type renewLicenseInput, type rotateKeyInput, to
 
 const ATTEMPTS = 5;
 
+/** A seller ends a license also beyond the account's limits. Only `reinstate` leads back, so this isn't repeated at will. */
+const ENDING: ReadonlySet<AuditAction> = new Set<AuditAction>(['license.suspend', 'license.revoke']);
+
 /**
  * Reads the license, decides, and writes only if its key, status, expiry and terms haven't changed since they were read. If another
  * change came first, it reads and decides again.
@@ -55,6 +58,7 @@ const change = async (
       ctx,
       [record, entry, update],
       [{ kind: 'license', ref: id }, ...erases(license)],
+      { isBeyondLimits: ENDING.has(action) },
     );
     if (changed) return changed;
   }

@@ -1,6 +1,6 @@
 import type { BatchItem } from 'drizzle-orm/batch';
 import type * as z from 'zod';
-import { audit } from '../audit/audit.ts';
+import { auditCreate } from '../audit/audit.ts';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
@@ -60,11 +60,13 @@ const insert = async (
   const insertLicense = ctx.db
     .insert(licenses)
     .values({ ...license, accountId: accountWithRoom(ctx, nowMs) });
-  // The claim comes first, so that a repeat fails on its claim rather than on what the first call has used up.
-  const statements: [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]] = idempotency
-    ? [...claimIdempotencyKey(ctx, idempotency, license.id, nowMs), insertLicense]
-    : [insertLicense];
-  statements.push(audit(ctx, 'license.create', license.id));
+  // The claim comes first, so that a repeat fails on its claim rather than on what the first call has used up. The license
+  // comes last, because the trigger that counts its bytes also counts those of the others.
+  const statements: [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]] = [
+    auditCreate(ctx, license.id),
+    insertLicense,
+  ];
+  if (idempotency) statements.unshift(...claimIdempotencyKey(ctx, idempotency, license.id, nowMs));
   await commit(
     ctx,
     statements,
@@ -72,7 +74,7 @@ const insert = async (
       { kind: 'license', ref: license.id },
       eventChange(licenseEvent('license.created', license.createdAt, license)),
     ],
-    { call: 'create', claim: idempotency?.key ?? null },
+    { counted: { call: 'create', claim: idempotency?.key ?? null } },
   );
   return license;
 };

@@ -3,6 +3,7 @@ import { audit, auditIf } from '../audit/audit.ts';
 import { type AccountDatabase, accountDatabases } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type AccountRow, accounts, licenseTotals } from '../db/schema.ts';
+import { storedBytes } from '../db/storage.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { PlanName } from '../shared/rules/plans.ts';
@@ -11,17 +12,19 @@ import type { PageInput } from '../shared/schemas/lists.ts';
 export interface FoundAccount {
   account: AccountRow;
   licenses: number;
+  /** How many bytes it stores. */
+  bytes: number;
 }
 
 const findAccounts = async (db: AccountDatabase, condition: SQL | undefined, limit: number) => {
   const rows = await db
-    .select({ account: accounts, licenses: licenseTotals.licenses })
+    .select({ account: accounts, licenses: licenseTotals.licenses, bytes: storedBytes })
     .from(accounts)
     .leftJoin(licenseTotals, eq(licenseTotals.accountId, accounts.id))
     .where(condition)
     .orderBy(desc(accounts.id))
     .limit(limit);
-  return rows.map(({ account, licenses }) => ({ account, licenses: licenses ?? 0 }));
+  return rows.map(({ licenses, ...row }) => ({ ...row, licenses: licenses ?? 0 }));
 };
 
 const matches = (q: string) => {

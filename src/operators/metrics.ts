@@ -1,7 +1,7 @@
-import { sql } from 'drizzle-orm';
+import { desc, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
-import { objectStates } from '../db/schema.ts';
+import { licenseTotals, objectStates } from '../db/schema.ts';
 import { logError } from '../shared/text/log.ts';
 
 type Labels = Record<string, string | number>;
@@ -61,18 +61,33 @@ const renderRequests = ({ requests, verifies }: RequestCounts) => {
 
 const sumOf = (column: SQLiteColumn) => sql<number>`coalesce(sum(${column}), 0)`;
 
+const LARGEST = 10;
+
+interface DatabaseState {
+  loading: number;
+  waiting: number;
+  failing: number;
+  stored: number;
+}
+
 /** Returns what a database tells about the whole service, or null if it can't be reached. */
 const readDatabase = async ({ binding, db }: NamedDatabase) => {
   try {
-    const { results, meta } = await db.run(
-      sql`SELECT ${sumOf(objectStates.loading)} AS loading, ${sumOf(objectStates.waiting)} AS waiting,
-        ${sumOf(objectStates.failingEndpoints)} AS failing FROM object_states`,
-    );
-    const [row] = results as { loading: number; waiting: number; failing: number }[];
-    return { binding, size: meta.size_after, ...(row ?? { loading: 0, waiting: 0, failing: 0 }) };
+    const [state, largest] = await db.batch([
+      db.run(sql`SELECT ${sumOf(objectStates.loading)} AS loading, ${sumOf(objectStates.waiting)} AS waiting,
+        ${sumOf(objectStates.failingEndpoints)} AS failing,
+        (SELECT coalesce(sum(bytes), 0) FROM license_totals) AS stored FROM object_states`),
+      db
+        .select({ account: licenseTotals.accountId, bytes: sql<number>`coalesce(bytes, 0)` })
+        .from(licenseTotals)
+        .orderBy(desc(licenseTotals.bytes))
+        .limit(LARGEST),
+    ]);
+    const [row] = state.results as unknown as [DatabaseState];
+    return { binding, size: state.meta.size_after, ...row, largest };
   } catch (error) {
     logError('metrics_database_failed', error, { database: binding });
-    return { binding, size: null, loading: 0, waiting: 0, failing: 0 };
+    return { binding, size: null, loading: 0, waiting: 0, failing: 0, stored: 0, largest: [] };
   }
 };
 
@@ -95,6 +110,22 @@ export const renderMetrics = async (env: Env, requests: RequestCounts): Promise<
       'gauge',
       'Size of the D1 database.',
       byDatabase(({ size }) => size ?? 0),
+    ),
+    ...render(
+      'stored_bytes',
+      'gauge',
+      'What all accounts of the D1 database store, with indexes.',
+      byDatabase(({ stored }) => stored),
+    ),
+    ...render(
+      'account_stored_bytes',
+      'gauge',
+      'What the ten accounts store that store the most.',
+      databases
+        .flatMap(({ largest }) => largest)
+        .toSorted((a, b) => b.bytes - a.bytes)
+        .slice(0, LARGEST)
+        .map(({ account, bytes }) => ({ labels: { account }, value: bytes })),
     ),
     ...render(
       'gates_loading',

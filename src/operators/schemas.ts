@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
-import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
+import { effectivePlan, PLAN_NAMES, storageLimit } from '../shared/rules/plans.ts';
 import { pageQuery, toPage } from '../shared/schemas/lists.ts';
 import { idPattern } from '../shared/text/ids.ts';
 import type { FoundAccount } from './accounts.ts';
@@ -34,7 +34,7 @@ export const resealInput = z.strictObject({
   restart: z.boolean().default(false),
 });
 
-export const toOperatorAccount = ({ account, licenses }: FoundAccount) => ({
+export const toOperatorAccount = ({ account, licenses, bytes }: FoundAccount) => ({
   id: account.id,
   email: account.email,
   name: account.name,
@@ -44,6 +44,7 @@ export const toOperatorAccount = ({ account, licenses }: FoundAccount) => ({
   suspended_at: isoTimeOrNull(account.suspendedAt),
   home_region: account.homeRegion,
   licenses,
+  storage: { used: bytes, limit: storageLimit(account, Date.now()) },
   created_at: isoTime(account.createdAt),
 });
 

@@ -76,7 +76,9 @@ export const deleteProduct = async (ctx: Ctx, code: string): Promise<void> => {
   const remove = ctx.db.delete(products).where(isUnused).returning({ code: products.code });
   const willDelete = exists(ctx.db.select({ code: products.code }).from(products).where(isUnused));
   const entry = auditIf(ctx, willDelete, 'product.delete', code);
-  const [, removed] = await commit(ctx, [entry, remove], [{ kind: 'product', ref: code }]);
+  const [, removed] = await commit(ctx, [entry, remove], [{ kind: 'product', ref: code }], {
+    isBeyondLimits: true,
+  });
   if (removed.length === 0) throw new AppError('product_in_use');
 };
 

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'https_required'
   | 'account_suspended'
   | 'license_limit_reached'
+  | 'storage_limit_reached'
   | 'limit_reached'
   | 'api_key_not_found'
   | 'license_not_found'

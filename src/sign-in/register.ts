@@ -4,8 +4,9 @@ import { auditFirst } from '../audit/audit.ts';
 import { databaseOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { isRejected, violatesUnique } from '../db/errors.ts';
-import { type AccountRow, accounts, sessions, users } from '../db/schema.ts';
+import { type AccountRow, accounts, licenseTotals, sessions, users } from '../db/schema.ts';
 import { regionOf } from '../gate/worker/region-of.ts';
+import { hasMail } from '../mail/deliver.ts';
 import { deleteExpiredSessions, newSession } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
@@ -38,6 +39,8 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
   const account: AccountRow = {
     id: newId('acct'),
     homeRegion: null,
+    // Nobody can prove an address to a service that sends no mail.
+    isUnverified: hasMail(env),
     ...fields,
     plan: 'free',
     periodStart: null,
@@ -54,7 +57,10 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
   const { session, row } = newSession(ctx, account.id, nowMs, client?.userAgent);
   const browserToken = browserTokenOf(ctx, client?.browserToken ?? null);
   const db = databaseOf(env, account.id);
-  await db.insert(accounts).values(account);
+  await db.batch([
+    db.insert(accounts).values(account),
+    db.insert(licenseTotals).values({ accountId: account.id, licenses: 0, bytes: 0 }),
+  ]);
   try {
     await firstDb.batch([
       firstDb.insert(users).values({ accountId: account.id, email: account.email, passwordHash }),
@@ -66,7 +72,12 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
     ]);
   } catch (error) {
     // After any other error, the user may exist.
-    if (isRejected(error)) await db.delete(accounts).where(eq(accounts.id, account.id));
+    if (isRejected(error)) {
+      await db.batch([
+        db.delete(licenseTotals).where(eq(licenseTotals.accountId, account.id)),
+        db.delete(accounts).where(eq(accounts.id, account.id)),
+      ]);
+    }
     throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
   }
   return { account: { ...account, emailVerifiedAt: null }, session, browserToken };

@@ -1,3 +1,4 @@
+import { measureStorage } from '../accounts/measure-storage.ts';
 import { pruneAuditLog } from '../audit/prune.ts';
 import { checkDue } from '../billing/check.ts';
 import { pruneBilling } from '../billing/prune.ts';
@@ -15,6 +16,7 @@ const WORK = [
   pruneBilling,
   checkDue,
   pruneAuditLog,
+  measureStorage,
   finishDueErasures,
   eraseDueAccounts,
 ];

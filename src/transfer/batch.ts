@@ -1,5 +1,6 @@
 import { isRejected } from '../db/errors.ts';
 import { pull } from '../gate/worker/feed.ts';
+import { AppError } from '../shared/app-error.ts';
 import { random16Bits } from '../shared/crypto/random.ts';
 import type { BatchLine, Import } from './import-state.ts';
 import {
@@ -80,6 +81,14 @@ const plan = async ({ ctx, options, assumed }: Import, lines: BatchLine[], ids: 
   return { licenses, products, outcomes, nowMs };
 };
 
+/** The outcomes if the account's limits refuse the commit: lines that would have changed something have failed. */
+const refusedBy = ({ code, message, options }: AppError, outcomes: (LineOutcome | null)[]) => {
+  const error = { code, message: options.details?.[0]?.message ?? message };
+  const isChange = (outcome: LineOutcome | null) =>
+    outcome && 'result' in outcome && (outcome.result === 'created' || outcome.result === 'updated');
+  return outcomes.map((outcome) => (isChange(outcome) ? { error } : outcome));
+};
+
 /** Plans and commits the batch's licenses and products. */
 const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome | null)[]> => {
   const { ctx, options, assumed } = current;
@@ -105,6 +114,7 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome
         current.isRecorded = true;
       return outcomes;
     } catch (error) {
+      if (error instanceof AppError && error.code !== 'unavailable') return refusedBy(error, outcomes);
       if (attempt === ATTEMPTS) throw error;
       // The commit may have succeeded without the gate's knowledge.
       if (!isRejected(error)) await pull(ctx);

@@ -24,7 +24,7 @@ export async function* exportLines(
   position: ExportPosition = START,
   maxPages = MAX_PAGES,
 ): AsyncGenerator<object[]> {
-  await auditRead(ctx, 'account.export', null);
+  await auditRead(ctx, 'account.export', null, { isBeyondLimits: true });
   const counts = { ...position.counts };
   let at: ExportPosition = { ...position, counts };
   let bytes = 0;

@@ -1,4 +1,4 @@
-import { audit } from '../audit/audit.ts';
+import { auditWithinStorage, refuseEntry } from '../audit/audit.ts';
 import type { ImportedMachine, ImportedMachineResult } from '../gate/rules/seller.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
@@ -41,7 +41,7 @@ const sendMachines = async (current: Import, values: ActivationLine[]): Promise<
   const { ctx, options } = current;
   if (values.length === 0) return [];
   if (!options.isDryRun && !current.isRecorded) {
-    await audit(ctx, 'license.import', null, auditDetails(options));
+    await auditWithinStorage(ctx, 'license.import', null, auditDetails(options)).catch(refuseEntry);
     current.isRecorded = true;
   }
   const results = await gateOf(ctx.env, ctx.accountId).importSeats(values.map(toMachine), options.isDryRun);

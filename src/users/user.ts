@@ -18,7 +18,12 @@ export const copyEmail = (ctx: Ctx, email: string) =>
     ctx,
     [ctx.db.update(accounts).set({ email }).where(eq(accounts.id, ctx.accountId))],
     [{ kind: 'account', ref: ctx.accountId }],
+    { isBeyondLimits: true },
   );
+
+/** Notes with the account that its user has proved an email address. The account may be in another database. */
+export const copyProof = ({ db, accountId }: Pick<Ctx, 'db' | 'accountId'>) =>
+  db.update(accounts).set({ isUnverified: false }).where(eq(accounts.id, accountId));
 
 /** Whether the password is still the one that was checked, as a condition for a batch. */
 export const isSamePassword = ({ passwordChangedAt }: Pick<UserRow, 'passwordChangedAt'>): SQL =>

@@ -132,6 +132,12 @@ export const rotateSecret = async (ctx: Ctx, id: string) => {
 };
 
 export const deleteEndpoint = (ctx: Ctx, id: string): Promise<void> =>
-  audited(ctx, ['webhook.delete', id], async () => {
-    if (!(await outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id))) throw new AppError('webhook_not_found');
-  });
+  audited(
+    ctx,
+    ['webhook.delete', id],
+    async () => {
+      const isDeleted = await outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id);
+      if (!isDeleted) throw new AppError('webhook_not_found');
+    },
+    { isBeyondLimits: true },
+  );

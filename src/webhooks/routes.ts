@@ -75,7 +75,7 @@ const endpoints = new Hono<AppEnv>()
       answers: [
         { status: 200, description: 'The webhook and its signing secret.', schema: revealedWebhookBody },
       ],
-      errors: ['webhook_not_found'],
+      errors: ['webhook_not_found', 'storage_limit_reached'],
     }),
     async (c) => {
       const { endpoint, secret } = await revealEndpoint(c.var.ctx, c.req.param('id'));

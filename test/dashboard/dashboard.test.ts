@@ -28,6 +28,7 @@ test('the dashboard of a new account shows no usage for the current month', asyn
     })),
     licenses: { total: 0, active: 0, expired: 0, suspended: 0, revoked: 0 },
     api_keys: { total: 1 },
+    storage: { used: expect.any(Number), limit: 10_000_000 },
     webhooks: { endpoints: 0, delivered_24h: 0, failed_24h: 0 },
     recent_events: [],
   });

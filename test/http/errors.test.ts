@@ -230,10 +230,11 @@ test('an unknown token of an email gets 400', async () => {
 
 test('every error code has been tested', () => {
   const testedElsewhere: ErrorCode[] = [
-    // plain-http, bodies, faults, limit, limits, activations, allowed-ips, two-factor.test.ts, operators/accounts.test.ts
+    // plain-http, bodies, faults, limit, limits, storage-limit, activations, allowed-ips, two-factor.test.ts, operators/accounts.test.ts
     'https_required',
     'license_limit_reached',
     'limit_reached',
+    'storage_limit_reached',
     'body_too_large',
     'unsupported_media_type',
     'internal_error',

@@ -15,11 +15,7 @@ const run = (query: string, ...values: unknown[]) =>
 
 /** Makes the account hold this many licenses more, as far as the limit is concerned. */
 const pretendToHold = ({ accountId }: Customer, licenses: number) =>
-  run(
-    `INSERT INTO license_totals VALUES (?1, ?2) ON CONFLICT DO UPDATE SET licenses = licenses + ?2`,
-    accountId,
-    licenses,
-  );
+  run(`UPDATE license_totals SET licenses = licenses + ?2 WHERE account_id = ?1`, accountId, licenses);
 
 const create = (customer: Customer, body: object = {}, headers: Record<string, string> = {}) =>
   customer.asKey('POST', '/api/v1/licenses/create', body, headers);

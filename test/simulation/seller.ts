@@ -29,17 +29,17 @@ export const openSeller = (world: World, promises: Promises, callers: Callers, p
     name: string,
     statement: string,
     changes: [Change, ...Change[]],
-    counted: CountedChange | null = null,
+    counted?: CountedChange,
   ): Promise<unknown> => {
     const isolate = world.isolateIn(HOME);
     const { shipped, env } = isolate;
     const db = shipped.databaseOf(env, ACCOUNT);
-    const key = counted && presentKey(0, name);
+    const key = counted ? presentKey(0, name) : null;
     const ctx = { env, db, accountId: ACCOUNT, key, actor: SYSTEM, ip: null };
     const event = shipped.newEvent('webhook.test', 0, { customer_email: 'ada@example.com' });
     const answer = await world.attempt(name, isolate, () => {
       const change = db.all<{ value: unknown }>(sql.raw(statement));
-      return shipped.commit(ctx, [change], [...changes, shipped.eventChange(event)], counted);
+      return shipped.commit(ctx, [change], [...changes, shipped.eventChange(event)], counted && { counted });
     });
     if (!answer) return null;
     events.changed(event.id);

@@ -132,7 +132,7 @@ describe('importing lines of JSON', () => {
   test('fills the plan’s limit of licenses exactly, in parallel', async () => {
     const customer = await signUp();
     await accountsD1
-      .prepare('INSERT INTO license_totals (account_id, licenses) VALUES (?, 9990)')
+      .prepare('UPDATE license_totals SET licenses = 9990 WHERE account_id = ?')
       .bind(customer.accountId)
       .run();
     const body = (from: string) =>

@@ -31,6 +31,8 @@ export const accounts = sqliteTable(
     allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
     /** Where the account's Durable Objects were placed. Null if that was left to the first caller. */
     homeRegion: text('home_region', { enum: REGIONS }),
+    /** Whether the account still awaits its first proof of an email address. A copy of what its user knows. */
+    isUnverified: integer('is_unverified', { mode: 'boolean' }).notNull().default(false),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [

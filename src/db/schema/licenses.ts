@@ -62,11 +62,21 @@ export const licenseCounts = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.status, table.expiresAt] })],
 );
 
-/** An account's number of licenses, whatever their status. A trigger keeps it up to date. */
-export const licenseTotals = sqliteTable('license_totals', {
-  accountId: text('account_id').primaryKey(),
-  licenses: integer().notNull(),
-});
+/** An account's number of licenses, whatever their status, and the bytes of all its rows. Triggers keep both up to date. */
+export const licenseTotals = sqliteTable(
+  'license_totals',
+  {
+    accountId: text('account_id').primaryKey(),
+    licenses: integer().notNull(),
+    /** Null until they are measured for the first time, in an account that is older than this column. */
+    bytes: integer(),
+  },
+  (table) => [
+    index('license_totals_unmeasured')
+      .on(table.licenses)
+      .where(sql`${table.bytes} IS NULL`),
+  ],
+);
 
 /** Numbers the accounts for the search index `license_trigrams`. A trigger numbers an account with its first license. */
 export const searchAccounts = sqliteTable('search_accounts', {

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { AccountDatabase } from '../../db/client.ts';
 import { jsonChunks, jsonValues } from '../../db/json-rows.ts';
@@ -31,8 +31,11 @@ interface FeedOf {
   accountId: string;
 }
 
-/** Inserts feed rows. They are sent as JSON, because D1 binds at most 100 values. */
-export const insertChanges = ({ db, accountId }: FeedOf, changes: Change[]) =>
+/** Inserts feed rows. They are sent as JSON, because D1 binds at most 100 values. A null in place of the account fails them. */
+export const insertChanges = (
+  { db, accountId }: Omit<FeedOf, 'accountId'> & { accountId: string | SQL },
+  changes: Change[],
+) =>
   jsonChunks(changes).map((json) =>
     db.insert(feed).select(sql`
       ${selectRow(feed, { ...jsonValues('kind', 'ref', 'payload'), seq: null, accountId, createdAt: Date.now() })}

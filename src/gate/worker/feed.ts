@@ -1,6 +1,7 @@
 import type { BatchResponse } from 'drizzle-orm/batch';
 import type { Ctx } from '../../db/ctx.ts';
 import { isRejected } from '../../db/errors.ts';
+import { accountWithinStorage, isBounded, orStorageLimit } from '../../db/storage.ts';
 import { AppError } from '../../shared/app-error.ts';
 import { randomBase62 } from '../../shared/crypto/random.ts';
 import { gateOf } from '../../shared/objects/address.ts';
@@ -51,10 +52,17 @@ const abandon = async ({ env, accountId }: Ctx, token: string): Promise<void> =>
   }
 };
 
+interface CommitOptions {
+  /** Set for a licensing call, which is counted if an API key makes it and the change is committed. */
+  counted?: CountedChange;
+  /** Whether an account that has reached its limits makes the change, too: it ends or erases something. */
+  isBeyondLimits?: boolean;
+}
+
 /**
  * The only way to change data that a gate has a copy of: commits the statements together with feed rows that
- * describe the changes, and returns once every verify sees them. The same batch reads the feed for the gate. `counted` is
- * set for a licensing call, which is counted if an API key makes it and the change is committed.
+ * describe the changes, and returns once every verify sees them. The same batch reads the feed for the gate. If the account
+ * would then store more than it may, nothing is committed.
  *
  * @example
  * // Once this has returned, every verify refuses the key.
@@ -62,25 +70,29 @@ const abandon = async ({ env, accountId }: Ctx, token: string): Promise<void> =>
  *   ctx,
  *   [db.update(apiKeys).set({ deletedAt: nowMs }).where(isKey), audit(ctx, 'api_key.delete', id)],
  *   [{ kind: 'key', ref: id }],
+ *   { isBeyondLimits: true },
  * );
  */
 export const commit = async <T extends [Statement, ...Statement[]]>(
   ctx: Ctx,
   statements: T,
   changes: [Change, ...Change[]],
-  counted: CountedChange | null = null,
+  { counted, isBeyondLimits = false }: CommitOptions = {},
 ): Promise<BatchResponse<T>> => {
   const { env, db, accountId } = ctx;
   const token = randomBase62(12);
-  const position = await announce(ctx, token, changes[0].ref, counted);
+  const position = await announce(ctx, token, changes[0].ref, counted ?? null);
+  // The feed rows come last, so the whole change has been made when they are refused.
+  const isRefusable = isBounded(ctx) && !isBeyondLimits;
+  const feedOf = { db, accountId: isRefusable ? accountWithinStorage(ctx, Date.now()) : accountId };
   const reads = feedStatements(db, accountId, position);
   let results: unknown[];
   try {
-    results = await db.batch([...statements, ...insertChanges(ctx, changes), ...reads]);
+    results = await db.batch([...statements, ...insertChanges(feedOf, changes), ...reads]);
   } catch (error) {
     // Any other error leaves open whether D1 has committed. The gate's alarm will find out.
     if (isRejected(error)) await abandon(ctx, token);
-    throw error;
+    throw orStorageLimit(error, 'feed.account_id');
   }
   const read = toFeedRead(results.slice(-reads.length) as BatchResponse<FeedStatements>, position);
   await untilSeen(ctx, async () => gateOf(env, accountId).apply(token, read));

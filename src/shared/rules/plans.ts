@@ -7,6 +7,8 @@ export interface Plan {
   accountCallsPerSecond: number;
   /** Licenses that the account may hold, whatever their status. */
   licenseLimit: number;
+  /** Bytes that the account may store in D1. */
+  storageBytes: number;
   /** Per month, in minor units. */
   amount: number;
 }
@@ -20,12 +22,20 @@ export type PaidPlan = (typeof PAID_PLANS)[number];
 export const CURRENCY = 'usd';
 
 export const PLANS: Record<PlanName, Plan> = {
-  free: { apiLimit: 1_000, callsPerSecond: 10, accountCallsPerSecond: 25, licenseLimit: 10_000, amount: 0 },
+  free: {
+    apiLimit: 1_000,
+    callsPerSecond: 10,
+    accountCallsPerSecond: 25,
+    licenseLimit: 10_000,
+    storageBytes: 100_000_000,
+    amount: 0,
+  },
   pro: {
     apiLimit: 100_000,
     callsPerSecond: 100,
     accountCallsPerSecond: 250,
     licenseLimit: 200_000,
+    storageBytes: 1_000_000_000,
     amount: 29_00,
   },
   scale: {
@@ -33,6 +43,7 @@ export const PLANS: Record<PlanName, Plan> = {
     callsPerSecond: 1_000,
     accountCallsPerSecond: 1_000,
     licenseLimit: 5_000_000,
+    storageBytes: 8_000_000_000,
     amount: 199_00,
   },
 };
@@ -70,3 +81,10 @@ export const effectivePlan = (terms: Paid & Granted, nowMs: number): PlanName =>
   const granted = grantedPlan(terms, nowMs);
   return PLAN_NAMES.indexOf(granted) > PLAN_NAMES.indexOf(paid) ? granted : paid;
 };
+
+/** An account whose email address was never proved may store one such part of what its plan allows. */
+export const UNVERIFIED_SHARE = 10;
+
+/** How many bytes the account may store now. */
+export const storageLimit = (account: Paid & Granted & { isUnverified: boolean }, nowMs: number): number =>
+  PLANS[effectivePlan(account, nowMs)].storageBytes / (account.isUnverified ? UNVERIFIED_SHARE : 1);

@@ -4,6 +4,19 @@ const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFra
 export const formatCount = (value: number): string => integer.format(value);
 export const formatCompact = (value: number): string => compact.format(value);
 
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
+
+/** As in `1.2 MB`. */
+export const formatBytes = (bytes: number): string => {
+  const power = Math.min(Math.floor(Math.log10(Math.max(1, bytes)) / 3), BYTE_UNITS.length - 1);
+  const unit = new Intl.NumberFormat('en', {
+    style: 'unit',
+    unit: BYTE_UNITS[power] ?? 'byte',
+    maximumFractionDigits: 1,
+  });
+  return unit.format(bytes / 1_000 ** power);
+};
+
 export const formatMoney = (minorUnits: number, currency: string): string =>
   new Intl.NumberFormat('en-US', {
     style: 'currency',

@@ -4,7 +4,17 @@ import { cx } from './cx.ts';
 const WARN_FROM = 0.8;
 
 /** A bar that shows how much of a limit is used. */
-export const Meter = ({ label, used, limit }: { label: string; used: number; limit: number }) => {
+export const Meter = ({
+  label,
+  used,
+  limit,
+  format = formatCount,
+}: {
+  label: string;
+  used: number;
+  limit: number;
+  format?: (value: number) => string;
+}) => {
   const share = Math.min(1, used / limit);
   return (
     <div
@@ -13,7 +23,7 @@ export const Meter = ({ label, used, limit }: { label: string; used: number; lim
       aria-valuemin={0}
       aria-valuemax={limit}
       aria-valuenow={Math.min(used, limit)}
-      aria-valuetext={`${formatCount(used)} of ${formatCount(limit)}`}
+      aria-valuetext={`${format(used)} of ${format(limit)}`}
       className="h-1.5 overflow-hidden rounded-full bg-line"
     >
       <div

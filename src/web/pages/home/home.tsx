@@ -14,6 +14,7 @@ import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { RecentEvents } from './recent-events.tsx';
+import { Storage } from './storage.tsx';
 import { Usage } from './usage.tsx';
 
 const LINK = 'text-sm font-medium underline decoration-line-strong underline-offset-4 hover:decoration-ink';
@@ -61,8 +62,14 @@ const FILLS: Record<LicenseStatus, string> = {
   revoked: 'bg-bad',
 };
 
-/** The number of licenses in each state, with links to their lists. */
-const LicenseCounts = ({ counts }: { counts: Dashboard['licenses'] | undefined }) => (
+/** The number of licenses in each state, with links to their lists, and the storage that the account uses. */
+const LicenseCounts = ({
+  counts,
+  storage,
+}: {
+  counts: Dashboard['licenses'] | undefined;
+  storage: Dashboard['storage'] | undefined;
+}) => (
   <Card className="p-5">
     <h2 className="flex items-baseline justify-between text-sm font-medium">
       Licenses
@@ -93,6 +100,7 @@ const LicenseCounts = ({ counts }: { counts: Dashboard['licenses'] | undefined }
         </li>
       ))}
     </ul>
+    <Storage storage={storage} />
   </Card>
 );
 
@@ -186,7 +194,7 @@ export const Home = () => {
           <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_20rem]">
             <Usage usage={data?.usage} days={data?.usage_by_day} />
             <div className="grid gap-5 md:grid-cols-2 xl:grid-cols-1">
-              <LicenseCounts counts={data?.licenses} />
+              <LicenseCounts counts={data?.licenses} storage={data?.storage} />
               <DeliveryHealth webhooks={data?.webhooks} />
             </div>
           </div>

@@ -1,0 +1,38 @@
+import { sql } from 'drizzle-orm';
+import { AppError } from '../shared/app-error.ts';
+import { UNVERIFIED_SHARE } from '../shared/rules/plans.ts';
+import type { Ctx } from './ctx.ts';
+import { violatesNotNull } from './errors.ts';
+import { planLimit } from './plan-limit.ts';
+
+// An account's rows are counted in bytes, by triggers: see `license_totals`. What D1 knows of an account's storage is all here,
+// also for what else is counted one day.
+
+/** How many bytes the account stores, in a query of `accounts`. */
+export const storedBytes = sql<number>`coalesce((
+  SELECT bytes FROM license_totals WHERE account_id = accounts.id
+), 0)`;
+
+/**
+ * The account's id while it stores no more than it may, and null after that, which a column refuses. D1 evaluates it in the
+ * commit itself, after what the commit has added.
+ */
+export const accountWithinStorage = ({ accountId }: Pick<Ctx, 'accountId'>, nowMs: number) =>
+  sql<string>`iif((
+    SELECT ${storedBytes} <= ${planLimit('storageBytes', nowMs)} / iif(is_unverified, ${UNVERIFIED_SHARE}, 1)
+    FROM accounts WHERE id = ${accountId}
+  ), ${accountId}, NULL)`;
+
+/** Whether limits apply. The service itself and operators act on an account beyond its limits. */
+export const isBounded = ({ actor }: Pick<Ctx, 'actor'>): boolean =>
+  actor.kind === 'session' || actor.kind === 'api_key';
+
+/** The error of a commit whose last column was refused, or the error itself. */
+export const orStorageLimit = (
+  error: unknown,
+  column: 'feed.account_id' | 'audit_log.account_id',
+): unknown => {
+  if (!violatesNotNull(error, column)) return error;
+  const message = 'The account stores as much as its plan allows. Delete something, or choose a larger plan.';
+  return new AppError('storage_limit_reached', { details: [{ path: 'storage', message }] });
+};
