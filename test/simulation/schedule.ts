@@ -139,7 +139,7 @@ export const schedule: fc.Arbitrary<Schedule> = fc.record({
   seed: fc.nat(2 ** 31 - 1),
   beforeMonthEndMs: fc.constantFrom(Infinity, Infinity, Infinity, 60_000, 120_000),
   drift: fc.record({ home: drift, oc: drift, weur: drift }),
-  plans: fc.constantFrom('grants', 'grants', 'upgrade'),
+  plans: fc.constantFrom('grants', 'briefGrants', 'upgrade'),
   loss: fc.constantFrom(0, 0, 0.02),
   slow: fc.constantFrom(0, 0.02, 0.1),
   isWarm: fc.constantFrom(true, true, true, false),

@@ -2,19 +2,16 @@ import { sql } from 'drizzle-orm';
 import type { Change } from '../../src/gate/feed/write.ts';
 import type { CountedChange } from '../../src/gate/rules/rows.ts';
 import { SYSTEM } from '../../src/shared/rules/audit.ts';
-import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { ACCOUNT, FIRST_DATE, NODES, presentKey, PRODUCT, REGIONS } from './account.ts';
 import type { Ask, Callers } from './callers.ts';
+import type { AccountPlans } from './plans.ts';
 import type { Promises } from './promises/promises.ts';
 import { GONE, KNOWN, textOf } from './promises/versions.ts';
 import { HOME, type World } from './world.ts';
 
-/** How the account gets a larger plan: by grants, which end again, or by a subscription with a month of its own. */
-type Plans = 'grants' | 'upgrade';
-
 /** The seller: each change is made by the Worker near home, and waits until every verify sees it. */
-export const openSeller = (world: World, promises: Promises, callers: Callers, plans: Plans) => {
+export const openSeller = (world: World, promises: Promises, callers: Callers, plans: AccountPlans) => {
   const { versions, counts, events, seats } = promises;
   const { licenseKeys, activationIds } = callers;
   let count = 0;
@@ -77,12 +74,7 @@ export const openSeller = (world: World, promises: Promises, callers: Callers, p
       ),
 
     changePlan: () => {
-      const nowMs = Math.floor(world.time.nowMs());
-      const set =
-        plans === 'grants'
-          ? `granted_plan = iif(granted_plan IS NULL, 'pro', NULL)`
-          : `plan = 'pro', period_start = coalesce(period_start, ${nowMs}),
-             period_end = coalesce(period_end, ${nowMs + 30 * DAY_MS})`;
+      const set = plans.next(Math.floor(world.time.nowMs()));
       return advance(
         'account',
         { kind: 'account', ref: ACCOUNT },

@@ -2,18 +2,15 @@ import { ACCOUNT, createAccount } from './account.ts';
 import { type Ask, openCallers } from './callers.ts';
 import type { Edit, Start } from './machine/load.ts';
 import type { SimulatedObject } from './machine/objects.ts';
+import { openPlans, type Plans, PLAN_SCALE } from './plans.ts';
 import { Broken } from './promises/broken.ts';
 import { openPromises } from './promises/promises.ts';
 import { openSeller } from './seller.ts';
 import { HOME, openWorld } from './world.ts';
 
-const LIMITS = { free: 200, pro: 400 };
-const CALLS_PER_SECOND = { free: 10, pro: 100 };
-
 /** Smaller numbers than those of the service, so that a schedule of a few minutes reaches them. */
 export const SCALE: Edit[] = [
-  { file: 'src/shared/rules/plans.ts', find: 'apiLimit: 1_000,', replace: `apiLimit: ${LIMITS.free},` },
-  { file: 'src/shared/rules/plans.ts', find: 'apiLimit: 100_000,', replace: `apiLimit: ${LIMITS.pro},` },
+  ...PLAN_SCALE,
   {
     file: 'src/gate/home/branch-log.ts',
     find: 'const LOG_LENGTH = 1_000;',
@@ -27,8 +24,7 @@ export interface Conditions {
   beforeMonthEndMs: number;
   /** How much faster than the real time the clocks are. */
   drift: Partial<Record<string, number>>;
-  /** The account either gets grants of a larger plan now and then, or upgrades. */
-  plans: 'grants' | 'upgrade';
+  plans: Plans;
 }
 
 const MONTH_END = Date.UTC(2026, 11, 1);
@@ -55,15 +51,11 @@ export const openSimulation = (
   });
   const { time, network, objects } = world;
   world.d1.exec(createAccount('free'));
-  const planAt = (version: number) =>
-    (plans === 'grants' ? version % 2 === 1 : version > 0) ? 'pro' : 'free';
-  const promises = openPromises(world, {
-    limitOf: (version) => LIMITS[planAt(version)],
-    callsPerSecondAt: (version) => CALLS_PER_SECOND[planAt(version)],
-    monthEndsMs: beforeMonthEndMs === Infinity ? Infinity : MONTH_END,
-  });
+  const accountPlans = openPlans(plans, startMs);
+  const monthEndsMs = beforeMonthEndMs === Infinity ? Infinity : MONTH_END;
+  const promises = openPromises(world, accountPlans, monthEndsMs);
   const callers = openCallers(world, promises);
-  const seller = openSeller(world, promises, callers, plans);
+  const seller = openSeller(world, promises, callers, accountPlans);
 
   const pass = async (ms: number, check = () => {}) => {
     const untilMs = time.nowMs() + ms;

@@ -44,12 +44,10 @@ export const openBranchLimits = (
     if (!account) throw new Error('The branch has no copy of its account.');
     const { apiLimit, period } = limitAt(account, nowMs);
     const { startMs } = period;
-    return {
-      apiLimit,
-      period,
-      apiUsage: (others.get(startMs) ?? 0) + ledger.periodUsage(startMs),
-      remaining: unspent(escrowOf(escrows(), startMs), startMs),
-    };
+    const apiUsage = (others.get(startMs) ?? 0) + ledger.periodUsage(startMs);
+    // A plan that has ended by this clock may leave less than what was granted.
+    const left = Math.min(unspent(escrowOf(escrows(), startMs), startMs), apiLimit - apiUsage);
+    return { apiLimit, period, apiUsage, remaining: left };
   };
 
   return {

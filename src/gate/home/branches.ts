@@ -4,7 +4,7 @@ import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
-import { type Escrow, exposure, usedByOthers } from '../rules/escrow.ts';
+import { type Escrow, exposure, remaining, usedByOthers } from '../rules/escrow.ts';
 import { isGone, mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from '../rules/lease.ts';
 import {
   type BranchUpdate,
@@ -195,12 +195,14 @@ export const openHomeBranches = (
       if (!copy.progress().complete) return null;
       const isHeard = journal.change(() => {
         const isBranch = known.hear(region, report);
-        if (isBranch && isWanted(region)) known.grantAndLease(region, report.usedLately, nowMs);
+        if (isBranch && isWanted(region)) known.grantAndLease(region, nowMs);
         return isBranch;
       });
       if (!isHeard) return { closed: report.opening };
       const leaseMs = isWanted(region) ? settings.leaseMs : 0;
-      return { update: updateFor(region, report.applied, false), leaseMs };
+      // More was granted than what a plan leaves that ends within the lease.
+      const isOver = remaining(usage.quotaThrough(nowMs, nowMs + leaseMs)) < 0;
+      return { update: updateFor(region, report.applied, isOver), leaseMs };
     },
 
     close: (region: Region, report: Report) => {

@@ -95,13 +95,14 @@ export const openKnownBranches = (
     if (perSecond !== null) shares.save(region, offerShare(shares.get(region), perSecond));
   };
 
-  /** Returns a branch's escrows with a new grant in the present period. */
-  const grantMore = (region: Region, escrows: Escrow[], usedLately: number, nowMs: number): Escrow[] => {
-    const { period, apiLimit } = usage.at(nowMs);
-    const quota = usage.quotaOf(period.startMs, apiLimit);
-    const escrow = usage.escrowIn(quota, region) ?? newEscrow(period.startMs);
+  /** Returns a leased branch's escrows with a new grant in the present period. */
+  const grantMore = (branch: KnownBranch, escrows: Escrow[], nowMs: number): Escrow[] => {
+    const { region, leasedUntilMs, usedLately } = branch;
+    const { startMs } = usage.at(nowMs).period;
+    const quota = usage.quotaThrough(nowMs, leasedUntilMs);
+    const escrow = usage.escrowIn(quota, region) ?? newEscrow(startMs);
     const granted = escrow.granted + grant(quota, escrow, usedLately * intervalsInTwoLeases);
-    const others = escrows.filter(({ periodStartMs }) => periodStartMs !== period.startMs);
+    const others = escrows.filter(({ periodStartMs }) => periodStartMs !== startMs);
     return [...others, { ...escrow, granted }];
   };
 
@@ -144,14 +145,14 @@ export const openKnownBranches = (
     },
 
     /** Grants a branch calls, offers it a share, and prolongs its lease, as part of the current transaction. */
-    grantAndLease: (region: Region, usedLately: number, nowMs: number) => {
+    grantAndLease: (region: Region, nowMs: number) => {
       const record = records.get(region);
       const branch = known.get(region);
       if (!record || !branch) return;
       offerNextShare(region, nowMs);
       branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, leaseMs);
       branch.isLapsed = false;
-      const escrows = grantMore(region, record.escrows, usedLately, nowMs);
+      const escrows = grantMore(branch, record.escrows, nowMs);
       const storedMs = storedLeaseMs(branch.leasedUntilMs, nowMs);
       const { applied } = branch;
       // Written each time, so that an object that was replaced can't answer a renewal.

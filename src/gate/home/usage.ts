@@ -10,7 +10,7 @@ import {
   usedByOthers,
 } from '../rules/escrow.ts';
 import { addDays, type RegionStatistics } from '../rules/traffic.ts';
-import { limitAt, type Statistics, type Usage, type UsageAt } from '../rules/usage.ts';
+import { limitAt, limitThrough, type Statistics, type Usage, type UsageAt } from '../rules/usage.ts';
 import type { Reservation } from './announced.ts';
 import type { HomeStore } from './store.ts';
 
@@ -30,14 +30,22 @@ export const openHomeUsage = ({ copy, ledger, outgoing, announced, branches }: H
   /** Returns a branch's escrow among those of the quota. */
   const escrowIn = ({ escrows }: Quota, region: Region) => escrows[[...records.keys()].indexOf(region)];
 
+  const account = () => {
+    const known = copy.account();
+    if (!known) throw new Error('The gate has no copy of its account.');
+    return known;
+  };
+
+  /** The present period's quota for a branch that is leased until a time, and goes by no plan that ends before. */
+  const quotaThrough = (nowMs: number, untilMs: number): Quota =>
+    quotaOf(limitAt(account(), nowMs).period.startMs, limitThrough(account(), nowMs, untilMs));
+
   /**
    * `api_usage` goes back within a region if the Worker turns from a branch to home before the branch has reported its last
    * calls: by those since its last renewal or forward, never by more than it was granted. The next report makes up for it.
    */
   const at: UsageAt = (nowMs) => {
-    const account = copy.account();
-    if (!account) throw new Error('The gate has no copy of its account.');
-    const { apiLimit, period } = limitAt(account, nowMs);
+    const { apiLimit, period } = limitAt(account(), nowMs);
     const quota = quotaOf(period.startMs, apiLimit);
     return { apiLimit, period, apiUsage: usedByOthers(quota, undefined), remaining: remaining(quota) };
   };
@@ -46,9 +54,9 @@ export const openHomeUsage = ({ copy, ledger, outgoing, announced, branches }: H
   const note = ({ apiUsage, apiLimit, period }: Usage, nowMs: number): void => {
     if (apiUsage * 100 < apiLimit * FIRST_PERCENT) return;
     const percent = apiUsage < apiLimit ? FIRST_PERCENT : 100;
-    const account = copy.account();
-    if (!account || !ledger.noteThreshold(period.startMs, percent, nowMs)) return;
-    const fields = { percent, api_usage: apiUsage, api_limit: apiLimit, customer_email: account.email };
+    const email = copy.account()?.email;
+    if (email === undefined || !ledger.noteThreshold(period.startMs, percent, nowMs)) return;
+    const fields = { percent, api_usage: apiUsage, api_limit: apiLimit, customer_email: email };
     outgoing.add(newEvent('usage.threshold', nowMs, fields));
   };
 
@@ -56,6 +64,7 @@ export const openHomeUsage = ({ copy, ledger, outgoing, announced, branches }: H
     at,
     note,
     quotaOf,
+    quotaThrough,
     escrowIn,
 
     /** Counts calls whose changes were committed, in the period and on the day in which they were reserved. */

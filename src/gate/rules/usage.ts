@@ -90,4 +90,13 @@ export const limitAt = (account: PlanTerms, nowMs: number): Pick<Usage, 'apiLimi
   period: periodAt(account, nowMs),
 });
 
+/**
+ * The lowest usage limit that applies to the present period up to a time. A plan may end by then, of which nothing is told, and
+ * whoever may count calls until then must not go by the larger limit.
+ */
+export const limitThrough = (account: PlanTerms, nowMs: number, untilMs: number): number => {
+  const [now, then] = [limitAt(account, nowMs), limitAt(account, untilMs)];
+  return then.period.startMs === now.period.startMs ? Math.min(now.apiLimit, then.apiLimit) : now.apiLimit;
+};
+
 export type UsageAt = (nowMs: number) => Usage & PeriodCalls;

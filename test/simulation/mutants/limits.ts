@@ -14,9 +14,17 @@ import {
   verify,
 } from './mutant.ts';
 
+/** Home also calls back what it shouldn't have granted, and a branch minds the limit as far as it knows of the usage. */
+const NEVER_RECALLED = edit('home/branches.ts', 'nowMs + leaseMs)) < 0;', 'nowMs + leaseMs)) < -1e9;');
+const IGNORES_LIMIT = edit('branch/limits.ts', 'startMs), apiLimit - apiUsage)', 'startMs))');
+
 export const LIMITS: Mutants = {
   'a new plan does not recall what branches hold': {
-    edits: [edit('home/branches.ts', 'telling.recallWithNext([...records.keys()]);', ';')],
+    edits: [
+      edit('home/branches.ts', 'telling.recallWithNext([...records.keys()]);', ';'),
+      NEVER_RECALLED,
+      IGNORES_LIMIT,
+    ],
     schedule: inOrder([
       { does: 'change', what: 'changePlan' },
       pass(5_000),
@@ -35,6 +43,29 @@ export const LIMITS: Mutants = {
       plans: 'upgrade',
     }),
   },
+  'a branch holds more than what a plan leaves that ends': {
+    edits: [
+      edit(
+        'home/usage.ts',
+        'limitThrough(account(), nowMs, untilMs)',
+        'limitThrough(account(), nowMs, nowMs)',
+      ),
+    ],
+    schedule: inOrder(
+      [
+        { does: 'change', what: 'changePlan' },
+        pass(3_000),
+        ...repeat(3, verify(HOME, 0, 48), pass(7_000)),
+        ...repeat(4, verify('oc', 0, 3), verify('weur', 0, 3), pass(2_000)),
+        // The branches have renewed their leases shortly before the plan ends.
+        pass(14_000),
+        cut('oc'),
+        cut('weur'),
+        ...repeat(15, verify('oc'), verify('weur'), pass(600)),
+      ],
+      { plans: 'briefGrants' },
+    ),
+  },
   'a grant is larger than what remains': {
     edits: [
       edit(
@@ -43,6 +74,8 @@ export const LIMITS: Mutants = {
         'Math.max(usedLately, 40, most) - left',
       ),
       edit('rules/escrow.ts', 'if (most < SMALLEST_GRANT) return 0;', ''),
+      NEVER_RECALLED,
+      IGNORES_LIMIT,
     ],
     schedule: inOrder([
       { does: 'change', what: 'changePlan' },

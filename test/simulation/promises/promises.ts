@@ -1,4 +1,5 @@
 import type { Statistics } from '../../../src/gate/rules/usage.ts';
+import type { AccountPlans } from '../plans.ts';
 import type { World } from '../world.ts';
 import type { Answer, Asked } from './asked.ts';
 import { Broken, type Check } from './broken.ts';
@@ -8,15 +9,8 @@ import { openRates } from './rates.ts';
 import { openSeats } from './seats.ts';
 import { openVersions } from './versions.ts';
 
-interface Promised {
-  /** The usage limit of a version of the account. */
-  limitOf: (version: number) => number;
-  callsPerSecondAt: (version: number) => number;
-  monthEndsMs: number;
-}
-
 /** Compares everything that callers and the seller are answered with what the service promises. */
-export const openPromises = (world: World, { limitOf, callsPerSecondAt, monthEndsMs }: Promised) => {
+export const openPromises = (world: World, plans: Pick<AccountPlans, 'of'>, monthEndsMs: number) => {
   const { time } = world;
   let broken: Broken | null = null;
   const check: Check = (isKept, message) => {
@@ -24,7 +18,7 @@ export const openPromises = (world: World, { limitOf, callsPerSecondAt, monthEnd
     broken = new Broken(message());
     world.log(() => `BROKEN: ${broken?.message}`);
   };
-  const versions = openVersions(check, limitOf);
+  const versions = openVersions(check);
   const counts = openCounts(world, check, monthEndsMs);
   const rates = openRates(check, world.forgottenMs);
   const seats = openSeats(check, world.homeMs);
@@ -51,10 +45,13 @@ export const openPromises = (world: World, { limitOf, callsPerSecondAt, monthEnd
 
     answered: (asked: Asked, reply: Answer) => {
       const nowMs = time.nowMs();
-      const accounts = versions.accountVersions(asked);
-      versions.answered(asked, reply);
-      counts.answered(asked, reply, nowMs, Math.max(...accounts.map(limitOf)));
-      rates.answered(asked, reply, nowMs, Math.max(...accounts.map(callsPerSecondAt)));
+      const possible = versions
+        .accountVersions(asked)
+        .flatMap((version) => plans.of(version, asked.begunMs, nowMs));
+      const limits = possible.map(({ apiLimit }) => apiLimit);
+      versions.answered(asked, reply, limits);
+      counts.answered(asked, reply, nowMs, Math.max(...limits));
+      rates.answered(asked, reply, nowMs, Math.max(...possible.map(({ callsPerSecond }) => callsPerSecond)));
       seats.answered(asked, reply, nowMs);
       events.answered(asked, reply);
     },

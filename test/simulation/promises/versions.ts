@@ -11,7 +11,7 @@ export const [KNOWN, GONE] = [1, 2];
 
 export const textOf = (licenseKey: string) => `the license key ${licenseKey}`;
 
-export const openVersions = (check: Check, limitOf: (version: number) => number) => {
+export const openVersions = (check: Check) => {
   /** What callers and the seller were told. */
   let told: ReadonlyMap<string, number> = new Map();
   /** The latest versions that changes may have made, also changes whose outcome isn't known. */
@@ -48,15 +48,15 @@ export const openVersions = (check: Check, limitOf: (version: number) => number)
 
     accountVersions,
 
-    answered: (asked: Asked, reply: Answer) => {
+    /** `limits` are the usage limits that the answer may go by. */
+    answered: (asked: Asked, reply: Answer, limits: number[]) => {
       const { name, key, license, licenseKey, seen } = asked;
       if (reply.refused === 'api_key_invalid')
         check((possible.get(`key ${key}`) ?? 0) > 0, () => `${name} is refused for its key, which is valid`);
       if (reply.refused !== null) return;
       checkShown(asked, `key ${key}`, 0);
       const { verdict, apiLimit } = reply;
-      const isPresent = accountVersions(asked).some((version) => limitOf(version) === apiLimit);
-      check(isPresent, () => `${name} shows the usage limit ${apiLimit} of an earlier plan`);
+      check(limits.includes(apiLimit), () => `${name} shows the usage limit ${apiLimit} of an earlier plan`);
       const text = textOf(licenseKey);
       if (verdict.status === 'not_found') {
         const isRight = seen.get(text) !== KNOWN || possible.get(text) === GONE;
