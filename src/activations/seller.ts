@@ -20,7 +20,8 @@ export const listActivations = async (ctx: Ctx, licenseId: string, { limit, curs
   const { licenseKey } = await findLicense(ctx, licenseId);
   const page = await gateOf(ctx.env, ctx.accountId).listActivations(licenseKey, limit + 1, cursor ?? null);
   if (!page) throw unavailable();
-  return { ...toPage(page.machines, limit, toActivation), seats: page.seats };
+  const { data, next_cursor } = toPage(page.machines, limit, toActivation);
+  return { data, next_cursor: next_cursor ?? page.continuesAfter ?? null, seats: page.seats };
 };
 
 export const listSeatChanges = async (ctx: Ctx, licenseId: string, { limit, cursor }: PageInput) => {

@@ -98,7 +98,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
   const open = () => {
     const store = {
       copy,
-      machines: openMachines(sql, journal),
+      machines: openMachines(sql),
       outgoing,
       seatClock: openSeatClock(kv, journal),
     };

@@ -1,29 +1,22 @@
-import { createLru } from '../../shared/memory/lru.ts';
-import type { Journal } from '../../shared/objects/journal.ts';
-import { DAY_MS } from '../../shared/rules/dates.ts';
-import { TRANSFER_DAYS } from '../../shared/rules/terms.ts';
 import { newId } from '../../shared/text/ids.ts';
 import type { TracedLicense } from '../rules/rows.ts';
 import {
+  FOREVER_MS,
+  isRecent,
   liveUntilMs,
   type Machine,
   type MachinePosition,
   type NewMachine,
-  type SeatCounts,
+  TRANSFER_MS,
 } from '../rules/seats.ts';
+import { openLongestUnseen } from './longest-unseen.ts';
+import { openSeatCounts } from './seat-counts.ts';
 import { openSeatHistory } from './seat-history.ts';
 
 // The machines of the account's licenses, with their seats. Like the counters, they belong to the gate: D1 doesn't have them.
 
-const LICENSES_IN_MEMORY = 1_000;
-/** Sorts after every time, for seats that are held until they are released. */
-const FOREVER_MS = Number.MAX_SAFE_INTEGER;
-const TRANSFER_MS = TRANSFER_DAYS * DAY_MS;
-
-/** Counts of a license's seats, which hold until a lease ends or a machine's absence exceeds 30 days. */
-interface KnownCounts extends SeatCounts {
-  untilMs: number;
-}
+/** Rows that a page of a list looks through. Machines whose seats have ended are not listed. */
+const MAX_LOOKED_THROUGH = 1_000;
 
 type MachineRow = {
   id: string;
@@ -57,31 +50,41 @@ const toMachine = (row: MachineRow): Machine => ({
   },
 });
 
-const named = (machine: NewMachine): Machine => ({ ...machine, id: machine.id ?? newId('act') });
+const COLUMNS = [
+  'name',
+  'platform',
+  'app_version',
+  'activated_at_ms',
+  'last_seen_at_ms',
+  'counted_at_ms',
+  'lease_until_ms',
+  'file_until_ms',
+  'released_at_ms',
+  'live_until_ms',
+];
+const UPDATE = `UPDATE activations SET ${COLUMNS.map((column) => `${column} = ?`).join(', ')}
+  WHERE license_id = ? AND fingerprint = ?`;
+const REPLACE = `INSERT OR REPLACE INTO activations (${COLUMNS.join(', ')}, license_id, fingerprint, id)
+  VALUES (${COLUMNS.map(() => '?').join(', ')}, ?, ?, ?)`;
 
-export const openMachines = (sql: SqlStorage, journal: Pick<Journal, 'write'>) => {
-  const countsByLicense = createLru<KnownCounts>(LICENSES_IN_MEMORY);
+const valuesOf = ({ licenseId, fingerprint, name, platform, appVersion, seat }: NewMachine) => [
+  name,
+  platform,
+  appVersion,
+  seat.activatedAtMs,
+  seat.lastSeenAtMs,
+  seat.countedAtMs,
+  seat.leaseUntilMs,
+  seat.fileUntilMs,
+  seat.releasedAtMs,
+  Math.min(liveUntilMs(seat), FOREVER_MS),
+  licenseId,
+  fingerprint,
+];
+
+export const openMachines = (sql: SqlStorage) => {
+  const counts = openSeatCounts(sql);
   const history = openSeatHistory(sql);
-
-  const insert = ({ id, licenseId, fingerprint, name, platform, appVersion, seat }: Machine) =>
-    sql.exec(
-      `INSERT OR REPLACE INTO activations (license_id, fingerprint, id, name, platform, app_version, activated_at_ms,
-         last_seen_at_ms, counted_at_ms, lease_until_ms, file_until_ms, released_at_ms, live_until_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      licenseId,
-      fingerprint,
-      id,
-      name,
-      platform,
-      appVersion,
-      seat.activatedAtMs,
-      seat.lastSeenAtMs,
-      seat.countedAtMs,
-      seat.leaseUntilMs,
-      seat.fileUntilMs,
-      seat.releasedAtMs,
-      Math.min(liveUntilMs(seat), FOREVER_MS),
-    );
 
   const select = (where: string, ...bindings: (string | number)[]): Machine[] =>
     sql
@@ -89,63 +92,61 @@ export const openMachines = (sql: SqlStorage, journal: Pick<Journal, 'write'>) =
       .toArray()
       .map(toMachine);
 
-  /** Deletes the machines that have held no seat within the last 30 days. */
-  const prune = (licenseId: string, nowMs: number) =>
-    journal.write(() => {
-      const oldestMs = nowMs - TRANSFER_MS;
-      sql.exec('DELETE FROM activations WHERE license_id = ? AND live_until_ms <= ?', licenseId, oldestMs);
-    });
+  /** Returns the machine, or null if it has held no seat within the last 30 days. */
+  const read = (licenseId: string, fingerprint: string, nowMs: number): Machine | null => {
+    const where = 'license_id = ? AND fingerprint = ? AND live_until_ms > ?';
+    return select(where, licenseId, fingerprint, nowMs - TRANSFER_MS)[0] ?? null;
+  };
 
-  const recount = (licenseId: string, nowMs: number): KnownCounts => {
-    prune(licenseId, nowMs);
-    const row = sql
-      .exec<{ used: number | null; recent: number; next_end_ms: number | null; oldest_ms: number | null }>(
-        `SELECT sum(live_until_ms > ?2) AS used, count(*) AS recent,
-           min(iif(live_until_ms > ?2, live_until_ms, NULL)) AS next_end_ms, min(live_until_ms) AS oldest_ms
-         FROM activations WHERE license_id = ?1`,
+  const longestUnseen = openLongestUnseen({
+    read,
+    countLive: (licenseId, nowMs) => counts.at(licenseId, nowMs).used,
+    readFirst: (licenseId, nowMs, limit) =>
+      select(
+        'license_id = ? AND live_until_ms > ? ORDER BY last_seen_at_ms LIMIT ?',
         licenseId,
         nowMs,
-      )
-      .one();
-    const untilMs = Math.min(row.next_end_ms ?? FOREVER_MS, (row.oldest_ms ?? FOREVER_MS) + TRANSFER_MS);
-    return { used: row.used ?? 0, recent: row.recent, untilMs };
-  };
-
-  /** Counts all seats of the license, unless the last count still holds. */
-  const count = (licenseId: string, nowMs: number): KnownCounts => {
-    const known = countsByLicense.get(licenseId);
-    if (known && nowMs < known.untilMs) return known;
-    const counted = recount(licenseId, nowMs);
-    countsByLicense.set(licenseId, counted);
-    return counted;
-  };
+        limit,
+      ),
+  });
 
   return {
-    count,
+    count: counts.at,
     history,
-
-    /** Returns the machine, or null if it has held no seat within the last 30 days. */
-    read: (licenseId: string, fingerprint: string, nowMs: number): Machine | null => {
-      const where = 'license_id = ? AND fingerprint = ? AND live_until_ms > ?';
-      return select(where, licenseId, fingerprint, nowMs - TRANSFER_MS)[0] ?? null;
-    },
+    read,
+    listLongestUnseen: longestUnseen.list,
 
     /** Returns the machine with an id, or null if it has held no seat within the last 30 days. */
     find: (licenseId: string, id: string, nowMs: number): Machine | null => {
-      const where = 'license_id = ? AND id = ? AND live_until_ms > ?';
-      return select(where, licenseId, id, nowMs - TRANSFER_MS)[0] ?? null;
+      const [row] = sql.exec<MachineRow>(
+        'SELECT * FROM activations INDEXED BY activations_by_id WHERE license_id = ? AND id = ?',
+        licenseId,
+        id,
+      );
+      const machine = row && toMachine(row);
+      return machine && isRecent(machine.seat, nowMs) ? machine : null;
     },
 
-    /** Returns machines with live seats, newest first. */
-    listLive: (licenseId: string, nowMs: number, limit: number, beforeId: string | null): Machine[] => {
-      const where = 'license_id = ? AND live_until_ms > ? AND id < ? ORDER BY id DESC LIMIT ?';
-      return select(where, licenseId, nowMs, beforeId ?? '~', limit);
-    },
-
-    /** Returns machines with live seats, those that were seen longest ago first. */
-    listLongestUnseen: (licenseId: string, nowMs: number, limit: number): Machine[] => {
-      const where = 'license_id = ? AND live_until_ms > ? ORDER BY last_seen_at_ms LIMIT ?';
-      return select(where, licenseId, nowMs, limit);
+    /** Returns machines with live seats, newest first. If it gave up looking for more, `continuesAfter` is the last id it saw. */
+    listLive: (
+      licenseId: string,
+      nowMs: number,
+      limit: number,
+      beforeId: string | null,
+    ): { machines: Machine[]; continuesAfter: string | null } => {
+      const machines: Machine[] = [];
+      let seen = 0;
+      const rows = sql.exec<MachineRow & { live_until_ms: number }>(
+        'SELECT * FROM activations INDEXED BY activations_by_id WHERE license_id = ? AND id < ? ORDER BY id DESC',
+        licenseId,
+        beforeId ?? '~',
+      );
+      for (const row of rows) {
+        if (row.live_until_ms > nowMs) machines.push(toMachine(row));
+        if (machines.length === limit) break;
+        if (++seen === MAX_LOOKED_THROUGH) return { machines, continuesAfter: row.id };
+      }
+      return { machines, continuesAfter: null };
     },
 
     /** Returns the machines of all licenses that follow one, also those that have released their seats. */
@@ -154,46 +155,20 @@ export const openMachines = (sql: SqlStorage, journal: Pick<Journal, 'write'>) =
       return select(where, after?.licenseId ?? '', after?.fingerprint ?? '', limit);
     },
 
-    /** Returns when the first of the license's live seats ends, or null if none does. */
-    nextEndMs: (licenseId: string, nowMs: number): number | null => {
-      const { end } = sql
-        .exec<{ end: number | null }>(
-          'SELECT min(live_until_ms) AS end FROM activations WHERE license_id = ? AND live_until_ms > ?',
-          licenseId,
-          nowMs,
-        )
-        .one();
-      return end === null || end === FOREVER_MS ? null : end;
-    },
-
-    /** Renews a live seat. The counts hold until it ends, which is earlier than before if its terms have got a lease. */
-    renew: (machine: Machine): Machine => {
-      insert(machine);
-      const counts = countsByLicense.get(machine.licenseId);
-      if (counts) counts.untilMs = Math.min(counts.untilMs, liveUntilMs(machine.seat));
-      return machine;
-    },
-
-    /** Gives a seat to a machine that holds none. `wasRecent` is set if the counts have it as a recent one. */
-    take: (taker: NewMachine, wasRecent: boolean): Machine => {
-      const machine = named(taker);
-      const counts = countsByLicense.get(machine.licenseId);
-      insert(machine);
-      if (counts) {
-        countsByLicense.set(machine.licenseId, {
-          used: counts.used + 1,
-          recent: counts.recent + (wasRecent ? 0 : 1),
-          untilMs: Math.min(counts.untilMs, liveUntilMs(machine.seat)),
-        });
-      }
-      return machine;
-    },
-
-    /** Writes a machine that doesn't hold a seat itself any more. */
-    replace: (leaver: NewMachine): Machine => {
-      const machine = named(leaver);
-      insert(machine);
-      countsByLicense.delete(machine.licenseId);
+    /** Writes a machine, and gives it an id if it has none. The index by id is written only if the id is another one. */
+    write: (changed: NewMachine): Machine => {
+      const { licenseId, fingerprint } = changed;
+      const [before] = sql.exec<{ id: string; live_until_ms: number }>(
+        'SELECT id, live_until_ms FROM activations WHERE license_id = ? AND fingerprint = ?',
+        licenseId,
+        fingerprint,
+      );
+      const machine = { ...changed, id: changed.id ?? newId('act') };
+      const values = valuesOf(machine);
+      if (before?.id === machine.id) sql.exec(UPDATE, ...values);
+      else sql.exec(REPLACE, ...values, machine.id);
+      counts.note(licenseId, before?.live_until_ms ?? null, Math.min(liveUntilMs(machine.seat), FOREVER_MS));
+      longestUnseen.note(machine);
       return machine;
     },
 
@@ -225,7 +200,7 @@ export const openMachines = (sql: SqlStorage, journal: Pick<Journal, 'write'>) =
       sql.exec('DELETE FROM activations WHERE license_id = ?', licenseId);
       sql.exec('DELETE FROM seat_refusals WHERE license_id = ?', licenseId);
       history.erase(licenseId);
-      countsByLicense.delete(licenseId);
+      counts.forget(licenseId);
     },
   };
 };

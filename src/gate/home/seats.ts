@@ -1,5 +1,5 @@
 import type { Journal } from '../../shared/objects/journal.ts';
-import { HOUR_MS, isoDate, isoTime, isoTimeOrNull } from '../../shared/rules/dates.ts';
+import { HOUR_MS, isoDate, isoTime } from '../../shared/rules/dates.ts';
 import type { ActivationEventName } from '../../shared/rules/events.ts';
 import { NO_TERMS, type Terms } from '../../shared/rules/terms.ts';
 import type { CallInput, CallName, PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
@@ -16,14 +16,12 @@ import {
 } from '../rules/judge.ts';
 import { hasNoSeats, isCopied, type KnownLicense, seatRef } from '../rules/messages.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
-import type { Machine, SeatActor } from '../rules/seats.ts';
+import { FOREVER_MS, type Machine, type SeatActor } from '../rules/seats.ts';
 import type { HomeBranches } from './branches.ts';
 import type { Copy } from './copy.ts';
 import type { HomeStore } from './store.ts';
 
 const REFUSED_EVENT_INTERVAL_MS = HOUR_MS;
-/** Machines that an application without a seat is told about: those that were seen longest ago. */
-const MAX_MACHINES = 100;
 
 const NOTHING_KNOWN = { machine: null, other: null, count: () => ({ used: 0, recent: 0 }) };
 
@@ -63,12 +61,6 @@ export const openSeats = (
     branches.log([{ kind: 'seat', ref, isNew: isTaken }]);
   };
 
-  const write = (change: MachineChange): Machine => {
-    if (change.kind === 'take') return machines.take(change.machine, change.wasRecent);
-    if (change.kind === 'renew' || change.kind === 'see') return machines.renew(change.machine);
-    return machines.replace(change.machine);
-  };
-
   const applyOne = (
     actor: SeatActor,
     license: CopiedLicense,
@@ -76,7 +68,7 @@ export const openSeats = (
     nowMs: number,
   ): Machine => {
     const { kind, action } = change;
-    const machine = write(change);
+    const machine = machines.write(change.machine);
     const { id: activationId, fingerprint, name } = machine;
     if (kind === 'take' || kind === 'release') {
       seatClock.store();
@@ -136,11 +128,16 @@ export const openSeats = (
     return apply(actor, license, changes, nowMs) ?? machine;
   };
 
+  const nextSeatAt = (license: CopiedLicense, nowMs: number): string | null => {
+    const { nextEndMs } = machines.count(license.id, nowMs);
+    return nextEndMs === FOREVER_MS ? null : isoTime(nextEndMs);
+  };
+
   /** What a machine that finds no seat is told. */
   const wayOut = (license: CopiedLicense, { leaseSeconds, selfService }: Terms, nowMs: number) => ({
-    retry_at: leaseSeconds === null ? null : isoTimeOrNull(machines.nextEndMs(license.id, nowMs)),
+    retry_at: leaseSeconds === null ? null : nextSeatAt(license, nowMs),
     machines: selfService
-      ? machines.listLongestUnseen(license.id, nowMs, MAX_MACHINES).map(({ id, name, platform, seat }) => ({
+      ? machines.listLongestUnseen(license.id, nowMs).map(({ id, name, platform, seat }) => ({
           id,
           name,
           platform,
@@ -182,13 +179,9 @@ export const openSeats = (
       const seatMs = seatClock.read(nowMs);
       const machine = fingerprint ? machines.read(license.id, fingerprint, seatMs) : null;
       if (!isCopied(applied, machine, seatMs)) return null;
-      const { used, untilMs } = machines.count(license.id, seatMs);
-      return {
-        license,
-        terms,
-        machine,
-        count: applied.maxActivations === null ? null : { used, untilMs },
-      };
+      if (applied.maxActivations === null) return { license, terms, machine, count: null };
+      const { used, nextEndMs } = machines.count(license.id, seatMs);
+      return { license, terms, machine, count: { used, untilMs: nextEndMs } };
     },
   };
 };

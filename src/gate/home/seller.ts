@@ -85,10 +85,8 @@ export const openSeller = (
       const license = await findLicense(licenseKey);
       if (!license) return null;
       const situation = seats.situationOf('verify', { license_key: licenseKey }, license, Date.now());
-      return {
-        machines: machines.listLive(license.id, situation.nowMs, limit, beforeId),
-        seats: seatsOf(situation),
-      };
+      const page = machines.listLive(license.id, situation.nowMs, limit, beforeId);
+      return { ...page, seats: seatsOf(situation) };
     },
 
     history: async (

@@ -34,7 +34,7 @@ export const openHomeStore = ({ ctx, env, journal }: ObjectContext): HomeStore =
   const announced = openAnnounced(kv);
   const branches = openBranchStore(sql, traffic);
   for (const writer of [branches, ledger, announced]) journal.add(writer);
-  const machines = openMachines(sql, journal);
+  const machines = openMachines(sql);
   const seatClock = openSeatClock(kv, journal);
   return { copy, traffic, ledger, outgoing, announced, branches, machines, seatClock };
 };
@@ -73,6 +73,7 @@ export const GATE_TABLES: ObjectTables = {
   steps: [
     // The log of version 0.1 began at its first row.
     "INSERT INTO branch_log SELECT min(revision) - 1, 'all', '' FROM branch_log HAVING count(*) > 0",
+    'CREATE INDEX activations_by_id ON activations (license_id, id)',
   ],
 };
 

@@ -39,7 +39,7 @@ export interface Situation {
   machine: Machine | null;
   /** The machine whose seat the call asks for. */
   other: Machine | null;
-  /** Counting may read every seat of the license, so it is only done for a machine that needs a seat. */
+  /** Counting may read every seat of the license, so it is done only if the call depends on it. */
   count: () => SeatCounts;
   today: string;
   /** The time of seats, which never steps back: see `openSeatClock`. */
@@ -52,8 +52,6 @@ export type MachineChange =
       /** `add` adds a machine of an import that holds no seat any more. */
       kind: 'take' | 'add';
       machine: NewMachine;
-      /** Whether it has held a seat within the last 30 days. */
-      wasRecent: boolean;
       action: SeatChange['action'] | null;
     }
   /** `see` renews nothing, and only notes that the machine was seen. */
@@ -119,7 +117,6 @@ const take = (situation: Situation, license: CopiedLicense, fingerprint: string)
       fingerprint,
       seat: takenSeat(machine?.seat ?? null, terms, input.lease_seconds, nowMs),
     },
-    wasRecent: machine !== null && isRecent(machine.seat, nowMs),
     action: isReturning ? null : 'taken',
   };
 };

@@ -41,7 +41,9 @@ export interface SeatCounts {
   recent: number;
 }
 
-const TRANSFER_MS = TRANSFER_DAYS * DAY_MS;
+export const TRANSFER_MS = TRANSFER_DAYS * DAY_MS;
+/** When a seat ends that is held until it is released: after every time. */
+export const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 const LAST_SEEN_INTERVAL_MS = HOUR_MS;
 /** A lease is written only if it moves by this part of its length. */
 const LEASE_STEP = 0.1;
@@ -134,6 +136,8 @@ export interface SeatChange {
 /** What a seller sees of a license's seats. */
 export interface SeatPage {
   machines: Machine[];
+  /** Set if the page ends here although there may be more machines: so many have no seat any more. */
+  continuesAfter?: string | null;
   seats: Verdict['seats'];
 }
 

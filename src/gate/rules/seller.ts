@@ -102,5 +102,5 @@ export const judgeImport = (
   if (isHolder && limit !== null && count().used >= limit) return { code: 'no_seat', changes: [] };
   const added = { id: null, licenseId: license.id, fingerprint, name, platform, appVersion, seat };
   const kind = isHolder ? 'take' : 'add';
-  return { code: 'created', changes: [{ kind, machine: added, wasRecent: false, action: null }] };
+  return { code: 'created', changes: [{ kind, machine: added, action: null }] };
 };

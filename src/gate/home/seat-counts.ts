@@ -1,0 +1,70 @@
+import { createLru } from '../../shared/memory/lru.ts';
+import { addMoment, advance, type Countdown, newCountdown, removeMoment } from '../rules/countdown.ts';
+import { FOREVER_MS, type SeatCounts, TRANSFER_MS } from '../rules/seats.ts';
+
+// How many seats of a license are live, and how many machines had one within 30 days. A license's rows are counted when it is
+// asked for the first time, and again once 200 leases have ended or moved: no call counts them for itself.
+
+const LICENSES_IN_MEMORY = 500;
+const MOMENTS_READ = 201;
+
+export interface KnownCounts extends SeatCounts {
+  /** When the next live seat ends, or `FOREVER_MS`. */
+  nextEndMs: number;
+}
+
+interface Counted {
+  live: Countdown;
+  /** By the ends of seats as well, 30 days behind. */
+  recent: Countdown;
+}
+
+export const openSeatCounts = (sql: SqlStorage) => {
+  const known = createLru<Counted>(LICENSES_IN_MEMORY);
+
+  const readAfter = (licenseId: string, nowMs: number): Countdown => {
+    const { count } = sql
+      .exec<{ count: number }>(
+        'SELECT count(*) AS count FROM activations WHERE license_id = ? AND live_until_ms > ?',
+        licenseId,
+        nowMs,
+      )
+      .one();
+    const next = sql.exec<{ atMs: number; times: number }>(
+      `SELECT live_until_ms AS atMs, count(*) AS times FROM activations WHERE license_id = ? AND live_until_ms > ?
+       GROUP BY live_until_ms ORDER BY live_until_ms LIMIT ${MOMENTS_READ}`,
+      licenseId,
+      nowMs,
+    );
+    return newCountdown(count, next.toArray(), nowMs);
+  };
+
+  const countedAt = (licenseId: string, nowMs: number): Counted => {
+    const counted = known.get(licenseId);
+    if (counted && advance(counted.live, nowMs) && advance(counted.recent, nowMs - TRANSFER_MS))
+      return counted;
+    const fresh = { live: readAfter(licenseId, nowMs), recent: readAfter(licenseId, nowMs - TRANSFER_MS) };
+    known.set(licenseId, fresh);
+    return fresh;
+  };
+
+  return {
+    at: (licenseId: string, nowMs: number): KnownCounts => {
+      const { live, recent } = countedAt(licenseId, nowMs);
+      const nextEndMs = live.next[0]?.atMs ?? FOREVER_MS;
+      return { used: live.count, recent: recent.count, nextEndMs };
+    },
+
+    /** Notes that a row has changed. The times are when its seat ended before and ends now, or null if there is no row. */
+    note: (licenseId: string, beforeMs: number | null, afterMs: number | null) => {
+      const counted = known.get(licenseId);
+      if (!counted || beforeMs === afterMs) return;
+      for (const countdown of [counted.live, counted.recent]) {
+        if (beforeMs !== null) removeMoment(countdown, beforeMs);
+        if (afterMs !== null) addMoment(countdown, afterMs);
+      }
+    },
+
+    forget: known.delete,
+  };
+};

@@ -1,0 +1,69 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openMachines } from '../../src/gate/home/machines.ts';
+import { GATE_TABLES } from '../../src/gate/home/store.ts';
+import { FOREVER_MS } from '../../src/gate/rules/seats.ts';
+import { migrateObject } from '../../src/shared/objects/migrations.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { newId } from '../../src/shared/text/ids.ts';
+
+const MACHINES = 600;
+const START_MS = Date.UTC(2026, 10, 22);
+
+/** What becomes of a machine: when its seat ends, or null for a seat that is held until it is released. */
+const step = fc.record({
+  machine: fc.nat(MACHINES - 1),
+  endsInMs: fc.option(fc.integer({ min: -DAY_MS, max: 3 * DAY_MS }), { freq: 4 }),
+  passMs: fc.oneof(fc.constant(0), fc.nat(DAY_MS / 10), fc.constantFrom(DAY_MS, 29 * DAY_MS)),
+});
+
+test('the counts of a license are those of its rows, whatever changes and ends', () =>
+  runInDurableObject(env.GATE.getByName(newId('acct')), async (_instance, { storage }) => {
+    const { sql } = storage;
+    await storage.deleteAll();
+    migrateObject(storage, GATE_TABLES);
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, areSpread) => {
+        const licenseId = newId('lic');
+        const machines = openMachines(sql);
+        let nowMs = START_MS;
+        const write = (n: number, leaseUntilMs: number | null) => {
+          const seat = { activatedAtMs: 0, lastSeenAtMs: nowMs, countedAtMs: 0, leaseUntilMs };
+          machines.write({
+            id: `act_${n}`,
+            licenseId,
+            fingerprint: `machine-${n}`,
+            name: null,
+            platform: null,
+            appVersion: null,
+            seat: { ...seat, fileUntilMs: null, releasedAtMs: null },
+          });
+        };
+        const expectSame = () => {
+          const { live, recent, next } = sql
+            .exec<{ live: number; recent: number; next: number | null }>(
+              `SELECT count(*) FILTER (WHERE live_until_ms > ?1) AS live, count(*) FILTER (WHERE live_until_ms > ?2) AS recent,
+                 min(live_until_ms) FILTER (WHERE live_until_ms > ?1) AS next
+               FROM activations WHERE license_id = ?3`,
+              nowMs,
+              nowMs - 30 * DAY_MS,
+              licenseId,
+            )
+            .one();
+          const counted = machines.count(licenseId, nowMs);
+          expect(counted).toEqual({ used: live, recent, nextEndMs: next ?? FOREVER_MS });
+        };
+        for (let n = 0; n < MACHINES; n++) write(n, nowMs + (areSpread ? n * 60_000 : DAY_MS));
+        expectSame();
+        for (const { machine, endsInMs, passMs } of steps) {
+          nowMs += passMs;
+          write(machine, endsInMs === null ? null : nowMs + endsInMs);
+          expectSame();
+        }
+        sql.exec('DELETE FROM activations WHERE license_id = ?', licenseId);
+      }),
+      { numRuns: 60 },
+    );
+  }));
