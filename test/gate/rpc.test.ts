@@ -34,7 +34,7 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     issueFile: 1,
     admit: 2,
     admitSession: 1,
-    announce: 3,
+    announce: 4,
     apply: 2,
     abandon: 1,
     pull: 0,

@@ -16,7 +16,7 @@ import { openPlace, type Part } from '../moving/place.ts';
 import { REPEATABLE, routeCalls, UNROUTED } from '../moving/routing.ts';
 import type { Admission, Call, MovedTo, ReplyText } from '../rules/calls.ts';
 import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
-import type { Announcement, CountedChange, TracedLicense } from '../rules/rows.ts';
+import type { Announcement, ChangeSize, CountedChange, TracedLicense } from '../rules/rows.ts';
 import type { MachinePosition } from '../rules/seats.ts';
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
@@ -157,10 +157,16 @@ export class AccountGate extends DurableObject<Env> {
 
   /**
    * Prepares for a change of this account's data in D1: arms the alarm, in case the request dies before the gate has
-   * applied the change, and reserves a call of the usage limit if the change counts. `apply` counts it.
+   * applied the change, counts it as a change of the day, and reserves a call of the usage limit if the change counts. `apply`
+   * counts that.
    */
-  announce(ref = '', counted: CountedChange | null = null, token = ''): Promise<Announcement> {
-    return this.#home.changes.announce(ref, counted, token);
+  announce(
+    ref = '',
+    counted: CountedChange | null = null,
+    token = '',
+    size: ChangeSize = { changes: 1, isRefusable: false },
+  ): Promise<Announcement> {
+    return this.#home.changes.announce(ref, counted, token, size);
   }
 
   /** Applies what the announced change's own batch read from the feed. Every verify sees the change afterwards. */

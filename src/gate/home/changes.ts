@@ -5,7 +5,14 @@ import { REGIONS } from '../../shared/rules/regions.ts';
 import type { FeedRead } from '../feed/read.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
-import type { Announcement, AnnouncementRefusal, CountedChange, TracedLicense } from '../rules/rows.ts';
+import { refuseForToday } from '../rules/changes-per-day.ts';
+import type {
+  Announcement,
+  AnnouncementRefusal,
+  ChangeSize,
+  CountedChange,
+  TracedLicense,
+} from '../rules/rows.ts';
 import { secondsUntil } from '../rules/usage.ts';
 import type { Reservation } from './announced.ts';
 import type { HomeBranches } from './branches.ts';
@@ -19,7 +26,7 @@ const RETRY_SECONDS = 5;
 /** What the Worker calls around each change of the account's data in D1. */
 export const openChanges = (
   { journal }: ObjectContext,
-  { copy, announced }: HomeStore,
+  { copy, announced, ledger }: HomeStore,
   usage: HomeUsage,
   branches: HomeBranches,
   catchUp: CatchUp,
@@ -47,14 +54,23 @@ export const openChanges = (
   return {
     pull,
 
-    announce: async (ref: string, counted: CountedChange | null, token: string): Promise<Announcement> => {
+    announce: async (
+      ref: string,
+      counted: CountedChange | null,
+      token: string,
+      size: ChangeSize,
+    ): Promise<Announcement> => {
       if (counted) await branches.recallIfSpent();
       const nowMs = Date.now();
       if (!announced.has(token)) {
         if (announced.isFull()) return { refused: 'unavailable', retryAfterSeconds: RETRY_SECONDS };
+        const account = copy.account();
+        const refusal = account && refuseForToday(account, size, ledger.changesToday(nowMs), nowMs);
+        if (refusal) return refusal;
         const reservation = counted && reserve(counted, token, nowMs);
         if (reservation && 'refused' in reservation) return reservation;
         announced.add({ token, atMs: nowMs, ref, reservation });
+        ledger.countChanges(size.changes, nowMs);
       }
       // From here on, the alarm finds the change if its request dies.
       await journal.commit();

@@ -74,12 +74,13 @@ export const openCounters = (sql: SqlStorage, savePast: ((days: Traffic) => void
     return counter;
   };
 
-  const set = (name: string, value: number, nowMs: number) => {
+  /** Unless the counter is due, it is written together with the next that is. */
+  const set = (name: string, value: number, nowMs: number, isDue = true) => {
     const counter = read(name);
     counter.value = value;
     counter.atMs = nowMs;
     recent.set(name, counter);
-    isChanged = true;
+    isChanged ||= isDue;
   };
 
   /** Moves the recent counters to rows of their own. */

@@ -21,6 +21,10 @@ const PRODUCT = 'product:';
 const productCounter = (startMs: number, code: string) => `${PRODUCT}${startMs}:${code}`;
 const thresholdCounter = (startMs: number) => `threshold:${startMs}`;
 const FIRST_VALID_VERIFY = 'first:valid_verify';
+const CHANGES = 'changes:today';
+
+/** A change has no row of its own, so that a restart can forget fewer than this. */
+const CHANGES_PER_WRITE = 100;
 
 const KEY_USE_INTERVAL_MS = 1_000;
 
@@ -54,6 +58,11 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
     keepsProductsFromMs = null;
   };
 
+  const changesToday = (nowMs: number): number => {
+    const { value, atMs } = read(CHANGES);
+    return isSameDay(atMs, nowMs) ? value : 0;
+  };
+
   return {
     write,
     hasCounted: counters.counted.has,
@@ -63,6 +72,16 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
     periodUsage: (startMs: number) => read(periodCounter(startMs)).value,
 
     productUsage,
+
+    changesToday,
+
+    /** Counts changes of the day. They are written together with the next call, and in a commit of their own now and then. */
+    countChanges: (changes: number, nowMs: number) => {
+      const before = changesToday(nowMs);
+      const after = before + changes;
+      const isDue = Math.floor(before / CHANGES_PER_WRITE) !== Math.floor(after / CHANGES_PER_WRITE);
+      counters.set(CHANGES, after, nowMs, isDue);
+    },
 
     /** Counts a call. If it has an id, a repeat can be recognized. */
     count: (call: CountedCall, periodStartMs: number, nowMs: number, callId?: string) => {

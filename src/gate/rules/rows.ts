@@ -83,8 +83,14 @@ export interface CountedChange {
   claim: string | null;
 }
 
+/** How much of the day's changes a change takes, and whether it is refused beyond them. */
+export interface ChangeSize {
+  changes: number;
+  isRefusable: boolean;
+}
+
 export interface AnnouncementRefusal {
-  refused: 'usage_limit_exceeded' | 'unavailable';
+  refused: 'usage_limit_exceeded' | 'rate_limit_exceeded' | 'unavailable';
   retryAfterSeconds: number;
 }
 

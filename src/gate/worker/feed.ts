@@ -8,7 +8,7 @@ import { gateOf } from '../../shared/objects/address.ts';
 import { logError } from '../../shared/text/log.ts';
 import { type FeedStatements, feedStatements, toFeedRead } from '../feed/read.ts';
 import { type Change, insertChanges, type Statement } from '../feed/write.ts';
-import type { CountedChange, FeedPosition } from '../rules/rows.ts';
+import type { ChangeSize, CountedChange, FeedPosition } from '../rules/rows.ts';
 
 const ATTEMPTS = 3;
 
@@ -29,16 +29,26 @@ const untilSeen = async ({ accountId }: Ctx, work: () => Promise<void>): Promise
 export const pull = (ctx: Ctx): Promise<void> =>
   untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull());
 
-/** Lets the gate look for the change, and reserves the call if an API key makes it. Throws if the usage limit is reached. */
+const TOO_MANY_CHANGES = 'The account has made as many changes today as its plan allows.';
+
+/** Each license, product, or API key that changes is a change of the day. */
+const isCounted = ({ kind }: Change) => kind !== 'event' && kind !== 'erased';
+
+/**
+ * Lets the gate look for the change, and reserves the call if an API key makes it. Throws if the usage limit is reached, or the
+ * account has made its changes of the day.
+ */
 const announce = async (
   { env, accountId, key }: Ctx,
   token: string,
   ref: string,
   counted: CountedChange | null,
+  size: ChangeSize,
 ): Promise<FeedPosition> => {
-  const announcement = await gateOf(env, accountId).announce(ref, key ? counted : null, token);
+  const announcement = await gateOf(env, accountId).announce(ref, key ? counted : null, token, size);
   if (announcement.refused === null) return announcement.position;
   throw new AppError(announcement.refused, {
+    ...(announcement.refused === 'rate_limit_exceeded' && { message: TOO_MANY_CHANGES }),
     headers: { 'Retry-After': String(announcement.retryAfterSeconds) },
   });
 };
@@ -62,7 +72,7 @@ interface CommitOptions {
 /**
  * The only way to change data that a gate has a copy of: commits the statements together with feed rows that
  * describe the changes, and returns once every verify sees them. The same batch reads the feed for the gate. If the account
- * would then store more than it may, nothing is committed.
+ * would then store more than it may, or has made its changes of the day, nothing is committed.
  *
  * @example
  * // Once this has returned, every verify refuses the key.
@@ -81,9 +91,10 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
 ): Promise<BatchResponse<T>> => {
   const { env, db, accountId } = ctx;
   const token = randomBase62(12);
-  const position = await announce(ctx, token, changes[0].ref, counted ?? null);
-  // The feed rows come last, so the whole change has been made when they are refused.
   const isRefusable = isBounded(ctx) && !isBeyondLimits;
+  const size = { changes: changes.filter(isCounted).length, isRefusable };
+  const position = await announce(ctx, token, changes[0].ref, counted ?? null, size);
+  // The feed rows come last, so the whole change has been made when they are refused.
   const feedOf = { db, accountId: isRefusable ? accountWithinStorage(ctx, Date.now()) : accountId };
   const reads = feedStatements(db, accountId, position);
   let results: unknown[];

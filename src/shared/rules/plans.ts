@@ -9,6 +9,8 @@ export interface Plan {
   licenseLimit: number;
   /** Bytes that the account may store in D1. */
   storageBytes: number;
+  /** Changes of licenses, products, API keys, and the like that the account may make in a day (UTC). */
+  changesPerDay: number;
   /** Per month, in minor units. */
   amount: number;
 }
@@ -28,6 +30,7 @@ export const PLANS: Record<PlanName, Plan> = {
     accountCallsPerSecond: 25,
     licenseLimit: 10_000,
     storageBytes: 100_000_000,
+    changesPerDay: 50_000,
     amount: 0,
   },
   pro: {
@@ -36,6 +39,7 @@ export const PLANS: Record<PlanName, Plan> = {
     accountCallsPerSecond: 250,
     licenseLimit: 200_000,
     storageBytes: 1_000_000_000,
+    changesPerDay: 1_000_000,
     amount: 29_00,
   },
   scale: {
@@ -44,6 +48,7 @@ export const PLANS: Record<PlanName, Plan> = {
     accountCallsPerSecond: 1_000,
     licenseLimit: 5_000_000,
     storageBytes: 8_000_000_000,
+    changesPerDay: 10_000_000,
     amount: 199_00,
   },
 };

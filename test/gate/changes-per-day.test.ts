@@ -1,0 +1,96 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { PLAN_NAMES, PLANS } from '../../src/shared/rules/plans.ts';
+import { type Customer, outcomeOf, tallyOf } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { evict, setPlan, tamper } from '../support/gate.ts';
+import { sumOfRows } from '../support/storage.ts';
+import { sellerOn, sellerWithLicense } from '../support/worlds.ts';
+import { importAs, toLines } from '../transfer/transfer.ts';
+
+beforeEach(() => {
+  useFakeClock('2027-03-10T12:00:00.000Z');
+});
+
+/** Makes the account have made so many changes today. */
+const setChanges = ({ accountId }: Customer, changes: number) =>
+  tamper(
+    accountId,
+    "DELETE FROM recent_counters; INSERT OR REPLACE INTO counters VALUES ('changes:today', ?, ?)",
+    changes,
+    Date.now(),
+  );
+
+const put = (ada: Customer) => ada.asSession('PUT', '/api/v1/products/P1', {});
+
+test.for(PLAN_NAMES)('an account on %s makes as many changes a day as its plan allows', async (plan) => {
+  const ada = await sellerOn(plan);
+  await setChanges(ada, PLANS[plan].changesPerDay - 5);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => put(ada)));
+  expect(tallyOf(answers)).toEqual({ '201 ok': 5, '429 rate_limit_exceeded': 3 });
+  const refused = await put(ada);
+  expect(refused.headers.get('retry-after')).toBe(String(12 * 3_600));
+  expect(refused.body.error.message).toContain('changes today');
+});
+
+test('the next day, or a larger plan, allows changes again', async () => {
+  const { ada } = await sellerWithLicense();
+  await setChanges(ada, 50_000);
+  expect(outcomeOf(await put(ada))).toBe('429 rate_limit_exceeded');
+  await setPlan(ada.accountId, 'pro');
+  expect(outcomeOf(await put(ada))).toBe('201 ok');
+  await setPlan(ada.accountId, 'free');
+  expect(outcomeOf(await put(ada))).toBe('429 rate_limit_exceeded');
+  vi.advanceTimersByTime(12 * HOUR_MS);
+  expect(outcomeOf(await put(ada))).toBe('200 ok');
+});
+
+test('each changed line of an import is a change, and lines beyond the day’s changes fail', async () => {
+  const { ada } = await sellerWithLicense();
+  await setChanges(ada, 49_990);
+  const lines = (name: string, count: number) =>
+    toLines(Array.from({ length: count }, (_, i) => ({ license_key: `LINE-${name}-${i}000` })));
+  expect((await importAs(ada, lines('A', 8))).totals).toMatchObject({ created: 8 });
+  const { answers, totals } = await importAs(ada, lines('A', 8) + lines('B', 3), '?on_conflict=skip');
+  expect(totals).toMatchObject({ created: 0, failed: 3 });
+  expect(answers.at(-1).error).toMatchObject({ code: 'rate_limit_exceeded' });
+  expect((await importAs(ada, lines('B', 2))).totals).toMatchObject({ created: 2 });
+  const stored = await sumOfRows(ada.accountId);
+  expect(outcomeOf(await put(ada))).toBe('429 rate_limit_exceeded');
+  expect(await sumOfRows(ada.accountId)).toBe(stored);
+});
+
+test('beyond the day’s changes, a seller still ends licenses and keys, and applications are answered', async () => {
+  const { ada, license } = await sellerWithLicense();
+  const other = await ada.createLicense();
+  await setChanges(ada, 50_000);
+  const path = `/api/v1/licenses/${license.id}`;
+  expect((await ada.verify(license.license_key)).body.valid).toBe(true);
+  expect(outcomeOf(await ada.asKey('POST', '/api/v1/licenses/create', {}))).toBe('429 rate_limit_exceeded');
+  expect(outcomeOf(await ada.asSession('POST', `${path}/suspend`))).toBe('200 ok');
+  expect(outcomeOf(await ada.asSession('POST', `${path}/reinstate`))).toBe('429 rate_limit_exceeded');
+  expect(outcomeOf(await ada.asSession('POST', `/api/v1/licenses/${other.id}/revoke`))).toBe('200 ok');
+  expect(outcomeOf(await ada.asSession('DELETE', path))).toBe('200 ok');
+  expect((await ada.verify(license.license_key)).body.status).toBe('not_found');
+  expect(outcomeOf(await ada.asSession('DELETE', `/api/api-keys/${ada.apiKeyId}`))).toBe('200 ok');
+});
+
+test('a restart of the gate forgets less than a hundred changes of the day', async () => {
+  const ada = await sellerOn('free');
+  await setChanges(ada, 49_800);
+  const change = (count: number) =>
+    importAs(ada, toLines(Array.from({ length: count }, (_, i) => ({ license_key: `${count}-${i}-LINE` }))));
+  expect((await change(150)).totals.created).toBe(150);
+  await evict(ada.accountId);
+  expect((await change(140)).totals).toMatchObject({ created: 0, failed: 140 });
+});
+
+test('a change that is refused for the day leaves no feed row and no query of D1', async () => {
+  const ada = await sellerOn('free');
+  await setChanges(ada, 50_000);
+  const batch = vi.spyOn(Object.getPrototypeOf(accountsD1) as D1Database, 'batch');
+  await put(ada);
+  expect(batch).not.toHaveBeenCalled();
+  batch.mockRestore();
+});
