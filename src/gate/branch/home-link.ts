@@ -80,6 +80,7 @@ export const openHomeLink = (
       escrows: limits.escrows(),
       share: limits.share(),
       usedLately: recentCalls.count(Date.now()),
+      ...(facts.state === 'closed' && { isClosed: true }),
     };
   };
 

@@ -1,6 +1,6 @@
 import type { Region } from '../../shared/rules/regions.ts';
 import type { Escrow } from '../rules/escrow.ts';
-import type { ChangedRef } from '../rules/messages.ts';
+import type { ChangedRef, Report } from '../rules/messages.ts';
 import { type KnownShare, newShare } from '../rules/shares.ts';
 import type { OpenBranch } from '../rules/traffic.ts';
 import type { BranchCounters } from '../rules/usage.ts';
@@ -117,6 +117,10 @@ export const openBranchStore = (sql: SqlStorage, traffic: TrafficTable) => {
         renewedAtMs: nowMs,
       });
     },
+
+    /** Takes over what a branch says that was opened by a home of which only a backup is left. */
+    adopt: (region: Region, { opening, escrows }: Report, nowMs: number) =>
+      update(region, { opening, openedAtMs: nowMs, escrows, leaseMs: 0, renewedAtMs: nowMs }),
 
     remove: (region: Region) => {
       const record = records.get(region);

@@ -14,6 +14,7 @@ import {
   type Report,
 } from '../rules/messages.ts';
 import { openKnownBranches } from './known-branches.ts';
+import { openRestored } from './restored.ts';
 import type { HomeStore } from './store.ts';
 import { openTelling } from './telling.ts';
 import type { HomeUsage } from './usage.ts';
@@ -36,6 +37,9 @@ const openCallWindows = () => {
   };
 };
 
+/** How often home looks whether branches may still be leased that a backup didn't know. */
+const RESTORED_MS = 500;
+
 /** What home does with its branches: it opens, hears, renews and closes them. */
 export const openHomeBranches = (
   { ctx, env, accountId, journal }: ObjectContext,
@@ -48,11 +52,14 @@ export const openHomeBranches = (
   const settings = settingsOf(env);
   const { records, facts } = store;
   const known = openKnownBranches(home, usage, settings.leaseMs);
+  const restored = openRestored(ctx.storage.kv, settings.leaseMs);
   const calls = openCallWindows();
 
   /** Whether the region may have a branch. Otherwise home closes the branch that is still open there. */
   const isWanted = (region: Region) =>
-    settings.hasRegions && mayHaveBranch(region, copy.account()?.homeRegion ?? null);
+    settings.hasRegions &&
+    mayHaveBranch(region, copy.account()?.homeRegion ?? null) &&
+    !restored.isLeftOver(records.get(region)?.opening ?? Infinity);
 
   /** Returns everything that home tells a branch. `after` is the revision that the branch has applied, if home knows it. */
   const updateFor = (region: Region, after: number | null, isRecall: boolean): BranchUpdate => {
@@ -85,14 +92,25 @@ export const openHomeBranches = (
     known.remove(region);
   };
 
+  /** Merges a branch's report, as part of the current transaction, also of a branch that was opened after a restored backup. */
+  const hear = (region: Region, report: Report): boolean => {
+    const isReplaceable = restored.isLeftOver(records.get(region)?.opening ?? 0);
+    if (isReplaceable && restored.adopts(report.opening)) {
+      takeOver(region, exposure);
+      store.adopt(region, report, Date.now());
+      known.open(region);
+    }
+    return known.hear(region, report);
+  };
+
   const telling = openTelling(known, facts.revision, async (region, isRecall) => {
     // A share that has ended is offered like any other, so it has to be stored.
     journal.change(() => {});
     const update = updateFor(region, known.get(region)?.reported ?? null, isRecall);
     const report = await branchOf(env, accountId, region).tell(update);
     if (place.isLeaving()) throw new Error('The account is moving to another object.');
-    const isHeard = journal.change(() => known.hear(region, report));
-    const isLost = report.opening < update.opening && update.grants.length > 0;
+    const isHeard = journal.change(() => hear(region, report));
+    const isLost = report.isClosed || (report.opening < update.opening && update.grants.length > 0);
     if (isLost && records.get(region)?.opening === update.opening)
       return journal.change(() => takeOver(region, exposure));
     // The next attempt comes a little later.
@@ -131,10 +149,11 @@ export const openHomeBranches = (
   };
 
   return {
-    isAnyOpen: () => records.size > 0,
+    isAnyOpen: () => records.size > 0 || restored.mayBeLeased(Date.now()),
     list: store.list,
 
     acknowledged: async () => {
+      while (restored.mayBeLeased(Date.now())) await scheduler.wait(RESTORED_MS);
       await telling.acknowledged();
       takeOverGone(Date.now());
       closeUnwanted();
@@ -167,7 +186,7 @@ export const openHomeBranches = (
       const opened = isLost ? [] : [...records.keys()];
       const homeRegion = copy.account()?.homeRegion ?? null;
       const isDue = shouldOpen({ region, home: homeRegion, opened, calls: count }, settings.openAfterCalls);
-      if (!copy.progress().complete || !isDue) return;
+      if (!copy.progress().complete || !isDue || restored.mayBeLeased(nowMs)) return;
       calls.forget(region);
       // A branch whose lease has ended may not have learned that it was opened.
       if (!isLost) open(region, nowMs);
@@ -194,7 +213,7 @@ export const openHomeBranches = (
     renew: (region: Region, report: Report, nowMs: number): RenewalReply => {
       if (!copy.progress().complete) return null;
       const isHeard = journal.change(() => {
-        const isBranch = known.hear(region, report);
+        const isBranch = hear(region, report);
         if (isBranch && isWanted(region)) known.grantAndLease(region, nowMs);
         return isBranch;
       });
@@ -207,7 +226,7 @@ export const openHomeBranches = (
 
     close: (region: Region, report: Report) => {
       journal.change(() => {
-        if (known.hear(region, report)) takeOver(region, ({ spent }) => spent);
+        if (hear(region, report)) takeOver(region, ({ spent }) => spent);
       });
     },
 

@@ -11,6 +11,7 @@ import { type BranchStore, openBranchStore } from './branch-store.ts';
 import { COPY_TABLES } from './copy-tables.ts';
 import { type Copy, openCopy } from './copy.ts';
 import { type Machines, openMachines } from './machines.ts';
+import { noteRestore } from './restored.ts';
 import { openTrafficTable, type TrafficTable } from './traffic-table.ts';
 
 /** What home stores: its copy of D1, and what it owns. */
@@ -77,17 +78,14 @@ export const GATE_TABLES: ObjectTables = {
   ],
 };
 
-/** Branches ignore openings with a lower number than their last one, which may be later than the backup. */
-const SKIP_OPENINGS = 'UPDATE branch_facts SET openings = openings + 1000000';
-
 /** Backs up and restores what a gate owns, unless it is moving. */
 export const openGateBackup = (object: ObjectContext, moving: Moving): Backup => {
-  const { sql } = object.ctx.storage;
+  const { storage } = object.ctx;
   const backup = openBackup(object, {
     steps: versionOf(GATE_TABLES),
     copies: COPY_TABLES,
     own: ['place'],
-    onRestored: () => sql.exec(SKIP_OPENINGS),
+    onRestored: () => noteRestore(storage, Date.now()),
   });
   return async (call) => {
     const later = moving.next();

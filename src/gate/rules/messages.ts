@@ -31,6 +31,8 @@ export interface Report {
   share: ShareOffer;
   /** Calls within about one interval between renewals. */
   usedLately: number;
+  /** Set if the branch has closed, and counts nothing. */
+  isClosed?: boolean;
   /** Counters that have changed, by their names in the ledger. Only renewals and the last report have them. */
   counters?: Record<string, Counter>;
   /** The calls by region since this opening, of the last two days with calls. A renewal every minute has them. */

@@ -1,0 +1,93 @@
+import { runDurableObjectAlarm } from 'cloudflare:test';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { CLOSE_AFTER_MS, OPEN_WINDOW_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { readBackup } from '../../../src/operators/backup.ts';
+import { restoreBackup } from '../../../src/operators/restore.ts';
+import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
+import { type Customer, signUp } from '../../support/client.ts';
+import { ctxOf } from '../../support/databases.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { readGate, setPlan, statistics } from '../../support/gate.ts';
+import { branch, openBranch, setHome, verifyIn } from '../../support/regions.ts';
+
+// A home that is restored from a backup, and its branches, which are not.
+
+let ada: Customer;
+let licenseKey: string;
+let licenseId: string;
+
+beforeEach(async () => {
+  useFakeClock();
+  ada = await signUp();
+  await setPlan(ada.accountId, 'scale');
+  await setHome(ada.accountId, 'enam');
+  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+});
+
+const backUp = async (): Promise<string> => {
+  const lines: string[] = [];
+  for await (const [line] of readBackup(ctxOf(ada.accountId))) lines.push(JSON.stringify(line));
+  return lines.join('\n');
+};
+const restore = (backup: string) => restoreBackup(ctxOf(ada.accountId), new Response(backup).body, true);
+
+const openOceania = async () => {
+  await openBranch('oc', ada, licenseKey);
+  await verifyIn('oc', ada, licenseKey);
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+};
+const renew = async () => {
+  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
+  await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
+};
+const openBranches = () => readGate(ada.accountId, 'SELECT region FROM branches');
+
+test('a change is answered once no branch can answer from before it that was opened after the backup', async () => {
+  const backup = await backUp();
+  await openOceania();
+  await restore(backup);
+  let isAnswered = false;
+  const suspended = ada.asSession('POST', `/api/v1/licenses/${licenseId}/suspend`).then(({ status }) => {
+    isAnswered = true;
+    return status;
+  });
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc', verdict: { valid: true } });
+  await scheduler.wait(1_000);
+  expect(isAnswered).toBe(false);
+  vi.advanceTimersByTime(LEASE_MS);
+  expect(await suspended).toBe(200);
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'suspended' } });
+});
+
+test('what a branch has counted that was opened after the backup is taken over, once', async () => {
+  const backup = await backUp();
+  await openOceania();
+  await restore(backup);
+  const { apiUsage } = await statistics(ada.accountId);
+  for (let i = 0; i < 10; i++) expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+  await renew();
+  await renew();
+  // The branch had counted one call before.
+  expect((await statistics(ada.accountId)).apiUsage).toBe(apiUsage + 11);
+  expect(await openBranches()).toEqual([]);
+});
+
+test.for([false, true])(
+  'a branch that is in the backup closes (it has closed since: %s)',
+  async (hasClosed) => {
+    await openOceania();
+    const backup = await backUp();
+    const { apiUsage } = await statistics(ada.accountId);
+    if (hasClosed) {
+      vi.advanceTimersByTime(CLOSE_AFTER_MS);
+      await renew();
+    }
+    await restore(backup);
+    vi.advanceTimersByTime(LEASE_MS);
+    await vi.waitFor(async () => expect(await openBranches()).toEqual([]), 5_000);
+    // The branch had counted one call. If it can't tell any more, what it was granted counts.
+    expect((await statistics(ada.accountId)).apiUsage - apiUsage).toBe(hasClosed ? 20 : 1);
+    vi.advanceTimersByTime(OPEN_WINDOW_MS);
+    await openOceania();
+  },
+);
