@@ -6,7 +6,7 @@ export const HEADERS = {
   'X-Request-Id': { description: 'The id of this request in the logs.', schema: { type: 'string' } },
   RateLimit: {
     description:
-      'The rest of the rate limit: `r` calls now, and the full rate in `t` seconds. For a call with an API key, it is the limit of the key (`"key"`) or of all API keys of the account together (`"account"`), whichever is tighter. For a call with a session, it is the limit of all sessions of the account together (`"session"`).',
+      'The rest of the rate limit: `r` calls now, and the full rate in `t` seconds. For a call with an API key, it is the limit of the key (`"key"`) or of all API keys of the account together (`"account"`), whichever is tighter. For a call with a session, it is the limit of all sessions of the account together (`"session"`). A call for a license that doesn’t exist can reach the limit of these (`"unknown-licenses"`).',
     schema: { type: 'string', examples: ['"key";r=19;t=1'] },
   },
   'RateLimit-Policy': {

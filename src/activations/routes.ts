@@ -34,7 +34,7 @@ const DOCS = {
     id: 'verifyLicense',
     summary: 'Verify a license',
     description:
-      'Returns whether a license key is valid. An unknown license key is not an error: its status is `not_found`. Renews the machine’s lease, and takes back the machine’s own lapsed seat if a seat is free. A call with nothing but a license key, for a license without terms, is answered with the first five fields only. Counts as one licensing call.',
+      'Returns whether a license key is valid. An unknown license key is not an error: its status is `not_found`, which counts nothing. For an account, an IP address gets 60 such answers a minute and all addresses together 600, then 429 `rate_limit_exceeded`. Renews the machine’s lease, and takes back the machine’s own lapsed seat if a seat is free. A call with nothing but a license key, for a license without terms, is answered with the first five fields only. Counts as one licensing call.',
     errors: ['usage_limit_exceeded'],
   },
   activate: {

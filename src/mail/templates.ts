@@ -129,6 +129,23 @@ export const accountErased = (): MailContent => ({
   note: 'Nothing is left to restore. You can create a new account with the same email address.',
 });
 
+const WHAT_FOLLOWS: Record<number, string> = {
+  80: 'Once the limit is reached, new customers are refused: only machines that hold a seat, or held one within the last 30 days, are answered beyond it.',
+  100: 'Machines that hold a seat, or held one within the last 30 days, are still answered, up to 125% of the limit. All other calls that count are refused.',
+  125: 'All calls that count are refused, also those of your customers’ machines.',
+};
+
+/** How much of the account's usage limit its calls have reached. */
+export const usageReached = (percent: number, apiUsage: number, apiLimit: number): MailContent => ({
+  kind: 'notice',
+  subject: `Your account has used ${percent}% of its API calls`,
+  paragraphs: [
+    `Your Latchkey account has used ${apiUsage.toLocaleString('en')} of its ${apiLimit.toLocaleString('en')} API calls in this period.`,
+    WHAT_FOLLOWS[percent] ?? '',
+  ],
+  note: 'The dashboard shows when the period ends. Then, or once the limit is raised, all calls are answered again.',
+});
+
 /** Says in one email what several would have said. */
 export const severalNotices = (notices: { content: MailContent; times: number }[]): MailContent => {
   const contents = notices.map(({ content }) => content);

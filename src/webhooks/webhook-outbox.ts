@@ -17,6 +17,7 @@ import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import type { Outcome } from './outcome.ts';
+import { mailOwner, mayConcernOwner } from './owner-mails.ts';
 import { REPEATABLE } from './repeatable.ts';
 import { openRetention } from './retention.ts';
 import { OUTBOX_TABLES } from './tables.ts';
@@ -64,6 +65,8 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   /** Inserts events from the gate, a JSON array, and enqueues deliveries. Ignores events that it already has. */
   async accept(events: string): Promise<{ wantsVerified: boolean }> {
+    if (mayConcernOwner(events))
+      await mailOwner(this.env, this.#object.accountId, this.#events.newBlocks(events).flat());
     const nowMs = Date.now();
     const endpointIdsOf = ({ name }: WebhookEvent) =>
       name === TEST_EVENT ? [] : this.#endpoints.listSubscribedTo(name).map(({ id }) => id);

@@ -24,8 +24,8 @@ const VERIFIERS = 4;
 const VERIFY_EVERY_MS = 100;
 const CREATE_EVERY_MS = 500;
 const CHURN_EVERY_MS = 1_000;
-/** One verify call in this many is for an unknown license. */
-const ONE_UNKNOWN_IN = 10;
+/** One verify call in this many is for an unknown license. An address may make 60 of these a minute. */
+const ONE_UNKNOWN_IN = 100;
 
 type Headers = Record<string, string>;
 
@@ -61,7 +61,6 @@ const account = (
       if (!licenseKey) return;
       if (Math.random() * ONE_UNKNOWN_IN > 1) return verifyKnown(licenseKey, apiKey);
       const response = await verify('UNKNOWN-KEY', apiKey);
-      if (response.status === 200) acknowledged.counted++;
       if (!response.text.includes('"not_found"')) reportUnexpected('verify of an unknown license', response);
     },
 

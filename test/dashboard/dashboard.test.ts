@@ -47,15 +47,15 @@ test('the dashboard counts usage per day and month, licenses per status, and API
   const bySession = await ada.createLicense();
   await ada.verify(byKey.license_key);
   await ada.verify(bySession.license_key);
+  // Management calls, failed calls, and unknown license keys don't count as usage.
   await ada.verify('NOT-A-LICENSE');
-  // Management calls and failed calls don't count as usage.
   await ada.asKey('GET', `/api/v1/licenses/${byKey.id}`);
   await create({ expires_at: '2001-01-01' });
   await create({ license_key: byKey.license_key });
   await ada.verify(byKey.license_key, `${ada.apiKey}x`);
   await bob.verify(byKey.license_key);
   expect(await readDashboard()).toMatchObject({
-    usage: { api_usage: 4 },
+    usage: { api_usage: 3 },
     licenses: { total: 2, active: 2, expired: 0, suspended: 0, revoked: 0 },
   });
 
@@ -67,12 +67,12 @@ test('the dashboard counts usage per day and month, licenses per status, and API
   const { body: second } = await ada.asSession('POST', '/api/create-api-key', {});
   const later = await readDashboard();
   expect(later).toMatchObject({
-    usage: { api_usage: 5 },
+    usage: { api_usage: 4 },
     licenses: { total: 4, active: 1, expired: 1, suspended: 1, revoked: 1 },
     api_keys: { total: 2 },
   });
   expect(busyDays(later)).toEqual([
-    { date: '2027-03-10', verify: 3, create: 1 },
+    { date: '2027-03-10', verify: 2, create: 1 },
     { date: '2027-03-13', verify: 1, create: 0 },
   ]);
 

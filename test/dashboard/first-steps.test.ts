@@ -141,7 +141,7 @@ describe('onboarding', () => {
     expect((await run(ready)).body).toMatchObject({
       valid: true,
       status: 'active',
-      api_usage: 2,
+      api_usage: 1,
     });
   });
 

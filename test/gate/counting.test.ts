@@ -4,7 +4,7 @@ import { isoDate } from '../../src/shared/rules/dates.ts';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, readGate, setPlan, setUsage, statistics } from '../support/gate.ts';
-import { sellerOn, sellerWithLicense } from '../support/worlds.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
 
 const runInParallel = <T>(times: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, i) => call(i)));
@@ -22,7 +22,7 @@ test('200 parallel verifies count exactly 200 and each returns its own api_usage
 });
 
 test('calls that arrive during a commit share the next commit', async () => {
-  const ada = await sellerOn('pro');
+  const { ada, license_key } = await sellerWithLicense({}, 'pro');
   let commits = 0;
   await runInDurableObject(gate(ada.accountId), (_instance, { storage }) => {
     const sync = storage.sync.bind(storage);
@@ -31,7 +31,7 @@ test('calls that arrive during a commit share the next commit', async () => {
       return sync();
     });
   });
-  const answers = await runInParallel(100, () => ada.verify('UNKNOWN-KEY'));
+  const answers = await runInParallel(100, () => ada.verify(license_key));
   expect(answers.every(({ status }) => status === 200)).toBe(true);
   expect(commits).toBeGreaterThan(0);
   expect(commits).toBeLessThan(50);
@@ -68,8 +68,8 @@ test('a failed create costs no usage, and neither does a create by session', asy
 
 test('rate-limited calls cost no usage', async () => {
   useFakeClock();
-  const ada = await signUp();
-  const answers = await runInParallel(30, () => ada.verify('UNKNOWN-KEY'));
+  const { ada, license_key } = await sellerWithLicense();
+  const answers = await runInParallel(30, () => ada.verify(license_key));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
   expect(answers.filter(({ body }) => body.error?.code === 'rate_limit_exceeded')).toHaveLength(10);
   expect((await statistics(ada.accountId)).apiUsage).toBe(20);
@@ -132,27 +132,27 @@ test('usage restarts each month, and a clock set back continues the old month', 
 
 test('an account at its usage limit gets Retry-After until the period ends and can then call again', async () => {
   useFakeClock(Date.UTC(2026, 10, 30, 23, 59, 0));
-  const ada = await signUp();
+  const { ada, license_key } = await sellerWithLicense();
   await setUsage(ada.accountId, 1_000);
-  const refused = await ada.verify('UNKNOWN-KEY');
+  const refused = await ada.verify(license_key);
   expect(refused.status).toBe(429);
   expect(refused.body.error.code).toBe('usage_limit_exceeded');
   expect(refused.headers.get('retry-after')).toBe('60');
   vi.setSystemTime(Date.UTC(2026, 11, 1));
-  expect((await ada.verify('UNKNOWN-KEY')).body).toMatchObject({ status: 'not_found', api_usage: 1 });
+  expect((await ada.verify(license_key)).body).toMatchObject({ valid: true, api_usage: 1 });
 });
 
 test('a larger plan raises the usage limit and keeps the usage', async () => {
-  const ada = await signUp();
+  const { ada, license_key } = await sellerWithLicense();
   await setUsage(ada.accountId, 1_000);
-  expect((await ada.verify('UNKNOWN-KEY')).status).toBe(429);
+  expect((await ada.verify(license_key)).status).toBe(429);
   await setPlan(ada.accountId, 'pro');
-  expect((await ada.verify('UNKNOWN-KEY')).body).toMatchObject({ api_usage: 1_001, api_limit: 100_000 });
+  expect((await ada.verify(license_key)).body).toMatchObject({ api_usage: 1_001, api_limit: 100_000 });
 });
 
 test('a deleted API key leaves no counter behind', async () => {
-  const ada = await signUp();
-  await ada.verify('UNKNOWN-KEY');
+  const { ada, license_key } = await sellerWithLicense();
+  await ada.verify(license_key);
   const counters = async () =>
     JSON.stringify([
       await readGate(ada.accountId, 'SELECT * FROM recent_counters'),

@@ -225,7 +225,7 @@ describe('creating a license with invalid details', () => {
   test('creates no license and costs no usage', async () => {
     expect((await ada.asKey('POST', CREATE, { status: 'revoked' })).status).toBe(400);
     expect((await ada.asSession('GET', '/api/v1/licenses')).body.data).toEqual([]);
-    expect((await ada.verify('UNKNOWN-KEY')).body.api_usage).toBe(1);
+    expect((await ada.verify('UNKNOWN-KEY')).body.api_usage).toBe(0);
   });
 });
 

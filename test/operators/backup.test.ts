@@ -142,9 +142,9 @@ test('an account that is moving to another region can’t be backed up or restor
 });
 
 test('a backup replaces data only if it is asked to, and changes nothing if it is cut off', async () => {
-  const { ada, state } = await openAccount();
+  const { ada, activate, state } = await openAccount();
   const backup = await backUp(ada);
-  await ada.verify('UNKNOWN-KEY');
+  await activate('machine-0001');
   const before = await state();
 
   expect(await restore(ada, backup)).toMatchObject({

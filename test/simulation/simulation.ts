@@ -1,4 +1,5 @@
-import { ACCOUNT, createAccount } from './account.ts';
+import { marginOf } from '../../src/gate/rules/usage.ts';
+import { ACCOUNT, createAccount, LICENSES, NODES } from './account.ts';
 import { type Ask, openCallers } from './callers.ts';
 import type { Edit, Start } from './machine/load.ts';
 import type { SimulatedObject } from './machine/objects.ts';
@@ -95,15 +96,38 @@ export const openSimulation = (
       return { counts: await gate.statistics('2026-01-01'), regions: await gate.regionStatistics(null) };
     });
 
-  /** Calls until a call is refused, and expects that exactly the limit is counted by then. */
-  const exhaust = async () => {
+  /** Calls until a call is refused, and expects that so much of the limit is counted by then. */
+  const exhaust = async (ask: Ask, most: (limit: number) => number) => {
     for (let isRefused = false; !isRefused; await pass(100)) {
-      const answer = await until(() => callers.ask({ region: HOME }));
+      const answer = await until(() => callers.ask(ask));
       isRefused = answer?.refused === 'usage_limit_exceeded';
     }
     const { counts } = await statistics();
     const { apiUsage, apiLimit } = counts;
-    promises.check(apiUsage >= apiLimit, () => `calls are refused at the usage ${apiUsage} of ${apiLimit}`);
+    promises.check(
+      apiUsage >= most(apiLimit),
+      () => `calls are refused at the usage ${apiUsage} of ${most(apiLimit)}`,
+    );
+  };
+
+  /** Returns a license whose key callers know. The answer to a rotation may have been lost. */
+  const findKnown = async (): Promise<number | undefined> => {
+    for (const license of LICENSES.keys()) {
+      const answer = await until(() => callers.ask({ region: HOME, license }));
+      if (answer?.refused === null && answer.verdict.status !== 'not_found') return license;
+    }
+    return undefined;
+  };
+
+  /** Uses up the limit, and then what a machine that has a seat may use beyond it. */
+  const exhaustAll = async () => {
+    const license = await findKnown();
+    if (license === undefined) return;
+    const customer: Ask = { region: HOME, license: NODES, machine: 'm0' };
+    const activated = await until(() => callers.ask({ ...customer, call: 'activate' }));
+    await exhaust({ region: HOME, license }, (limit) => limit);
+    if (activated?.refused === null && activated.verdict.valid)
+      await exhaust(customer, (limit) => limit + marginOf(limit));
   };
 
   const heal = () =>
@@ -133,7 +157,7 @@ export const openSimulation = (
       // The month that ends is over before the rest begins.
       const monthMs = beforeMonthEndMs === Infinity ? 0 : Math.max(0, MONTH_END - time.nowMs());
       await pass(monthMs + 60_000);
-      if (isExhausted) await exhaust();
+      if (isExhausted) await exhaustAll();
       const left = world.unanswered();
       promises.check(left.length === 0, () => `${left.join(' and ')} is not answered`);
       await pass(REST_MS);

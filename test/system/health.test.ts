@@ -40,7 +40,7 @@ test('GET /health with an API key costs no usage and has no rate limit', async (
   const ada = await signUp();
   const headers = { 'x-api-key': ada.apiKey };
   expect((await call('GET', '/health', { headers })).headers.has('ratelimit')).toBe(false);
-  expect((await ada.verify('AAAAAAAA')).body.api_usage).toBe(1);
+  expect((await ada.verify('AAAAAAAA')).body.api_usage).toBe(0);
 });
 
 test('GET /health answers degraded while the database is down and ok once it is back', async () => {

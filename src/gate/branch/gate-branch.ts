@@ -135,7 +135,7 @@ export class GateBranch extends DurableObject<Env> {
     if (!this.#copy.account() || !this.#copy.key(presented.keyId)) return null;
     const judged = this.#judge(call, nowMs);
     if (!judged) return null;
-    const reply = this.#answerCall(call, () => judged.verdict, nowMs);
+    const reply = this.#answerCall(call, { judge: () => judged.verdict, isCustomer: () => false }, nowMs);
     // Home may have more of the limits left.
     if (reply.refused !== null) return reply.refused === 'api_key_invalid' ? reply : null;
     if (judged.isSeen) this.#forwarding.noteSeen(call);

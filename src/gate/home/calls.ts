@@ -13,6 +13,7 @@ import {
   writeReply,
 } from '../rules/calls.ts';
 import { type Forwarded, isAnswerableInBranch, type Report } from '../rules/messages.ts';
+import type { CopiedLicense } from '../rules/rows.ts';
 import { isCounted } from '../rules/seats.ts';
 import type { Wait } from '../rules/traffic.ts';
 import type { HomeBranches } from './branches.ts';
@@ -53,7 +54,7 @@ export const openCalls = (
   { journal }: ObjectContext,
   { copy, ledger }: HomeStore,
   admission: AdmissionControl,
-  seats: Pick<Seats, 'judge' | 'knownTo'>,
+  seats: Pick<Seats, 'judge' | 'isCustomer' | 'knownTo'>,
   answerCall: AnswerCall,
   usage: HomeUsage,
   branches: HomeBranches,
@@ -74,7 +75,11 @@ export const openCalls = (
     if (isCounted(call.name)) await branches.recallIfSpent();
     const nowMs = Date.now();
     const revision = branches.revision();
-    const reply = answerCall(call, (license) => seats.judge(call, license, nowMs), nowMs);
+    const judge = {
+      judge: (license: CopiedLicense | null) => seats.judge(call, license, nowMs),
+      isCustomer: (license: CopiedLicense | null) => seats.isCustomer(call, license, nowMs),
+    };
+    const reply = answerCall(call, judge, nowMs);
     const waits = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
     // A branch that has counted the call has also noted its route.
     if (region !== null && !call.wasCounted) noteTraffic(region, lastWait, reply, nowMs);

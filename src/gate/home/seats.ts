@@ -16,7 +16,7 @@ import {
 } from '../rules/judge.ts';
 import { hasNoSeats, isCopied, type KnownLicense, seatRef } from '../rules/messages.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
-import { FOREVER_MS, type Machine, type SeatActor } from '../rules/seats.ts';
+import { FOREVER_MS, isRecent, type Machine, type SeatActor } from '../rules/seats.ts';
 import type { HomeBranches } from './branches.ts';
 import type { Copy } from './copy.ts';
 import type { HomeStore } from './store.ts';
@@ -165,6 +165,17 @@ export const openSeats = (
       return license && judgment.code === 'no_seat'
         ? { ...verdict, ...wayOut(license, situation.terms, situation.nowMs) }
         : verdict;
+    },
+
+    /** Whether a call's machine holds a seat of the license, or held one within the last 30 days. */
+    isCustomer: (
+      { input: { fingerprint } }: Pick<Call, 'input'>,
+      license: CopiedLicense | null,
+      nowMs: number,
+    ): boolean => {
+      const seatMs = seatClock.read(nowMs);
+      const machine = license && fingerprint ? machines.read(license.id, fingerprint, seatMs) : null;
+      return machine !== null && isRecent(machine.seat, seatMs);
     },
 
     /** Returns what a branch needs to answer such a verify itself, or null if it can't. */

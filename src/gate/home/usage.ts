@@ -10,12 +10,16 @@ import {
   usedByOthers,
 } from '../rules/escrow.ts';
 import { addDays, type RegionStatistics } from '../rules/traffic.ts';
-import { limitAt, limitThrough, type Statistics, type Usage, type UsageAt } from '../rules/usage.ts';
+import {
+  limitAt,
+  limitThrough,
+  type Statistics,
+  thresholdOf,
+  type Usage,
+  type UsageAt,
+} from '../rules/usage.ts';
 import type { Reservation } from './announced.ts';
 import type { HomeStore } from './store.ts';
-
-/** Below the first percentage, a counted call costs one comparison. */
-const FIRST_PERCENT = 80;
 
 /** The usage limit as home sees it: what it has counted and reserved itself, and what its branches hold. */
 export const openHomeUsage = ({ copy, ledger, outgoing, announced, branches }: HomeStore) => {
@@ -50,10 +54,11 @@ export const openHomeUsage = ({ copy, ledger, outgoing, announced, branches }: H
     return { apiLimit, period, apiUsage: usedByOthers(quota, undefined), remaining: remaining(quota) };
   };
 
-  /** Queues `usage.threshold` when a counted call has reached 80% or 100% of the limit, once in a period. */
-  const note = ({ apiUsage, apiLimit, period }: Usage, nowMs: number): void => {
-    if (apiUsage * 100 < apiLimit * FIRST_PERCENT) return;
-    const percent = apiUsage < apiLimit ? FIRST_PERCENT : 100;
+  /** Queues `usage.threshold` when a counted call has reached a threshold, once in a period. */
+  const note = (usage: Usage, nowMs: number): void => {
+    const percent = thresholdOf(usage);
+    if (percent === null) return;
+    const { apiUsage, apiLimit, period } = usage;
     const email = copy.account()?.email;
     if (email === undefined || !ledger.noteThreshold(period.startMs, percent, nowMs)) return;
     const fields = { percent, api_usage: apiUsage, api_limit: apiLimit, customer_email: email };

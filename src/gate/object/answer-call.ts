@@ -4,10 +4,11 @@ import { licenseEvent } from '../../shared/text/events.ts';
 import type { Call, Reply } from '../rules/calls.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import { isCounted } from '../rules/seats.ts';
-import { secondsUntil, type Usage, type UsageAt } from '../rules/usage.ts';
+import { marginOf, secondsUntil, type Usage, type UsageAt } from '../rules/usage.ts';
 import type { AdmissionControl } from './admission.ts';
 import type { Ledger } from './ledger.ts';
 import type { Relay } from './outgoing.ts';
+import { openUnknownLicenses } from './unknown-licenses.ts';
 
 /** What answering needs of a copy, home's or a branch's. */
 interface LicenseRows {
@@ -21,46 +22,75 @@ interface UsageLimit {
   note: (usage: Usage, nowMs: number) => void;
 }
 
-/** Judges a call, once it is clear that it may be answered. */
-type Judge = (license: CopiedLicense | null) => PlainVerdict | Verdict;
+type UsageNow = ReturnType<UsageAt>;
+
+interface Judge {
+  /** Judges a call, once it is clear that it may be answered. */
+  judge: (license: CopiedLicense | null) => PlainVerdict | Verdict;
+  /** Whether the call's machine holds a seat, or held one lately. */
+  isCustomer: (license: CopiedLicense | null) => boolean;
+}
 
 /** The platform repeats a call for at most ten seconds. */
 const REPLIES_IN_MEMORY = 5_000;
 
 /** Answers the calls of applications: checks key, rate limit and usage limit, lets the license be judged, and counts the call. */
-const openFirstAnswer =
-  (
-    copy: LicenseRows,
-    ledger: Ledger,
-    admission: Pick<AdmissionControl, 'admit'>,
-    usage: UsageLimit,
-    relay: Pick<Relay, 'addVerified'>,
-  ) =>
-  ({ presented, name, input, callId, canSign, wasCounted }: Call, judge: Judge, nowMs: number): Reply => {
+const openFirstAnswer = (
+  copy: LicenseRows,
+  ledger: Ledger,
+  admission: Pick<AdmissionControl, 'admit'>,
+  usage: UsageLimit,
+  relay: Pick<Relay, 'addVerified'>,
+) => {
+  const paceUnknown = openUnknownLicenses();
+
+  /** Beyond the usage limit, whoever was a customer before stays one, up to a margin. */
+  const mayCount = (
+    license: CopiedLicense | null,
+    { isCustomer }: Judge,
+    { remaining, apiLimit }: UsageNow,
+  ) => remaining >= 1 || (remaining + marginOf(apiLimit) >= 1 && isCustomer(license));
+
+  const count = (
+    license: CopiedLicense,
+    { name, callId }: Call,
+    isValid: boolean,
+    now: UsageNow,
+    nowMs: number,
+  ) => {
+    const { apiUsage, apiLimit, period } = now;
+    ledger.count('verify', period.startMs, nowMs, callId);
+    if (license.product && copy.isProduct(license.product))
+      ledger.countProduct(license.product, period.startMs, nowMs);
+    usage.note({ apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
+    if (name !== 'verify' || !isValid) return;
+    ledger.noteValidVerify(nowMs);
+    relay.addVerified(() => licenseEvent('license.verified', nowMs, license));
+  };
+
+  return (call: Call, judge: Judge, nowMs: number): Reply => {
+    const { presented, name, input, callId, canSign, wasCounted } = call;
     const admitted = admission.admit(presented, 'verify', nowMs);
     if (admitted.refused !== null) return admitted;
     const { rate } = admitted;
-    const { apiUsage, apiLimit, remaining, period } = usage.at(nowMs);
-    const counts = isCounted(name) && !wasCounted && !ledger.hasCounted(callId);
-    if (counts && remaining < 1) {
+    const now = usage.at(nowMs);
+    const { apiUsage, apiLimit, period } = now;
+    const license = copy.findLicense(input.license_key);
+    const isCharged = isCounted(name) && !wasCounted && !ledger.hasCounted(callId);
+    if (isCharged && !mayCount(license, judge, now)) {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
       return { refused: 'usage_limit_exceeded', rate, retryAfterSeconds };
     }
-    const license = copy.findLicense(input.license_key);
-    const verdict = judge(license);
+    const refused = license ? null : paceUnknown(presented.ip, nowMs);
+    if (refused) return { refused: 'rate_limit_exceeded', ...refused };
+    const verdict = judge.judge(license);
     if ('code' in verdict && !canSign) return { refused: 'unavailable' };
     ledger.useKey(presented.keyId, nowMs);
-    if (!counts) return { refused: null, rate, verdict, apiUsage, apiLimit };
-    ledger.count('verify', period.startMs, nowMs, callId);
-    if (license?.product && copy.isProduct(license.product))
-      ledger.countProduct(license.product, period.startMs, nowMs);
-    usage.note({ apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
-    if (name === 'verify' && license && verdict.valid) {
-      ledger.noteValidVerify(nowMs);
-      relay.addVerified(() => licenseEvent('license.verified', nowMs, license));
-    }
+    if (!isCharged || !license) return { refused: null, rate, verdict, apiUsage, apiLimit };
+    count(license, call, verdict.valid, now, nowMs);
     return { refused: null, rate, verdict, apiUsage: apiUsage + 1, apiLimit };
   };
+};
 
 /**
  * A repeated call about a machine gets the reply to the first call. Made again, it could undo what the machine has done

@@ -99,4 +99,20 @@ export const limitThrough = (account: PlanTerms, nowMs: number, untilMs: number)
   return then.period.startMs === now.period.startMs ? Math.min(now.apiLimit, then.apiLimit) : now.apiLimit;
 };
 
+/** Calls beyond the usage limit that may still be counted for machines of customers: a quarter of the limit. */
+export const marginOf = (apiLimit: number): number => Math.floor(apiLimit / 4);
+
+/** The owner is told when a counted call has reached one of these percentages of the usage limit. */
+export type Threshold = 80 | 100 | 125;
+
+/** Returns the highest percentage that the usage has reached. */
+export const thresholdOf = ({
+  apiUsage,
+  apiLimit,
+}: Pick<Usage, 'apiUsage' | 'apiLimit'>): Threshold | null => {
+  if (apiUsage * 100 < apiLimit * 80) return null;
+  if (apiUsage < apiLimit) return 80;
+  return apiUsage < apiLimit + marginOf(apiLimit) ? 100 : 125;
+};
+
 export type UsageAt = (nowMs: number) => Usage & PeriodCalls;

@@ -82,3 +82,16 @@ export const includesAddress = (blocks: readonly string[], address: string): boo
     })
   );
 };
+
+/** Reduces an IPv6 address to its /64 network, because a single client usually controls all of its addresses. */
+export const networkOf = (ip: string): string => {
+  if (!ip.includes(':')) return ip;
+  const [head = '', tail = ''] = ip.toLowerCase().split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === '' ? [] : tail.split(':');
+  const zeros = ip.includes('::') ? Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0') : [];
+  return [...left, ...zeros, ...right]
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':');
+};

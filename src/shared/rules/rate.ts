@@ -12,8 +12,8 @@ export interface RateState {
   remaining: number;
   /** Time until the key has fully recovered. */
   resetSeconds: number;
-  /** Set if this isn't the rate limit of one key: that of all keys of the account together, or of its sessions. */
-  policy?: 'account' | 'session';
+  /** Set if this isn't the rate limit of one key: that of all keys, of all sessions, or of calls for licenses that don't exist. */
+  policy?: 'account' | 'session' | 'unknown-licenses';
 }
 
 /** The caller stores `recoveredAtMs` for the key. A refused call doesn't change it. */

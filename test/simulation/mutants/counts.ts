@@ -1,5 +1,17 @@
+import { LICENSES } from '../account.ts';
 import { HOME } from '../world.ts';
-import { crash, edit, fault, inOrder, inOrderFromCold, open, pass, type Mutants, verify } from './mutant.ts';
+import {
+  crash,
+  edit,
+  fault,
+  inOrder,
+  inOrderFromCold,
+  type Mutants,
+  open,
+  pass,
+  toggle,
+  verify,
+} from './mutant.ts';
 
 export const COUNTS: Mutants = {
   'events are deleted before the outbox has accepted them': {
@@ -28,7 +40,7 @@ export const COUNTS: Mutants = {
       fault('lose', 'verify', 'answer', 'oc'),
       verify('oc', 1),
       pass(20),
-      { does: 'rotate', license: 1 },
+      toggle(1),
       pass(5_000),
     ]),
   },
@@ -44,6 +56,13 @@ export const COUNTS: Mutants = {
   'a repeated call is counted again': {
     edits: [edit('object/answer-call.ts', '&& !ledger.hasCounted(callId)', '')],
     schedule: inOrder([fault('lose', 'verify', 'answer', 'home'), verify(HOME), pass(5_000)]),
+  },
+  'a license key that does not exist counts': {
+    edits: [
+      edit('object/answer-call.ts', 'if (!isCharged || !license) return', 'if (!isCharged) return'),
+      edit('object/answer-call.ts', 'if (license.product &&', 'if (license?.product &&'),
+    ],
+    schedule: inOrder([verify(HOME, LICENSES.length, 5), pass(5_000)]),
   },
   'a call is answered before its count is written': {
     edits: [

@@ -122,6 +122,22 @@ export const LIMITS: Mutants = {
     ],
     schedule: inOrder([], { isExhausted: true }),
   },
+  'beyond the usage limit, everybody is a customer': {
+    edits: [
+      edit('home/seats.ts', 'return machine !== null && isRecent(machine.seat, seatMs);', 'return true;'),
+    ],
+    schedule: inOrder([], { isExhausted: true }),
+  },
+  'beyond the usage limit, nobody is a customer': {
+    edits: [
+      edit('home/seats.ts', 'return machine !== null && isRecent(machine.seat, seatMs);', 'return false;'),
+    ],
+    schedule: inOrder([], { isExhausted: true }),
+  },
+  'customers have no limit': {
+    edits: [edit('rules/usage.ts', 'Math.floor(apiLimit / 4)', 'apiLimit')],
+    schedule: inOrder([], { isExhausted: true }),
+  },
   'home refuses a call without recalling grants': {
     edits: [
       edit(

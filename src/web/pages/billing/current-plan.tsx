@@ -93,7 +93,8 @@ const PlanUsage = () => {
       <Meter label="API calls used" used={used} limit={limit} />
       {used >= limit && (
         <p className="text-sm text-bad">
-          You’ve reached your limit. API calls are rejected until the period ends or you upgrade.
+          You’ve reached your limit. Until the period ends or you upgrade, only machines of existing customers
+          are answered, up to 125% of the limit.
         </p>
       )}
     </div>

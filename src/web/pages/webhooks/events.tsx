@@ -12,7 +12,7 @@ const EVENT_DESCRIPTIONS: Record<EventName, string> = {
   'activation.created': 'A machine takes a seat',
   'activation.released': 'A seat is released',
   'activation.refused': 'A machine finds no free seat, at most once an hour for a license',
-  'usage.threshold': 'Usage reaches 80% or 100% of the limit',
+  'usage.threshold': 'Usage reaches 80%, 100%, or 125% of the limit',
 };
 const NAMES: EventName[] = [...EVENT_NAMES];
 
