@@ -110,8 +110,8 @@ const BILLING: Step[] = [
 ];
 
 /** Lines, and not JSON as `asOperator` expects them. */
-const sendBackup = async (method: string, { ada }: World, body?: string): Promise<Response> =>
-  exports.default.fetch(`${ORIGIN}/operator/backup/${ada.accountId}?replace=true`, {
+const sendBackup = async (method: string, { ada }: World, query = '', body?: string): Promise<Response> =>
+  exports.default.fetch(`${ORIGIN}/operator/backup/${ada.accountId}${query}`, {
     method,
     headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'cf-connecting-ip': freshAddress() },
     ...(body !== undefined && { body }),
@@ -124,7 +124,7 @@ const backUp: Send = async (world) => {
 
 const restore: Send = async (world) => {
   const { lines } = world.answers['GET /operator/backup/:id'] as { lines: string };
-  const { status, headers } = await sendBackup('POST', world, lines);
+  const { status, headers } = await sendBackup('POST', world, '?replace=true', lines);
   return { status, headers, body: {} };
 };
 
