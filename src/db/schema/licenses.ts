@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
 import type { ChangeableField, ColumnOf, LicenseField } from '../../shared/rules/license-fields.ts';
-import { LICENSE_STATUSES, type Metadata } from '../../shared/rules/licenses.ts';
+import { LICENSE_STATES, LICENSE_STATUSES, type Metadata } from '../../shared/rules/licenses.ts';
 import type { LicenseTerms } from '../../shared/rules/terms.ts';
 import { accounts } from './accounts.ts';
 
@@ -50,12 +50,15 @@ export const licenses = sqliteTable(
   ],
 );
 
-/** An account's number of licenses by status and expiry ('' if perpetual). Triggers keep the counts up to date. */
+/**
+ * An account's number of licenses by status. Active ones are also counted by their last day ('' if perpetual), and only those of
+ * days that were added up have the status `expired`: see src/dashboard/license-counts.ts. Triggers keep the counts up to date.
+ */
 export const licenseCounts = sqliteTable(
   'license_counts',
   {
     accountId: text('account_id').notNull(),
-    status: text({ enum: LICENSE_STATUSES }).notNull(),
+    status: text({ enum: LICENSE_STATES }).notNull(),
     expiresAt: text('expires_at').notNull(),
     licenses: integer().notNull(),
   },
