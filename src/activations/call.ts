@@ -36,18 +36,18 @@ export const callGate = async (
       ? branch.verify(key, license_key, callId, canSign, lastWait)
       : branch.application(key, name, input, callId, lastWait);
   };
-  const askHome = (lastWait: Wait | null) =>
+  const askHome = (lastWait: Wait | null, isUncertain: boolean) =>
     askGate(env, accountId, async (gate) =>
       isPlain
-        ? gate.verify(key, license_key, callId, canSign, region, lastWait)
-        : gate.application(key, name, input, callId, region, lastWait),
+        ? gate.verify(key, license_key, callId, canSign, region, lastWait, isUncertain)
+        : gate.application(key, name, input, callId, region, lastWait, isUncertain),
     );
   // Only home takes, renews and releases seats, so the other calls save the hop through a branch. A branch could answer some
   // heartbeats, but they count nothing, so a branch that was replaced by another one wouldn't notice it.
   const reply = await measured(accountId, region, async (lastWait) =>
     askNearest(accountId, region, {
       branch: name === 'verify' ? async (near) => askBranch(near, lastWait) : null,
-      home: () => askHome(lastWait),
+      home: (isUncertain) => askHome(lastWait, isUncertain),
     }),
   );
   rememberEpoch(accountId, reply);

@@ -20,8 +20,8 @@ const methodsOf = ({ prototype }: { prototype: object }) => {
 
 test('the gate has the methods that a Worker of the other release calls', () => {
   expect(methodsOf(AccountGate)).toEqual({
-    verify: 6,
-    application: 6,
+    verify: 7,
+    application: 7,
     forward: 3,
     renew: 2,
     close: 2,
@@ -54,7 +54,14 @@ test('the gate has the methods that a Worker of the other release calls', () => 
 });
 
 test('a branch has the methods that a Worker or a gate of the other release calls', () => {
-  expect(methodsOf(GateBranch)).toEqual({ verify: 5, application: 5, tell: 1, eraseTraces: 0, erase: 0 });
+  expect(methodsOf(GateBranch)).toEqual({
+    verify: 5,
+    application: 5,
+    claim: 1,
+    tell: 1,
+    eraseTraces: 0,
+    erase: 0,
+  });
 });
 
 test('the outbox has the methods that a Worker of the other release calls', () => {

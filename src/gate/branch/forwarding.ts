@@ -51,6 +51,12 @@ export const openForwarding = (
   return {
     wasForwarded: (callId: string) => forwarded.get(callId) === true,
 
+    /** Whether the branch has counted a call. Otherwise it leaves the call to home, also if it arrives later. */
+    claim: (callId: string): boolean => {
+      forwarded.set(callId, true);
+      return ledger.hasCounted(callId);
+    },
+
     /** Lets home answer a call that the branch can't answer. Returns null if home can't be reached. */
     forward: async (call: Call, nowMs: number): Promise<ReplyText | null> => {
       forwarded.set(call.callId, true);

@@ -35,7 +35,7 @@ interface JudgedHere {
  */
 export class GateBranch extends DurableObject<Env> {
   static {
-    allowRetries(this.prototype, ['verify', 'application', 'tell', 'eraseTraces', 'erase']);
+    allowRetries(this.prototype, ['verify', 'application', 'claim', 'tell', 'eraseTraces', 'erase']);
   }
 
   readonly #region: Region;
@@ -89,6 +89,11 @@ export class GateBranch extends DurableObject<Env> {
     lastWait: Wait | null = null,
   ): Promise<ReplyText> {
     return this.#answer({ presented, name, input, isPlain: false, callId, canSign: true }, lastWait);
+  }
+
+  /** Home is about to answer a call that this branch has not answered in time. Returns whether it is counted here. */
+  claim(callId: string): boolean {
+    return this.#forwarding.claim(callId);
   }
 
   /** Home tells what has changed. The answer confirms it, once it is on disk. */

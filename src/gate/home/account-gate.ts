@@ -75,12 +75,14 @@ export class AccountGate extends DurableObject<Env> {
     canSign = true,
     region: Region | null = null,
     lastWait: Wait | null = null,
+    isUncertain = false,
   ): Promise<ReplyText> {
     const input = { license_key: licenseKey };
     return this.#home.calls.answer(
       { presented, name: 'verify', input, isPlain: true, callId, canSign },
       region,
       lastWait,
+      isUncertain,
     );
   }
 
@@ -92,11 +94,13 @@ export class AccountGate extends DurableObject<Env> {
     callId: string,
     region: Region | null = null,
     lastWait: Wait | null = null,
+    isUncertain = false,
   ): Promise<ReplyText> {
     return this.#home.calls.answer(
       { presented, name, input, isPlain: false, callId, canSign: true },
       region,
       lastWait,
+      isUncertain,
     );
   }
 

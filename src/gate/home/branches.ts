@@ -150,6 +150,7 @@ export const openHomeBranches = (
 
   return {
     isAnyOpen: () => records.size > 0 || restored.mayBeLeased(Date.now()),
+    isOpen: (region: Region) => records.has(region),
     list: store.list,
 
     acknowledged: async () => {

@@ -1,7 +1,10 @@
+import { branchOf } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
+import { within } from '../../shared/objects/within.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { decideRate } from '../../shared/rules/rate.ts';
 import type { Region } from '../../shared/rules/regions.ts';
+import { logError } from '../../shared/text/log.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { AnswerCall } from '../object/answer-call.ts';
 import {
@@ -28,6 +31,9 @@ import type { HomeUsage } from './usage.ts';
  */
 const isMove = ({ name }: Call) => name === 'activate' || name === 'deactivate';
 
+/** The Worker has waited for the branch already. */
+const CLAIM_MS = 1_000;
+
 const SESSION_CALLS_PER_SECOND = 50;
 /** Bursts are five seconds' worth of calls: opening a page of the dashboard makes several calls at once. */
 const SESSION_WINDOW_MS = 5_000;
@@ -51,7 +57,7 @@ const openSessionRate = (movedTo: MovedTo) => {
 
 /** Answers calls with an API key, once everything that they have counted is on disk. */
 export const openCalls = (
-  { journal }: ObjectContext,
+  { env, accountId, journal }: ObjectContext,
   { copy, ledger }: HomeStore,
   admission: AdmissionControl,
   seats: Pick<Seats, 'judge' | 'isCustomer' | 'knownTo'>,
@@ -86,6 +92,20 @@ export const openCalls = (
     await journal.commit();
     if (waits) await branches.acknowledged();
     return reply;
+  };
+
+  /**
+   * Whether a branch has counted a call that it has not answered in time. Otherwise it counts it no more. A branch that can't be
+   * reached may have counted it, and the call counts twice then: never past the limit, because the branch counts its grant.
+   */
+  const claim = async (region: Region, callId: string): Promise<boolean> => {
+    if (!branches.isOpen(region) || ledger.hasCounted(callId)) return false;
+    try {
+      return await within(CLAIM_MS, branchOf(env, accountId, region).claim(callId));
+    } catch (error) {
+      logError('claim_failed', error, { account_id: accountId, region });
+      return false;
+    }
   };
 
   const write = (reply: Reply, region: Region | null) => {
@@ -146,8 +166,15 @@ export const openCalls = (
         : admitted;
     },
 
-    /** Answers an application's call. `region` is the caller's. */
-    answer: async (call: Call, region: Region | null, lastWait: Wait | null): Promise<ReplyText> => {
+    /** Answers an application's call. `region` is the caller's, `isUncertain` whether its branch may have counted the call. */
+    answer: async (
+      asked: Call,
+      region: Region | null,
+      lastWait: Wait | null,
+      isUncertain: boolean,
+    ): Promise<ReplyText> => {
+      const wasCounted = isUncertain && region !== null && (await claim(region, asked.callId));
+      const call = { ...asked, wasCounted };
       const reply = await answer(call, region, lastWait);
       noteCall(region, call, reply);
       return write(reply, region);

@@ -19,7 +19,8 @@ const openFromMs = createLru<number>(BRANCHES_IN_MEMORY);
 interface Targets {
   /** Null for a call that only home answers. */
   branch: ((region: Region) => Promise<ReplyText>) | null;
-  home: () => Promise<ReplyText>;
+  /** `isUncertain` is set if the branch has not answered, and may have counted the call. */
+  home: (isUncertain: boolean) => Promise<ReplyText>;
 }
 
 /** Lets the caller's branch answer a call if it is open, and home otherwise. Home also answers if the branch can't. */
@@ -28,9 +29,10 @@ export const askNearest = async (
   region: Region | null,
   { branch, home }: Targets,
 ): Promise<Reply & AnsweredIn> => {
-  if (region === null) return readReply(await home());
+  if (region === null) return readReply(await home(false));
   const name = `${accountId}@${region}`;
   const fromMs = openFromMs.get(name);
+  let isUncertain = false;
   if (branch && fromMs !== undefined && Date.now() >= fromMs) {
     try {
       const reply = readReply(await within(BRANCH_MS, branch(region)));
@@ -40,10 +42,11 @@ export const askNearest = async (
       if (reply.branch !== region) openFromMs.set(name, Date.now() + AVOID_MS);
     } catch (error) {
       logError('branch_unavailable', error, { account_id: accountId, region });
+      isUncertain = true;
       openFromMs.set(name, Date.now() + AVOID_MS);
     }
   }
-  const reply = readReply(await home());
+  const reply = readReply(await home(isUncertain));
   if (reply.branch === region && !openFromMs.get(name)) openFromMs.set(name, 0);
   return reply;
 };

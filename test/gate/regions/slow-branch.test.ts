@@ -1,0 +1,77 @@
+import { runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
+import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
+import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
+import { type Customer, signUp } from '../../support/client.ts';
+import { useFakeClock } from '../../support/fake-clock.ts';
+import { setPlan, statistics } from '../../support/gate.ts';
+import { addEndpoint, readEvents, waitUntil } from '../../support/outbox.ts';
+import { branch, openBranch, setHome, verifyFrom } from '../../support/regions.ts';
+
+// A branch that answers after the Worker has asked home.
+
+let ada: Customer;
+let licenseKey: string;
+
+beforeEach(async () => {
+  useFakeClock();
+  ada = await signUp();
+  await setPlan(ada.accountId, 'scale');
+  await setHome(ada.accountId, 'enam');
+  ({ license_key: licenseKey } = await ada.createLicense());
+  await openBranch('oc', ada, licenseKey);
+  for (let i = 0; i < 2; i++) await verifyFrom('oc', ada, licenseKey);
+  await addEndpoint(ada, 'http://127.0.0.1:9/nobody');
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Returns the usage and the number of events, once the branch has reported everything. */
+const counted = async () => {
+  for (let i = 0; i < 2; i++) {
+    vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
+    await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
+  }
+  const { apiUsage } = await statistics(ada.accountId);
+  const events = await readEvents(ada.accountId);
+  return [apiUsage, events.filter(({ name }) => name === 'license.verified').length] as const;
+};
+
+type Verify = (
+  this: GateBranch,
+  ...args: Parameters<GateBranch['verify']>
+) => ReturnType<GateBranch['verify']>;
+
+test.for<[string, (verify: Verify) => Verify]>([
+  [
+    'has counted a call',
+    (verify) =>
+      async function (...args) {
+        const reply = await verify.apply(this, args);
+        await scheduler.wait(3_300);
+        return reply;
+      },
+  ],
+  [
+    'gets a call after home has answered it',
+    (verify) =>
+      async function (...args) {
+        await scheduler.wait(3_300);
+        return verify.apply(this, args);
+      },
+  ],
+])('a call counts once, and has one event, if a slow branch %s', async ([, slow]) => {
+  const [usageBefore, eventsBefore] = await counted();
+  const verify = Reflect.get(GateBranch.prototype, 'verify') as Verify;
+  const slowed = vi.spyOn(GateBranch.prototype, 'verify').mockImplementationOnce(slow(verify));
+  expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ region: 'enam', body: { valid: true } });
+  await Promise.allSettled(slowed.mock.results.map(({ value }) => value as Promise<unknown>));
+  await waitUntil(
+    async () => (await counted())[1],
+    (count) => count > eventsBefore,
+  );
+  expect(await counted()).toEqual([usageBefore + 1, eventsBefore + 1]);
+});
