@@ -83,6 +83,7 @@ export const billingBody = z
           license_limit: z
             .int()
             .meta({ description: 'Licenses that the account may hold, whatever their status.' }),
+          storage_limit: z.int().meta({ description: 'Bytes that the account may store in the database.' }),
           calls_per_second: z.int().meta({ description: 'Calls per second for each API key.' }),
           amount: z.int().meta({ description: 'The price per month in minor units, such as cents.' }),
           currency: z.string(),
@@ -142,6 +143,7 @@ const toPlan = (plan: (typeof PLAN_NAMES)[number]) => ({
   plan,
   api_limit: PLANS[plan].apiLimit,
   license_limit: PLANS[plan].licenseLimit,
+  storage_limit: PLANS[plan].storageBytes,
   calls_per_second: PLANS[plan].callsPerSecond,
   amount: PLANS[plan].amount,
   currency: CURRENCY,

@@ -5,8 +5,8 @@ import type { Ctx } from './ctx.ts';
 import { violatesNotNull } from './errors.ts';
 import { planLimit } from './plan-limit.ts';
 
-// An account's rows are counted in bytes, by triggers: see `license_totals`. What D1 knows of an account's storage is all here,
-// also for what else is counted one day.
+// Triggers count the bytes of an account's rows in `license_totals`. What an account stores elsewhere is to be added here, to
+// `storedBytes`.
 
 /** How many bytes the account stores, in a query of `accounts`. */
 export const storedBytes = sql<number>`coalesce((
@@ -27,7 +27,7 @@ export const accountWithinStorage = ({ accountId }: Pick<Ctx, 'accountId'>, nowM
 export const isBounded = ({ actor }: Pick<Ctx, 'actor'>): boolean =>
   actor.kind === 'session' || actor.kind === 'api_key';
 
-/** The error of a commit whose last column was refused, or the error itself. */
+/** The error to throw for one of D1: `storage_limit_reached` if the column was null, and otherwise the error itself. */
 export const orStorageLimit = (
   error: unknown,
   column: 'feed.account_id' | 'audit_log.account_id',

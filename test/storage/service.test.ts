@@ -1,8 +1,10 @@
 import { applyD1Migrations, reset, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { drizzle } from 'drizzle-orm/d1';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { Webhook } from 'standardwebhooks';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { measureStorage } from '../../src/accounts/measure-storage.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { call, type Json, ORIGIN } from '../support/client.ts';
 import { atTime, useFakeClock } from '../support/fake-clock.ts';
@@ -147,4 +149,19 @@ test('what v0.1.0 has stored is exported', async () => {
   const licenses = paths.filter((path) => /^\/api\/v1\/licenses\/lic_\w+$/.test(path));
   expect(licenses.length).toBeGreaterThan(10);
   for (const path of licenses) expect(text).toContain(path.split('/').at(-1));
+});
+
+test('the bytes that v0.1.0 has stored are counted by the scheduled work', async () => {
+  const unmeasured = 'SELECT count(*) AS n FROM license_totals WHERE bytes IS NULL';
+  const counted = 'SELECT account_id, bytes FROM license_totals ORDER BY account_id';
+  const stored = 'SELECT account_id, bytes FROM stored_bytes ORDER BY account_id';
+  const read = async (query: string) =>
+    Promise.all(DATABASES.map(async (name) => (await env[name].prepare(query).all()).results));
+  expect(await read(unmeasured)).toEqual([[{ n: 0 }], [{ n: 2 }]]);
+  for (const name of DATABASES) await measureStorage({ env, db: drizzle(env[name]) });
+  expect(await read(unmeasured)).toEqual([[{ n: 0 }], [{ n: 0 }]]);
+  expect(await read(counted)).toEqual(await read(stored));
+  const { body } = await asAda('GET', '/api/dashboard');
+  expect(body.storage.used).toBeGreaterThan(10_000);
+  expect(body.storage.limit).toBeGreaterThanOrEqual(100_000_000);
 });

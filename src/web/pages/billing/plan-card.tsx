@@ -1,7 +1,7 @@
 import { Check } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { PLANS } from '../../../shared/rules/plans.ts';
-import { formatCount, formatMoney } from '../../lib/format.ts';
+import { formatBytes, formatCount, formatMoney } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -32,7 +32,7 @@ export const PlanCard = ({
   children: ReactNode;
 }) => {
   const id = useId();
-  const { amount, currency, api_limit, license_limit, calls_per_second } = plan;
+  const { amount, currency, api_limit, license_limit, storage_limit, calls_per_second } = plan;
   return (
     <article
       aria-labelledby={id}
@@ -53,6 +53,7 @@ export const PlanCard = ({
         <ul className="mt-4 mb-5 grid gap-2 text-sm">
           <Feature>{formatCount(api_limit)} API calls per month</Feature>
           <Feature>{formatCount(license_limit)} licenses</Feature>
+          <Feature>{formatBytes(storage_limit)} of storage</Feature>
           <Feature>{formatCount(calls_per_second)} calls per second per API key</Feature>
           <Feature>{formatCount(PLANS[plan.plan].accountCallsPerSecond)} calls per second in total</Feature>
         </ul>
@@ -71,8 +72,9 @@ export const PlanCardSkeleton = () => (
       <span className="mt-1 mb-4 flex h-8 items-center">
         <Skeleton className="h-7 w-32" />
       </span>
-      <span className="grid h-26 content-evenly gap-2">
+      <span className="grid h-33 content-evenly gap-2">
         <Skeleton className="h-4 w-48" />
+        <Skeleton className="h-4 w-32" />
         <Skeleton className="h-4 w-32" />
         <Skeleton className="h-4 w-52" />
         <Skeleton className="h-4 w-44" />
