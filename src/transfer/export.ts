@@ -1,5 +1,6 @@
 import { auditRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { costOfExport, type TakeTurn } from './alone.ts';
 import { type ExportPosition, writeCursor } from './export-cursor.ts';
 import { PAGE_BYTES } from './export-pages.ts';
 import { SECTION_NAMES, SECTIONS } from './export-sections.ts';
@@ -21,25 +22,28 @@ const following = ({ section, counts }: ExportPosition): ExportPosition | null =
  */
 export async function* exportLines(
   ctx: Ctx,
+  takeTurn: TakeTurn,
   position: ExportPosition = START,
   maxPages = MAX_PAGES,
 ): AsyncGenerator<object[]> {
   await auditRead(ctx, 'account.export', null, { isBeyondLimits: true });
   const counts = { ...position.counts };
   let at: ExportPosition = { ...position, counts };
-  let bytes = 0;
+  let sinceCursor = 0;
   for (let page = 1; ; page++) {
     const { lines, next } = await SECTIONS[at.section](ctx, at.after);
     for (const { type } of lines) counts[type] = (counts[type] ?? 0) + 1;
+    const { length } = JSON.stringify(lines);
+    await takeTurn(costOfExport({ lines: lines.length, length }));
     if (lines.length > 0) yield lines;
     const then = next ? { ...at, after: next } : following(at);
     if (!then) break;
     at = then;
-    bytes += JSON.stringify(lines).length;
-    if (bytes < PAGE_BYTES && page < maxPages) continue;
+    sinceCursor += length;
+    if (sinceCursor < PAGE_BYTES && page < maxPages) continue;
     yield [{ type: 'cursor', cursor: writeCursor(at) }];
     if (page >= maxPages) return;
-    bytes = 0;
+    sinceCursor = 0;
   }
   yield [{ type: 'end', counts }];
 }

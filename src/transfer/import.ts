@@ -1,6 +1,7 @@
 import type { Ctx } from '../db/ctx.ts';
 import type { ImportFormat } from '../shared/rules/records.ts';
 import { MAX_IMPORT_LINES } from '../shared/rules/transfer-limits.ts';
+import { costOfImport, type TakeTurn } from './alone.ts';
 import { importBatch } from './batch.ts';
 import type { Body } from './body.ts';
 import type { Import } from './import-state.ts';
@@ -16,6 +17,7 @@ const MAX_ASSUMED_LENGTH = 8_000_000;
 
 export interface ImportInput {
   ctx: Ctx;
+  takeTurn: TakeTurn;
   format: ImportFormat;
   body: Body;
   /** The number of the last line that an earlier request has imported, or 0. */
@@ -54,13 +56,14 @@ const tooManyLines = (after: number): LineOutcome => {
 
 /** Imports lines in turns. Yields the answers of each turn after its commit, and finally the totals. */
 export async function* importLines(input: ImportInput): AsyncGenerator<object[]> {
-  const { ctx, format, body, options, serviceHost } = input;
+  const { ctx, takeTurn, format, body, options, serviceHost } = input;
   const assumed = { licenses: new Map(), products: new Map(), length: 0 };
   const current: Import = { ctx, options, serviceHost, assumed, webhooks: null, isRecorded: false };
   const { answer, totals } = openAnswers();
   let { after } = input;
   let room = MAX_IMPORT_LINES;
   for (const turn of readTurns(format, body, after, openKeys(ctx))) {
+    await takeTurn(costOfImport(turn.read));
     const lines = turn.lines.slice(0, assumed.length < MAX_ASSUMED_LENGTH ? room : 0);
     const outcomes = await importBatch(current, lines);
     if (lines.length > 0)

@@ -7,6 +7,7 @@ import { documented } from '../http/openapi.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { ImportFormat } from '../shared/rules/records.ts';
 import { MAX_IMPORT_BYTES } from '../shared/rules/transfer-limits.ts';
+import { runAlone } from './alone.ts';
 import { type Body, readBody } from './body.ts';
 import { exportQuery } from './export-cursor.ts';
 import { exportLines } from './export.ts';
@@ -34,12 +35,10 @@ const checkHeader = (body: Body) => {
   if (details.length > 0) throw new AppError('invalid_request', { details: details.slice(0, 20) });
 };
 
-const readFile = async (c: Context<AppEnv>): Promise<{ body: Body; format: ImportFormat }> => {
-  const format = formatOf(c);
-  if (Number(c.req.header('content-length')) > MAX_IMPORT_BYTES) throw new AppError('body_too_large');
+const readFile = async (c: Context<AppEnv>, format: ImportFormat): Promise<Body> => {
   const body = await readBody(c.req.raw);
   if (format === 'csv') checkHeader(body);
-  return { body, format };
+  return body;
 };
 
 const file = documented(
@@ -66,7 +65,12 @@ export const exportRoutes = new Hono<AppEnv>().get(
     answers: [{ status: 200, description: 'Lines of JSON.', schema: exportBody, contentType: NDJSON }],
   }),
   query(exportQuery),
-  async (c) => stream(c, 'export_failed', exportLines(c.var.ctx, c.req.valid('query').cursor)),
+  async (c) =>
+    stream(
+      c,
+      'export_failed',
+      runAlone(c.var.ctx, (takeTurn) => exportLines(c.var.ctx, takeTurn, c.req.valid('query').cursor)),
+    ),
 );
 
 export const importRoutes = new Hono<AppEnv>().post(
@@ -91,13 +95,21 @@ export const importRoutes = new Hono<AppEnv>().post(
   file,
   async (c) => {
     const { on_conflict, dry_run, events, cursor } = c.req.valid('query');
-    const input = {
-      ...(await readFile(c)),
-      ctx: c.var.ctx,
-      after: Number(cursor ?? 0),
-      options: { onConflict: on_conflict, isDryRun: dry_run === 'true', hasEvents: events === 'true' },
-      serviceHost: new URL(c.req.url).hostname,
-    };
-    return stream(c, 'import_failed', importLines(input));
+    const format = formatOf(c);
+    if (Number(c.req.header('content-length')) > MAX_IMPORT_BYTES) throw new AppError('body_too_large');
+    const { ctx } = c.var;
+    const pages = runAlone(ctx, async function* (takeTurn) {
+      const body = await readFile(c, format);
+      yield* importLines({
+        ctx,
+        takeTurn,
+        format,
+        body,
+        after: Number(cursor ?? 0),
+        options: { onConflict: on_conflict, isDryRun: dry_run === 'true', hasEvents: events === 'true' },
+        serviceHost: new URL(c.req.url).hostname,
+      });
+    });
+    return stream(c, 'import_failed', pages);
   },
 );

@@ -53,6 +53,7 @@ test('an import that has read a license before the customer was erased doesn’t
   const { ada, ctx, ann, licenseKey } = await sellerWithCustomer();
   const lines = importLines({
     ctx: afterRead(ctx, () => eraseCustomer(ctx, ann)),
+    takeTurn: () => Promise.resolve(),
     format: 'ndjson',
     body: {
       chunks: [JSON.stringify({ type: 'license', license_key: licenseKey, customer_name: 'Imported' })],
@@ -90,6 +91,7 @@ test('a customer with many licenses is erased in few queries', async () => {
   );
   const lines = importLines({
     ctx,
+    takeTurn: () => Promise.resolve(),
     format: 'ndjson',
     body: { chunks: [text.join('\n')], isCut: false },
     after: 0,

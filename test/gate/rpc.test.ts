@@ -34,6 +34,8 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     issueFile: 1,
     admit: 2,
     admitSession: 1,
+    takeTransferTurn: 2,
+    endTransfer: 1,
     announce: 4,
     apply: 2,
     abandon: 1,

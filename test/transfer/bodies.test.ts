@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { signUp } from '../support/client.ts';
+import { sellerOn } from '../support/worlds.ts';
 import { CSV, importAs, toLines } from './transfer.ts';
 
 describe('importing CSV', () => {
@@ -64,7 +65,7 @@ describe('bodies', () => {
   });
 
   test('imports the first 5 MiB of a body without a length, and fails the line that exceeds them', async () => {
-    const customer = await signUp();
+    const customer = await sellerOn('scale');
     const filler = { type: 'end', counts: { x: 'x'.repeat(50_000) } };
     const text = toLines([
       { license_key: 'KEY-000001' },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { signUp } from '../support/client.ts';
+import { sellerOn } from '../support/worlds.ts';
 import { CSV, importAs, toLines } from './transfer.ts';
 
 const MIB = 1024 * 1024;
@@ -25,7 +26,7 @@ describe('an import of a hostile body', () => {
 
   test('reads 20,000 of 2.6 million lines, and reports them in less than the body’s size', async () => {
     const body = '1\n'.repeat(2.5 * MIB);
-    const { answers, totals, next_cursor } = await importAs(await signUp(), body, '?dry_run=true');
+    const { answers, totals, next_cursor } = await importAs(await sellerOn('scale'), body, '?dry_run=true');
     expect([answers.length, totals.failed, next_cursor]).toEqual([20_001, 20_001, '20000']);
     expect(answers.at(-1)).toMatchObject({ line: 20_001, error: { code: 'too_many_lines' } });
     expect(answers.filter(({ error }) => error.details)).toHaveLength(1_000);
@@ -51,7 +52,7 @@ describe('an import of a hostile body', () => {
 });
 
 test('an import continues after its bound with the cursor, and numbers equal lines as one request would', async () => {
-  const customer = await signUp();
+  const customer = await sellerOn('scale');
   const line = { customer_email: 'ada@example.com' };
   const skipped = { type: 'usage_day' };
   const body = toLines([line, ...Array.from({ length: 19_999 }, () => skipped), line, line]);
@@ -68,7 +69,7 @@ test('an import continues after its bound with the cursor, and numbers equal lin
 });
 
 test('a dry run of large licenses stops before it remembers too much of them, and continues', async () => {
-  const customer = await signUp();
+  const customer = await sellerOn('scale');
   const key = (i: number) => `KEY-${String(i).padStart(6, '0')}`;
   const all = Array.from({ length: 1_100 }, (_, i) => ({ license_key: key(i) }));
   const metadata = { note: 'x'.repeat(3_900) };

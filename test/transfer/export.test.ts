@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { exportLines } from '../../src/transfer/export.ts';
-import { type Customer, type Json, signUp } from '../support/client.ts';
+import type { Customer, Json } from '../support/client.ts';
 import { ctxOf } from '../support/databases.ts';
-import { exportAfter, exportAll, importAs, ofType, toLines } from './transfer.ts';
+import { sellerOn } from '../support/worlds.ts';
+import { atOnce, exportAfter, exportAll, importAs, ofType, toLines } from './transfer.ts';
 
 /** Small licenses, and then large ones, so that the page before says nothing of the page's size. */
 const SMALL = 600;
@@ -12,7 +13,7 @@ let seller: Customer;
 const keyOf = (i: number) => `KEY-${String(i).padStart(6, '0')}`;
 
 beforeAll(async () => {
-  seller = await signUp();
+  seller = await sellerOn('scale');
   const note = 'é'.repeat(1_900);
   const lines = Array.from({ length: SMALL + LARGE }, (_, i) => ({
     license_key: keyOf(i),
@@ -27,7 +28,7 @@ const isData = ({ type }: Json) => type !== 'cursor' && type !== 'end' && type !
 
 test('a page of an export stays small, however much larger its lines are than those before', async () => {
   let largest = 0;
-  for await (const page of exportLines(ctxOf(seller.accountId)))
+  for await (const page of exportLines(ctxOf(seller.accountId), atOnce))
     largest = Math.max(largest, new TextEncoder().encode(JSON.stringify(page)).length);
   expect(largest).toBeGreaterThan(500_000);
   expect(largest).toBeLessThan(1_500_000);
@@ -54,7 +55,7 @@ test('an export that is more than a request may read ends with a cursor', async 
     { path: 'cursor', message: 'must be the cursor of an export' },
   ]);
   const ctx = ctxOf(seller.accountId);
-  const first = (await Array.fromAsync(exportLines(ctx, undefined, 4))).flat() as Json[];
+  const first = (await Array.fromAsync(exportLines(ctx, atOnce, undefined, 4))).flat() as Json[];
   expect(first.at(-1)?.['type']).toBe('cursor');
   const { lines: rest } = await exportAfter(seller, first.at(-1)?.['cursor']);
   const whole = await exportAll(seller);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { statistics } from '../support/gate.ts';
-import { importAs, toLines } from './transfer.ts';
+import { importAs, importBeside, toLines } from './transfer.ts';
 
 const verify = (customer: Awaited<ReturnType<typeof signUp>>, licenseKey: string) =>
   customer.asKey('POST', '/api/v1/licenses/verify', { license_key: licenseKey });
@@ -139,7 +139,7 @@ describe('importing lines of JSON', () => {
       toLines(Array.from({ length: 8 }, (_, i) => ({ license_key: `KEY-${from}-${i}000` })));
     const dry = await importAs(customer, body('A') + body('B'), '?dry_run=true');
     expect(dry.totals).toMatchObject({ created: 10, failed: 6 });
-    const both = await Promise.all([importAs(customer, body('A')), importAs(customer, body('B'))]);
+    const both = await Promise.all([importBeside(customer, body('A')), importBeside(customer, body('B'))]);
     expect(both.map(({ totals }) => totals.created).reduce((a, b) => a + b)).toBe(10);
     const codes = both.flatMap(({ answers }) => answers.flatMap(({ error }) => error?.code ?? []));
     expect(new Set(codes)).toEqual(new Set(['license_limit_reached']));
@@ -158,13 +158,13 @@ describe('importing lines of JSON', () => {
     const customer = await signUp();
     await importAs(customer, toLines([{ license_key: 'KEY-000001' }]));
     const update = (i: number) =>
-      importAs(
+      importBeside(
         customer,
         toLines([
           { license_key: 'KEY-000001', customer_name: `Name ${i}` },
           { license_key: `KEY-10000${i}` },
         ]),
-        '?on_conflict=update',
+        'update',
       );
     const all = await Promise.all(Array.from({ length: 12 }, (_, i) => update(i)));
     const changes = all.map(({ totals }) => [totals?.updated, totals?.created]);
@@ -174,7 +174,7 @@ describe('importing lines of JSON', () => {
   test('parallel imports of the same lines create each license once', async () => {
     const customer = await signUp();
     const body = toLines(Array.from({ length: 20 }, (_, i) => ({ license_key: `KEY-00000${i}` })));
-    const both = await Promise.all([importAs(customer, body), importAs(customer, body)]);
+    const both = await Promise.all([importBeside(customer, body), importBeside(customer, body)]);
     const results = both.map(({ totals }) => totals.created + totals.unchanged);
     expect(results).toEqual([20, 20]);
     expect(both.map(({ totals }) => totals.created).reduce((a, b) => a + b)).toBe(20);

@@ -14,7 +14,7 @@ import type { MoveReply } from '../moving/departure.ts';
 import { type Moving, openMoving } from '../moving/moving.ts';
 import { openPlace, type Part } from '../moving/place.ts';
 import { REPEATABLE, routeCalls, UNROUTED } from '../moving/routing.ts';
-import type { Admission, Call, MovedTo, ReplyText } from '../rules/calls.ts';
+import type { Admission, Call, MovedTo, ReplyText, TransferTurn } from '../rules/calls.ts';
 import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
 import type { Announcement, ChangeSize, CountedChange, TracedLicense } from '../rules/rows.ts';
 import type { MachinePosition } from '../rules/seats.ts';
@@ -25,9 +25,8 @@ import { type Home, openHome } from './home.ts';
 import { GATE_TABLES, openGateBackup } from './store.ts';
 
 /**
- * One object per account, and another one after each move to another region. It answers every verify from its own storage:
- * it checks key, scope, rate limit, usage limit and license, and counts the call, in one commit. D1 is the system of record,
- * and `pull` copies its changes.
+ * One object per account, and another one after each move to another region. It checks and counts every verify from its own
+ * storage, in one commit. D1 is the system of record, and `pull` copies its changes.
  */
 export class AccountGate extends DurableObject<Env> {
   static {
@@ -45,11 +44,10 @@ export class AccountGate extends DurableObject<Env> {
     const { accountId, epoch } = parseGateName(storedName(ctx));
     const object = openObject(ctx, env, accountId, { epoch });
     const place = openPlace(ctx.storage.kv, epoch);
-    const alarm = object.alarm.onlyWhile(place.isHome);
     const home = () => {
       if (this.#opened) return this.#opened;
       migrateObject(ctx.storage, GATE_TABLES);
-      return (this.#opened = openHome({ ...object, alarm }, place));
+      return (this.#opened = openHome({ ...object, alarm: object.alarm.onlyWhile(place.isHome) }, place));
     };
     if (place.isHome()) home();
     this.#alarm = object.alarm;
@@ -159,10 +157,18 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.calls.admitSession(isChange);
   }
 
+  /** Lets an import or export go on. Only one of the account runs at a time, and it ends if another has taken its place. */
+  takeTransferTurn(id: string, calls: number): Promise<TransferTurn> {
+    return this.#home.transfers.takeTurn(id, calls);
+  }
+
+  endTransfer(id: string): void {
+    this.#home.transfers.end(id);
+  }
+
   /**
-   * Prepares for a change of this account's data in D1: arms the alarm, in case the request dies before the gate has
-   * applied the change, counts it as a change of the day, and reserves a call of the usage limit if the change counts. `apply`
-   * counts that.
+   * Prepares for a change of this account's data in D1: arms the alarm, in case the request dies before the gate has applied
+   * it, counts it as a change of the day, and reserves a call of the usage limit if it is one, which `apply` counts.
    */
   announce(
     ref = '',

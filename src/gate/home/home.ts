@@ -13,6 +13,7 @@ import { openChanges, openTraces } from './changes.ts';
 import { openSeats } from './seats.ts';
 import { openSeller } from './seller.ts';
 import { openHomeStore } from './store.ts';
+import { openTransfers } from './transfers.ts';
 import { openHomeUsage, openStatistics } from './usage.ts';
 
 /** Opens the account's home on the object's storage. Each part has what the parts before it have. */
@@ -36,6 +37,8 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
     if (!copy.account()) await catchUp.pull();
   };
 
+  const transfers = openTransfers(ctx.storage.kv, journal, copy, ensureAccount);
+
   const reportState = openStateReport({
     kv: ctx.storage.kv,
     journal,
@@ -54,6 +57,7 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
     movedTo,
     branches,
     changes,
+    transfers,
     calls: openCalls(object, store, admission, seats, answerCall, usage, branches, catchUp, movedTo),
     seller: openSeller(object, store, seats, branches, catchUp),
     statistics: openStatistics(store, usage),

@@ -82,6 +82,8 @@ export const REPEATABLE = [
   'issueFile',
   'admit',
   'admitSession',
+  'takeTransferTurn',
+  'endTransfer',
   'announce',
   'apply',
   'abandon',

@@ -72,3 +72,8 @@ export const writeReply = (reply: Reply, answeredIn: AnsweredIn = {}) =>
   JSON.stringify({ ...reply, ...answeredIn }) as ReplyText;
 
 export const readReply = (text: ReplyText) => JSON.parse(text) as Reply & AnsweredIn;
+
+/** What home answers to an import or export that wants to go on: how long it waits first, or that another one runs. */
+export type TransferTurn =
+  | { refused: null; waitMs: number }
+  | { refused: 'rate_limit_exceeded'; retryAfterSeconds: number };

@@ -68,6 +68,23 @@ export const decideRate = (
       };
 };
 
+/** A longer debt means that the clock was set back, which must not lock a transfer out. */
+const MAX_OWED_MS = 60_000;
+
+/**
+ * Spends a rate by the size of the work, in calls. It refuses nothing: the work waits for `waitMs`, until what it spends fits
+ * into the window.
+ */
+export const spendSize = (
+  recoveredAtMs: number,
+  nowMs: number,
+  calls: number,
+  callsPerSecond: number,
+): { recoveredAtMs: number; waitMs: number } => {
+  const owedMs = Math.min(MAX_OWED_MS, Math.max(0, recoveredAtMs - nowMs)) + (calls * 1_000) / callsPerSecond;
+  return { recoveredAtMs: nowMs + owedMs, waitMs: Math.max(0, owedMs - RATE_WINDOW_MS) };
+};
+
 /**
  * Returns when a key has recovered after the part of the limit that applies here was raised. The key may have used the added
  * part elsewhere until now, so it starts with nothing of it. `ratio` is the part before by the part from now on.
