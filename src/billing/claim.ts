@@ -6,11 +6,11 @@ import { isPending, isUnpaid, type PaymentRow, payments } from '../db/schema.ts'
 import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
+import { CHECKOUT_PACE } from '../shared/rules/paces.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
 import { PAYABLE_MS, replacePending } from './expire.ts';
 
-/** The most checkouts that an account starts within an hour. */
-const MAX_CHECKOUTS = 10;
+const { checkouts: MAX_CHECKOUTS, windowMs: CHECKOUTS_MS } = CHECKOUT_PACE;
 /** Providers close a checkout after a day, and its customer needs some time. */
 const REUSABLE_MS = 23 * HOUR_MS;
 /** The most checkouts without a payment that an account keeps from earlier days. */
@@ -40,7 +40,7 @@ const ofAccount = ({ accountId }: Ctx) => eq(payments.accountId, accountId);
 /** The account's id while it may start another checkout, and null after that, which the column refuses. */
 const accountIfAllowed = ({ accountId }: Ctx, nowMs: number) => sql<string>`iif((
     SELECT count(*) FROM payments
-    WHERE account_id = ${accountId} AND id >= ${firstIdAt('pay', nowMs - HOUR_MS)} AND created_at > ${nowMs - HOUR_MS}
+    WHERE account_id = ${accountId} AND id >= ${firstIdAt('pay', nowMs - CHECKOUTS_MS)} AND created_at > ${nowMs - CHECKOUTS_MS}
   ) < ${MAX_CHECKOUTS}, ${accountId}, NULL)`;
 
 /** Statement that deletes all but the newest of the checkouts that nobody can pay anymore. */
@@ -64,7 +64,7 @@ const tooMany = async (ctx: Ctx, nowMs: number) => {
     .orderBy(desc(payments.id))
     .limit(1)
     .offset(MAX_CHECKOUTS - 1);
-  const waitMs = oldest ? oldest.createdAt + HOUR_MS - nowMs : 0;
+  const waitMs = oldest ? oldest.createdAt + CHECKOUTS_MS - nowMs : 0;
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
   return new AppError('rate_limit_exceeded', {
     message: `An account starts at most ${MAX_CHECKOUTS} checkouts an hour.`,

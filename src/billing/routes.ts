@@ -4,6 +4,7 @@ import type { AppEnv } from '../http/context.ts';
 import { body, readText } from '../http/input.ts';
 import { createVisitorRate } from '../http/visitor-rate.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
+import { VISITOR_PACE } from '../shared/rules/paces.ts';
 import { effectivePlan } from '../shared/rules/plans.ts';
 import { getBilling } from './billing.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
@@ -26,7 +27,7 @@ import {
 } from './schemas.ts';
 
 /** The pages query D1. */
-const admitVisitor = createVisitorRate(20);
+const admitVisitor = createVisitorRate(VISITOR_PACE.callsPerSecond);
 
 const originOf = (c: Context<AppEnv>) => new URL(c.req.url).origin;
 

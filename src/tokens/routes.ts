@@ -6,6 +6,7 @@ import type { AppEnv } from '../http/context.ts';
 import { createVisitorRate } from '../http/visitor-rate.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
+import { VISITOR_PACE } from '../shared/rules/paces.ts';
 import { idPattern } from '../shared/text/ids.ts';
 import { keySetOf } from './jws.ts';
 import { deriveKeys } from './keys.ts';
@@ -29,7 +30,7 @@ const keySetBody = z
   .meta({ id: 'KeySet' });
 
 /** Each call derives keys and signs their chain, and nothing is remembered, because any id has keys. */
-const admitVisitor = createVisitorRate(20);
+const admitVisitor = createVisitorRate(VISITOR_PACE.callsPerSecond);
 
 const ACCOUNT_ID = idPattern('acct');
 

@@ -89,14 +89,13 @@ describe('a list of licenses', () => {
       const descending = await idsOf(ada, { ...query, sort: `-${field}` });
       expect([`-${field}`, descending]).toEqual([`-${field}`, ascending.toReversed()]);
     }
-    const unsorted = await idsOf(ada, query);
-    expect(unsorted.toSorted()).toEqual(expected.map(({ id }) => id).toSorted());
+    expect(new Set(await idsOf(ada, query))).toEqual(new Set(expected.map(({ id }) => id)));
   });
 
   test('begins with the license that was created last, whenever it was imported', () => {
     expect(all).toHaveLength(lines.length);
-    const times = all.map(({ created_at }) => created_at);
-    expect(times).toEqual(times.toSorted().toReversed());
+    const timesMs = all.map(({ created_at }) => Date.parse(created_at));
+    expect(timesMs).toEqual(timesMs.toSorted((a, b) => b - a));
   });
 
   test.for([

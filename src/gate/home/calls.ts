@@ -2,6 +2,7 @@ import { branchOf } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import { within } from '../../shared/objects/within.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
+import { SESSION_PACE } from '../../shared/rules/paces.ts';
 import { decideRate } from '../../shared/rules/rate.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { logError } from '../../shared/text/log.ts';
@@ -34,16 +35,13 @@ const isMove = ({ name }: Call) => name === 'activate' || name === 'deactivate';
 /** The Worker has waited for the branch already. */
 const CLAIM_MS = 1_000;
 
-const SESSION_CALLS_PER_SECOND = 50;
-/** Bursts are five seconds' worth of calls: opening a page of the dashboard makes several calls at once. */
-const SESSION_WINDOW_MS = 5_000;
-
 /** The rate limit that all sessions of the account share. It depends neither on the plan nor on the API keys' calls. */
 const openSessionRate = (movedTo: MovedTo) => {
+  const { callsPerSecond, windowMs } = SESSION_PACE;
   let recoveredAtMs = 0;
 
   return (nowMs: number): Admission & MovedTo => {
-    const decision = decideRate(recoveredAtMs, nowMs, SESSION_CALLS_PER_SECOND, SESSION_WINDOW_MS);
+    const decision = decideRate(recoveredAtMs, nowMs, callsPerSecond, windowMs);
     recoveredAtMs = decision.recoveredAtMs;
     const rate = { ...decision.state, policy: 'session' as const };
     if (decision.allowed) return { refused: null, rate, ...movedTo };

@@ -1,10 +1,9 @@
 import { networkOf } from '../../shared/rules/ip-addresses.ts';
+import { UNKNOWN_LICENSES_PACE } from '../../shared/rules/paces.ts';
 import type { RateState } from '../../shared/rules/rate.ts';
 import { secondsUntil } from '../rules/usage.ts';
 
-const WINDOW_MS = 60_000;
-const CALLS_OF_AN_ADDRESS = 60;
-const CALLS_IN_ALL = 600;
+const { ofAddress: CALLS_OF_AN_ADDRESS, inAll: CALLS_IN_ALL, windowMs: WINDOW_MS } = UNKNOWN_LICENSES_PACE;
 
 /**
  * Limits the calls for licenses that don't exist, which count nothing. Whoever guesses license keys with an account's API key

@@ -65,7 +65,7 @@ test.for<[string, (verify: Verify) => Verify]>([
   ],
 ])('a call counts once, and has one event, if a slow branch %s', async ([, slow]) => {
   const [usageBefore, eventsBefore] = await counted();
-  const verify = Reflect.get(GateBranch.prototype, 'verify') as Verify;
+  const verify = Reflect.get(GateBranch.prototype, 'verify');
   const slowed = vi.spyOn(GateBranch.prototype, 'verify').mockImplementationOnce(slow(verify));
   expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ region: 'enam', body: { valid: true } });
   await Promise.allSettled(slowed.mock.results.map(({ value }) => value as Promise<unknown>));

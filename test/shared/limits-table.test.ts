@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { MAX_API_KEYS } from '../../src/shared/rules/api-keys.ts';
+import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
+import {
+  CHECKOUT_PACE,
+  EXPORT_PACE,
+  IMPORT_PACE,
+  SESSION_PACE,
+  UNKNOWN_LICENSES_PACE,
+  VISITOR_PACE,
+} from '../../src/shared/rules/paces.ts';
+import { type Plan, PLAN_NAMES, PLANS, UNVERIFIED_SHARE } from '../../src/shared/rules/plans.ts';
+import { RATE_WINDOW_MS } from '../../src/shared/rules/rate.ts';
+import { MAX_PRODUCTS } from '../../src/shared/rules/terms.ts';
+import { MAX_IMPORT_LINES } from '../../src/shared/rules/transfer-limits.ts';
+import { MAX_ENDPOINTS, MAX_LISTENERS, MAX_SECRETS } from '../../src/shared/rules/webhooks.ts';
+import {
+  browserLimits,
+  confirmLimits,
+  forgotPasswordLimits,
+  type Limit,
+  loginLimits,
+  operatorLimits,
+  recipientLimits,
+  registerLimits,
+  resetPasswordLimits,
+  unverifiedLimits,
+} from '../../src/users/limits.ts';
+
+const [docs = ''] = Object.values(
+  import.meta.glob<string>('../../docs/security.md', { query: '?raw', import: 'default', eager: true }),
+);
+
+const count = (value: number) => value.toLocaleString('en-US');
+const perPlan = (values: number[], text = count) => values.map((value) => text(value)).join(', ');
+const ofPlans = (limit: keyof Plan, text = count) =>
+  perPlan(
+    PLAN_NAMES.map((name) => PLANS[name][limit]),
+    text,
+  );
+const size = (bytes: number) => (bytes < 1e9 ? `${bytes / 1e6} MB` : `${bytes / 1e9} GB`);
+
+const WINDOWS = new Map([
+  [15 * 60_000, 'in 15 minutes'],
+  [60_000, 'a minute'],
+  [HOUR_MS, 'an hour'],
+  [DAY_MS, 'a day'],
+]);
+const within = (calls: number, windowMs: number) => `${count(calls)} ${WINDOWS.get(windowMs)}`;
+const named = (limits: Limit[], ...names: string[]) =>
+  names
+    .map((name) => limits.find((limit) => limit.name === name))
+    .map((limit) => limit && within(limit.attempts, limit.windowMs))
+    .join(', ');
+
+const transfer = ({ lines, length }: typeof IMPORT_PACE) =>
+  `One transfer at a time, and for each call of a key's rate ${lines} lines or ${count(length)} characters`;
+
+const { callsPerSecond, windowMs } = SESSION_PACE;
+const twice = RATE_WINDOW_MS === 2_000 ? ', twice that at once' : '';
+const [login, session] = [loginLimits('', ''), { kind: 'session', id: '' } as const];
+
+const LIMITS = [
+  `${ofPlans('callsPerSecond')} a second${twice}`,
+  `${ofPlans('accountCallsPerSecond')} a second${twice}`,
+  `${PLANS.free.callsPerSecond} a second`,
+  `${ofPlans('callsPerSecond')} a second`,
+  `${callsPerSecond} a second, ${(callsPerSecond * windowMs) / 1_000} at once`,
+  `${ofPlans('apiLimit')} a period, for machines of customers a quarter more`,
+  within(UNKNOWN_LICENSES_PACE.ofAddress, UNKNOWN_LICENSES_PACE.windowMs),
+  within(UNKNOWN_LICENSES_PACE.inAll, UNKNOWN_LICENSES_PACE.windowMs),
+  transfer(IMPORT_PACE),
+  transfer(EXPORT_PACE),
+  count(MAX_IMPORT_LINES),
+  `${ofPlans('changesPerDay')} a day`,
+  ofPlans('storageBytes', size),
+  ofPlans('licenseLimit'),
+  count(MAX_API_KEYS),
+  count(MAX_PRODUCTS),
+  count(MAX_ENDPOINTS),
+  count(MAX_SECRETS),
+  `${perPlan(PLAN_NAMES.map((name) => MAX_LISTENERS[name]))} at a time`,
+  within(CHECKOUT_PACE.checkouts, CHECKOUT_PACE.windowMs),
+  `${VISITOR_PACE.callsPerSecond} a second, ${(VISITOR_PACE.callsPerSecond * RATE_WINDOW_MS) / 1_000} at once`,
+  named(registerLimits(''), 'register-ip'),
+  named(login, 'login-email'),
+  named(login, 'login-ip'),
+  named(browserLimits('', '', ''), 'login-browser'),
+  named(confirmLimits('', session), 'confirm'),
+  named(login, 'login-success-email'),
+  named(recipientLimits(''), 'mail-to', 'mail-to-day'),
+  named([unverifiedLimits('')], 'mail-unverified'),
+  named(forgotPasswordLimits('', ''), 'mail-reset'),
+  named([...forgotPasswordLimits('', ''), ...resetPasswordLimits('')], 'forgot-ip'),
+  named(operatorLimits(''), 'operator-ip'),
+];
+
+test('docs/security.md lists each limit with the number that the service has', () => {
+  const section = docs.split(/^## /m).find((text) => text.startsWith('Limits')) ?? '';
+  const rows = [...section.matchAll(/^\| (.*) \|$/gm)].slice(1).map(([, row = '']) => row.split(' | ')[2]);
+  expect(rows).toEqual(LIMITS);
+  expect(UNVERIFIED_SHARE).toBe(10);
+});
