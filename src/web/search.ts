@@ -42,10 +42,13 @@ export const createSearch = (search: Search): CreateSearch => ({ create: flag(se
 interface LicensesSearch extends CreateSearch {
   q?: string | undefined;
   status?: LicenseStatus | undefined;
+  product?: string | undefined;
 }
+/** The router parses digits as a number. */
+const textOrDigits = (value: unknown) => text(typeof value === 'number' ? `${value}` : value);
 export const licensesSearch = (search: Search): LicensesSearch => ({
-  // The router parses digits as a number.
-  q: typeof search['q'] === 'number' ? `${search['q']}` : text(search['q']),
+  q: textOrDigits(search['q']),
+  product: textOrDigits(search['product']),
   status: oneOf(LICENSE_STATES, search['status']),
   ...createSearch(search),
 });

@@ -95,6 +95,7 @@ export const LICENSE_LISTS = ['licenses', 'list'] as const;
 export interface LicenseFilter {
   q?: string | undefined;
   status?: LicenseStatus | undefined;
+  product?: string | undefined;
 }
 
 type LicensePage = InferResponseType<typeof api.v1.licenses.$get>;
@@ -110,14 +111,13 @@ export const licensePage = async (
     : licensePage({ ...query, cursor: page.next_cursor }, signal);
 };
 
-export const licensesQuery = ({ q, status }: LicenseFilter) =>
+export const licensesQuery = ({ q, status, product }: LicenseFilter) =>
   infiniteQueryOptions({
-    queryKey: [...LICENSE_LISTS, { q: q ?? '', status: status ?? '' }],
-    queryFn: ({ pageParam, signal }) =>
-      licensePage(
-        { limit: PAGE, ...cursorOf(pageParam), ...(q && { q }), ...(status && { status }) },
-        signal,
-      ),
+    queryKey: [...LICENSE_LISTS, { q: q ?? '', status: status ?? '', product: product ?? '' }],
+    queryFn: ({ pageParam, signal }) => {
+      const filter = { ...(q && { q }), ...(status && { status }), ...(product && { product }) };
+      return licensePage({ limit: PAGE, ...cursorOf(pageParam), ...filter }, signal);
+    },
     ...paged,
   });
 

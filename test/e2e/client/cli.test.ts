@@ -163,6 +163,9 @@ test('licenses and activations are listed and changed by id or by license key', 
   expect(await runJson('licenses', 'revoke', id)).toMatchObject({ status: 'revoked' });
   const { data } = await runJson('licenses', 'list', '--status', 'revoked');
   expect(data).toMatchObject([{ id }]);
+  const filters = ['--product', 'orrery', '--metadata', 'order=A=1', '--sort=-expires_at'];
+  expect((await runJson('licenses', 'list', ...filters)).data).toMatchObject([{ id }]);
+  expect((await runJson('licenses', 'list', '--metadata', 'order=A')).data).toEqual([]);
   const listed = (await cli.run(['licenses', 'list', '--search', license_key])).stdout;
   expect(listed).toBe(`${id}\t${license_key}\trevoked\torrery\t${customer.email}\t${listed.split('\t')[5]}`);
 });

@@ -79,6 +79,17 @@ test('saved terms apply to the product’s licenses and are shown again', async 
   });
 });
 
+test('the page of a product leads to its licenses alone, and from there to all licenses', async () => {
+  await ada.addLicense({ customer_name: 'Fan of orrery-studio' });
+  await openPage(page, '/products/orrery-studio');
+  await page.getByRole('link', { name: 'Find its licenses' }).click();
+  const rows = page.getByRole('table', { name: 'Licenses' }).getByRole('row');
+  await rows.filter({ hasText: 'orrery-studio' }).waitFor();
+  expect(await rows.filter({ hasText: 'Fan of' }).count()).toBe(0);
+  await button('Show all products, not only orrery-studio').click();
+  await rows.filter({ hasText: 'Fan of' }).waitFor();
+});
+
 test('the home page shows the calls of the product, and links to it', async () => {
   await openPage(page, '/');
   const product = page.getByRole('region', { name: 'Usage by product' }).getByRole('link');

@@ -65,7 +65,10 @@ const list = command({
     'expires-after': { value: 'DATE', help: 'Only licenses whose last day is later' },
     'created-before': { value: 'TIME', help: 'Only licenses that were created earlier' },
     'created-after': { value: 'TIME', help: 'Only licenses that were created later' },
-    sort: { value: 'FIELD', help: 'created_at, expires_at, or customer_email, with - for descending' },
+    sort: {
+      value: 'FIELD',
+      help: 'created_at, expires_at, or customer_email. Descending with --sort=-FIELD',
+    },
     limit: { value: 'N', help: `How many to list, ${DEFAULT_LIMIT} by default` },
     all: { help: 'List all of them' },
   },

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { FileUp, Plus } from 'lucide-react';
+import { FileUp, Plus, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { LICENSE_STATES, type LicenseStatus } from '../../../shared/rules/licenses.ts';
 import { type LicenseFilter, dashboardQuery, licensesQuery } from '../../data/queries.ts';
@@ -22,7 +22,11 @@ import { useSelection } from './use-selection.ts';
 const PAUSE_MS = 200;
 
 /** Returns the search parameters of a filter. */
-const searchOf = ({ q, status }: LicenseFilter) => ({ ...(q && { q }), ...(status && { status }) });
+const searchOf = ({ q, status, product }: LicenseFilter) => ({
+  ...(q && { q }),
+  ...(status && { status }),
+  ...(product && { product }),
+});
 
 /** Keeps the typed text, and commits it when the typing pauses. */
 const useDraft = (value: string, commit: (text: string) => Promise<void>) => {
@@ -70,16 +74,19 @@ const StateFilter = ({
 };
 
 export const Licenses = () => {
-  const { q = '', status, create = false } = route.useSearch();
+  const { q = '', status, product, create = false } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useInfiniteQuery({
-    ...licensesQuery({ q: q.trim(), status }),
+    ...licensesQuery({ q: q.trim(), status, product }),
     placeholderData: keepPreviousData,
   });
   const isStale = query.isPlaceholderData;
   const licenses = query.data?.pages.flatMap(({ data }) => data);
 
-  const selection = useSelection(isStale ? [] : (licenses ?? []), `${status ?? ''} ${q.trim()}`);
+  const selection = useSelection(
+    isStale ? [] : (licenses ?? []),
+    `${status ?? ''} ${product ?? ''} ${q.trim()}`,
+  );
 
   const search = useDraft(q, (text) =>
     navigate({
@@ -96,9 +103,11 @@ export const Licenses = () => {
       replace: true,
       resetScroll: false,
     });
+  const showAllProducts = () =>
+    void navigate({ search: (before) => searchOf({ ...before, product: undefined }), resetScroll: false });
   const showAll = () => {
     search.clear();
-    chooseState(undefined);
+    void navigate({ search: {}, resetScroll: false });
   };
   const createButton = (
     <Button variant="solid" onClick={() => showCreate(true)}>
@@ -124,6 +133,12 @@ export const Licenses = () => {
       <div className="flex flex-wrap items-center gap-3">
         <SearchField text={search.text} isBusy={isStale} onType={search.type} onClear={search.clear} />
         <StateFilter status={status} onChoose={chooseState} />
+        {product && (
+          <Button size="sm" aria-label={`Show all products, not only ${product}`} onClick={showAllProducts}>
+            {product}
+            <X aria-hidden />
+          </Button>
+        )}
       </div>
       <Card>
         {query.isError && !licenses ? (
@@ -132,6 +147,7 @@ export const Licenses = () => {
           <NoLicenses
             q={q.trim()}
             status={status}
+            product={product}
             createButton={createButton}
             onClear={search.clear}
             onShowAll={showAll}

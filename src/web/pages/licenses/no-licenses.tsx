@@ -8,12 +8,14 @@ import { Empty } from '../../ui/notice.tsx';
 export const NoLicenses = ({
   q,
   status,
+  product,
   createButton,
   onClear,
   onShowAll,
 }: {
   q: string;
   status: LicenseStatus | undefined;
+  product: string | undefined;
   createButton: ReactNode;
   onClear: () => void;
   onShowAll: () => void;
@@ -28,7 +30,7 @@ export const NoLicenses = ({
             <Button size="sm" onClick={onClear}>
               Clear search
             </Button>
-            {status && (
+            {(status || product) && (
               <Button size="sm" onClick={onShowAll}>
                 Show all licenses
               </Button>
@@ -42,11 +44,11 @@ export const NoLicenses = ({
       </Empty>
     );
   }
-  if (status) {
+  if (status || product) {
     return (
       <Empty
         icon={<ScrollText />}
-        title={`No ${status} licenses`}
+        title={`No ${status ? `${status} ` : ''}licenses${product ? ` of ${product}` : ''}`}
         action={
           <Button size="sm" onClick={onShowAll}>
             Show all licenses

@@ -106,7 +106,7 @@ const Shown = ({ product }: { product: Product }) => (
     }
     actions={
       <>
-        <ButtonLink to="/licenses" search={{ q: product.code }} size="sm">
+        <ButtonLink to="/licenses" search={{ product: product.code }} size="sm">
           Find its licenses
         </ButtonLink>
         <DeleteProduct product={product} />
