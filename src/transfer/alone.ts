@@ -2,14 +2,11 @@ import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { randomBase62 } from '../shared/crypto/random.ts';
 import { gateOf } from '../shared/objects/address.ts';
+import { EXPORT_PACE, IMPORT_PACE } from '../shared/rules/paces.ts';
 import { logError } from '../shared/text/log.ts';
 
 /** Returns once the transfer may go on with work that costs so many calls. Throws if another transfer runs. */
 export type TakeTurn = (calls: number) => Promise<void>;
-
-/** A call of the account's rate limit pays for so much. An import writes, an export only reads. */
-const IMPORTED = { lines: 100, length: 25_000 };
-const EXPORTED = { lines: 400, length: 100_000 };
 
 interface Size {
   lines: number;
@@ -17,8 +14,8 @@ interface Size {
 }
 
 const costOf = (call: Size) => (size: Size) => Math.max(size.lines / call.lines, size.length / call.length);
-export const costOfImport = costOf(IMPORTED);
-export const costOfExport = costOf(EXPORTED);
+export const costOfImport = costOf(IMPORT_PACE);
+export const costOfExport = costOf(EXPORT_PACE);
 
 const end = async ({ env, accountId }: Ctx, id: string) => {
   try {
