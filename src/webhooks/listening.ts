@@ -1,6 +1,6 @@
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import type { WebhookEvent } from '../shared/text/events.ts';
-import { REFUSED, type Wait } from './wait.ts';
+import { REFUSED, type EventWait } from './wait.ts';
 
 // Clients that listen poll for events with a cursor. Event ids can't be the cursor, because an event can arrive after a
 // newer one. So while a client listens, the outbox numbers the blocks of events as they arrive.
@@ -96,7 +96,7 @@ export const openListening = (ctx: DurableObjectState) => {
     read,
 
     /** Accepts a WebSocket, which the next block of events closes, unless there is one that the caller hasn't read. */
-    wait: ({ after, waitMs, limit }: Wait, nowMs: number): Response => {
+    wait: ({ after, waitMs, limit }: EventWait, nowMs: number): Response => {
       if (!isKnown(after, nowMs) || after < lastNumber()) return new Response();
       if (countWaiting(nowMs) >= limit) return new Response(null, { status: REFUSED });
       const [webSocket, own] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];

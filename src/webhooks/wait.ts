@@ -4,7 +4,7 @@ import type { outboxOf } from '../shared/objects/address.ts';
 // A call that waits for an event must not keep the outbox awake, which is billed by the second, as a pending RPC would. So it
 // waits on a WebSocket, which the outbox can forget while it hibernates, and closes when an event arrives.
 
-export interface Wait {
+export interface EventWait {
   /** The number of the block after which an event counts. */
   after: number;
   waitMs: number;
@@ -14,14 +14,14 @@ export interface Wait {
 
 export const REFUSED = 403;
 
-const toUrl = (wait: Wait) => `https://outbox/?wait=${encodeURIComponent(JSON.stringify(wait))}`;
+const toUrl = (wait: EventWait) => `https://outbox/?wait=${encodeURIComponent(JSON.stringify(wait))}`;
 
 /** Returns the wait that a request to the outbox asks for. */
-export const readWait = (request: Request): Wait =>
-  JSON.parse(new URL(request.url).searchParams.get('wait') ?? '') as Wait;
+export const readWait = (request: Request): EventWait =>
+  JSON.parse(new URL(request.url).searchParams.get('wait') ?? '') as EventWait;
 
 /** Resolves when an event has arrived, when the time is over, or when there is nothing to wait for. */
-export const waitForEvent = async (outbox: ReturnType<typeof outboxOf>, wait: Wait): Promise<void> => {
+export const waitForEvent = async (outbox: ReturnType<typeof outboxOf>, wait: EventWait): Promise<void> => {
   const { status, webSocket } = await outbox.fetch(toUrl(wait), { headers: { upgrade: 'websocket' } });
   if (status === REFUSED)
     throw limitReached('listeners', `At most ${wait.limit} clients wait for events at a time on this plan.`);
