@@ -7,7 +7,7 @@ import { isLive, type Machine } from '../rules/seats.ts';
 const LICENSES_IN_MEMORY = 100;
 /** Told about are fewer, so that the list is read again only after many of them have moved. */
 const LISTED = 200;
-export const MAX_TOLD = 100;
+const MAX_TOLD = 100;
 
 type Listed = Pick<Machine, 'fingerprint'> & { lastSeenAtMs: number };
 

@@ -16,7 +16,7 @@ export interface Moment {
   times: number;
 }
 
-export const MOMENTS_KNOWN = 200;
+const MOMENTS_KNOWN = 200;
 
 /** Returns the index of the first moment that isn't before a time. */
 const indexOf = (next: Moment[], atMs: number): number => {
