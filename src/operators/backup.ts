@@ -13,6 +13,9 @@ import { isoTime } from '../shared/rules/dates.ts';
 export const OBJECTS = ['gate', 'outbox'] as const;
 export type ObjectName = (typeof OBJECTS)[number];
 
+/** The gate keeps whether an endpoint wants its events, so it is read after the endpoints. */
+const READ_ORDER: readonly ObjectName[] = ['outbox', 'gate'];
+
 export const FORMAT = 1;
 
 interface Header {
@@ -29,7 +32,8 @@ export type Line = Header | ({ object: ObjectName } & BackupPart) | { type: 'end
 
 const REFUSALS: Record<NonNullable<BackupReply['refused']>, string> = {
   not_empty: 'The account has data. Pass ?replace=true to replace it by the backup.',
-  other_release: 'The backup is from a release with other tables. Restore it with that release.',
+  other_release:
+    'The backup is from a later release, or from one before v0.1.0. Restore it with that release.',
   moving: 'The account is moving to another region. Try again once it has arrived.',
 };
 
@@ -62,7 +66,7 @@ export async function* readBackup(ctx: Ctx): AsyncGenerator<[Line]> {
   };
   yield [header];
   let lines = 0;
-  for (const name of OBJECTS) {
+  for (const name of READ_ORDER) {
     let cursor: BackupCursor | null = null;
     do {
       const { part, next }: BackupPage = await readPage(ctx, name, cursor);

@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { type Backup, type BackupCall, type BackupReply, openBackup } from '../shared/objects/backup.ts';
 import { openObject } from '../shared/objects/context.ts';
 import { eraseObject } from '../shared/objects/erase.ts';
-import { migrateObject, versionOf } from '../shared/objects/migrations.ts';
+import { migrateObject } from '../shared/objects/migrations.ts';
 import { allowRetries } from '../shared/objects/retries.ts';
 import { storedName } from '../shared/objects/stored-name.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
@@ -51,7 +51,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     migrateObject(storage, OUTBOX_TABLES);
     const accountId = storedName(ctx);
     const object = (this.#object = openObject(ctx, env, accountId));
-    this.#backup = openBackup(object, { steps: versionOf(OUTBOX_TABLES) });
+    this.#backup = openBackup(object, { tables: OUTBOX_TABLES });
     const endpoints = (this.#endpoints = openEndpoints(storage.sql));
     const events = (this.#events = openEvents(storage.sql));
     const listening = (this.#listening = openListening(ctx));

@@ -2,14 +2,25 @@ import { runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
+import { GATE_TABLES } from '../../src/gate/home/store.ts';
+import { readBackup } from '../../src/operators/backup.ts';
 import { LEASE_MS } from '../../src/shared/rules/regions.ts';
+import { OUTBOX_TABLES } from '../../src/webhooks/tables.ts';
 import { type Customer, freshAddress, type Json, ORIGIN, signUp, textOf } from '../support/client.ts';
-import { accountsD1 } from '../support/databases.ts';
+import { accountsD1, ctxOf } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { evict, gate, statistics } from '../support/gate.ts';
+import { evict, gate, readGate, statistics } from '../support/gate.ts';
 import { arrive, move } from '../support/moving.ts';
 import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
-import { addEndpoint, evictOutbox, loseHints, outbox, waitUntil } from '../support/outbox.ts';
+import {
+  addEndpoint,
+  evictOutbox,
+  loseHints,
+  outbox,
+  readEvents,
+  readOutbox,
+  waitUntil,
+} from '../support/outbox.ts';
 
 let stop: () => void;
 let hints: ReturnType<typeof loseHints>;
@@ -163,4 +174,59 @@ test('a backup replaces data only if it is asked to, and changes nothing if it i
   expect((await restore(ada, backup, '?replace=true')).status).toBe(200);
   expect((await state()).usage.apiUsage).toBe(before.usage.apiUsage - 1);
   expect((await asOperator('GET', '/operator/backup/acct_00000000000000000000')).status).toBe(404);
+});
+
+test('a backup of an earlier release gets the tables of this one', async () => {
+  const { ada, activate, state } = await openAccount();
+  const before = await state();
+  const [header = '', ...lines] = (await backUp(ada)).trim().split('\n');
+  const steps = { gate: GATE_TABLES.baseVersion, outbox: OUTBOX_TABLES.baseVersion };
+  // Tables that came later.
+  const kept = lines.filter((line) => !line.includes('"erased_events"')).slice(0, -1);
+  const end = { type: 'end', lines: kept.length };
+  const earlier = [JSON.stringify({ ...JSON.parse(header), steps }), ...kept, JSON.stringify(end)].join('\n');
+
+  await wipe(ada);
+  expect((await restore(ada, earlier)).status).toBe(200);
+  expect(await state()).toEqual(before);
+  letLeasesEnd();
+  expect((await activate('machine-0003')).body).toMatchObject({ code: 'no_seat' });
+  expect(await readOutbox(ada.accountId, 'SELECT * FROM erased_events')).toEqual([]);
+  const index = `SELECT name FROM sqlite_master WHERE name = 'activations_by_id'`;
+  expect(await readGate(ada.accountId, index)).toEqual([{ name: 'activations_by_id' }]);
+
+  const later = earlier.replace(`"gate":${steps.gate}`, '"gate":1000');
+  expect(await restore(ada, later, '?replace=true')).toMatchObject({ status: 409 });
+});
+
+test('a restored gate sends events to each restored endpoint, also to one that was added during the backup', async () => {
+  const ada = await signUp();
+  const license = await ada.createLicense();
+  await ada.verify(license.license_key);
+  // The gate has learned that nobody wants its events.
+  await waitUntil(
+    () => readGate(ada.accountId, 'SELECT seq FROM outgoing'),
+    ({ length }) => length === 0,
+  );
+  const lines: string[] = [];
+  let isAdded = false;
+  for await (const [line] of readBackup(ctxOf(ada.accountId))) {
+    lines.push(JSON.stringify(line));
+    // What the first object owns was read.
+    if (line.type !== 'values' || isAdded) continue;
+    await addEndpoint(ada, 'http://127.0.0.1:9/nobody');
+    isAdded = true;
+  }
+  await wipe(ada);
+  expect((await restore(ada, lines.join('\n'))).status).toBe(200);
+
+  const verified = async () =>
+    (await readEvents(ada.accountId)).filter(({ name }) => name === 'license.verified').length;
+  const before = await verified();
+  const { length: endpoints } = (await ada.asSession('GET', '/api/webhooks')).body.data;
+  await ada.verify(license.license_key);
+  await waitUntil(
+    async () => (await verified()) - before,
+    (count) => count >= endpoints,
+  );
 });

@@ -1,7 +1,7 @@
 import { settingsOf } from '../../shared/config/settings.ts';
 import { type Backup, openBackup } from '../../shared/objects/backup.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
-import { type ObjectTables, versionOf } from '../../shared/objects/migrations.ts';
+import type { ObjectTables } from '../../shared/objects/migrations.ts';
 import type { Moving } from '../moving/moving.ts';
 import { type Ledger, openLedger } from '../object/ledger.ts';
 import { openOutgoing, type Outgoing } from '../object/outgoing.ts';
@@ -82,7 +82,7 @@ export const GATE_TABLES: ObjectTables = {
 export const openGateBackup = (object: ObjectContext, moving: Moving): Backup => {
   const { storage } = object.ctx;
   const backup = openBackup(object, {
-    steps: versionOf(GATE_TABLES),
+    tables: GATE_TABLES,
     copies: COPY_TABLES,
     own: ['place'],
     onRestored: () => noteRestore(storage, Date.now()),

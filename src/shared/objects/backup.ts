@@ -1,5 +1,6 @@
 import type { ObjectContext } from './context.ts';
 import { openDisk, type TableRows } from './disk.ts';
+import { createTables, migrateTables, type ObjectTables, versionOf } from './migrations.ts';
 
 // Copies what a Durable Object owns out of it and in again. Rows that come in are staged in tables of their own, so that a
 // restore that is cut off changes nothing.
@@ -45,8 +46,8 @@ export interface BackupReply {
 }
 
 interface Owned {
-  /** The version of the object's tables. */
-  steps: number;
+  /** The object's tables. A backup of an earlier version goes through the steps since then. */
+  tables: ObjectTables;
   /** Tables that are no part of the backup, because the object can read their rows again. */
   copies?: readonly string[];
   /** Names of stored values that belong to this object alone. */
@@ -67,11 +68,12 @@ const quote = (name: string) => `"${name}"`;
 
 export const openBackup = (
   { ctx, journal, alarm }: ObjectContext,
-  { steps, copies = [], own = [], onRestored }: Owned,
+  { tables: owned, copies = [], own = [], onRestored }: Owned,
 ) => {
   const { storage } = ctx;
   const { sql, kv } = storage;
   const disk = openDisk(sql);
+  const steps = versionOf(owned);
   const isOther = new Set([VERSION, ...copies]);
   const isOwn = new Set([RESTORED_ID, 'name', 'reported_state', ...own]);
 
@@ -81,22 +83,31 @@ export const openBackup = (
   const isEmpty = () =>
     tables().every((name) => sql.exec(`SELECT 1 FROM ${quote(name)} LIMIT 1`).toArray().length === 0);
 
+  const columnsOf = (table: string) =>
+    sql
+      .exec(`SELECT * FROM ${quote(table)} LIMIT 0`)
+      .columnNames.map(quote)
+      .join(', ');
+
   const begin = ({ id, steps: stepsThen, replaces }: Begin): BackupReply => {
-    if (stepsThen !== steps) return { refused: 'other_release' };
+    if (stepsThen > steps || stepsThen < owned.baseVersion) return { refused: 'other_release' };
     // A repeat of a restore finds its own rows.
     if (!replaces && !isEmpty() && kv.get(RESTORED_ID) !== id) return { refused: 'not_empty' };
     journal.write(() => {
       dropStaged();
-      for (const name of tables())
-        sql.exec(`CREATE TABLE ${quote(STAGED + name)} AS SELECT * FROM ${quote(name)} WHERE 0`);
       sql.exec(`CREATE TABLE ${STAGED}values (name TEXT NOT NULL, value TEXT NOT NULL)`);
+      sql.exec(`CREATE TABLE ${STAGED}version AS SELECT ? AS version`, stepsThen);
     });
     return {};
   };
 
   const stage = (part: BackupPart): BackupReply => {
     journal.write(() => {
-      if (part.type === 'rows') return disk.write({ ...part, table: STAGED + part.table, gone: [] });
+      if (part.type === 'rows') {
+        const table = STAGED + part.table;
+        sql.exec(`CREATE TABLE IF NOT EXISTS ${quote(table)} (${part.columns.map(quote).join(', ')})`);
+        return disk.write({ ...part, table, gone: [] });
+      }
       for (const [name, value] of part.values)
         sql.exec(`INSERT INTO ${STAGED}values VALUES (?, ?)`, name, JSON.stringify(value));
     });
@@ -105,10 +116,18 @@ export const openBackup = (
 
   const replaceRows = (id: string) =>
     journal.write(() => {
+      const { version } = sql.exec<{ version: number }>(`SELECT version FROM ${STAGED}version`).one();
+      const staged = new Set(disk.tables().filter(isStaged));
+      disk.drop(tables());
+      createTables(sql, owned, version);
       for (const name of tables()) {
-        sql.exec(`DELETE FROM ${quote(name)}`);
-        sql.exec(`INSERT OR REPLACE INTO ${quote(name)} SELECT * FROM ${quote(STAGED + name)}`);
+        if (!staged.has(STAGED + name)) continue;
+        const columns = columnsOf(STAGED + name);
+        sql.exec(
+          `INSERT OR REPLACE INTO ${quote(name)} (${columns}) SELECT ${columns} FROM ${quote(STAGED + name)}`,
+        );
       }
+      migrateTables(sql, owned);
       for (const [name] of values()) kv.delete(name);
       for (const { name, value } of sql.exec<{ name: string; value: string }>(
         `SELECT name, value FROM ${STAGED}values`,

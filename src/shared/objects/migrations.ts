@@ -24,7 +24,8 @@ const readVersion = (sql: SqlStorage): number | null => {
   return openDisk(sql).tables().length > 1 ? 0 : null;
 };
 
-const migrate = (sql: SqlStorage, tables: ObjectTables) => {
+/** Brings the tables to the latest version, as part of the current transaction. */
+export const migrateTables = (sql: SqlStorage, tables: ObjectTables): void => {
   const { base, baseVersion, steps } = tables;
   const version = readVersion(sql);
   if (version !== null && version < baseVersion) {
@@ -43,8 +44,18 @@ const migrate = (sql: SqlStorage, tables: ObjectTables) => {
   );
 };
 
+/** Creates empty tables as they were in an earlier version, as part of the current transaction. */
+export const createTables = (
+  sql: SqlStorage,
+  { base, baseVersion, steps }: ObjectTables,
+  version: number,
+): void => {
+  for (const step of [base, ...steps.slice(0, version - baseVersion)]) sql.exec(step);
+  sql.exec('UPDATE storage_version SET version = ?', version);
+};
+
 /**
  * Brings the object's tables to the latest version, in one transaction. Call it before a part of the object reads them.
  */
 export const migrateObject = (storage: DurableObjectStorage, tables: ObjectTables) =>
-  storage.transactionSync(() => migrate(storage.sql, tables));
+  storage.transactionSync(() => migrateTables(storage.sql, tables));
