@@ -28,6 +28,8 @@ const liftLimits = (checkout: string) => {
   const changed = source.replace(/free: \{[^}]*\}/, (plan) =>
     plan
       .replace('licenseLimit: 10_000', 'licenseLimit: 1_000_000')
+      .replace(/storageBytes: [\d_]+/, 'storageBytes: 1e12')
+      .replace(/changesPerDay: [\d_]+/, 'changesPerDay: 1e9')
       .replace(/PerSecond: \d+/g, 'PerSecond: 1e6'),
   );
   if (changed === source) throw new Error('The free plan has other limits than expected.');
