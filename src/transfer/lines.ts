@@ -9,11 +9,12 @@ import type { Body } from './body.ts';
 
 // Reads the lines of an import's body.
 
-/** A line of the body: its value, or why it can't be read. */
+/** A line of the body: its value, or why it can't be read. An empty line, and the header, have neither. */
 export type ReadLine = { line: number; length: number } & (
   | { value: unknown }
   | RecordProblem
   | typeof TOO_LARGE
+  | { isEmpty: true }
 );
 
 const TOO_LARGE = {
@@ -40,13 +41,12 @@ const openCsvReader = () => {
   };
 };
 
-/** Returns the lines of a body without its empty lines, and for a body that was cut a last one that says so. */
+/** Returns the lines of a body, and for a body that was cut a last one that says so. */
 export function* readLines(format: ImportFormat, body: Body): Generator<ReadLine> {
   const records = openRecords(format);
   const read = format === 'csv' ? openCsvReader() : readJsonRecord;
   for (const record of recordsOf(records, body)) {
-    const found = read(record);
-    if (found) yield { line: record.line, length: record.text.length, ...found };
+    yield { line: record.line, length: record.text.length, ...(read(record) ?? { isEmpty: true }) };
   }
   if (body.isCut) yield { line: records.line(), length: 0, ...TOO_LARGE };
 }

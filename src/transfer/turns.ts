@@ -14,11 +14,11 @@ type NumberedLine = BatchLine & { line: number };
 
 export interface Turn {
   lines: NumberedLine[];
-  /** What was read for it, also of lines that an earlier request has imported. */
+  /** What was read for it, also of empty lines, and of lines that an earlier request has imported. */
   read: { lines: number; length: number };
 }
 
-const parse = (read: ReadLine): ParsedLine =>
+const parse = (read: Exclude<ReadLine, { isEmpty: true }>): ParsedLine =>
   'problem' in read ? failed(read.code, read.problem) : parseLine(read.value);
 
 /**
@@ -38,11 +38,12 @@ export function* readTurns(
       yield turn;
       turn = empty();
     }
+    turn.read.lines++;
+    turn.read.length += read.length;
+    if ('isEmpty' in read) continue;
     const parsed = parse(read);
     const licenseKey = parsed.type === 'license' ? keyOf(parsed.value) : '';
     if (read.line > after) turn.lines.push({ ...parsed, line: read.line, licenseKey });
-    turn.read.lines++;
-    turn.read.length += read.length;
   }
   yield turn;
 }

@@ -38,9 +38,13 @@ export const readCsvRecord = ({ text, isTooLong }: FileRecord): ReadCells => {
   return cells.every((cell) => cell.trim() === '') ? null : { cells };
 };
 
-/** Returns the value of a line of JSON, or why it can't be read. */
-export const readJsonRecord = ({ text, isTooLong }: FileRecord): { value: unknown } | RecordProblem => {
+/** Returns the value of a line of JSON, or why it can't be read. Null is an empty line. */
+export const readJsonRecord = ({
+  text,
+  isTooLong,
+}: FileRecord): { value: unknown } | RecordProblem | null => {
   if (isTooLong) return TOO_LONG;
+  if (text.trim() === '') return null;
   try {
     return { value: JSON.parse(text) };
   } catch {

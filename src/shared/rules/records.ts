@@ -32,17 +32,18 @@ const openRecord = () => {
       text += part.slice(0, Math.max(0, MAX_LINE_LENGTH - length));
       length += part.length;
     },
-    /** Returns the record and begins the next one. Returns null for an empty line. */
-    take: (line: number): FileRecord | null => {
+    isEmpty: () => length === 0,
+    /** Returns the record and begins the next one. */
+    take: (line: number): FileRecord => {
       const isTooLong = length > MAX_LINE_LENGTH;
       const record = { line, text: isTooLong ? text : text.replace(/\r$/, ''), isTooLong };
       [text, length] = ['', 0];
-      return isTooLong || record.text.trim() !== '' ? record : null;
+      return record;
     },
   };
 };
 
-/** Reads the records of a text that comes in chunks, without the empty lines. */
+/** Reads the records of a text that comes in chunks. */
 export interface Records {
   read: (chunk: string) => Generator<FileRecord>;
   /** Returns the last record, if no line break ends it. */
@@ -59,16 +60,14 @@ const openNdjson = (): Records => {
       let start = 0;
       for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', start)) {
         record.add(chunk.slice(start, end));
-        const taken = record.take(line);
-        if (taken) yield taken;
+        yield record.take(line);
         line++;
         start = end + 1;
       }
       record.add(chunk.slice(start));
     },
     *end() {
-      const taken = record.take(line);
-      if (taken) yield taken;
+      if (!record.isEmpty()) yield record.take(line);
     },
     line: () => line,
   };
@@ -103,8 +102,7 @@ const openCsv = (): Records => {
           if (!isSecondHalf) {
             line++;
             record.add(chunk.slice(start, i));
-            const taken = take();
-            if (taken) yield taken;
+            yield take();
           }
           start = i + 1;
         }
@@ -112,8 +110,7 @@ const openCsv = (): Records => {
       record.add(chunk.slice(start));
     },
     *end() {
-      const taken = take();
-      if (taken) yield taken;
+      if (!record.isEmpty()) yield take();
     },
     line: () => first,
   };

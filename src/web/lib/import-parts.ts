@@ -71,7 +71,7 @@ const openNdjson = (): Reader => {
     header: () => undefined,
     toText: (record) => {
       const read = readJsonRecord(record);
-      if ('problem' in read) return read;
+      if (!read || 'problem' in read) return read;
       const copy = isFields(read.value) ? copyOf(read.value) : undefined;
       return copy === undefined ? record.text : JSON.stringify({ ...(read.value as Fields), copy });
     },

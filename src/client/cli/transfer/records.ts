@@ -74,6 +74,7 @@ async function* readJsonLines(file: string): AsyncGenerator<ReadRecord> {
   for await (const record of recordsOf(file, 'ndjson')) {
     const { line, text: raw } = record;
     const read = readJsonRecord(record);
+    if (!read) continue;
     if ('problem' in read) yield { line, raw, fields: null, problem: read.problem };
     else yield { line, raw, fields: isObject(read.value) ? read.value : null };
   }
