@@ -133,7 +133,8 @@ export const fuzzedRequest = (
   return fc.record<FuzzedRequest>({
     caller: caller(route, customer, keys),
     path: pathOf(route, ids),
-    query: fields[0] ? queryText(fields[0], ids) : fc.oneof(fc.constant(''), queryText({}, ids)),
+    // `test/http/unknown-parameters.test.ts` calls routes without parameters with one.
+    query: fields[0] ? queryText(fields[0], ids) : fc.constant(''),
     body: fc.oneof(fc.constant(undefined), ...body.map((arbitrary) => ({ weight: 9, arbitrary }))),
     extra: extraHeaders,
   });
