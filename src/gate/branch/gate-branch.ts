@@ -138,9 +138,11 @@ export class GateBranch extends DurableObject<Env> {
     const { presented, callId } = call;
     if (this.#forwarding.wasForwarded(callId) || !this.#link.mayAnswer(nowMs)) return null;
     if (!this.#copy.account() || !this.#copy.key(presented.keyId)) return null;
+    this.#link.noteAsked(nowMs);
     const judged = this.#judge(call, nowMs);
     if (!judged) return null;
     const reply = this.#answerCall(call, { judge: () => judged.verdict, isCustomer: () => false }, nowMs);
+    if (reply.refused === 'rate_limit_exceeded') this.#link.noteShort();
     // Home may have more of the limits left.
     if (reply.refused !== null) return reply.refused === 'api_key_invalid' ? reply : null;
     if (judged.isSeen) this.#forwarding.noteSeen(call);

@@ -48,6 +48,8 @@ export const openHomeLink = (
   /** When home was told of changed counters for the last time. The last report has all of them. */
   let countersSentMs = 0;
   let trafficSentMs = -Infinity;
+  /** Whether a call was refused for its rate since the last renewal. Home may have a larger share. */
+  let isShort = false;
   /** When the next alarm is due: an interval after the last one. A shorter lease brings it forward. */
   let dueMs: number | null = null;
 
@@ -128,6 +130,7 @@ export const openHomeLink = (
     // The lease counts from here. The clock stands still during a turn, so this is never too late.
     const sentMs = Date.now();
     lastRenewalMs = sentMs;
+    isShort = false;
     const sendsTraffic = Math.abs(sentMs - trafficSentMs) >= TRAFFIC_MS;
     const sent = {
       ...report(),
@@ -177,7 +180,7 @@ export const openHomeLink = (
   const renewIfDue = (nowMs: number) => {
     if (Math.abs(nowMs - lastRenewalMs) < RETRY_MS || !isOpen()) return;
     const isLow = () => isRunningLow(limits.unspent(nowMs), recentCalls.count(nowMs));
-    if (isRenewalDue(lease, nowMs) || limits.shareOfRate() === 0 || isLow()) renewSoon();
+    if (isRenewalDue(lease, nowMs) || limits.shareOfRate() === 0 || isShort || isLow()) renewSoon();
   };
 
   alarm.add({
@@ -202,9 +205,16 @@ export const openHomeLink = (
     /** Without a share of the rate limits, a branch answers nothing. */
     mayAnswer: (nowMs: number) => isOpen() && mayAnswer(lease, nowMs) && limits.shareOfRate() > 0,
 
+    /** A call keeps the branch open if it can answer calls like it. */
     noteCall: (nowMs: number) => {
       lastCallMs = nowMs;
-      recentCalls.note(nowMs);
+    },
+
+    /** Notes what is asked of the branch's part of the limits. */
+    noteAsked: recentCalls.note,
+
+    noteShort: () => {
+      isShort = true;
     },
 
     renewIfDue,

@@ -162,9 +162,14 @@ export const openHomeBranches = (
 
     homeShare: known.homeShare,
 
-    /** Counts a call that spends home's share of the rate limits, also while no branch is open: the first one must leave a part. */
+    /** Counts a call that asks for home's share of the rate limits, also while no branch is open: the first one must leave a part. */
     countAtHome: (nowMs: number) => {
       if (settings.hasRegions) known.countAtHome(nowMs);
+    },
+
+    /** Home has refused a call for its rate: lets branches give back what they don't need as much. */
+    recallShares: (nowMs: number) => {
+      for (const region of known.lowerShares(nowMs)) ctx.waitUntil(telling.tell(region));
     },
 
     hear: known.hear,

@@ -116,10 +116,16 @@ export const openCalls = (
     });
   };
 
+  /** Notes what is asked of home's share of the rate limits. A call that is refused for it asks for more. */
+  const noteRate = ({ refused }: Admission, nowMs: number) => {
+    if (refused === null || refused === 'rate_limit_exceeded') branches.countAtHome(nowMs);
+    if (refused === 'rate_limit_exceeded') branches.recallShares(nowMs);
+  };
+
   /** Every call spends home's share of the rate limits, but only calls that a branch could answer are a reason to open one. */
   const noteCall = (region: Region | null, { name, input }: Call, reply: Reply) => {
+    noteRate(reply, Date.now());
     if (reply.refused !== null) return;
-    branches.countAtHome(Date.now());
     if (region === null || name !== 'verify') return;
     const { verdict } = reply;
     if (verdict.status === 'not_found') return;
@@ -148,9 +154,9 @@ export const openCalls = (
       const admitted = admission.admit(presented, needs, nowMs);
       if (admitted.refused === null) {
         ledger.useKey(presented.keyId, nowMs);
-        branches.countAtHome(nowMs);
         await journal.commit();
       }
+      noteRate(admitted, nowMs);
       return { ...admitted, ...movedTo };
     },
 

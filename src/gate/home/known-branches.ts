@@ -12,9 +12,10 @@ import {
   confirmShare,
   endShare,
   homeShare,
+  inForce,
   offerShare,
   share,
-  smallestShare,
+  shareOfCall,
   WHOLE,
 } from '../rules/shares.ts';
 import type { HomeStore } from './store.ts';
@@ -54,7 +55,7 @@ export const openKnownBranches = (
   const intervalsInTwoLeases = Math.ceil((2 * leaseMs) / renewAfterMs(leaseMs));
   const { records, shares } = store;
   const known = new Map<Region, KnownBranch>();
-  const usedAtHome = openRecentCalls(startedMs, () => renewAfterMs(leaseMs));
+  const recentAtHome = openRecentCalls(startedMs, () => renewAfterMs(leaseMs));
 
   const add = (region: Region, leasedUntilMs: number, reported: number | null = null) => {
     known.set(region, {
@@ -82,18 +83,29 @@ export const openKnownBranches = (
     }
   };
 
-  /** Offers a branch a share by the use in about the last interval between renewals. */
-  const offerNextShare = (region: Region, nowMs: number) => {
+  const perSecond = (callsInInterval: number) => (callsInInterval * 1_000) / renewAfterMs(leaseMs);
+
+  /**
+   * Returns the next share of each branch, by what was asked in about the last interval between renewals. A home that has just
+   * refused a call for its rate may be asked for the whole limit.
+   */
+  const nextShares = (nowMs: number, hasRefused = false): [Region, number][] => {
     lapse(nowMs);
+    const perCall = shareOfCall(copy.account(), nowMs);
+    const askedAtHome = Math.max(perSecond(recentAtHome.count(nowMs)), hasRefused ? WHOLE / perCall : 0);
     const branches = [...known.values()];
     const offers = share(
       WHOLE,
-      branches.map((branch) => ({ ...shares.get(branch.region), usedLately: branch.usedLately })),
-      { usedAtHome: usedAtHome.count(nowMs), smallest: smallestShare(copy.account(), nowMs) },
+      branches.map(({ region, usedLately }) => ({ ...shares.get(region), asked: perSecond(usedLately) })),
+      { askedAtHome, perCall },
     );
-    const perSecond = offers[branches.findIndex((branch) => branch.region === region)] ?? null;
-    if (perSecond !== null) shares.save(region, offerShare(shares.get(region), perSecond));
+    return branches.flatMap(({ region }, i) => {
+      const offer = offers[i] ?? null;
+      return offer === null ? [] : [[region, offer]];
+    });
   };
+
+  const offer = (region: Region, part: number) => shares.save(region, offerShare(shares.get(region), part));
 
   /** Returns a leased branch's escrows with a new grant in the present period. */
   const grantMore = (branch: KnownBranch, escrows: Escrow[], nowMs: number): Escrow[] => {
@@ -112,7 +124,7 @@ export const openKnownBranches = (
     open: (region: Region) => add(region, 0),
     remove: (region: Region) => known.delete(region),
 
-    countAtHome: usedAtHome.note,
+    countAtHome: recentAtHome.note,
 
     /**
      * Merges a branch's report in memory. Returns false for a report of an earlier opening. A report that is late or repeated
@@ -149,7 +161,7 @@ export const openKnownBranches = (
       const record = records.get(region);
       const branch = known.get(region);
       if (!record || !branch) return;
-      offerNextShare(region, nowMs);
+      for (const [name, part] of nextShares(nowMs)) if (name === region) offer(region, part);
       branch.leasedUntilMs = leasedUntil(branch.leasedUntilMs, nowMs, leaseMs);
       branch.isLapsed = false;
       const escrows = grantMore(branch, record.escrows, nowMs);
@@ -158,6 +170,14 @@ export const openKnownBranches = (
       // Written each time, so that an object that was replaced can't answer a renewal.
       store.update(region, { ...record, escrows, leaseMs: storedMs, renewedAtMs: nowMs, applied });
     },
+
+    /** Offers smaller shares where home is asked for more. Returns the branches that have to learn of it. */
+    lowerShares: (nowMs: number): Region[] =>
+      nextShares(nowMs, true).flatMap(([region, part]) => {
+        if (part >= inForce(shares.get(region))) return [];
+        offer(region, part);
+        return [region];
+      }),
 
     /** The part of each rate limit that home may allow. */
     homeShare: (nowMs: number): number => {

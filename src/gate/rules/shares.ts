@@ -22,14 +22,14 @@ export const WHOLE = 1;
 const HOME_PART = 1 / 8;
 /** The part of the branches' pool that is shared equally at least, so that a branch without calls can start. */
 const EQUAL_PART = 1 / 4;
-/** With less than this, a branch could answer hardly any of the calls with one key. */
-const SMALLEST_PER_SECOND = 1;
+/** A branch gets so many times what its calls of late have used. Home keeps the rest, for keys that only call there. */
+const HEADROOM = 4;
 /** A raise by less than this part of the limit is not worth a message. */
 const SMALLEST_STEP = 1 / 32;
 
-/** Returns the smallest useful part of the rate limits of an account. */
-export const smallestShare = (account: PlanTerms | null, nowMs: number): number =>
-  account ? SMALLEST_PER_SECOND / PLANS[effectivePlan(account, nowMs)].callsPerSecond : 0;
+/** The part of the rate limits of an account that lets one key make a call each second. */
+export const shareOfCall = (account: PlanTerms | null, nowMs: number): number =>
+  account ? 1 / PLANS[effectivePlan(account, nowMs)].callsPerSecond : 0;
 
 /** The share of a branch that has been offered none yet, or that was restarted. */
 export const NO_SHARE: ShareOffer = { number: 0, perSecond: 0 };
@@ -77,27 +77,37 @@ export const homeShare = (limit: number, branches: KnownShare[]): number =>
   Math.max(limit * HOME_PART, limit - sumInForce(branches));
 
 export interface Demand extends KnownShare {
-  /** Calls with the key that the branch has received lately, also those that it refused. */
-  usedLately: number;
+  /** Calls a second that the branch has received lately, also those that were refused. */
+  asked: number;
+}
+
+interface HomeDemand {
+  askedAtHome: number;
+  /** What one call a second takes of the limit. A branch with less could answer hardly any of the calls with one key. */
+  perCall: number;
 }
 
 /**
  * Returns the shares to offer, in the order of the branches, with null where the last offer stays. A branch that has not
  * confirmed its last offer gets no other. Decreases are offered at once, and increases only from what is free by then.
- * Home keeps the part that its own calls need. No branch gets less than `smallest`, unless there are too many branches.
+ * Branches get what is asked of them, with headroom, and home keeps the rest. If that is more than the limit, it is shared by
+ * what is asked. No branch gets less than one call a second, unless there are too many branches.
  */
 export const share = (
   limit: number,
   branches: Demand[],
-  { usedAtHome = 0, smallest = 0 } = {},
+  { askedAtHome, perCall }: HomeDemand,
 ): (number | null)[] => {
   const pool = limit * (1 - HOME_PART);
-  const allUsed = branches.reduce((sum, { usedLately }) => sum + usedLately, usedAtHome);
+  const allAsked = branches.reduce((sum, { asked }) => sum + asked, askedAtHome);
   const equal = pool / branches.length;
-  const least = Math.min(equal, Math.max(equal * EQUAL_PART, smallest));
+  const least = Math.min(equal, Math.max(equal * EQUAL_PART, perCall));
   const shared = pool - least * branches.length;
-  const targetOf = ({ usedLately }: Demand) =>
-    allUsed === 0 ? equal : least + shared * (usedLately / allUsed);
+  const targetOf = ({ asked }: Demand) => {
+    if (asked === 0) return least;
+    const wanted = Math.max(least, HEADROOM * asked * perCall);
+    return Math.min(wanted, least + shared * (asked / allAsked));
+  };
   let free = Math.max(0, pool - sumInForce(branches));
   return branches.map((branch) => {
     const current = inForce(branch);
@@ -105,8 +115,8 @@ export const share = (
     const target = targetOf(branch);
     if (target <= current) return current - target >= limit * SMALLEST_STEP ? target : null;
     const raise = Math.min(target - current, free);
-    const isUseful = current + raise >= Math.min(smallest, target);
-    if (!isUseful || (raise < limit * SMALLEST_STEP && current >= smallest)) return null;
+    const isUseful = current + raise >= Math.min(perCall, target);
+    if (!isUseful || (raise < limit * SMALLEST_STEP && current >= perCall)) return null;
     free -= raise;
     return current + raise;
   });
