@@ -30,9 +30,8 @@ export const USAGE_LIMIT = 1_500;
 export const changeFreePlan = (folder: string) => {
   const file = join(folder, 'src/shared/rules/plans.ts');
   const source = readFileSync(file, 'utf8');
-  const changed = source.replace(
-    'free: { apiLimit: 1_000, callsPerSecond: 10, accountCallsPerSecond: 25,',
-    `free: { apiLimit: ${USAGE_LIMIT}, callsPerSecond: 1e6, accountCallsPerSecond: 1e6,`,
+  const changed = source.replace(/free: \{[^}]*\}/, (plan) =>
+    plan.replace('apiLimit: 1_000', `apiLimit: ${USAGE_LIMIT}`).replace(/PerSecond: \d+/g, 'PerSecond: 1e6'),
   );
   if (changed === source) throw new Error('The free plan has other limits than expected.');
   writeFileSync(file, changed);
