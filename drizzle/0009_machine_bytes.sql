@@ -1,1 +1,0 @@
-ALTER TABLE `license_totals` ADD `machine_bytes` integer DEFAULT 0 NOT NULL;
