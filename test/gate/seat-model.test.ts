@@ -2,7 +2,6 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { openMachineTotals } from '../../src/gate/home/machine-totals.ts';
 import { openMachines } from '../../src/gate/home/machines.ts';
 import { openSeats } from '../../src/gate/home/seats.ts';
 import { openSeller } from '../../src/gate/home/seller.ts';
@@ -99,7 +98,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
   const open = () => {
     const store = {
       copy,
-      machines: openMachines(sql, openMachineTotals(sql)),
+      machines: openMachines(sql),
       outgoing,
       seatClock: openSeatClock(kv, journal),
     };

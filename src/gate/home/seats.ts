@@ -125,9 +125,7 @@ export const openSeats = (
     if (!license) return null;
     if ((code === 'no_seat' || code === 'transfer_limit') && call !== 'heartbeat')
       noteRefusal(license, situation);
-    const changed = apply(actor, license, changes, nowMs);
-    if (changes.some(({ kind }) => kind === 'take')) machines.trim(license.id, situation.terms, nowMs);
-    return changed ?? machine;
+    return apply(actor, license, changes, nowMs) ?? machine;
   };
 
   const nextSeatAt = (license: CopiedLicense, nowMs: number): string | null => {

@@ -1,5 +1,4 @@
 import type { Journal } from '../../shared/objects/journal.ts';
-import { NO_TERMS } from '../../shared/rules/terms.ts';
 import { seatsOf } from '../rules/judge.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import type { SeatChange, SeatPage } from '../rules/seats.ts';
@@ -28,7 +27,7 @@ export const openSeller = (
     machines,
     seatClock,
   }: Pick<HomeStore, 'machines' | 'seatClock'> & {
-    copy: Pick<Copy, 'findLicense' | 'license' | 'termsOf'>;
+    copy: Pick<Copy, 'findLicense' | 'license'>;
   },
   seats: Pick<Seats, 'apply' | 'carryOut' | 'situationOf'>,
   branches: Pick<HomeBranches, 'acknowledged'>,
@@ -78,13 +77,6 @@ export const openSeller = (
     return code;
   };
 
-  const trimAll = (licenseKeys: Set<string>, nowMs: number) => {
-    for (const licenseKey of licenseKeys) {
-      const license = copy.license(licenseKey);
-      if (license) machines.trim(license.id, copy.termsOf(license) ?? NO_TERMS, seatClock.read(nowMs));
-    }
-  };
-
   return {
     exportMachines: machines.listAll,
     exportHistory: machines.history.listAll,
@@ -121,11 +113,7 @@ export const openSeller = (
       isDryRun: boolean,
     ): Promise<ImportedMachineResult[] | null> => {
       for (const { licenseKey } of imported) if (!(await ensureKnown(null, licenseKey))) return null;
-      return change((nowMs) => {
-        const results = imported.map((machine) => addMachine(machine, isDryRun, nowMs));
-        if (!isDryRun) trimAll(new Set(imported.map(({ licenseKey }) => licenseKey)), nowMs);
-        return results;
-      });
+      return change((nowMs) => imported.map((machine) => addMachine(machine, isDryRun, nowMs)));
     },
   };
 };
