@@ -66,7 +66,12 @@ export const openSeats = (check: Check, homeMs: () => number) => {
         call === 'activate' || !isReleased(asked),
         () => `${name} is valid, but ${machine} has released its seat`,
       );
-      if (movesOf(asked).some((move) => move.call === 'release' && move.begunMs >= asked.begunMs)) return;
+      // A release that was under way at the same time may have come after it.
+      const overlaps = movesOf(asked).some(
+        ({ call: moved, answeredMs: endedMs }) =>
+          moved === 'release' && (endedMs === null || endedMs >= asked.begunMs),
+      );
+      if (overlaps) return;
       const nowMs = homeMs();
       const known = (heldBy.get(license) ?? []).filter((held) => held.machine !== machine);
       const all = [
