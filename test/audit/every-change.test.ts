@@ -41,10 +41,10 @@ test('every route that changes something is among the calls of the next test, or
 test('every change of an account and every revealed secret leaves one entry, without secrets', async () => {
   const stop = withOperatorToken();
   keepMails();
-  const ada = await signUp();
+  const [ada, eve] = [await signUp(), await signUp()];
   const { url } = await newReceiver();
   const secrets = [...SERVICE_SECRETS, OPERATOR_TOKEN, ada.apiKey, ada.token, ada.password, ada.email, url];
-  const world: World = { ada, ids: { products: 'orrery' }, answers: {}, url, secrets };
+  const world: World = { ada, eve, ids: { products: 'orrery' }, answers: {}, url, secrets };
   let before = await storedEntries();
   for (const step of STEPS) {
     const { status, body } = await take(step, world);

@@ -110,8 +110,8 @@ const BILLING: Step[] = [
 ];
 
 /** Lines, and not JSON as `asOperator` expects them. */
-const sendBackup = async (method: string, { ada }: World, query = '', body?: string): Promise<Response> =>
-  exports.default.fetch(`${ORIGIN}/operator/backup/${ada.accountId}${query}`, {
+const sendBackup = async (method: string, { eve }: World, query = '', body?: string): Promise<Response> =>
+  exports.default.fetch(`${ORIGIN}/operator/backup/${eve.accountId}${query}`, {
     method,
     headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'cf-connecting-ip': freshAddress() },
     ...(body !== undefined && { body }),

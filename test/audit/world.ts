@@ -4,6 +4,8 @@ import type { Answer, Customer, Json } from '../support/client.ts';
 
 export interface World {
   ada: Customer;
+  /** Whose backup is restored. For some time, changes of that account wait for branches that the restore forgot. */
+  eve: Customer;
   /** What the steps so far have created. */
   ids: Ids;
   /** The latest body that each route has answered. */
