@@ -8,6 +8,7 @@ import type { Load } from './load/load.ts';
 import { machine, machineLine } from './machine.ts';
 import { measureMemory } from './memory-stage.ts';
 import type { Options } from './options.ts';
+import { countListReads, countSeatReads } from './read-stage.ts';
 import { openSilentReceiver } from './receiver.ts';
 import { bundleFixture, startFixtures } from './references.ts';
 import { costs, remarks } from './remarks.ts';
@@ -64,7 +65,12 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
     const delivered = await measureWebhooks(load, counted, accounts.unsubscribed);
     step('heartbeats');
     const heartbeats = await countHeartbeats(load, counted, accounts.unsubscribed);
+    step('rows read');
+    const seatReads = await countSeatReads(load, counted, accounts.unsubscribed);
     await counted.stop();
+    const countedBig = await start(counting, bigPlace);
+    const listReads = await countListReads(countedBig, grown);
+    await countedBig.stop();
     step('memory');
     const inspected = await start(bundle, bigPlace, true);
     const memory = await measureMemory(load, inspected, bigPlace, grown);
@@ -75,7 +81,7 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
       `\n${machineLine(on)}\n${options.rounds} rounds of ${options.sliceMs / 1_000} s, medians. ${NOTES}\n`,
     );
     console.log(`${resultTable(verify, lists, counts, delivered, memory, seats, heartbeats)}\n`);
-    console.log(remarks({ verify, counts, delivered, memory, bundle, starts, grown }));
+    console.log(remarks({ verify, counts, delivered, seatReads, listReads, memory, bundle, starts, grown }));
     if (options.json === null) return;
     const { lazyBytes, bytes, gzippedBytes } = bundle;
     const { rows, insertSeconds, loadSeconds } = grown;
@@ -89,6 +95,7 @@ export const bench = async (folder: string, load: Load, options: Options): Promi
       counts,
       delivered,
       heartbeats,
+      reads: { seats: seatReads, lists: listReads },
       costs: { ...costs(counts, delivered, verify), heartbeats: heartbeatCosts(heartbeats, seats) },
       memory,
       script: { bytes, gzippedBytes, lazyBytes },

@@ -1,4 +1,4 @@
-// Counts the rows that verify writes and its D1 queries, with a build of the service that has counters.
+// Counts the rows that verify writes and reads and its D1 queries, with a build of the service that has counters.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Probe } from './fixtures/probe.ts';
 import type { Load } from './load/load.ts';
@@ -11,7 +11,7 @@ import { verifyTarget } from './targets.ts';
 const CALLS = { one: 1_000, many: 20_000 };
 const CONNECTIONS = { one: 1, many: 64 };
 
-export type D1Queries = Probe['d1'];
+export type D1Queries = Pick<Probe['d1'], 'byCalls' | 'byAlarms'>;
 
 export interface Counted {
   calls: number;
@@ -20,6 +20,8 @@ export interface Counted {
   commits: number;
   gateRows: number;
   outboxRows: number;
+  /** In the gate and the outbox. */
+  rowsRead: number;
   /** Calls to the outbox, and alarms of the gate and the outbox, per verify. */
   otherObjectRequests: number;
   /** The total, not per verify. */
@@ -50,6 +52,7 @@ const difference = (before: Probe, after: Probe, calls: number, callsPerSecond: 
     commits: per(({ gate }) => gate.commits),
     gateRows: per(({ gate }) => gate.rows),
     outboxRows: per(({ outbox }) => outbox.rows),
+    rowsRead: per(({ gate, outbox }) => gate.rowsRead + outbox.rowsRead),
     otherObjectRequests: per(
       ({ gate, outbox }) => gate.alarms + outbox.alarms + (outbox.calls['accept'] ?? 0),
     ),

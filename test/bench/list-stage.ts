@@ -7,7 +7,7 @@ import { type Figure, measure, type Target } from './rounds.ts';
 import type { Grown } from './seed.ts';
 import type { Running } from './service.ts';
 
-const PATH = '/api/v1/licenses';
+export const PATH = '/api/v1/licenses';
 
 interface Page {
   data: { id: string }[];
@@ -17,7 +17,7 @@ const pageOf = async (service: Running, { apiKeys }: Grown, query: string): Prom
   expectOk(await service.get(`${PATH}?${query}`, { 'x-api-key': valueAt(apiKeys, 0) })) as Page;
 
 /** Names and queries. `{license}` and `{email}` are replaced with a different value in each call. */
-const queriesOf = async (service: Running, account: Grown): Promise<[string, string][]> => {
+export const queriesOf = async (service: Running, account: Grown): Promise<[string, string][]> => {
   const middle = valueAt(account.licenses, account.licenses.count >> 1);
   const { data } = await pageOf(service, account, `q=${middle}`);
   const [license] = data;

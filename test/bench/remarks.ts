@@ -3,6 +3,7 @@ import type { Bundle } from './build.ts';
 import type { Counted, CountFigures } from './count-stage.ts';
 import type { MemoryFigures } from './memory-stage.ts';
 import { costOf } from './prices.ts';
+import { type ReadFigures, readLines } from './read-stage.ts';
 import type { Figure } from './rounds.ts';
 import type { Grown } from './seed.ts';
 import type { StartFigures } from './start-stage.ts';
@@ -40,24 +41,25 @@ export const costs = (
   };
 };
 
-const countedLine = (what: string, { commits, gateRows, outboxRows }: Counted) =>
-  `  ${what.padEnd(32)}${gateRows.toFixed(2)} rows in the gate, ${outboxRows.toFixed(2)} in the outbox, ${commits.toFixed(2)} commits`;
+const countedLine = (what: string, { commits, gateRows, outboxRows, rowsRead }: Counted) =>
+  `  ${what.padEnd(32)}${gateRows.toFixed(2)} rows in the gate, ${outboxRows.toFixed(2)} in the outbox, ${commits.toFixed(2)} commits, ` +
+  `${rowsRead.toFixed(2)} rows read`;
 
 const deliveredLine = (what: string, delivered: Delivered) => {
   const { accept, claim, settle, alarm, forget } = delivered.outboxRows;
   const rows = (value: number) => value.toFixed(2);
   return (
     `  ${what.padEnd(32)}accept ${rows(accept)}, claim ${rows(claim)}, settle ${rows(settle)}, alarms ${rows(alarm)}, ` +
-    `forget ${rows(forget)}: ${rows(countOutboxRows(delivered))} in the outbox, ${rows(delivered.gateRows)} in the gate`
+    `forget ${rows(forget)}: ${rows(countOutboxRows(delivered))} in the outbox, ${rows(delivered.gateRows)} in the gate; read ${rows(delivered.rowsRead)}`
   );
 };
 
 const costLine = (what: string, { total, ...parts }: ReturnType<typeof costOf>) => {
-  const { requests, objectRequests, objectDuration, gateRows, outboxRows, queue, cpu } = parts;
+  const { requests, objectRequests, objectDuration, gateRows, outboxRows, rowsRead, queue, cpu } = parts;
   return (
     `  ${what.padEnd(32)}${dollars(total)}: requests ${dollars(requests)}, object requests ${dollars(objectRequests)}, ` +
     `object duration ${dollars(objectDuration)}, rows of the gate ${dollars(gateRows)}, rows of the outbox ${dollars(outboxRows)}, ` +
-    `queue ${dollars(queue)}, CPU ${dollars(cpu)}`
+    `rows read $${rowsRead.toFixed(4)}, queue ${dollars(queue)}, CPU ${dollars(cpu)}`
   );
 };
 
@@ -71,6 +73,8 @@ const figureLines = (title: string, figures: Record<string, Figure>) => [
 ];
 
 interface Remarks {
+  seatReads: ReadFigures;
+  listReads: ReadFigures;
   verify: VerifyFigures;
   counts: CountFigures;
   delivered: DeliveredFigures;
@@ -81,7 +85,7 @@ interface Remarks {
 }
 
 export const remarks = (figures: Remarks): string => {
-  const { verify, counts, delivered, memory, bundle, starts, grown } = figures;
+  const { verify, counts, delivered, seatReads, listReads, memory, bundle, starts, grown } = figures;
   const cost = costs(counts, delivered, verify);
   const lazy = Object.entries(bundle.lazyBytes).map(([name, bytes]) => `${name} (${kib(bytes)})`);
   return [
@@ -99,6 +103,8 @@ export const remarks = (figures: Remarks): string => {
     costLine('64 connections, one endpoint', cost.many),
     costLine('lone verifies, one endpoint', cost.lone),
     costLine('64 connections, no endpoint', cost.unheardMany),
+    ...readLines('Rows of the gate that a call reads', seatReads),
+    ...readLines('Rows of D1 that a list of the big account reads', listReads),
     `Worker script      ${kib(bundle.bytes)}, gzipped ${kib(bundle.gzippedBytes)}; loaded on first use: ${lazy.join(', ')}`,
     `Start-up           ${Math.round(starts.serviceMs)} ms to the first response, ${Math.round(starts.emptyMs)} ms for an empty Worker`,
     `Big account        ${grown.rows} licenses, inserted in ${grown.insertSeconds.toFixed(1)} s; its gate loaded them in ${grown.loadSeconds.toFixed(1)} s`,

@@ -1,6 +1,7 @@
-// Compares the calls of applications with a plain verify, and counts what heartbeats write.
+// Compares the calls of applications with a plain verify, and counts the rows of heartbeats.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expectOk } from '../crash/customer.ts';
+import type { Probe } from './fixtures/probe.ts';
 import type { Load } from './load/load.ts';
 import { sharedValues, type Values, valueAt } from './load/plan.ts';
 import type { Options } from './options.ts';
@@ -10,10 +11,10 @@ import { type Licensed, probe } from './seed.ts';
 import type { Running } from './service.ts';
 import { applicationTarget, type Seats, verifyTarget } from './targets.ts';
 
-const MANY_SEATS = 10_000;
+export const MANY_SEATS = 10_000;
 const FEW_SEATS = 10;
 const CONNECTIONS = 64;
-const LEASE_SECONDS = { usual: 3_600, short: 60 };
+export const LEASE_SECONDS = { usual: 3_600, short: 60 };
 const HEARTBEATS = 1_000;
 /** A lease is written once it moves by a tenth. */
 const RENEWAL_MS = (LEASE_SECONDS.short * 1_000) / 10 + 1_000;
@@ -22,7 +23,7 @@ const machinesOf = (count: number): Values =>
   sharedValues(Array.from({ length: count }, (_, index) => `machine-${String(index).padStart(5, '0')}`));
 
 /** Creates a license and fills its seats. */
-const fillSeats = async (
+export const fillSeats = async (
   load: Load,
   service: Running,
   account: Licensed,
@@ -68,8 +69,9 @@ export const measureSeats = async (
 
 export interface Heartbeats {
   callsPerSecond: number;
-  /** Rows per heartbeat. */
+  /** Rows written and read per heartbeat. */
   gateRows: number;
+  rowsRead: number;
 }
 
 export interface HeartbeatFigures {
@@ -93,7 +95,8 @@ export const countHeartbeats = async (
     const slice = { connections: CONNECTIONS, calls: HEARTBEATS, durationMs: Infinity };
     const { callsPerSecond } = await load.run(planOf(target, slice));
     const after = await probe(service, account.accountId);
-    return { callsPerSecond, gateRows: (after.gate.rows - before.gate.rows) / HEARTBEATS };
+    const per = (of: (counts: Probe['gate']) => number) => (of(after.gate) - of(before.gate)) / HEARTBEATS;
+    return { callsPerSecond, gateRows: per(({ rows }) => rows), rowsRead: per(({ rowsRead }) => rowsRead) };
   };
   await untilIdle([runtime]);
   await delay(RENEWAL_MS);

@@ -23,6 +23,8 @@ const STAGES = ['accept', 'claim', 'settle', 'alarm', 'forget'] as const;
 export interface Delivered {
   gateRows: number;
   outboxRows: Record<(typeof STAGES)[number], number>;
+  /** In the gate and the outbox. */
+  rowsRead: number;
   /** Calls to the gate and the outbox, and their alarms. */
   objectRequests: number;
   /** Messages that hint at deliveries. A claim processes one. */
@@ -47,6 +49,7 @@ const perVerify = (before: Probe, after: Probe, verifies: number, cpuMs: number)
   return {
     gateRows: per(({ gate }) => gate.rows),
     outboxRows: Object.fromEntries(rows) as Delivered['outboxRows'],
+    rowsRead: per(({ gate, outbox }) => gate.rowsRead + outbox.rowsRead),
     objectRequests:
       1 + calls.reduce((sum, count) => sum + count) + per(({ gate, outbox }) => gate.alarms + outbox.alarms),
     hints: per(({ outbox }) => outbox.calls['claim']),

@@ -19,6 +19,8 @@ const SLICES = {
 export interface Spent {
   homeRows: number;
   branchRows: number;
+  /** At home and in the branch. */
+  rowsRead: number;
   objectRequests: number;
   cpuMs: number;
   /** US dollars for a million verifies. */
@@ -45,6 +47,9 @@ const between = (before: Counts, after: Counts, accountId: string) => {
   return {
     homeRows: difference('AccountGate', ({ rows }) => rows),
     branchRows: difference('GateBranch', ({ rows }) => rows),
+    rowsRead:
+      difference('AccountGate', ({ rowsRead }) => rowsRead) +
+      difference('GateBranch', ({ rowsRead }) => rowsRead),
     objectRequests: difference('AccountGate', requests) + difference('GateBranch', requests),
   };
 };
@@ -66,16 +71,18 @@ const spend = async (
   const spent = between(before, await setNetwork(service), account.accountId);
   const homeRows = spent.homeRows / calls;
   const branchRows = spent.branchRows / calls;
+  const rowsRead = spent.rowsRead / calls;
   const objectRequests = spent.objectRequests / calls;
   const { total } = costOf({
     objectRequests,
     gateRows: homeRows + branchRows,
     outboxRows: 0,
+    rowsRead,
     queueMessages: 0,
     cpuMs,
     objectSeconds: objects / callsPerSecond,
   });
-  return { homeRows, branchRows, objectRequests, cpuMs, dollars: total };
+  return { homeRows, branchRows, rowsRead, objectRequests, cpuMs, dollars: total };
 };
 
 /** Branches are counted in for two renewals of each. */
