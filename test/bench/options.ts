@@ -25,7 +25,7 @@ export const readOptions = (args: string[]): Options => {
     args,
     options: {
       licenses: { type: 'string', default: '1000000' },
-      keys: { type: 'string', default: '1000' },
+      keys: { type: 'string', default: '100' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       json: { type: 'string' },
