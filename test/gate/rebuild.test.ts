@@ -1,8 +1,10 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
+import { COPY_VERSION } from '../../src/gate/home/copy-tables.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { newId } from '../../src/shared/text/ids.ts';
+import { machineOf } from '../support/activations.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
@@ -177,21 +179,54 @@ test('after a restore of D1, a gate loses no answered change and no event', asyn
   expect(keys).toContain('AFTER-THE-RESTORE');
 });
 
-test('a gate drops a copy of another version, loads it again and keeps its counts', async () => {
+/** Makes the gate's copy look as if another release had made it. */
+const ofAnotherRelease = (accountId: string, version: number, changes: string) =>
+  tamper(
+    accountId,
+    `${changes}; UPDATE facts SET value = json_set(value, '$.version', ${version}) WHERE name = 'progress'`,
+  );
+
+test.for([
+  ['an earlier', 2, 'ALTER TABLE licenses DROP COLUMN updates_until'],
+  [
+    'a later',
+    99,
+    'ALTER TABLE licenses ADD COLUMN later INTEGER; ALTER TABLE licenses RENAME COLUMN updates_until TO until',
+  ],
+] as const)(
+  'a gate with the copy of %s release answers from it, also after a change, until it has loaded it again',
+  async ([, version, changes]) => {
+    useFakeClock();
+    const { ada, license } = await sellerWithLicense({ updates_until: '2020-01-31' });
+    const isTooNew = { code: 'updates_ended' };
+    const verify = async () => {
+      const sent = {
+        license_key: license.license_key,
+        fingerprint: machineOf(1),
+        release_date: '2021-01-01',
+      };
+      return (await ada.asKey('POST', '/api/v1/licenses/verify', sent)).body;
+    };
+    expect(await verify()).toMatchObject(isTooNew);
+    await ofAnotherRelease(ada.accountId, version, changes);
+    await withoutTables(['accounts', 'api_keys', 'licenses', 'products', 'feed'], async () => {
+      expect((await ada.verify(license.license_key)).body).toMatchObject({ status: 'active', api_usage: 2 });
+      expect((await ada.verify('UNKNOWN')).body.status).toBe('not_found');
+    });
+    await ada.asSession('POST', `/api/v1/licenses/${license.id}/suspend`);
+    expect((await ada.verify(license.license_key)).body.status).toBe('suspended');
+    await ada.asSession('POST', `/api/v1/licenses/${license.id}/reinstate`);
+    await reload(ada.accountId);
+    expect(await verify()).toMatchObject(isTooNew);
+    expect(await readProgress(ada.accountId)).toMatchObject({ version: COPY_VERSION, reload: null });
+  },
+);
+
+test('a gate drops the copy of another release if it can’t keep its rows, loads it again, and keeps its counts', async () => {
   const { ada, license } = await sellerWithLicense();
   expect((await ada.verify(license.license_key)).body).toMatchObject({ valid: true, api_usage: 1 });
-  // Simulates the copy of a later release, which has a column that this code doesn't know.
-  await tamper(
-    ada.accountId,
-    `ALTER TABLE licenses ADD COLUMN later INTEGER;
-     UPDATE facts SET value = json_set(value, '$.version', 99) WHERE name = 'progress'`,
-  );
+  await ofAnotherRelease(ada.accountId, 99, 'ALTER TABLE licenses RENAME COLUMN license_key TO code');
   expect((await ada.verify(license.license_key)).body).toMatchObject({ valid: true, api_usage: 2 });
-  const columns = await readGate<{ name: string }>(
-    ada.accountId,
-    "SELECT name FROM pragma_table_info('licenses')",
-  );
-  expect(columns.map(({ name }) => name)).not.toContain('later');
 });
 
 test('a background load resumes after an eviction', async () => {

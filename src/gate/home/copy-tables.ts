@@ -2,6 +2,7 @@ import type { KeyScope } from '../../shared/rules/api-keys.ts';
 import type { StoredLicenseStatus } from '../../shared/rules/licenses.ts';
 import type { LicenseTerms, ProductTerms } from '../../shared/rules/terms.ts';
 import type { CopiedKey, CopiedLicense, Rows } from '../rules/rows.ts';
+import { refitTables } from './refit.ts';
 
 // The tables of the gate's copy. During a reload there are two sets: verifies are answered from the current one, and
 // the next one is filled in the background until it takes the current one's place.
@@ -13,7 +14,7 @@ export const COPY_TABLES = [
   ...['keys', 'licenses', 'products'].flatMap((name) => [name, `${name}_next`]),
 ];
 
-/** Raise it with every change of these tables: each gate then drops its copy and loads it again from D1. */
+/** Raise it with every change of these tables: each gate then loads its copy again, and goes on with the old one until then. */
 export const COPY_VERSION = 3;
 
 /** Deleted keys that stay in a complete copy. A refusal for one of them holds for longer than for an unknown key. */
@@ -96,17 +97,31 @@ const writeProducts = (sql: SqlStorage, products: Rows['products'], set: TableSe
   }
 };
 
+const create = (sql: SqlStorage, set: TableSet) => sql.exec(`${createTables(set)} ${ERASED_KEYS}`);
+const drop = (sql: SqlStorage, set: TableSet) =>
+  sql.exec(`${dropTables(set)} DROP TABLE IF EXISTS erased_keys;`);
+
 export const openCopyTables = (sql: SqlStorage) => ({
-  create: (set: TableSet) => sql.exec(`${createTables(set)} ${ERASED_KEYS}`),
+  create: (set: TableSet) => create(sql, set),
 
   /** Also forgets the erased keys: the next load reads D1 as it is now, after a restore perhaps with these keys. */
-  drop: (set: TableSet) => sql.exec(`${dropTables(set)} DROP TABLE IF EXISTS erased_keys;`),
+  drop: (set: TableSet) => drop(sql, set),
 
   /** Puts the next tables in the place of the current ones. */
   swap: () =>
     sql.exec(
       `${dropTables('')} ${TABLES.map((table) => `ALTER TABLE ${table}_next RENAME TO ${table};`).join(' ')}`,
     ),
+
+  /**
+   * Makes the current tables, which are of another release, fit this one's code. A new column has its default in every row until
+   * the copy is loaded again. Returns false if the tables can't be kept.
+   */
+  refit: (): boolean => {
+    drop(sql, '_next');
+    create(sql, '_next');
+    return refitTables(sql, TABLES, '_next');
+  },
 
   write: ({ keys, licenses, products }: Rows, set: TableSet, overwrites: boolean) => {
     writeKeys(sql, keys, set, overwrites);

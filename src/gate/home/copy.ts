@@ -48,8 +48,8 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
 
   let account = readFact('account') as CopiedAccount | null;
   let progress = readFact('progress') as Progress | null;
-  if (progress && progress.version !== COPY_VERSION) {
-    // Tables of another version can't be read, so nothing can be answered from them during a reload.
+  const isOfOtherRelease = progress !== null && progress.version !== COPY_VERSION;
+  if (isOfOtherRelease && !(progress?.complete && tables.refit())) {
     tables.drop('');
     tables.drop('_next');
     sql.exec('DELETE FROM facts');
@@ -114,8 +114,8 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     advance({ reload: null });
   };
 
-  if (known.epoch !== epoch) {
-    advance({ epoch });
+  if (known.epoch !== epoch || (progress && isOfOtherRelease)) {
+    advance({ epoch, version: COPY_VERSION });
     startReload();
   }
 
