@@ -66,18 +66,23 @@ describe('a call on a machine', () => {
     return gate(ada.accountId).application(presentedKey(), call, input, callId);
   };
 
+  const verdict = async (...call: Parameters<typeof on>) => {
+    const reply = readReply(await on(...call));
+    return reply.refused ?? reply.verdict;
+  };
+
   beforeEach(async () => {
     licenseKey = (await ada.createLicense({ terms: { max_activations: 1 } })).license_key;
   });
 
   test.for(['verify', 'activate', 'heartbeat', 'deactivate'] as const)(
-    'a repeated %s gets the same answer, and counts once',
+    'a repeated %s gets the same verdict, and counts once',
     async (call) => {
       await on('activate', 'call-1');
-      const first = await on(call, 'call-2');
+      const first = await verdict(call, 'call-2');
       const before = await apiUsage();
       await on('verify', 'call-3');
-      expect(await Promise.all([on(call, 'call-2'), on(call, 'call-2')])).toEqual([first, first]);
+      expect(await Promise.all([verdict(call, 'call-2'), verdict(call, 'call-2')])).toEqual([first, first]);
       expect(await apiUsage()).toBe(before + 1);
     },
   );
@@ -94,17 +99,25 @@ describe('a call on a machine', () => {
 
   test('a repeated deactivation does not release the seat that the machine has taken since', async () => {
     await on('activate', 'call-1');
-    const first = await on('deactivate', 'call-2');
+    await on('deactivate', 'call-2');
     await on('activate', 'call-3');
-    expect(await on('deactivate', 'call-2')).toBe(first);
-    expect(readReply(await on('verify', 'call-4'))).toMatchObject({ verdict: { code: 'valid' } });
+    expect(await verdict('deactivate', 'call-2')).toMatchObject({ code: 'deactivated' });
+    expect(await verdict('verify', 'call-4')).toMatchObject({ code: 'valid' });
   });
 
   test('a repeated activation does not take the seat that was released since', async () => {
-    const first = await on('activate', 'call-1');
+    await on('activate', 'call-1');
     await on('deactivate', 'call-2');
-    expect(await on('activate', 'call-1')).toBe(first);
-    expect(readReply(await on('activate', 'call-3', 2))).toMatchObject({ verdict: { code: 'valid' } });
+    expect(await verdict('activate', 'call-1')).toMatchObject({ code: 'not_activated' });
+    expect(await verdict('activate', 'call-3', 2)).toMatchObject({ code: 'valid' });
+  });
+
+  test('a repeated activation that found no seat takes one that is free by now', async () => {
+    await on('activate', 'call-1', 2);
+    expect(await verdict('activate', 'call-2')).toMatchObject({ code: 'no_seat' });
+    await on('deactivate', 'call-3', 2);
+    expect(await verdict('activate', 'call-2')).toMatchObject({ code: 'valid' });
+    expect(await apiUsage()).toBe(2);
   });
 });
 

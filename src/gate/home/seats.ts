@@ -156,9 +156,10 @@ export const openSeats = (
       { name, input, isPlain }: Pick<Call, 'name' | 'input' | 'isPlain'>,
       license: CopiedLicense | null,
       nowMs: number,
+      isRepeat = false,
     ): PlainVerdict | Verdict => {
       if (isPlain && !(license && copy.termsOf(license))) return plainVerdict(license, isoDate(nowMs));
-      const situation = situationOf(name, input, license, nowMs);
+      const situation = { ...situationOf(name, input, license, nowMs), isRepeat };
       const judgment = judge(situation);
       const machine = journal.write(() => carryOut('application', situation, judgment));
       const verdict = toVerdict(situation, judgment.code, machine);

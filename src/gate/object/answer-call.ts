@@ -1,4 +1,3 @@
-import { createLru } from '../../shared/memory/lru.ts';
 import type { PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
 import { licenseEvent } from '../../shared/text/events.ts';
 import type { Call, Reply } from '../rules/calls.ts';
@@ -31,11 +30,8 @@ interface Judge {
   isCustomer: (license: CopiedLicense | null) => boolean;
 }
 
-/** The platform repeats a call for at most ten seconds. */
-const REPLIES_IN_MEMORY = 5_000;
-
 /** Answers the calls of applications: checks key, rate limit and usage limit, lets the license be judged, and counts the call. */
-const openFirstAnswer = (
+export const openAnswerCall = (
   copy: LicenseRows,
   ledger: Ledger,
   admission: Pick<AdmissionControl, 'admit'>,
@@ -89,25 +85,6 @@ const openFirstAnswer = (
     if (!isCharged || !license) return { refused: null, rate, verdict, apiUsage, apiLimit };
     count(license, call, verdict.valid, now, nowMs);
     return { refused: null, rate, verdict, apiUsage: apiUsage + 1, apiLimit };
-  };
-};
-
-/**
- * A repeated call about a machine gets the reply to the first call. Made again, it could undo what the machine has done
- * since. The exception is a reply with the machines that hold the seats: it is long, and the call changed nothing.
- */
-export const openAnswerCall = (...parts: Parameters<typeof openFirstAnswer>) => {
-  const replies = createLru<Reply>(REPLIES_IN_MEMORY);
-  const answerFirst = openFirstAnswer(...parts);
-
-  return (call: Call, judge: Judge, nowMs: number): Reply => {
-    if (call.isPlain) return answerFirst(call, judge, nowMs);
-    const first = replies.get(call.callId);
-    if (first) return first;
-    const reply = answerFirst(call, judge, nowMs);
-    const hasMachines = reply.refused === null && 'code' in reply.verdict && reply.verdict.machines;
-    if (reply.refused === null && !hasMachines) replies.set(call.callId, reply);
-    return reply;
   };
 };
 

@@ -32,6 +32,8 @@ import {
 export interface Situation {
   call: CallName;
   input: CallInput;
+  /** Whether the call has moved a seat before. It moves none again: the machine may have done otherwise since. */
+  isRepeat?: boolean;
   /** Null if there is no such license. */
   license: CopiedLicense | null;
   terms: Terms;
@@ -133,14 +135,15 @@ interface Standing {
   replaced: Machine | null;
 }
 
-const standingOf = ({ call, machine, other, nowMs }: Situation): Standing => {
+const standingOf = ({ call, isRepeat, machine, other, nowMs }: Situation): Standing => {
+  const isActivation = call === 'activate' && !isRepeat;
   const seat = machine?.seat ?? null;
   const hasReleased = seat !== null && seat.releasedAtMs !== null;
   // Only activating takes up a seat again that an offline file has held since the machine released it.
-  const holdsSeat = seat !== null && isLive(seat, nowMs) && (!hasReleased || call === 'activate');
+  const holdsSeat = seat !== null && isLive(seat, nowMs) && (!hasReleased || isActivation);
   const hasLapsed = seat !== null && !hasReleased && !holdsSeat;
-  const mayTake = !holdsSeat && (call === 'activate' || (call === 'verify' && hasLapsed));
-  const replaced = mayTake && call === 'activate' && other && isReplaceable(other, nowMs) ? other : null;
+  const mayTake = !holdsSeat && (isActivation || (call === 'verify' && hasLapsed));
+  const replaced = mayTake && isActivation && other && isReplaceable(other, nowMs) ? other : null;
   return { seat, hasReleased, holdsSeat, hasLapsed, mayTake, replaced };
 };
 
@@ -182,9 +185,9 @@ const codeOf = (situation: Situation, standing: Standing): VerdictCode => {
 };
 
 const seatChanges = (code: VerdictCode, situation: Situation, standing: Standing): MachineChange[] => {
-  const { input, license, machine, nowMs } = situation;
+  const { input, isRepeat, license, machine, nowMs } = situation;
   const { hasReleased, holdsSeat, mayTake, replaced } = standing;
-  if (code === 'deactivated' && machine && !hasReleased) return [release(machine, nowMs)];
+  if (code === 'deactivated' && machine && !hasReleased && !isRepeat) return [release(machine, nowMs)];
   if (code !== 'valid' || !license || !input.fingerprint) return [];
   if (holdsSeat && machine) return renew(situation, machine);
   if (!mayTake) return [];
