@@ -64,7 +64,8 @@ export class AccountGate extends DurableObject<Env> {
 
   /**
    * Answers a verify. It is the only call that a verify makes. A repeat with the same `callId` isn't counted again. `region` is
-   * the caller's, and `lastWait` the Worker's wait for an earlier answer.
+   * the caller's, `lastWait` the Worker's wait for an earlier answer, and `isUncertain` whether the caller's branch may have
+   * counted the call without an answer.
    */
   async verify(
     presented: PresentedKey,
@@ -76,12 +77,8 @@ export class AccountGate extends DurableObject<Env> {
     isUncertain = false,
   ): Promise<ReplyText> {
     const input = { license_key: licenseKey };
-    return this.#home.calls.answer(
-      { presented, name: 'verify', input, isPlain: true, callId, canSign },
-      region,
-      lastWait,
-      isUncertain,
-    );
+    const call: Call = { presented, name: 'verify', input, isPlain: true, callId, canSign };
+    return this.#home.calls.answer(call, region, lastWait, isUncertain);
   }
 
   /** Answers one of the four calls of an application. */
@@ -94,12 +91,8 @@ export class AccountGate extends DurableObject<Env> {
     lastWait: Wait | null = null,
     isUncertain = false,
   ): Promise<ReplyText> {
-    return this.#home.calls.answer(
-      { presented, name, input, isPlain: false, callId, canSign: true },
-      region,
-      lastWait,
-      isUncertain,
-    );
+    const call: Call = { presented, name, input, isPlain: false, callId, canSign: true };
+    return this.#home.calls.answer(call, region, lastWait, isUncertain);
   }
 
   /** Answers a call that a branch can't answer. */
