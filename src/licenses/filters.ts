@@ -3,7 +3,7 @@ import { and, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { DAY_MS, isoDate } from '../shared/rules/dates.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
-import type { listLicensesQuery } from './schemas.ts';
+import type { listLicensesQuery } from './list-query.ts';
 import { containsAsciiPart } from './search.ts';
 import type { SortedField } from './sorts.ts';
 import { hasState, newestInState } from './states.ts';

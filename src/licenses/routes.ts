@@ -9,6 +9,7 @@ import { createLicense } from './create.ts';
 import { findLicense } from './find.ts';
 import { listHistory } from './history.ts';
 import { toIdempotency } from './idempotency.ts';
+import { listLicensesQuery } from './list-query.ts';
 import { listLicenses } from './list.ts';
 import {
   createLicenseInput,
@@ -18,7 +19,6 @@ import {
   idempotencyHeader,
   licenseBody,
   licenseListBody,
-  listLicensesQuery,
   patchLicenseInput,
   renewLicenseInput,
   rotateKeyInput,

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { LicenseValues } from '../db/schema.ts';
 import { licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
-import { MAX_EMAIL_LENGTH } from '../shared/rules/accounts.ts';
 import { isoDate, isoTime } from '../shared/rules/dates.ts';
 import {
   byColumn,
@@ -11,7 +10,6 @@ import {
   columnOf,
   LICENSE_FIELDS,
   type LicenseField,
-  SEARCHED_FIELDS,
   TEXT_FIELDS,
 } from '../shared/rules/license-fields.ts';
 import {
@@ -26,11 +24,8 @@ import {
 } from '../shared/rules/licenses.ts';
 import { type LicenseTerms, mergeTerms } from '../shared/rules/terms.ts';
 import { email, text } from '../shared/schemas/fields.ts';
-import { listOf, numberedPageQuery, pageAfter } from '../shared/schemas/lists.ts';
+import { listOf, numberedPageQuery } from '../shared/schemas/lists.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
-import { SORTS } from './sorts.ts';
-
-const MAX_METADATA_FILTERS = 5;
 
 export const TODAY_OR_LATER = 'must be today or later';
 export const isTodayOrLater = (date: string, nowMs: number) => date >= isoDate(nowMs);
@@ -116,51 +111,6 @@ export const renewLicenseInput = z
     error: 'is required unless duration_days is set',
   })
   .meta({ id: 'RenewLicense' });
-
-const timeOrDate = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()])
-  .transform((time) => Date.parse(time))
-  .optional();
-const SHORT_PAGES =
-  'A page can have fewer licenses than `limit`, or none, although more follow: the list ends where `next_cursor` is null.';
-
-export const listLicensesQuery = z.object({
-  ...pageAfter(/^[0-9A-Za-z_-]{1,600}$/),
-  status: z.enum(LICENSE_STATES).optional(),
-  customer_email: z.string().trim().toLowerCase().min(1).max(MAX_EMAIL_LENGTH).optional(),
-  product: product.optional(),
-  metadata: z
-    .record(z.string(), z.string())
-    .refine((entries) => Object.keys(entries).length <= MAX_METADATA_FILTERS, {
-      error: `must have at most ${MAX_METADATA_FILTERS} entries`,
-    })
-    .optional()
-    .meta({
-      description: `Finds licenses by entries of their metadata, as \`metadata.order=1001\` or \`metadata[order]=1001\`. Numbers and booleans are compared as text. No index has metadata: a page compares about 1,000 licenses, or those that \`customer_email\`, \`product\`, \`status\`, or \`q\` find if they are fewer. ${SHORT_PAGES}`,
-    }),
-  expires_before: z.iso.date().optional().meta({ description: 'Only licenses whose last day is earlier.' }),
-  expires_after: z.iso.date().optional().meta({ description: 'Only licenses whose last day is later.' }),
-  created_before: timeOrDate.meta({
-    description: 'Only licenses that were created earlier. A date is its first moment in UTC.',
-  }),
-  created_after: timeOrDate.meta({
-    description: 'Only licenses that were created later. A date is its first moment in UTC.',
-  }),
-  sort: z.enum(SORTS).optional().meta({
-    description:
-      'The order, descending with `-`. The default is `-created_at`, and `-expires_at` with `status=expired`. Licenses that never expire come after all dates.',
-  }),
-  q: z
-    .string()
-    .trim()
-    .max(200)
-    // A NUL character ends an FTS5 query, in the middle of a quoted string.
-    .refine((q) => !q.includes('\0'), 'must not contain a NUL character')
-    .optional()
-    .meta({
-      description: `Finds licenses by a part of one of these fields: ${SEARCHED_FIELDS.map((field) => `\`${field}\``).join(', ')}. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses. ${SHORT_PAGES}`,
-    }),
-});
 
 export const historyQuery = z.object(numberedPageQuery);
 
