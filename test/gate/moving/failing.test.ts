@@ -228,31 +228,3 @@ test('a restore that was cut off before the move doesn’t stop it', async () =>
   await move(ada.accountId, 'oc');
   expect((await tablesOf(ada.accountId, 2)).filter((name) => name.startsWith('restored_'))).toEqual([]);
 });
-
-const countRefusals = (accountId: string, epoch: number) =>
-  runInDurableObject(
-    gateIn(accountId, epoch),
-    (_gate, { storage }) => storage.sql.exec('SELECT * FROM seat_refusals').toArray().length,
-  );
-
-test('the last rows move in several messages if they are too long for one', async () => {
-  const ada = await signUp();
-  const { accountId } = ada;
-  const original = Reflect.get(AccountGate.prototype, 'receive');
-  let isFilled = false;
-  const fill = () =>
-    runInDurableObject(gateIn(accountId, 1), (_gate, { storage }) => {
-      storage.sql.exec(
-        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
-         INSERT INTO seat_refusals SELECT printf('%080000d', i), i FROM n`,
-      );
-    });
-  spyOnReceive().mockImplementation(async function (this: AccountGate, part) {
-    original.call(this, part);
-    if (isFilled || !part.tables?.some(({ table }) => table === 'storage_version')) return;
-    isFilled = true;
-    await fill();
-  });
-  await move(accountId, 'oc');
-  expect(await countRefusals(accountId, 2)).toBe(20);
-});

@@ -156,3 +156,19 @@ test('heartbeats renew a floating lease during a move, and no other machine gets
   vi.advanceTimersByTime(60_000);
   expect(await on('activate', 2)).toMatchObject({ code: 'valid' });
 });
+
+test('the last rows move in several messages if they are too long for one', async () => {
+  const { accountId } = await signUp();
+  let isFilled = false;
+  watchMessages(async (step) => {
+    if (isFilled || step !== 'after storage_version') return;
+    isFilled = true;
+    await exec(
+      accountId,
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+       INSERT INTO seat_refusals SELECT printf('%080000d', i), i FROM n`,
+    );
+  });
+  await move(accountId, 'oc');
+  expect(await rowsIn(accountId, 2)).toHaveLength(20);
+});
