@@ -2,20 +2,18 @@ import { runDurableObjectAlarm } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { gate, setPlan, statistics } from '../../support/gate.ts';
+import { gate, statistics } from '../../support/gate.ts';
 import { arrive, gateIn, move, RETRY_MS } from '../../support/moving.ts';
-import { openBranch, setHome, verifyIn } from '../../support/regions.ts';
+import { openBranch, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 let ada: Customer;
 let license: { id: string; license_key: string };
 
 beforeEach(async () => {
-  ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  await setHome(ada.accountId, 'enam');
-  license = await ada.createLicense();
+  ({ ada, license } = await sellerAtHome('scale'));
   await openBranch('oc', ada, license.license_key);
   await verifyIn('oc', ada, license.license_key);
 });

@@ -8,11 +8,12 @@ import { setSuspended } from '../../../src/operators/accounts.ts';
 import { isoDate } from '../../../src/shared/rules/dates.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { newId } from '../../../src/shared/text/ids.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, gate, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
-import { branch, openBranch, presentedKey, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { evict, gate, readGate, setUsage, statistics } from '../../support/gate.ts';
+import { branch, openBranch, presentedKey, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 let ada: Customer;
 let licenseKey: string;
@@ -21,11 +22,8 @@ let licenseId: string;
 beforeEach(async () => {
   // At noon, so that no test crosses the end of a day or a period.
   useFakeClock('2027-03-10T12:00:00.000Z');
-  ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  await setHome(ada.accountId, 'enam');
+  ({ ada, licenseKey, licenseId } = await sellerAtHome('scale', { product: 'orrery' }));
   await ada.asSession('PUT', '/api/v1/products/orrery', {});
-  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense({ product: 'orrery' }));
   await openBranch('oc', ada, licenseKey);
 });
 

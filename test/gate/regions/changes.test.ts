@@ -3,11 +3,11 @@ import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import type { BranchUpdate } from '../../../src/gate/rules/messages.ts';
 import { grantPlan, setSuspended } from '../../../src/operators/accounts.ts';
 import { HOUR_MS } from '../../../src/shared/rules/dates.ts';
-import { type Customer, type Json, signUp } from '../../support/client.ts';
+import { type Customer, type Json } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { setPlan } from '../../support/gate.ts';
-import { branch, openBranch, setHome, verifyIn } from '../../support/regions.ts';
+import { branch, openBranch, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 import { importAs, toLines } from '../../transfer/transfer.ts';
 
 // Changes by other ways than the calls for a single license.
@@ -17,10 +17,7 @@ let license: Json;
 
 beforeEach(async () => {
   useFakeClock();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'pro');
-  await setHome(ada.accountId, 'enam');
-  license = await ada.createLicense({ product: 'orrery' });
+  ({ ada, license } = await sellerAtHome('pro', { product: 'orrery' }));
   await openBranch('oc', ada, license.license_key);
   for (let i = 0; i < 2; i++) await verifyIn('oc', ada, license.license_key);
 });

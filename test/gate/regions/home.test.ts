@@ -2,10 +2,11 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { LEASE_MS, OPEN_AFTER_CALLS } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
 import { callFrom, killBranch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 let ada: Customer;
 let licenseKey: string;
@@ -13,10 +14,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'pro');
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+  ({ ada, licenseKey, licenseId } = await sellerAtHome('pro'));
 });
 
 afterEach(() => {

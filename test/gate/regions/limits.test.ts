@@ -3,11 +3,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { PLANS } from '../../../src/shared/rules/plans.ts';
 import { LEASE_MS, type Region } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { readGate, setPlan, statistics } from '../../support/gate.ts';
+import { readGate, statistics } from '../../support/gate.ts';
 import { simulateNetwork, waitPatiently } from '../../support/network.ts';
-import { branch, openBranch, setHome, verifyFrom } from '../../support/regions.ts';
+import { branch, openBranch, verifyFrom } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 /** The regions of the callers. */
 const CALLERS = ['enam', 'oc', 'weur', 'apac-ne'] as const;
@@ -80,10 +81,7 @@ const useBranches = async () => {
 beforeEach(async () => {
   useFakeClock();
   waitPatiently();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey } = await ada.createLicense());
+  ({ ada, licenseKey } = await sellerAtHome('scale'));
   await useBranches();
 });
 

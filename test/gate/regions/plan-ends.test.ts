@@ -4,11 +4,12 @@ import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { grantPlan } from '../../../src/operators/accounts.ts';
 import { PLANS } from '../../../src/shared/rules/plans.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import type { Customer } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { setUsage, statistics } from '../../support/gate.ts';
-import { branch, openBranch, setHome, verifyIn } from '../../support/regions.ts';
+import { branch, openBranch, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 // An operator's grant of a plan ends at a time, without a change that anybody is told of.
 
@@ -47,9 +48,7 @@ const admittedAfterTheEnd = async (calls: number) => {
 
 beforeEach(async () => {
   useFakeClock();
-  ada = await signUp();
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey } = await ada.createLicense());
+  ({ ada, licenseKey } = await sellerAtHome('free'));
   untilMs = Date.now() + 200_000;
   await grantPlan(ctxOf(ada.accountId), 'scale', untilMs);
   for (const region of BRANCHES) {

@@ -2,10 +2,11 @@ import { runDurableObjectAlarm } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { gate, setPlan } from '../../support/gate.ts';
-import { branch, openBranch, presentedKey, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { gate } from '../../support/gate.ts';
+import { branch, openBranch, presentedKey, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 // How the rate limits of the plan "pro", 100 calls a second with one key, are shared by home and a branch.
 
@@ -37,10 +38,7 @@ const refusedAtHome = async (callsPerSecond: number, seconds: number) => {
 
 beforeEach(async () => {
   useFakeClock();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'pro');
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey } = await ada.createLicense());
+  ({ ada, licenseKey } = await sellerAtHome('pro'));
   await openBranch('oc', ada, licenseKey);
   await verifyIn('oc', ada, licenseKey);
 });

@@ -5,10 +5,11 @@ import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { CLOSE_AFTER_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { LEASE_MS, OPEN_AFTER_CALLS } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, gate, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
-import { branch, killBranch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { evict, gate, readGate, setUsage, statistics } from '../../support/gate.ts';
+import { branch, killBranch, openBranch, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 // What home and a branch do after one of them has missed something.
 
@@ -18,10 +19,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+  ({ ada, licenseKey, licenseId } = await sellerAtHome('scale'));
   await openBranch('oc', ada, licenseKey);
   await verifyIn('oc', ada, licenseKey);
 });

@@ -6,10 +6,11 @@ import { NO_SHARE } from '../../../src/gate/rules/shares.ts';
 import { calendarMonth } from '../../../src/gate/rules/usage.ts';
 import { addMonths, DAY_MS, isoDate } from '../../../src/shared/rules/dates.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, gate, readGate, setPlan, statistics } from '../../support/gate.ts';
-import { openBranch, setHome, verifyIn } from '../../support/regions.ts';
+import { evict, gate, readGate, statistics } from '../../support/gate.ts';
+import { openBranch, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 // How home merges what its branches report.
 
@@ -21,10 +22,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock(NOW);
-  ada = await signUp();
-  await setPlan(ada.accountId, 'pro');
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+  ({ ada, licenseKey, licenseId } = await sellerAtHome('pro'));
   await openBranch('oc', ada, licenseKey);
 });
 

@@ -4,11 +4,12 @@ import { CLOSE_AFTER_MS, OPEN_WINDOW_MS, renewAfterMs } from '../../../src/gate/
 import { readBackup } from '../../../src/operators/backup.ts';
 import { restoreBackup } from '../../../src/operators/restore.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { readGate, setPlan, statistics } from '../../support/gate.ts';
-import { branch, openBranch, setHome, verifyIn } from '../../support/regions.ts';
+import { readGate, statistics } from '../../support/gate.ts';
+import { branch, openBranch, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 // A home that is restored from a backup, and its branches, which are not.
 
@@ -18,10 +19,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+  ({ ada, licenseKey, licenseId } = await sellerAtHome('scale'));
 });
 
 const backUp = async (): Promise<string> => {

@@ -1,62 +1,15 @@
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
-import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
-import { LEASE_MS, type Region } from '../../../src/shared/rules/regions.ts';
-import { machineOf } from '../../support/activations.ts';
-import { call, type Customer, type Json, ORIGIN, signUp } from '../../support/client.ts';
-import { useFakeClock } from '../../support/fake-clock.ts';
-import { gate, readGate, setPlan, tamper } from '../../support/gate.ts';
+import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
+import { claimsOf, machineOf } from '../../support/activations.ts';
+import type { Json } from '../../support/client.ts';
 import { simulateNetwork } from '../../support/network.ts';
-import { callFrom, openBranch, presentedKey, setHome, verifyFrom, verifyIn } from '../../support/regions.ts';
+import { verifyFrom } from '../../support/regions.ts';
+import { SEATS, useSeats } from '../../support/seats.ts';
 
-const SEATS = { max_activations: 2, self_service: true, entitlements: { export: true } };
-let ada: Customer;
-let license: Json;
-/** A license without terms, which keeps branches open. */
-let plainKey: string;
+// The seats of machines near a branch.
 
-const path = () => `/api/v1/licenses/${license.id}`;
-const setTerms = (terms: Json) => ada.asSession('PUT', '/api/v1/products/orrery', { terms });
-
-beforeEach(async () => {
-  useFakeClock();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  await setHome(ada.accountId, 'enam');
-  await setTerms(SEATS);
-  license = await ada.createLicense({ product: 'orrery' });
-  ({ license_key: plainKey } = await ada.createLicense());
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
-
-const on = (region: Region, name: Parameters<typeof callFrom>[2], n: number, sent: object = {}) =>
-  callFrom(region, ada, name, { license_key: license.license_key, fingerprint: machineOf(n), ...sent });
-
-/** Opens the branch, and lets the Worker learn of it. */
-const open = async (region: Region) => {
-  await openBranch(region, ada, plainKey);
-  await verifyFrom(region, ada, plainKey);
-};
-
-/** Takes a seat, and lets the branch copy it. */
-const activateIn = async (region: Region, n: number): Promise<Json> => {
-  const { body } = await on(region, 'activate', n);
-  expect(body.code).toBe('valid');
-  await on(region, 'verify', n);
-  expect(await on(region, 'verify', n)).toMatchObject({ region, body: { code: 'valid' } });
-  return body.activation;
-};
-
-const claimsOf = async (token: string) => {
-  const { body } = await call('GET', `/api/v1/jwks/${ada.accountId}`);
-  const options = { issuer: ORIGIN, audience: ada.accountId, typ: 'latchkey+jwt' };
-  return (await jwtVerify(token, createLocalJWKSet(body as JSONWebKeySet), options)).payload;
-};
+const { world, path, setTerms, on, open, activateIn } = useSeats();
 
 test('a branch answers and signs the verify of a machine with a seat as home does', async () => {
   await open('oc');
@@ -67,8 +20,8 @@ test('a branch answers and signs the verify of a machine with a seat as home doe
   expect([far.region, near.region]).toEqual(['enam', 'oc']);
   const { token: farToken, api_usage: usage, ...answer } = far.body;
   expect(near.body).toEqual({ ...answer, api_usage: usage + 1, token: expect.any(String) });
-  const claims = await claimsOf(near.body.token);
-  expect(claims).toEqual({ ...(await claimsOf(farToken)), jti: expect.any(String) });
+  const claims = await claimsOf(world.ada, near.body.token);
+  expect(claims).toEqual({ ...(await claimsOf(world.ada, farToken)), jti: expect.any(String) });
   expect(claims).toMatchObject({ nonce: sent.nonce, act: near.body.activation.id, ent: { export: true } });
   const refused = await on('oc', 'verify', 1, { product: 'other' });
   expect(refused).toMatchObject({ region: 'oc', body: { code: 'wrong_product' } });
@@ -79,7 +32,7 @@ test('a branch answers for a license without a limit of seats, also if no machin
   await open('oc');
   const body = { code: 'valid', seats: null, activation: null };
   for (const region of ['enam', 'oc'])
-    expect(await verifyFrom('oc', ada, license.license_key)).toMatchObject({ region, body });
+    expect(await verifyFrom('oc', world.ada, world.license.license_key)).toMatchObject({ region, body });
   expect(await on('oc', 'verify', 1)).toMatchObject({ region: 'enam', body: { code: 'valid' } });
 });
 
@@ -94,14 +47,15 @@ test('a verify goes home if the branch has no copy of the machine’s seat, or i
 });
 
 describe('no verify near a branch shows a seat that was released by', () => {
-  const release = (id: string, query = '') => ada.asSession('DELETE', `${path()}/activations/${id}${query}`);
+  const release = (id: string, query = '') =>
+    world.ada.asSession('DELETE', `${path()}/activations/${id}${query}`);
   const releaseFile = async (id: string) => {
-    await ada.asSession('POST', `${path()}/token`, { fingerprint: machineOf(1), days: 1 });
+    await world.ada.asSession('POST', `${path()}/token`, { fingerprint: machineOf(1), days: 1 });
     return release(id, '?force=true');
   };
   const releaseWhileFloating = async () => {
     const patch = (lease_seconds: number | null) =>
-      ada.asSession('PATCH', path(), { terms: { lease_seconds } });
+      world.ada.asSession('PATCH', path(), { terms: { lease_seconds } });
     // The branch has to learn first that the seat was taken.
     await patch(null);
     await on('oc', 'verify', 1);
@@ -125,8 +79,8 @@ describe('no verify near a branch shows a seat that was released by', () => {
     ['the seller although a file holds it', releaseFile, 'not_activated'],
     ['its machine while seats had leases', releaseWhileFloating, 'not_activated'],
     ['the end of a lease from new terms', letLapse, 'no_seat'],
-    ['a new license key', () => ada.asSession('POST', `${path()}/rotate-key`, {}), 'not_found'],
-    ['the deletion of its license', () => ada.asSession('DELETE', path()), 'not_found'],
+    ['a new license key', () => world.ada.asSession('POST', `${path()}/rotate-key`, {}), 'not_found'],
+    ['the deletion of its license', () => world.ada.asSession('DELETE', path()), 'not_found'],
   ];
 
   test.for(RELEASES)('%s', async ([, releaseSeat, code]) => {
@@ -146,7 +100,7 @@ test('a release waits for a branch that is cut off, and so does the machine that
   const note = async (name: string, work: Promise<{ status: number }>) => {
     answered.push(`${name} ${(await work).status}`);
   };
-  const noted = [note('released', ada.asSession('DELETE', `${path()}/activations/${id}`))];
+  const noted = [note('released', world.ada.asSession('DELETE', `${path()}/activations/${id}`))];
   await scheduler.wait(100);
   noted.push(note('deactivated', on('weur', 'deactivate', 1)), note('activated', on('enam', 'activate', 2)));
   await scheduler.wait(200);
@@ -176,7 +130,7 @@ test('no verify from any region that begins after a release is answered is valid
       else early.add(answeredIn);
     }
   });
-  expect((await ada.asSession('DELETE', `${path()}/activations/${id}`)).status).toBe(200);
+  expect((await world.ada.asSession('DELETE', `${path()}/activations/${id}`)).status).toBe(200);
   isReleased = true;
   await Promise.all(callers);
   expect(early).toEqual(new Set([...regions, 'enam']));
@@ -195,7 +149,10 @@ test('parallel activations from several regions never pass the limit', async () 
   };
   const answers = await Promise.all(Array.from({ length: 30 }, callBoth));
   expect(answers.filter((codes) => codes.includes('valid'))).toEqual(['valid, valid', 'valid, valid']);
-  expect((await ada.asSession('GET', `${path()}/activations`)).body.seats).toEqual({ used: 2, limit: 2 });
+  expect((await world.ada.asSession('GET', `${path()}/activations`)).body.seats).toEqual({
+    used: 2,
+    limit: 2,
+  });
 });
 
 test('the seats of a floating license are renewed, lapse and are taken at home', async () => {
@@ -208,66 +165,4 @@ test('the seats of a floating license are renewed, lapse and are taken at home',
   expect(codes.map(({ region, body }) => `${body.code} in ${region}`)).toEqual(
     ['valid', 'valid', 'valid', 'valid', 'no_seat'].map((code) => `${code} in enam`),
   );
-});
-
-test('another region learns with its next renewal that a seat was taken, and the machine doesn’t wait for that', async () => {
-  await open('oc');
-  await activateIn('oc', 1);
-  // No message from home arrives.
-  vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The network is cut.'));
-  expect(await on('enam', 'activate', 2)).toMatchObject({ body: { seats: { used: 2 } } });
-  expect(await on('oc', 'verify', 1)).toMatchObject({ region: 'oc', body: { seats: { used: 1 } } });
-  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
-  await renewed();
-  expect(await on('oc', 'verify', 1)).toMatchObject({ body: { seats: { used: 2 } } });
-});
-
-test('a branch keeps its copies while 1,100 machines activate between two renewals', async () => {
-  await setTerms({ max_activations: 2_000 });
-  await open('oc');
-  await activateIn('oc', 1);
-  // No message from home arrives but the answers to renewals.
-  vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The network is cut.'));
-  const activate = (n: number) => {
-    const input = { license_key: license.license_key, fingerprint: machineOf(n) };
-    return gate(ada.accountId).application(presentedKey(ada), 'activate', input, `launch-${n}`);
-  };
-  for (let from = 0; from < 1_100; from += 100) {
-    await Promise.all(Array.from({ length: 100 }, (_, i) => activate(from + i + 1)));
-    vi.advanceTimersByTime(1_000);
-  }
-  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
-  await renewed();
-  const [{ n: logged } = {}] = await readGate(ada.accountId, 'SELECT count(*) AS n FROM branch_log');
-  expect(logged).toBe(1);
-  const counted = await on('oc', 'verify', 1);
-  expect(counted.body).toMatchObject({ code: 'valid', seats: { used: 1_100 } });
-  expect(await verifyFrom('oc', ada, plainKey)).toMatchObject({ region: 'oc' });
-});
-
-/** Lets a forwarded call renew the lease. */
-const renewed = async () => {
-  await verifyIn('oc', ada, 'UNKNOWN-KEY');
-  await vi.waitFor(async () => expect(await verifyFrom('oc', ada, plainKey)).toMatchObject({ region: 'oc' }));
-};
-
-test('home learns once an hour when a branch has seen a machine, and for heartbeats when it counted a call', async () => {
-  await open('oc');
-  await activateIn('oc', 1);
-  const lastSeen = async () =>
-    (await ada.asSession('GET', `${path()}/activations`)).body.data[0].last_seen_at;
-  await tamper(ada.accountId, 'UPDATE activations SET counted_at_ms = counted_at_ms - ?', DAY_MS);
-  const first = await lastSeen();
-  for (let i = 0; i < 6; i++) {
-    expect(await on('oc', 'verify', 1)).toMatchObject({ region: 'oc' });
-    vi.advanceTimersByTime(HOUR_MS / 6);
-    await renewed();
-  }
-  expect(await on('oc', 'heartbeat', 1)).toMatchObject({ body: { code: 'verify_due' } });
-  expect(await lastSeen()).toBe(first);
-  const { apiUsage } = (await verifyIn('oc', ada, 'UNKNOWN-KEY')) as { apiUsage: number };
-  const { region, body } = await on('oc', 'verify', 1);
-  expect({ region, usage: body.api_usage }).toEqual({ region: 'oc', usage: apiUsage + 1 });
-  await vi.waitFor(async () => expect(await lastSeen()).not.toBe(first));
-  expect(await on('oc', 'heartbeat', 1)).toMatchObject({ body: { code: 'valid', api_usage: apiUsage + 1 } });
 });

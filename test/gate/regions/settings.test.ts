@@ -6,12 +6,13 @@ import { leaseMarginMs, renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { type Settings, settingsOf } from '../../../src/shared/config/settings.ts';
 import { LEASE_MS, OPEN_AFTER_CALLS, type Region } from '../../../src/shared/rules/regions.ts';
 import { WebhookOutbox } from '../../../src/webhooks/webhook-outbox.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { gate, kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
+import { gate, kill, readGate, setUsage, statistics } from '../../support/gate.ts';
 import { addEndpoint, readEvents } from '../../support/outbox.ts';
 import { newReceiver } from '../../support/receiver.ts';
 import { branch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 let ada: Customer;
 let licenseKey: string;
@@ -19,10 +20,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+  ({ ada, licenseKey, licenseId } = await sellerAtHome('scale'));
 });
 
 afterEach(() => {

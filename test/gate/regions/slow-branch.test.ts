@@ -3,11 +3,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { setPlan, statistics } from '../../support/gate.ts';
+import { statistics } from '../../support/gate.ts';
 import { addEndpoint, readEvents, waitUntil } from '../../support/outbox.ts';
-import { branch, openBranch, setHome, verifyFrom } from '../../support/regions.ts';
+import { branch, openBranch, verifyFrom } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 // A branch that answers after the Worker has asked home.
 
@@ -16,10 +17,7 @@ let licenseKey: string;
 
 beforeEach(async () => {
   useFakeClock();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey } = await ada.createLicense());
+  ({ ada, licenseKey } = await sellerAtHome('scale'));
   await openBranch('oc', ada, licenseKey);
   for (let i = 0; i < 2; i++) await verifyFrom('oc', ada, licenseKey);
   await addEndpoint(ada, 'http://127.0.0.1:9/nobody');

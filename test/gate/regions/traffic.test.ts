@@ -9,10 +9,11 @@ import { openTraffic, quantileMs } from '../../../src/gate/rules/traffic.ts';
 import worker from '../../../src/index.ts';
 import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { newId } from '../../../src/shared/text/ids.ts';
-import { type Customer, type Json, ORIGIN, signUp } from '../../support/client.ts';
+import { type Customer, type Json, ORIGIN } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { countRows, evict, readGate, setPlan } from '../../support/gate.ts';
-import { branch, openBranch, setHome, verifyFrom } from '../../support/regions.ts';
+import { countRows, evict, readGate } from '../../support/gate.ts';
+import { branch, openBranch, verifyFrom } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 const NOON = '2027-03-10T12:00:00.000Z';
 
@@ -81,10 +82,7 @@ const take = (prototype: object, ms: number) => {
 describe('GET /api/regions and /api/account', () => {
   beforeEach(async () => {
     useFakeClock(NOON);
-    ada = await signUp();
-    await setPlan(ada.accountId, 'pro');
-    await setHome(ada.accountId, 'enam');
-    ({ license_key: licenseKey } = await ada.createLicense());
+    ({ ada, licenseKey } = await sellerAtHome('pro'));
   });
 
   afterEach(() => {

@@ -4,11 +4,11 @@ import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { leaseMarginMs } from '../../../src/gate/rules/lease.ts';
 import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
-import { type Customer, signUp } from '../../support/client.ts';
+import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { setPlan } from '../../support/gate.ts';
 import { simulateNetwork } from '../../support/network.ts';
-import { callFrom, openBranch, setHome, verifyFrom } from '../../support/regions.ts';
+import { callFrom, openBranch, verifyFrom } from '../../support/regions.ts';
+import { sellerAtHome } from '../../support/worlds.ts';
 
 let ada: Customer;
 let licenseKey: string;
@@ -16,10 +16,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock();
-  ada = await signUp();
-  await setPlan(ada.accountId, 'scale');
-  await setHome(ada.accountId, 'enam');
-  ({ license_key: licenseKey, id: licenseId } = await ada.createLicense());
+  ({ ada, licenseKey, licenseId } = await sellerAtHome('scale'));
 });
 
 afterEach(() => {
