@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkOut, cleanUp, runCommand, type Service, startService } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, createLicense, type Customer, signUp, verify } from './customer.ts';
+import { quantile, summarize } from './latencies.ts';
 import { openReceiver } from './receiver.ts';
 import { watchMemory } from './workerd-memory.ts';
 
@@ -22,12 +23,6 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const behavior = { failFirst: 0, answerAfterMs: 0 };
 const receiver = await openReceiver(behavior);
 const folder = await checkOut();
-
-const quantile = (samples: number[], share: number): number =>
-  samples.toSorted((a, b) => a - b)[Math.floor(samples.length * share)] ?? Number.NaN;
-
-const summarize = (samples: number[]) =>
-  `p50 ${quantile(samples, 0.5).toFixed(1)} ms, p95 ${quantile(samples, 0.95).toFixed(1)} ms (${samples.length} calls)`;
 
 let callCount = 0;
 const timed = async (

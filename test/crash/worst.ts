@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { checkOut, cleanUp, type Service, startService } from '../e2e/support/service.ts';
 import { type Attack, openAttacks } from './attacks.ts';
 import { addKey, createLicense, signUp, verify } from './customer.ts';
+import { quantile, summarize } from './latencies.ts';
 import { watchMemory } from './workerd-memory.ts';
 
 const SECONDS = 60;
@@ -22,12 +23,6 @@ const MAX_MEMORY_GROWTH_MIB = 128;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 const folder = await checkOut();
-
-const quantile = (samples: number[], share: number): number =>
-  samples.toSorted((a, b) => a - b)[Math.floor(samples.length * share)] ?? Number.NaN;
-
-const summarize = (samples: number[]) =>
-  `p50 ${quantile(samples, 0.5).toFixed(1)} ms, p95 ${quantile(samples, 0.95).toFixed(1)} ms (${samples.length} calls)`;
 
 const d1MiB = (): number => {
   const state = join(folder, '.wrangler/state/v3/d1');

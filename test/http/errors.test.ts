@@ -15,8 +15,7 @@ describe('400', () => {
   let licenseId: string;
 
   beforeAll(async () => {
-    ada = await signUp();
-    licenseId = (await ada.createLicense()).id;
+    ({ ada, id: licenseId } = await sellerWithLicense());
   });
 
   test.for(['{"license_key":', 'nonsense', '{"a":1}}', "{'a':1}"])(
