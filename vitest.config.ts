@@ -12,7 +12,7 @@ const SECRETS = {
 Object.assign(process.env, SECRETS, { WRANGLER_LOG: 'warn' });
 
 /** Each of these files would otherwise run at the end of its group while other workers are idle. */
-const SLOWEST = ['dashboard/pages', 'e2e/local-run', 'billing/stripe-order'];
+const SLOWEST = ['dashboard/pages', 'e2e/operator', 'e2e/local-run', 'fuzz/fuzz', 'billing/stripe-order'];
 
 /** Starts the slowest files first. In a clean checkout, Vitest knows only how large the files are. */
 class SlowestFirst extends BaseSequencer {

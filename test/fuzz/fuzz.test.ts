@@ -23,14 +23,16 @@ const KEYS = 4;
 const ROUTES = documentedRoutes(app);
 
 const isAboutWebhooks = ({ path }: Route) => path.startsWith('/api/webhooks');
+const isAboutKeys = ({ path }: Route) => path.includes('api-key');
+const isAboutSessions = ({ path }: Route) => path.startsWith('/api/sessions');
+/** Those of billing and of people have nothing to do with what the account sells. */
+const isAboutLicenses = ({ path }: Route) => /^\/api\/(?:v1|export|dashboard|erase)/.test(path);
 
-const createResources = async (customer: Customer, route: Route): Promise<Resources> => {
-  const createKey = async (): Promise<Json> =>
-    (await customer.asSession('POST', '/api/create-api-key', {})).body;
-  const repeat = <T>(count: number, create: () => Promise<T>) =>
-    Promise.all(Array.from({ length: count }, create));
-  const keys = await repeat(KEYS, createKey);
-  const keysToDelete = await repeat(8, createKey);
+const repeat = <T>(count: number, create: () => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, create));
+
+/** Creates licenses with activations, and returns the ids of both. */
+const createLicenses = async (customer: Customer, isSuspended: boolean): Promise<string[]> => {
   await customer.asSession('PUT', '/api/v1/products/prd_orrery', { terms: { max_activations: 1 } });
   await customer.asSession('PUT', '/api/v1/products/prd_unused', {});
   // Half of them have no limit of seats.
@@ -42,30 +44,36 @@ const createResources = async (customer: Customer, route: Route): Promise<Resour
       return (await customer.asKey('POST', '/api/v1/licenses/activate', sent)).body.activation;
     }),
   );
-  if (route.operation.id === 'reinstateLicense') {
+  if (isSuspended)
     await Promise.all(licenses.map(({ id }) => customer.asSession('POST', `/api/v1/licenses/${id}/suspend`)));
-  }
-  const { url } = await newReceiver();
-  const webhookIds = isAboutWebhooks(route) ? await createWebhooks(customer, url) : [];
-  // The session of the fuzzed calls is left out: ending it would leave nothing to test.
+  return [...licenses, ...activations].map(({ id }): string => id);
+};
+
+/** Logs in again, and returns the id of that session: to end the one of the fuzzed calls would leave nothing to test. */
+const createSession = async (customer: Customer): Promise<string[]> => {
   await call('POST', '/api/login', { body: { email: customer.email, password: customer.password } });
-  const sessions: Json[] = (await customer.asSession('GET', '/api/sessions')).body.data;
-  const others = sessions.filter(({ current }) => !current);
-  const ids = [...licenses, ...activations, ...keysToDelete, ...others].map(({ id }): string => id);
+  const { body } = await customer.asSession('GET', '/api/sessions');
+  return (body.data as Json[]).filter(({ current }) => !current).map(({ id }): string => id);
+};
+
+/** Creates what a route like this is about. */
+const createResources = async (customer: Customer, route: Route): Promise<Resources> => {
+  const createKey = async (): Promise<Json> =>
+    (await customer.asSession('POST', '/api/create-api-key', {})).body;
+  const keys = isAboutKeys(route) ? await repeat(KEYS, createKey) : [];
+  const keysToDelete = isAboutKeys(route) ? await repeat(8, createKey) : [];
+  const isSuspended = route.operation.id === 'reinstateLicense';
+  const { url } = await newReceiver();
+  const ids = [
+    ...keysToDelete.map(({ id }): string => id),
+    ...(isAboutLicenses(route) ? await createLicenses(customer, isSuspended) : []),
+    ...(isAboutWebhooks(route) ? await createWebhooks(customer, url) : []),
+    ...(isAboutSessions(route) ? await createSession(customer) : []),
+  ];
+  const none = ['act_none', 'key_none', 'lic_none', 'whe_none', 'dlv_none', 'ses_none'];
   return {
-    keys: keys.map(({ api_key: key }): string => key),
-    ids: [
-      ...ids,
-      ...webhookIds,
-      customer.accountId,
-      'prd_orrery',
-      'prd_unused',
-      'act_none',
-      'key_none',
-      'lic_none',
-      'whe_none',
-      'dlv_none',
-    ],
+    keys: [customer.apiKey, ...keys.map(({ api_key: key }): string => key)],
+    ids: [...ids, customer.accountId, 'prd_orrery', 'prd_unused', ...none],
     url,
   };
 };
