@@ -1,4 +1,4 @@
-// What a free account, and a stranger without one, can send to harm others.
+// What a free account, and strangers without one, can send to harm others.
 import { randomUUID } from 'node:crypto';
 import type { Service } from '../e2e/support/service.ts';
 import { addKey, expectOk, signUp } from './customer.ts';
@@ -29,8 +29,12 @@ const linesWith = (turn: number) =>
     .join('\n')
     .slice(0, BODY_BYTES);
 
-/** Prepares the attacks of one account, and of strangers who know the key that ships in its neighbor's application. */
-export const openAttacks = async (service: Service): Promise<Attack[]> => {
+type Calls = Record<string, () => Promise<string>>;
+
+const attacksOf = (calls: Calls): Attack[] => Object.entries(calls).map(([name, call]) => ({ name, call }));
+
+/** Prepares the attacks of one account, and those of strangers from many addresses. */
+export const openAttacks = async (service: Service): Promise<{ account: Attack[]; strangers: Attack[] }> => {
   const { session, apiKey } = await addKey(service, await signUp(service, 'worst@example.com'));
   const { id: endpoint } = expectOk(
     await service.post('/api/webhooks', { url: 'https://example.com/hook' }, session),
@@ -54,7 +58,7 @@ export const openAttacks = async (service: Service): Promise<Attack[]> => {
     send(`/api/v1/licenses/import?${query}`, text(type, body, session));
   const [commas, shortLines] = [','.repeat(BODY_BYTES), '1\n'.repeat(BODY_BYTES / 2)];
 
-  const calls: Record<string, () => Promise<string>> = {
+  const account: Calls = {
     'imports updates of metadata': () =>
       importOf('application/x-ndjson', linesWith(turn++), 'on_conflict=update'),
     'imports a header of commas': () => importOf('text/csv', commas, 'dry_run=true'),
@@ -81,6 +85,8 @@ export const openAttacks = async (service: Service): Promise<Attack[]> => {
       post('/api/init-payment', { plan: 'pro', success_url: '/billing', cancel_url: '/billing' }),
     'opens the dashboard': () => get('/api/dashboard'),
     'reads the audit log': () => get('/api/audit-log?limit=100'),
+  };
+  const strangers: Calls = {
     'registers accounts': () =>
       post('/api/register', { email: `${randomUUID()}@example.com`, password: randomUUID() }, fromAnywhere()),
     'guesses passwords': () =>
@@ -92,5 +98,5 @@ export const openAttacks = async (service: Service): Promise<Attack[]> => {
     'sends forged API keys': () =>
       post('/api/v1/licenses/verify', { license_key: 'x' }, { 'x-api-key': `lk_live_${'A'.repeat(73)}` }),
   };
-  return Object.entries(calls).map(([name, call]) => ({ name, call }));
+  return { account: attacksOf(account), strangers: attacksOf(strangers) };
 };

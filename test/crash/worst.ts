@@ -9,11 +9,12 @@ import { addKey, createLicense, signUp, verify } from './customer.ts';
 import { quantile, summarize } from './latencies.ts';
 import { watchMemory } from './workerd-memory.ts';
 
-const SECONDS = 60;
+const ACCOUNT_SECONDS = 60;
+const STRANGERS_SECONDS = 15;
 /** Delay between two calls of the same attack. */
 const PAUSE_MS = 50;
-/** Delay between two sampled calls of the neighbor. */
-const SAMPLE_PAUSE_MS = 50;
+/** Delay between two sampled calls of the neighbor, which is allowed ten a second, and 1,000 in all. */
+const SAMPLE_PAUSE_MS = 110;
 const IDLE_SAMPLES = 200;
 const MAX_RATIO = 1.5;
 /** An unverified account on the plan `free` may store a tenth of 100 MB. Indexes and free pages come on top. */
@@ -52,8 +53,7 @@ const run = async (service: Service): Promise<boolean> => {
     const samples: number[] = [];
     while (shouldContinue(samples.length)) {
       const startMs = performance.now();
-      // Beyond its 1,000 calls, the neighbor would be refused.
-      if (samples.length < 700 && !(await verify(service, neighbor, licenseKey)))
+      if (!(await verify(service, neighbor, licenseKey)))
         throw new Error('The neighbor’s verify was rejected.');
       samples.push(performance.now() - startMs);
       await delay(SAMPLE_PAUSE_MS);
@@ -61,27 +61,37 @@ const run = async (service: Service): Promise<boolean> => {
     return samples;
   };
 
-  const attacks = await openAttacks(service);
+  const { account, strangers } = await openAttacks(service);
   const idle = await sample((count) => count < IDLE_SAMPLES);
+  console.log(`idle          ${summarize(idle)}`);
   const [memoryBefore, d1Before] = [memory.samplesMiB.at(-1) ?? 0, d1MiB()];
   const samplesBefore = memory.samplesMiB.length;
-  console.log(`idle          ${summarize(idle)}`);
 
-  const endMs = Date.now() + SECONDS * 1_000;
-  const isOver = () => Date.now() > endMs;
-  const [busy, ...outcomes] = await Promise.all([
-    sample((count) => !isOver() && count < 700),
-    ...attacks.map((attack) => repeat(attack, isOver)),
-  ]);
-  for (const { name, counts } of outcomes) {
-    const told = Object.entries(counts).map(([outcome, count]) => `${count} × ${outcome}`);
-    console.log(`  ${name.padEnd(38)} ${told.join(', ')}`);
-  }
-  const ratio = quantile(busy, 0.95) / quantile(idle, 0.95);
+  /** Returns how much slower the neighbor's verifies are during the attacks. */
+  const attack = async (attacks: Attack[], seconds: number): Promise<number> => {
+    const endMs = Date.now() + seconds * 1_000;
+    const isOver = () => Date.now() > endMs;
+    const [busy, ...outcomes] = await Promise.all([
+      sample(() => !isOver()),
+      ...attacks.map((each) => repeat(each, isOver)),
+    ]);
+    for (const { name, counts } of outcomes) {
+      const told = Object.entries(counts).map(([outcome, count]) => `${count} × ${outcome}`);
+      console.log(`  ${name.padEnd(38)} ${told.join(', ')}`);
+    }
+    const ratio = quantile(busy, 0.95) / quantile(idle, 0.95);
+    console.log(`attacked      ${summarize(busy)}, p95 ${ratio.toFixed(2)} × idle`);
+    return ratio;
+  };
+
+  console.log('By the account:');
+  const ratio = await attack(account, ACCOUNT_SECONDS);
+  console.log('By strangers, from many addresses:');
+  await attack(strangers, STRANGERS_SECONDS);
+
   const d1Growth = d1MiB() - d1Before;
   const memoryGrowth = Math.max(...memory.samplesMiB.slice(samplesBefore), memoryBefore) - memoryBefore;
-  console.log(`attacked      ${summarize(busy)}`);
-  console.log(`p95           ${ratio.toFixed(2)} × idle, at most ${MAX_RATIO}`);
+  console.log(`p95           ${ratio.toFixed(2)} × idle beside the account, at most ${MAX_RATIO}`);
   console.log(`D1            ${d1Growth.toFixed(1)} MiB more, at most ${MAX_D1_GROWTH_MIB}`);
   console.log(`memory        ${memoryGrowth} MiB more, at most ${MAX_MEMORY_GROWTH_MIB}`);
   return ratio <= MAX_RATIO && d1Growth <= MAX_D1_GROWTH_MIB && memoryGrowth <= MAX_MEMORY_GROWTH_MIB;
