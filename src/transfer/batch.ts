@@ -1,6 +1,5 @@
 import { isRejected } from '../db/errors.ts';
 import { pull } from '../gate/worker/feed.ts';
-import { AppError } from '../shared/app-error.ts';
 import { random16Bits } from '../shared/crypto/random.ts';
 import type { BatchLine, Import } from './import-state.ts';
 import {
@@ -10,7 +9,7 @@ import {
   type PlannedProduct,
   planProduct,
 } from './plan.ts';
-import { auditDetails } from './schemas.ts';
+import { auditDetails, type LineError, refusalOf } from './schemas.ts';
 import { importSeats } from './seats.ts';
 import { commitPlan, lookUp } from './store.ts';
 import { importWebhook } from './webhooks.ts';
@@ -82,8 +81,7 @@ const plan = async ({ ctx, options, assumed }: Import, lines: BatchLine[], ids: 
 };
 
 /** The outcomes if the account's limits refuse the commit: lines that would have changed something have failed. */
-const refusedBy = ({ code, message, options }: AppError, outcomes: (LineOutcome | null)[]) => {
-  const error = { code, message: options.details?.[0]?.message ?? message };
+const refusedBy = (error: LineError, outcomes: (LineOutcome | null)[]) => {
   const isChange = (outcome: LineOutcome | null) =>
     outcome && 'result' in outcome && (outcome.result === 'created' || outcome.result === 'updated');
   return outcomes.map((outcome) => (isChange(outcome) ? { error } : outcome));
@@ -114,7 +112,8 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome
         current.isRecorded = true;
       return outcomes;
     } catch (error) {
-      if (error instanceof AppError && error.code !== 'unavailable') return refusedBy(error, outcomes);
+      const refusal = refusalOf(error);
+      if (refusal) return refusedBy(refusal, outcomes);
       if (attempt === ATTEMPTS) throw error;
       // The commit may have succeeded without the gate's knowledge.
       if (!isRejected(error)) await pull(ctx);

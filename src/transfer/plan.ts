@@ -37,7 +37,7 @@ export interface Facts {
   termsOf: (product: string | null | undefined) => ProductTerms;
 }
 
-const refuse = (code: string, message: string): LineOutcome => ({ error: { code, message } });
+export const refuse = (code: string, message: string): LineOutcome => ({ error: { code, message } });
 
 /** The last day, so many days after the license was created. */
 const lastDay = (createdAtMs: number, days: number | undefined): string | undefined =>

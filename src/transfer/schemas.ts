@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { fingerprint } from '../activations/schemas.ts';
 import { createLicenseInput } from '../licenses/schemas.ts';
 import { productCode, putProductInput } from '../products/schemas.ts';
-import type { ErrorDetail } from '../shared/app-error.ts';
+import { AppError, type ErrorDetail } from '../shared/app-error.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { isMetadataColumn } from '../shared/rules/import-lines.ts';
 import { LICENSE_STATES } from '../shared/rules/licenses.ts';
@@ -113,6 +113,17 @@ export interface LineError {
   message: string;
   details?: ErrorDetail[];
 }
+
+/** Why what a line asks for was refused, or null for an error after which it may succeed, or may have succeeded. */
+export const refusalOf = (error: unknown): LineError | null => {
+  if (!(error instanceof AppError) || error.code === 'unavailable') return null;
+  const { details } = error.options;
+  return {
+    code: error.code,
+    message: details?.[0]?.message ?? error.message,
+    ...(details && { details }),
+  };
+};
 
 export type ParsedLine =
   | { type: 'license'; value: LicenseLine }

@@ -4,7 +4,7 @@ import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import type { BatchLine, Import } from './import-state.ts';
 import type { LineOutcome } from './plan.ts';
-import { type ActivationLine, auditDetails } from './schemas.ts';
+import { type ActivationLine, auditDetails, type LineError, refusalOf } from './schemas.ts';
 
 const toMachine = (value: ActivationLine): ImportedMachine => {
   const { last_seen_at = value.activated_at, last_counted_at = last_seen_at } = value;
@@ -34,19 +34,32 @@ const OUTCOMES: Record<ImportedMachineResult, LineOutcome> = {
 };
 
 /**
- * Sends machines to the account's gate. No batch can include the gate, so an import that has changed nothing in the
- * database has its entry in the audit log before.
+ * No batch can include the gate, so an import that has changed nothing in the database has its entry in the audit log before
+ * machines are sent. Returns why there is none: the account stores as much as it may.
  */
-const sendMachines = async (current: Import, values: ActivationLine[]): Promise<ImportedMachineResult[]> => {
+const record = async (current: Import): Promise<LineError | null> => {
   const { ctx, options } = current;
-  if (values.length === 0) return [];
-  if (!options.isDryRun && !current.isRecorded) {
+  if (options.isDryRun || current.isRecorded) return null;
+  try {
     await auditWithinStorage(ctx, 'license.import', null, auditDetails(options)).catch(refuseEntry);
     current.isRecorded = true;
+    return null;
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal) return refusal;
+    throw error;
   }
+};
+
+/** Sends machines to the account's gate. */
+const sendMachines = async (current: Import, values: ActivationLine[]): Promise<LineOutcome[]> => {
+  const { ctx, options } = current;
+  if (values.length === 0) return [];
+  const refusal = await record(current);
+  if (refusal) return values.map(() => ({ error: refusal }));
   const results = await gateOf(ctx.env, ctx.accountId).importSeats(values.map(toMachine), options.isDryRun);
   if (!results) throw new AppError('unavailable');
-  return results;
+  return results.map((result) => OUTCOMES[result]);
 };
 
 /** Adds the machines of the activation lines to the account's gate, with one call. */
@@ -65,6 +78,6 @@ export const importSeats = async (
   );
   return new Map([
     ...found.filter(isAssumed).map(({ line }) => [line, OUTCOMES.created] as const),
-    ...known.map(({ line }, i) => [line, OUTCOMES[results[i] ?? 'skipped']] as const),
+    ...known.map(({ line }, i) => [line, results[i] ?? OUTCOMES.skipped] as const),
   ]);
 };

@@ -1,14 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AppError, type ErrorDetail } from '../shared/app-error.ts';
 import { MAX_ENDPOINTS } from '../shared/rules/webhooks.ts';
 import { createEndpoint, listAllEndpoints } from '../webhooks/endpoints.ts';
 import type { Import, KnownWebhook } from './import-state.ts';
-import type { LineOutcome } from './plan.ts';
-import type { WebhookLine } from './schemas.ts';
-
-const invalid = (details: ErrorDetail[] = []): LineOutcome => ({
-  error: { code: 'invalid_request', message: 'Invalid Request', details },
-});
+import { type LineOutcome, refuse } from './plan.ts';
+import { refusalOf, type WebhookLine } from './schemas.ts';
 
 /** Adds a webhook that the account doesn't have yet. It has a new secret, and is disabled until the seller enables it. */
 export const importWebhook = async (
@@ -22,7 +17,7 @@ export const importWebhook = async (
     known.url === url && known.description === description && isDeepStrictEqual(known.events, events);
   if (current.webhooks.some(isSame)) return { result: 'unchanged' };
   if (current.webhooks.length >= MAX_ENDPOINTS)
-    return invalid([{ path: 'url', message: `exceeds the limit of ${MAX_ENDPOINTS} webhooks` }]);
+    return refuse('limit_reached', `An account has at most ${MAX_ENDPOINTS} webhooks.`);
   const webhook = { url, events, description };
   if (options.isDryRun) {
     current.webhooks.push(webhook);
@@ -33,7 +28,8 @@ export const importWebhook = async (
     current.webhooks.push(endpoint);
     return { result: 'created', id: endpoint.id };
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error;
-    return invalid(error.options.details);
+    const refusal = refusalOf(error);
+    if (refusal) return { error: refusal };
+    throw error;
   }
 };
