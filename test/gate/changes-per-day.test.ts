@@ -5,7 +5,7 @@ import { type Customer, outcomeOf, tallyOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, setPlan, tamper } from '../support/gate.ts';
-import { sumOfRows } from '../support/storage.ts';
+import { countedBytes, setCountedBytes, sumOfRows } from '../support/storage.ts';
 import { sellerOn, sellerWithLicense } from '../support/worlds.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 
@@ -59,6 +59,28 @@ test('each changed line of an import is a change, and lines beyond the day’s c
   const stored = await sumOfRows(ada.accountId);
   expect(outcomeOf(await put(ada))).toBe('429 rate_limit_exceeded');
   expect(await sumOfRows(ada.accountId)).toBe(stored);
+});
+
+test('what a full account can’t store counts as one change of the day, however many lines it has', async () => {
+  const { ada } = await sellerWithLicense();
+  await setChanges(ada, 49_400);
+  const lines = (count: number) =>
+    toLines(Array.from({ length: count }, (_, i) => ({ license_key: `LINE-${i}-0000` })));
+  const stored = await countedBytes(ada.accountId);
+  await setCountedBytes(ada.accountId, 10_000_000);
+  for (let i = 0; i < 3; i++)
+    expect((await importAs(ada, lines(500))).answers.at(-1).error.code).toBe('storage_limit_reached');
+  await setCountedBytes(ada.accountId, stored);
+  expect((await importAs(ada, lines(500))).totals).toMatchObject({ created: 500 });
+  await setChanges(ada, 49_998);
+  const create = async () => outcomeOf(await ada.asSession('POST', '/api/v1/licenses/create', {}));
+  const takeKey = async () =>
+    outcomeOf(await ada.asSession('POST', '/api/v1/licenses/create', { license_key: 'LINE-0-0000' }));
+  expect([await takeKey(), await create(), await create()]).toEqual([
+    '409 license_key_taken',
+    '201 ok',
+    '429 rate_limit_exceeded',
+  ]);
 });
 
 test('beyond the day’s changes, a seller still ends licenses and keys, and applications are answered', async () => {

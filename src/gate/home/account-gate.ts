@@ -177,7 +177,7 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.changes.apply(token, read);
   }
 
-  /** The announced change was not committed: drops its reservation. */
+  /** The announced change was not committed: drops its reservation, and counts it as one change of the day. */
   abandon(token: string): void {
     this.#home.changes.abandon(token);
   }

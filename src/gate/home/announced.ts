@@ -18,6 +18,8 @@ interface Announced {
   ref: string;
   /** Null if the call isn't counted, or was counted already. */
   reservation: Reservation | null;
+  /** How many changes of the day it is. Absent in what version 1.0 has stored. */
+  changes?: number;
 }
 
 const MAX_ANNOUNCED = 1_000;
@@ -100,8 +102,12 @@ export const openAnnounced = (kv: SyncKvStorage) => {
       return taken;
     },
 
-    /** The change was not committed. */
-    abandon: (token: string) => remove((change) => change.token === token),
+    /** The change was not committed. Returns it, unless it was abandoned before. */
+    abandon: (token: string): Announced | undefined => {
+      const abandoned = announced.find((change) => change.token === token);
+      remove((change) => change.token === token);
+      return abandoned;
+    },
 
     /** Drops changes that were never committed: when D1 was read after `readMs`, they were older than any query can get. */
     dropUncommitted: (readMs: number) => remove(({ atMs }) => readMs >= atMs + LAST_CHECK_MS),

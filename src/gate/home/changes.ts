@@ -69,7 +69,7 @@ export const openChanges = (
         if (refusal) return refusal;
         const reservation = counted && reserve(counted, token, nowMs);
         if (reservation && 'refused' in reservation) return reservation;
-        announced.add({ token, atMs: nowMs, ref, reservation });
+        announced.add({ token, atMs: nowMs, ref, reservation, changes: size.changes });
         ledger.countChanges(size.changes, nowMs);
       }
       // From here on, the alarm finds the change if its request dies.
@@ -93,7 +93,12 @@ export const openChanges = (
       await branches.acknowledged();
     },
 
-    abandon: (token: string): void => journal.change(() => announced.abandon(token)),
+    abandon: (token: string): void =>
+      journal.change(() => {
+        const { changes = 0, atMs = 0 } = announced.abandon(token) ?? {};
+        // It stays one change, so that refused calls have a bound, too: each has cost D1 a batch.
+        if (changes > 1) ledger.forgetChanges(changes - 1, atMs);
+      }),
 
     setWantsVerified: async (wanted: boolean): Promise<void> => {
       journal.change(() => {

@@ -63,6 +63,11 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
     return isSameDay(atMs, nowMs) ? value : 0;
   };
 
+  const setChangesToday = (before: number, after: number, atMs: number) => {
+    const isDue = Math.floor(before / CHANGES_PER_WRITE) !== Math.floor(after / CHANGES_PER_WRITE);
+    counters.set(CHANGES, after, atMs, isDue);
+  };
+
   return {
     write,
     hasCounted: counters.counted.has,
@@ -78,9 +83,13 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
     /** Counts changes of the day. They are written together with the next call, and in a commit of their own now and then. */
     countChanges: (changes: number, nowMs: number) => {
       const before = changesToday(nowMs);
-      const after = before + changes;
-      const isDue = Math.floor(before / CHANGES_PER_WRITE) !== Math.floor(after / CHANGES_PER_WRITE);
-      counters.set(CHANGES, after, nowMs, isDue);
+      setChangesToday(before, before + changes, nowMs);
+    },
+
+    /** Takes back changes that were counted at a time and then not made. */
+    forgetChanges: (changes: number, countedMs: number) => {
+      const { value, atMs } = read(CHANGES);
+      if (isSameDay(atMs, countedMs)) setChangesToday(value, Math.max(0, value - changes), atMs);
     },
 
     /** Counts a call. If it has an id, a repeat can be recognized. */
