@@ -1,24 +1,67 @@
 import { firstDatabase } from '../db/client.ts';
 import { letterTo, sendMail } from '../mail/send.ts';
 import { usageReached } from '../mail/templates.ts';
+import { coalesce } from '../shared/objects/coalesce.ts';
+import type { ObjectContext } from '../shared/objects/context.ts';
+import { within } from '../shared/objects/within.ts';
 import type { WebhookEvent } from '../shared/text/events.ts';
 import { logError } from '../shared/text/log.ts';
 import { getUser } from '../users/user.ts';
 
+// Emails the owner what may have no receiver. No event waits for that: what is to be sent is stored with the events.
+
 const THRESHOLD = 'usage.threshold';
+const OWNER_MAILS = 'owner_mails';
+
+const SEND_MS = 10_000;
+/** The alarm sends what an earlier process could not send. */
+const ALARM_MS = 10_000;
+
+type Payload = WebhookEvent['payload'];
 
 /** A quick check, because most events aren't for the owner. */
 export const mayConcernOwner = (events: string): boolean => events.includes(THRESHOLD);
 
-/** Emails the owner what may have no receiver. Call it before the events are stored, so that a crash repeats the email. */
-export const mailOwner = async (env: Env, accountId: string, events: WebhookEvent[]): Promise<void> => {
-  try {
-    for (const { payload } of events.filter(({ name }) => name === THRESHOLD)) {
+export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) => {
+  const { kv } = ctx.storage;
+  let waiting = kv.get<Payload[]>(OWNER_MAILS) ?? [];
+
+  const save = (payloads: Payload[]) => {
+    waiting = payloads;
+    if (waiting.length === 0) kv.delete(OWNER_MAILS);
+    else kv.put(OWNER_MAILS, waiting);
+  };
+
+  const sendAll = async () => {
+    const due = waiting;
+    const user = await getUser({ firstDb: firstDatabase(env) }, accountId);
+    for (const payload of due) {
       const { percent, api_usage, api_limit } = JSON.parse(payload) as Record<string, number>;
-      const user = await getUser({ firstDb: firstDatabase(env) }, accountId);
       await sendMail(env, letterTo(user, usageReached(percent ?? 0, api_usage ?? 0, api_limit ?? 0)));
     }
-  } catch (error) {
-    logError('mail_not_sent', error, { account_id: accountId });
-  }
+    save(waiting.filter((payload) => !due.includes(payload)));
+  };
+
+  const send = coalesce(async () => {
+    if (waiting.length > 0) await within(SEND_MS, sendAll());
+  });
+
+  alarm.add({
+    failure: 'outbox_alarm_failed',
+    dueMs: (nowMs) => (waiting.length > 0 ? nowMs + ALARM_MS : null),
+    run: send,
+  });
+
+  return {
+    /** Stores what the owner gets to know from new events, in the same turn as these, and begins to send it. */
+    add: (events: WebhookEvent[]) => {
+      const added = events.filter(({ name }) => name === THRESHOLD).map(({ payload }) => payload);
+      if (added.length === 0) return;
+      save([...waiting, ...added]);
+      const sent = send().catch((error: unknown) => {
+        logError('mail_not_sent', error, { account_id: accountId });
+      });
+      ctx.waitUntil(sent);
+    },
+  };
 };

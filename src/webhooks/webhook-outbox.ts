@@ -17,7 +17,7 @@ import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import type { Outcome } from './outcome.ts';
-import { mailOwner, mayConcernOwner } from './owner-mails.ts';
+import { mayConcernOwner, openOwnerMails } from './owner-mails.ts';
 import { REPEATABLE } from './repeatable.ts';
 import { openRetention } from './retention.ts';
 import { OUTBOX_TABLES } from './tables.ts';
@@ -43,6 +43,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #hourlyCounts;
   readonly #work;
   readonly #gate;
+  readonly #ownerMails;
   readonly #backup: Backup;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -59,18 +60,19 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#dispatcher = dispatcher;
     this.#hourlyCounts = openHourlyCounts(storage.sql);
     this.#gate = openGateSubscription(object, endpoints, listening);
+    this.#ownerMails = openOwnerMails(object);
     openRetention(object, events);
     this.#work = openWork(object, endpoints, dispatcher);
   }
 
   /** Inserts events from the gate, a JSON array, and enqueues deliveries. Ignores events that it already has. */
   async accept(events: string): Promise<{ wantsVerified: boolean }> {
-    if (mayConcernOwner(events))
-      await mailOwner(this.env, this.#object.accountId, this.#events.newBlocks(events).flat());
     const nowMs = Date.now();
+    const forOwner = mayConcernOwner(events) ? this.#events.newBlocks(events).flat() : [];
     const endpointIdsOf = ({ name }: WebhookEvent) =>
       name === TEST_EVENT ? [] : this.#endpoints.listSubscribedTo(name).map(({ id }) => id);
     this.#dispatcher.accept(events, endpointIdsOf, nowMs);
+    this.#ownerMails.add(forOwner);
     await this.#work.schedule(nowMs);
     return { wantsVerified: this.#gate.wantsVerified() };
   }

@@ -17,6 +17,13 @@ export const keepMails = () => {
   Object.defineProperty(env, 'EMAIL', { value: { send, sent }, configurable: true });
 };
 
+/** Sends emails in another way, until the returned function is called. */
+export const sendMailsBy = (send: SendEmail['send']) => {
+  const { EMAIL } = env;
+  Object.defineProperty(env, 'EMAIL', { value: { send }, configurable: true });
+  return () => Object.defineProperty(env, 'EMAIL', { value: EMAIL, configurable: true });
+};
+
 export const mailsTo = (address: string) =>
   (env.EMAIL as SendEmail & { sent: SentMail[] }).sent.filter(({ to }) => to === address);
 

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { calendarMonth } from '../../src/gate/rules/usage.ts';
 import { type Json, signUp } from '../support/client.ts';
-import { evict, kill, readGate, setPlan, setUsage, tamper } from '../support/gate.ts';
+import { evict, kill, readGate, setPlan, setUsage, tamper, withoutTables } from '../support/gate.ts';
+import { mailsTo, sendMailsBy } from '../support/mails.ts';
+import { evictOutbox, runOutboxAlarm } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 /** An account whose receiver gets its usage events, and a function that returns them. */
@@ -68,5 +70,35 @@ test('a create that reaches a threshold sends the event, and the calls after it 
   expect((await receives(2)).map(({ percent, api_usage }) => [percent, api_usage])).toEqual([
     [80, 999],
     [100, 1_000],
+  ]);
+});
+
+test('a slow email to the owner holds no webhook back', async () => {
+  const { ada, receives } = await open();
+  const { license_key } = await ada.createLicense();
+  const slow = Promise.withResolvers<EmailSendResult>();
+  const stop = sendMailsBy(() => slow.promise);
+  await setUsage(ada.accountId, 799);
+  await ada.verify(license_key);
+  expect((await receives(1))[0]).toMatchObject({ percent: 80 });
+  slow.resolve({ messageId: '1' });
+  stop();
+});
+
+test('an email to the owner that can’t be sent while the database fails is sent later, once', async () => {
+  const { ada, receives } = await open();
+  const { license_key } = await ada.createLicense();
+  await setUsage(ada.accountId, 799);
+  await withoutTables(['users'], async () => {
+    await ada.verify(license_key);
+    expect((await receives(1))[0]).toMatchObject({ percent: 80 });
+    await runOutboxAlarm(ada.accountId);
+  });
+  expect(mailsTo(ada.email)).toEqual([]);
+  await evictOutbox(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
+  expect(mailsTo(ada.email).map(({ subject }) => subject)).toEqual([
+    'Your account has used 80% of its API calls',
   ]);
 });
