@@ -6,20 +6,26 @@ import { failed, type LicenseLine, type ParsedLine, parseLine } from './schemas.
 
 // An import works in turns, so that the calls of others go on between them.
 
-/** D1 allows 1,000 queries a request. A turn makes fewer than 20, and a request has at most 52 turns. */
+/** D1 allows 1,000 queries a request. A turn that imports lines makes fewer than 20, and a request has at most 52 of those. */
 const MAX_TURN_LINES = 500;
 const MAX_TURN_LENGTH = 500_000;
+
+/** What an empty line, or one that an earlier request has imported, costs of a line. */
+const LINE_NOT_IMPORTED = 0.1;
+/** What is read, in lines, before others have their turn. A body that is nothing but empty lines has 525 such turns. */
+const MAX_READ_LINES = 1_000;
 
 type NumberedLine = BatchLine & { line: number };
 
 export interface Turn {
+  /** Empty for a turn that only reads on. */
   lines: NumberedLine[];
-  /** What was read for it, also of empty lines, and of lines that an earlier request has imported. */
+  /** The work since the turn before, also that of lines that are not imported. */
   read: { lines: number; length: number };
 }
 
-const parse = (read: Exclude<ReadLine, { isEmpty: true }>): ParsedLine =>
-  'problem' in read ? failed(read.code, read.problem) : parseLine(read.value);
+const parse = (record: Exclude<ReadLine, { isEmpty: true }>): ParsedLine =>
+  'problem' in record ? failed(record.code, record.problem) : parseLine(record.value);
 
 /**
  * Reads the lines after the line `after` in turns. The lines before are read too, because equal lines without a license key
@@ -31,19 +37,29 @@ export function* readTurns(
   after: number,
   keyOf: (line: LicenseLine) => string,
 ): Generator<Turn> {
-  const empty = (): Turn => ({ lines: [], read: { lines: 0, length: 0 } });
-  let turn = empty();
-  for (const read of readLines(format, body)) {
-    if (turn.read.lines === MAX_TURN_LINES || turn.read.length + read.length > MAX_TURN_LENGTH) {
-      yield turn;
-      turn = empty();
+  let lines: NumberedLine[] = [];
+  let linesLength = 0;
+  let read = { lines: 0, length: 0 };
+  const take = (): Turn => {
+    const turn = { lines, read };
+    [lines, linesLength, read] = [[], 0, { lines: 0, length: 0 }];
+    return turn;
+  };
+  for (const record of readLines(format, body)) {
+    // The line break counts, too: empty lines have nothing else.
+    const length = record.length + 1;
+    if (lines.length === MAX_TURN_LINES || linesLength + length > MAX_TURN_LENGTH) yield take();
+    else if (read.lines >= MAX_READ_LINES) {
+      yield { lines: [], read };
+      read = { lines: 0, length: 0 };
     }
-    turn.read.lines++;
-    turn.read.length += read.length;
-    if ('isEmpty' in read) continue;
-    const parsed = parse(read);
+    linesLength += length;
+    const isImported = !('isEmpty' in record) && record.line > after;
+    read = { lines: read.lines + (isImported ? 1 : LINE_NOT_IMPORTED), length: read.length + length };
+    if ('isEmpty' in record) continue;
+    const parsed = parse(record);
     const licenseKey = parsed.type === 'license' ? keyOf(parsed.value) : '';
-    if (read.line > after) turn.lines.push({ ...parsed, line: read.line, licenseKey });
+    if (isImported) lines.push({ ...parsed, line: record.line, licenseKey });
   }
-  yield turn;
+  yield take();
 }

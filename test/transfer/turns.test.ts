@@ -1,5 +1,6 @@
 import { exports } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
+import { MAX_IMPORT_BYTES } from '../../src/shared/rules/transfer-limits.ts';
 import { importLines } from '../../src/transfer/import.ts';
 import { type Customer, ORIGIN, signUp } from '../support/client.ts';
 import { ctxOf } from '../support/databases.ts';
@@ -90,35 +91,42 @@ test('a transfer goes at the pace of the plan, after a burst of two seconds’ w
   expect(body.data).toEqual([]);
 });
 
-test('an import lets other calls go on after every 500 lines, also if they fail or are empty', async () => {
+/** Imports as a dry run, and returns the cost and the number of answers of each turn. */
+const turnsOf = async (chunks: string[], after = 0) => {
   const { accountId } = await signUp();
-  const turns: number[] = [];
-  let answered = 0;
+  const costs: number[] = [];
+  const answers: number[] = [];
   const pages = importLines({
     ctx: ctxOf(accountId),
     takeTurn: (calls) => {
-      turns.push(calls);
+      costs.push(Math.round(calls * 10) / 10);
       return Promise.resolve();
     },
     format: 'ndjson',
-    body: {
-      chunks: [
-        '1\n'.repeat(3_000),
-        '\n'.repeat(1_000),
-        `{"type":"end","x":"${'x'.repeat(60_000)}"}\n`.repeat(20),
-      ],
-      isCut: false,
-    },
-    after: 0,
+    body: { chunks, isCut: false },
+    after,
     options: { onConflict: 'fail', isDryRun: true, hasEvents: false },
     serviceHost: 'latchkey.example',
   });
-  for await (const page of pages) {
-    expect(page.length).toBeLessThanOrEqual(500);
-    answered += page.length;
-  }
-  expect(answered).toBe(3_021);
+  for await (const page of pages) answers.push(page.length);
+  return { costs, answers };
+};
+
+test('an import lets other calls go on after every 500 lines, also if they fail', async () => {
+  const long = `{"type":"end","x":"${'x'.repeat(60_000)}"}\n`;
+  const { costs, answers } = await turnsOf(['1\n'.repeat(3_000), '\n'.repeat(1_000), long.repeat(20)]);
+  // The last answer has the totals.
+  expect(answers).toEqual([...Array.from({ length: 6 }, () => 500), 8, 8, 4, 1]);
   // Lines cost a hundredth of a call, and long ones by their length.
-  expect(turns.slice(0, 8)).toEqual([5, 5, 5, 5, 5, 5, 5, 5]);
-  expect(turns.slice(8).map(Math.round)).toEqual([19, 19, 10]);
+  expect(costs.map(Math.round)).toEqual([5, 5, 5, 5, 5, 5, 19, 19, 10]);
+});
+
+test('lines that are empty, or that an earlier request has imported, cost a tenth and divide no turn', async () => {
+  const line = '{"type":"end"}\n';
+  const sparse = await turnsOf([`${'\n'.repeat(2_000)}${line}`.repeat(240)]);
+  expect(sparse.answers).toEqual([240, 1]);
+  expect(sparse.costs).toHaveLength(49);
+  expect(Math.max(...sparse.costs)).toBe(10);
+  expect((await turnsOf([line.repeat(20_000), line], 20_000)).answers).toEqual([1, 1]);
+  expect((await turnsOf(['\n'.repeat(MAX_IMPORT_BYTES)])).costs.length).toBeLessThan(530);
 });
