@@ -1,7 +1,7 @@
 import { MAX_LINE_LENGTH } from './transfer-limits.ts';
 
-// Splits a file into records as it arrives. The service, the dashboard, and the tool split files in the same way, and none
-// holds more of a record than a record may have.
+// Splits a file into records as it arrives. The service, the dashboard, and the tool split files in the same way. The service
+// holds no more of a record than a record may have, the others as much as they can write to a file of failed lines.
 
 export type ImportFormat = 'csv' | 'ndjson';
 
@@ -9,9 +9,11 @@ export type ImportFormat = 'csv' | 'ndjson';
 export interface FileRecord {
   /** The number of its first line in the file, from 1. */
   line: number;
-  /** As it is in the file, without the line break at its end. Only the beginning of a record that is too long. */
+  /** As it is in the file, without the line break at its end. */
   text: string;
   isTooLong: boolean;
+  /** Whether the text is only the beginning. */
+  isCut: boolean;
 }
 
 /** A quote at the start of a CSV field opens it. A doubled quote within it is a quote. */
@@ -23,20 +25,21 @@ const placeAfter = (place: Place, character: string): Place => {
   return character === ',' ? 'field start' : 'unquoted';
 };
 
-/** Collects the parts of one record. */
-const openRecord = () => {
+/** Collects the parts of one record, up to `maxLength` characters. */
+const openRecord = (maxLength: number) => {
   let text = '';
   let length = 0;
   return {
     add: (part: string) => {
-      text += part.slice(0, Math.max(0, MAX_LINE_LENGTH - length));
+      text += part.slice(0, Math.max(0, maxLength - length));
       length += part.length;
     },
     isEmpty: () => length === 0,
     /** Returns the record and begins the next one. */
     take: (line: number): FileRecord => {
+      const isCut = length > maxLength;
       const isTooLong = length > MAX_LINE_LENGTH;
-      const record = { line, text: isTooLong ? text : text.replace(/\r$/, ''), isTooLong };
+      const record = { line, text: isCut ? text : text.replace(/\r$/, ''), isTooLong, isCut };
       [text, length] = ['', 0];
       return record;
     },
@@ -52,8 +55,8 @@ export interface Records {
   line: () => number;
 }
 
-const openNdjson = (): Records => {
-  const record = openRecord();
+const openNdjson = (maxLength: number): Records => {
+  const record = openRecord(maxLength);
   let line = 1;
   return {
     *read(chunk) {
@@ -73,8 +76,8 @@ const openNdjson = (): Records => {
   };
 };
 
-const openCsv = (): Records => {
-  const record = openRecord();
+const openCsv = (maxLength: number): Records => {
+  const record = openRecord(maxLength);
   let place: Place = 'field start';
   /** A line feed after a carriage return belongs to the same line break, which two chunks may share. */
   let isAfterReturn = false;
@@ -116,4 +119,5 @@ const openCsv = (): Records => {
   };
 };
 
-export const openRecords = (format: ImportFormat): Records => (format === 'csv' ? openCsv() : openNdjson());
+export const openRecords = (format: ImportFormat, maxLength = MAX_LINE_LENGTH): Records =>
+  format === 'csv' ? openCsv(maxLength) : openNdjson(maxLength);

@@ -12,3 +12,5 @@ export const MAX_LINE_LENGTH = 65_536;
 /** The parts in which the dashboard and the tool send a file. Small ones show progress, and repeat less after a cut. */
 export const MAX_PART_LINES = 2_000;
 export const MAX_PART_LENGTH = 1024 * 1024;
+/** The characters of failed lines that the dashboard and the tool hold, so that they can be corrected and sent again. */
+export const MAX_FAILED_LENGTH = 10_000_000;

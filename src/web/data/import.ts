@@ -1,5 +1,6 @@
 import { type Fields, openDryRun } from '../../shared/rules/import-lines.ts';
 import type { FileRecord, ImportFormat } from '../../shared/rules/records.ts';
+import { MAX_FAILED_LENGTH } from '../../shared/rules/transfer-limits.ts';
 import { type FilePart, partsOf } from '../lib/import-parts.ts';
 import { checked } from './client.ts';
 import { ApiError, unreachable } from './error.ts';
@@ -16,9 +17,7 @@ export interface ImportRequest {
   hasEvents: boolean;
 }
 
-interface FailedLine extends FileRecord {
-  reason: string;
-}
+type FailedLine = Pick<FileRecord, 'line' | 'text' | 'isCut'> & { reason: string };
 
 export interface ImportSummary {
   counts: ImportCounts;
@@ -47,9 +46,6 @@ const CONTENT_TYPES: Record<ImportFormat, string> = { csv: 'text/csv', ndjson: '
 const MAX_ATTEMPTS = 12;
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5_000;
-
-/** The characters of the failed lines that the page keeps. */
-const MAX_FAILED_LENGTH = 10_000_000;
 
 const toReason = ({ message, details = [] }: LineError): string =>
   details.length === 0 ? message : details.map(({ path, message: text }) => `${path} ${text}`).join('; ');
@@ -136,10 +132,10 @@ const openFailed = () => {
   let length = 0;
   return {
     failed,
-    add: (record: FileRecord, reason: string) => {
+    add: ({ line, text, isCut }: Pick<FileRecord, 'line' | 'text' | 'isCut'>, reason: string) => {
       if (length > MAX_FAILED_LENGTH) return;
-      failed.push({ ...record, reason });
-      length += record.text.length + reason.length;
+      failed.push({ line, text, isCut, reason });
+      length += text.length + reason.length;
     },
   };
 };
@@ -158,10 +154,11 @@ export const importFile = async (
   onProgress(0);
   for await (const part of partsOf(request.file, request.format)) {
     header ??= part.header;
-    for (const { problem, ...record } of part.unreadable) add(record, problem);
+    for (const { problem, ...record } of part.unreadable)
+      add(record, record.isCut ? `${problem} It can’t be downloaded, so correct it in the file.` : problem);
     counts.failed += part.unreadable.length;
     for await (const answer of part.records.size > 0 ? sendWhole(request, part, signal) : []) {
-      const record = part.records.get(answer.line) ?? { line: answer.line, text: '', isTooLong: false };
+      const record = part.records.get(answer.line) ?? { line: answer.line, text: '', isCut: false };
       const result = isInDryRun && isPromised(fieldsOf(record.text), answer) ? 'created' : answer.result;
       counts[result]++;
       if (result === 'failed' && answer.error) add(record, toReason(answer.error));

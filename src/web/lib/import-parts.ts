@@ -7,7 +7,7 @@ import {
   type RecordProblem,
 } from '../../shared/rules/import-lines.ts';
 import { type FileRecord, type ImportFormat, openRecords } from '../../shared/rules/records.ts';
-import { MAX_PART_LENGTH, MAX_PART_LINES } from '../../shared/rules/transfer-limits.ts';
+import { MAX_FAILED_LENGTH, MAX_PART_LENGTH, MAX_PART_LINES } from '../../shared/rules/transfer-limits.ts';
 
 // Splits a file of licenses into parts that an import accepts, without reading the whole file at once.
 
@@ -81,6 +81,7 @@ const openNdjson = (): Reader => {
 const openPart = (header: { inFile: string; inPart: string } | undefined) => {
   const records: FilePart['records'] = new Map();
   const unreadable: FilePart['unreadable'] = [];
+  let unreadableLength = 0;
   let body = header ? `${header.inPart}\n` : '';
   let line = countBreaks(body) + 1;
   return {
@@ -91,14 +92,16 @@ const openPart = (header: { inFile: string; inPart: string } | undefined) => {
     },
     addUnreadable: (record: FileRecord, problem: RecordProblem) => {
       unreadable.push({ ...record, ...problem });
+      unreadableLength += record.text.length;
     },
-    isFull: () => records.size + unreadable.length >= MAX_PART_LINES || body.length >= MAX_PART_LENGTH,
+    isFull: () =>
+      records.size + unreadable.length >= MAX_PART_LINES || body.length + unreadableLength >= MAX_PART_LENGTH,
     take: (progress: number): FilePart => ({ body, header: header?.inFile, records, unreadable, progress }),
   };
 };
 
 /** Returns a file with these records. */
-export const toFile = (header: string | undefined, records: FileRecord[]): string =>
+export const toFile = (header: string | undefined, records: Pick<FileRecord, 'text'>[]): string =>
   [...(header === undefined ? [] : [header]), ...records.map(({ text }) => text)]
     .map((text) => `${text}\n`)
     .join('');
@@ -119,7 +122,7 @@ const SLICE_BYTES = 65_536;
 /** Returns the records of a file, and how much of it was read. */
 async function* recordsOf(file: Blob, format: ImportFormat) {
   const decode = openDecoder();
-  const records = openRecords(format);
+  const records = openRecords(format, MAX_FAILED_LENGTH);
   for (let start = 0; start < file.size; start += SLICE_BYTES) {
     const end = start + SLICE_BYTES;
     const bytes = await file.slice(start, end).arrayBuffer();

@@ -99,6 +99,32 @@ describe('licenses import', () => {
     expect(existsSync(`${file}.importing`)).toBe(false);
   });
 
+  test('writes a line that is too long to the file of failed lines as a whole, so that it can be corrected', async () => {
+    const rows = Array.from({ length: 5_000 }, (_, i) => `KEY-00${i},Name of a customer`);
+    const text = (first: string) => `license_key,customer_name\n${first}\n${rows.join('\n')}\n`;
+    const file = write('licenses.csv', text('KEY-first,"No end'));
+    answerPart = (lines) =>
+      answers(lines, (line) =>
+        line === '"unreadable"' ? { result: 'failed', error: { message: 'No.' } } : { result: 'created' },
+      );
+    const { stdout } = await run('licenses', 'import', file, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ totals: { created: 0, failed: 1 } });
+    const failed = join(folder, 'licenses.failed.csv');
+    writeFileSync(failed, readFileSync(failed, 'utf8').replace('"', ''));
+    expect(readFileSync(failed, 'utf8')).toBe(`${text('KEY-first,No end')}\n`);
+    const second = await run('licenses', 'import', failed, '--json');
+    expect(JSON.parse(second.stdout).totals).toMatchObject({ created: 5_001, failed: 0 });
+  });
+
+  test('leaves a line of more than 10 million characters where it is, and says so', async () => {
+    const file = write('licenses.ndjson', `{"customer_name":"${'x'.repeat(10_000_000)}"}\n`);
+    answerPart = (lines) => answers(lines, () => ({ result: 'failed', error: { message: 'No.' } }));
+    const { status, stderr } = await run('licenses', 'import', file);
+    expect(status).toBe(1);
+    expect(stderr).toContain(`correct it in ${file}`);
+    expect(existsSync(join(folder, 'licenses.failed.ndjson'))).toBe(false);
+  });
+
   test('continues after the last part that was answered', async () => {
     const file = write('licenses.ndjson', '{"customer_email":"ada@example.com"}\n'.repeat(2_001));
     const created = (lines: string[]) => answers(lines, () => ({ result: 'created' }));

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { appendFile, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -112,7 +113,8 @@ async function* readParts(
       record.fields && mapped
         ? JSON.stringify({ ...mapped, copy: copyOf(mapped) ?? mapped['copy'] })
         : '"unreadable"';
-    const size = Buffer.byteLength(json) + 1;
+    // The part holds what can't be sent, too, for the file of failed lines.
+    const size = Buffer.byteLength(record.fields ? json : record.raw) + 1;
     if (lines.length === MAX_PART_LINES || (lines.length > 0 && bytes + size > MAX_PART_LENGTH)) {
       yield { lines, records, readBytes };
       [lines, bytes] = [[], 0];
@@ -187,14 +189,14 @@ export const importLicenses = command({
         if (isDryRun && fields && isPromised(fields, result)) result.result = 'created';
         totals[result.result]++;
         if (result.result !== 'failed' || !record) continue;
-        failed.push(record.raw);
-        const error = record.problem ?? failureOf(result);
+        if (!record.isCut) failed.push(record.raw);
+        const note = record.isCut ? ` It is too long for ${failedFile}: correct it in ${file}.` : '';
+        const error = (record.problem ?? failureOf(result)) + note;
         if (failures.length < MAX_SHOWN) failures.push({ line: record.line, error });
       }
       if (!isDryRun) {
         if (failed.length > 0) {
-          const isFirst = totals.failed === failed.length;
-          const header = isFirst && isCsv(file) ? [await readHeader(file)] : [];
+          const header = isCsv(file) && !existsSync(failedFile) ? [await readHeader(file)] : [];
           await appendFile(failedFile, `${[...header, ...failed].join('\n')}\n`);
         }
         await position.save(records, totals);
@@ -205,7 +207,7 @@ export const importLicenses = command({
 
     for (const { line, error } of failures) out.warn(`Line ${line}: ${error}`);
     if (totals.failed > failures.length) out.warn(`${totals.failed - failures.length} more lines failed.`);
-    if (totals.failed > 0 && !isDryRun) out.note(`The failed lines are in ${failedFile}.`);
+    if (existsSync(failedFile) && !isDryRun) out.note(`The failed lines are in ${failedFile}.`);
     out.fields({ totals, failures }, totals);
     return totals.failed > 0 ? 1 : 0;
   },

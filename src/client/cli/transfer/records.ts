@@ -10,6 +10,7 @@ import {
   readJsonRecord,
 } from '../../../shared/rules/import-lines.ts';
 import { type FileRecord, type ImportFormat, openRecords } from '../../../shared/rules/records.ts';
+import { MAX_FAILED_LENGTH } from '../../../shared/rules/transfer-limits.ts';
 import { CliError } from '../failure.ts';
 
 /** A record of a file: a line of JSON, an element of a JSON list, or a row of a CSV file. */
@@ -17,6 +18,8 @@ export interface ReadRecord {
   line: number;
   /** As it is in the file. */
   raw: string;
+  /** Whether `raw` is only the beginning. */
+  isCut?: boolean;
   /** Null if the record can't be read. */
   fields: Fields | null;
   /** Why the record can't be read. */
@@ -41,7 +44,7 @@ async function* readText(file: string): AsyncGenerator<string> {
 }
 
 async function* recordsOf(file: string, format: ImportFormat): AsyncGenerator<FileRecord> {
-  const records = openRecords(format);
+  const records = openRecords(format, MAX_FAILED_LENGTH);
   for await (const chunk of readText(file)) yield* records.read(chunk);
   yield* records.end();
 }
@@ -49,12 +52,12 @@ async function* recordsOf(file: string, format: ImportFormat): AsyncGenerator<Fi
 async function* readTable(file: string, isPreset: boolean): AsyncGenerator<ReadRecord> {
   let columns: string[] | null = null;
   for await (const record of recordsOf(file, 'csv')) {
-    const { line, text: raw } = record;
+    const { line, text: raw, isCut } = record;
     const read = readCsvRecord(record);
     if (!read) continue;
     if ('problem' in read) {
       if (!columns) throw new CliError(`The header of ${file} can’t be read. ${read.problem}`);
-      yield { line, raw, fields: null, problem: read.problem };
+      yield { line, raw, isCut, fields: null, problem: read.problem };
     } else if (!columns) columns = read.cells.map((cell) => cell.trim());
     else if (isPreset) {
       const row = columns.map((name, i) => [name, fromCell((read.cells[i] ?? '').trim())]);
@@ -72,10 +75,10 @@ const isObject = (value: unknown): value is Fields =>
 
 async function* readJsonLines(file: string): AsyncGenerator<ReadRecord> {
   for await (const record of recordsOf(file, 'ndjson')) {
-    const { line, text: raw } = record;
+    const { line, text: raw, isCut } = record;
     const read = readJsonRecord(record);
     if (!read) continue;
-    if ('problem' in read) yield { line, raw, fields: null, problem: read.problem };
+    if ('problem' in read) yield { line, raw, isCut, fields: null, problem: read.problem };
     else yield { line, raw, fields: isObject(read.value) ? read.value : null };
   }
 }

@@ -15,6 +15,7 @@ import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 
 /** The rest is in the file. */
 const MAX_SHOWN = 20;
+const MAX_TEXT = 1_000;
 
 const HEAD = (
   <>
@@ -33,7 +34,8 @@ const FailedLines = ({
   chosen: ChosenFile;
 }) => {
   if (failed.length === 0) return null;
-  const download = () => downloadText(`failed-${file.name}`, `text/${format}`, toFile(header, failed));
+  const whole = failed.filter(({ isCut }) => !isCut);
+  const download = () => downloadText(`failed-${file.name}`, `text/${format}`, toFile(header, whole));
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line px-5 py-3">
@@ -42,12 +44,14 @@ const FailedLines = ({
             ? `The first ${MAX_SHOWN} of ${plural(counts.failed, 'failed line')}.`
             : `${plural(counts.failed, 'line')} can’t be imported.`}
         </p>
-        <Button size="sm" onClick={download}>
-          <Download aria-hidden />
-          {failed.length < counts.failed
-            ? `Download the first ${plural(failed.length, 'failed line')}`
-            : 'Download failed lines'}
-        </Button>
+        {whole.length > 0 && (
+          <Button size="sm" onClick={download}>
+            <Download aria-hidden />
+            {whole.length < counts.failed
+              ? `Download ${plural(whole.length, 'failed line')}`
+              : 'Download failed lines'}
+          </Button>
+        )}
       </div>
       <Table label="Failed lines" head={HEAD}>
         {failed.slice(0, MAX_SHOWN).map(({ line, text, reason }) => (
@@ -55,7 +59,7 @@ const FailedLines = ({
             <Td className="nums w-16 align-top">{line}</Td>
             <Td className="align-top break-words">{reason}</Td>
             <Td className="max-w-0 align-top max-md:hidden">
-              <code className="block truncate text-xs">{text}</code>
+              <code className="block truncate text-xs">{text.slice(0, MAX_TEXT)}</code>
             </Td>
           </Tr>
         ))}
