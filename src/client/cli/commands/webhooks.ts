@@ -52,9 +52,12 @@ const isExpired = (error: unknown) =>
   error.code === 'invalid_request' &&
   error.details.some(({ path }) => path === 'cursor');
 
+/** The limit is of clients that wait at the same time. */
 const isPassing = (error: unknown) =>
   error instanceof CliError &&
-  (error.code === 'unreachable' || error.status === 429 || (error.status ?? 0) >= 500);
+  (['unreachable', 'limit_reached'].includes(error.code) ||
+    error.status === 429 ||
+    (error.status ?? 0) >= 500);
 
 /** Calls `onEvents` with the account's events as they arrive, and with none once listening has started. */
 const listen = async (
