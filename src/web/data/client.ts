@@ -38,9 +38,18 @@ const readRetryAfter = ({ headers }: ApiResponse<unknown>): number | null => {
   return Number.isNaN(seconds) ? null : seconds;
 };
 
-const tooManyRequests = (seconds: number) => {
-  const wait = seconds < 60 ? plural(seconds, 'second') : plural(Math.ceil(seconds / 60), 'minute');
-  return `Too many requests. Try again in ${wait}.`;
+const HOUR_SECONDS = 3_600;
+
+const waitText = (seconds: number) => {
+  if (seconds < 60) return plural(seconds, 'second');
+  if (seconds < 2 * HOUR_SECONDS) return plural(Math.ceil(seconds / 60), 'minute');
+  return plural(Math.ceil(seconds / HOUR_SECONDS), 'hour');
+};
+
+/** Says when to try again. A message that says more than the default stays, such as that another import is running. */
+const tooManyRequests = (message: string, seconds: number) => {
+  const reason = message === 'Rate Limit Exceeded' ? 'Too many requests' : message.replace(/\.$/, '');
+  return `${reason}. Try again in ${waitText(seconds)}.`;
 };
 
 const readError = async (response: ApiResponse<unknown>): Promise<ErrorBody> => {
@@ -62,7 +71,8 @@ export const checked = async <R extends ApiResponse<unknown>>(request: Promise<R
   if (response.ok) return response;
   const body = await readError(response);
   const seconds = readRetryAfter(response);
-  if (body.code === 'rate_limit_exceeded' && seconds !== null) body.message = tooManyRequests(seconds);
+  if (body.code === 'rate_limit_exceeded' && seconds !== null)
+    body.message = tooManyRequests(body.message, seconds);
   const error = new ApiError(response.status, body, {
     retryAfterMs: seconds === null ? null : seconds * 1_000,
   });

@@ -16,7 +16,7 @@ const wait = async (error: unknown, attempt: number) => {
 export const readAccountExport = async (onProgress: (lines: number) => void): Promise<Blob> => {
   const open = async (cursor: string | null) => {
     const response = await checked(fetch(`/api/export${cursor ? `?cursor=${cursor}` : ''}`));
-    return response.body ?? new ReadableStream();
+    return response.body ?? new Blob([]).stream();
   };
   let file = new Blob([]);
   let count = 0;
