@@ -1,8 +1,8 @@
 import { limitReached } from '../shared/app-error.ts';
 import type { outboxOf } from '../shared/objects/address.ts';
 
-// A call that waits for an event must not keep the outbox awake, which is billed by the second, as a pending RPC would. So it
-// waits on a WebSocket, which the outbox can forget while it hibernates, and closes when an event arrives.
+// A call that waits for an event must not keep the outbox awake, which is billed by the second, as a pending RPC would.
+// So it waits on a WebSocket, which the outbox can forget while it hibernates, and closes when an event arrives.
 
 export interface EventWait {
   /** The number of the block after which an event counts. */
@@ -20,9 +20,12 @@ const toUrl = (wait: EventWait) => `https://outbox/?wait=${encodeURIComponent(JS
 export const readWait = (request: Request): EventWait =>
   JSON.parse(new URL(request.url).searchParams.get('wait') ?? '') as EventWait;
 
-/** Resolves when an event has arrived, when the time is over, or when there is nothing to wait for. */
+/** Resolves when an event has arrived, when the time is over, or when there is nothing to wait for, or nowhere. */
 export const waitForEvent = async (outbox: ReturnType<typeof outboxOf>, wait: EventWait): Promise<void> => {
-  const { status, webSocket } = await outbox.fetch(toUrl(wait), { headers: { upgrade: 'websocket' } });
+  // An outbox that restarts can't hold the socket. The caller then reads what there is.
+  const begun = await outbox.fetch(toUrl(wait), { headers: { upgrade: 'websocket' } }).catch(() => null);
+  if (!begun) return;
+  const { status, webSocket } = begun;
   if (status === REFUSED)
     throw limitReached('listeners', `At most ${wait.limit} clients wait for events at a time on this plan.`);
   if (!webSocket) return;

@@ -109,6 +109,20 @@ test('the outbox can hibernate while a client waits, and the next event wakes th
   expect(idsOf(await poll)).toEqual([event.id]);
 });
 
+test('a client whose wait can’t begin is answered with what there is', async () => {
+  const ada = await signUp();
+  const { next_cursor } = await listen(ada);
+  const event = anEvent();
+  await runInDurableObject(outbox(ada.accountId), async (instance) => {
+    vi.spyOn(instance, 'fetch').mockImplementationOnce(() => {
+      throw new Error('killed by a test');
+    });
+  });
+  expect(idsOf(await listen(ada, `?cursor=${next_cursor}&wait=25`))).toEqual([]);
+  await outbox(ada.accountId).accept(JSON.stringify([event]));
+  expect(idsOf(await listen(ada, `?cursor=${next_cursor}`))).toEqual([event.id]);
+});
+
 test('a client that waits gets every event of a burst, and is answered when the outbox restarts', async () => {
   const ada = await signUp();
   const { next_cursor } = await listen(ada);
