@@ -9,7 +9,7 @@ import type { Events } from './event-store.ts';
 import { openHourlyCounts } from './hours.ts';
 import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { openLaneStore } from './lane-store.ts';
-import { countFreeLanes, LEASE_MS, nextWidth, openLanes } from './lanes.ts';
+import { countFreeLanes, LEASE_MS, MAX_LANES, nextWidth, openLanes } from './lanes.ts';
 import type { Listening } from './listening.ts';
 import type { DeliveryRecord, Endpoint, Lanes, StoredDelivery } from './outbox-tables.ts';
 import { applyOutcome, type Outcome } from './outcome.ts';
@@ -172,14 +172,16 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
         return true;
       }),
 
-    /** Saves a changed endpoint. Its retries become due now if its URL is new, and are canceled if it is disabled. */
+    /** Saves a changed endpoint. A new URL starts afresh, with retries that are due now. Disabling cancels them. */
     saveEndpoint: (before: Endpoint, after: Endpoint, nowMs: number) =>
       transact(() => {
-        if (after.disabledReason) {
-          const lanes = laneStore.get(after.id);
-          cancelPending(after.id, lanes);
-          laneStore.save(after.id, lanes);
-        } else if (after.urlRevision !== before.urlRevision) pending.restart(after.id, nowMs);
+        const lanes = laneStore.get(after.id);
+        if (after.urlRevision !== before.urlRevision) {
+          lanes.width = MAX_LANES;
+          pending.restart(after.id, nowMs);
+        }
+        if (after.disabledReason) cancelPending(after.id, lanes);
+        laneStore.save(after.id, lanes);
         endpoints.save(after);
       }),
 

@@ -10,7 +10,7 @@ export const LEASE_MS = 30_000;
 /** Workers allow six simultaneous outgoing connections. */
 export const MAX_LANES = 6;
 
-/** Returns how many attempts may be under way after one more of them has ended. Like TCP, a failure halves their number. */
+/** Returns how many attempts may be under way after one more has ended. Like TCP, a failure halves their number. */
 export const nextWidth = (width: number, ok: boolean): number =>
   ok ? Math.min(width + 1, MAX_LANES) : Math.ceil(width / 2);
 

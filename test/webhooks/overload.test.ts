@@ -93,7 +93,7 @@ test.for([
 /** Returns functions that lease deliveries, and settle them. `claim` returns how many are under way. */
 const openLanes = async () => {
   loseHints();
-  const { ada, id } = await sellerWithWebhook();
+  const { ada, id, path } = await sellerWithWebhook();
   await acceptEvents(ada.accountId, 60);
   const stub = outbox(ada.accountId);
   const underWay: DeliveryJob[] = [];
@@ -105,7 +105,7 @@ const openLanes = async () => {
     const next = await stub.settle(id, underWay.shift()!, outcome, true);
     if (next) underWay.push(next);
   };
-  return { ada, claim, settle };
+  return { ada, path, claim, settle };
 };
 
 test('a failure halves the deliveries under way, and each success adds one', async () => {
@@ -123,6 +123,17 @@ test('a failure halves the deliveries under way, and each success adds one', asy
     counts.push(await claim());
   }
   expect(counts).toEqual([2, 3, 4, 5, 6, 6]);
+});
+
+test('a new URL begins with six deliveries, however often the earlier one has failed', async () => {
+  const { ada, path, claim, settle } = await openLanes();
+  await claim();
+  for (let i = 0; i < 6; i++) await settle(false);
+  expect(await claim()).toBe(1);
+  await settle(true);
+  const { url } = await newReceiver();
+  expect((await ada.asSession('PATCH', path, { url })).status).toBe(200);
+  expect(await claim()).toBe(6);
 });
 
 test('an endpoint of an earlier release, which has no such number, begins with six deliveries', async () => {
