@@ -1,5 +1,5 @@
 import type { EventName } from '../shared/rules/events.ts';
-import { MAX_SECRETS, OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
+import { MAX_SECRETS, MAX_SIGNATURES, OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
 import type { Endpoint, Health } from './outbox-tables.ts';
 
 /** The state of an endpoint that is new, or that starts again. */
@@ -16,7 +16,7 @@ export const isSubscribedTo = ({ disabledReason, events }: Endpoint, name: Event
   disabledReason === null && (events === null || events.includes(name));
 
 const unexpired = ({ earlierSecrets }: Endpoint, nowMs: number) =>
-  earlierSecrets.slice(1 - MAX_SECRETS).filter(({ untilMs }) => nowMs < untilMs);
+  earlierSecrets.slice(1 - MAX_SIGNATURES).filter(({ untilMs }) => nowMs < untilMs);
 
 /** Returns from when on the secret may be rotated, so that no more than MAX_SECRETS sign. The time may have passed. */
 export const nextRotationMs = ({ earlierSecrets }: Endpoint): number =>

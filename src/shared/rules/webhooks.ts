@@ -43,5 +43,7 @@ export const RETENTION_DAYS = 30;
 /** An endpoint's old secret keeps signing for this long after a rotation. */
 export const OLD_SECRET_MS = DAY_MS;
 
-/** Secrets of an endpoint that sign at a time. Each signature takes 47 bytes of a header that receivers limit. */
+/** Secrets of an endpoint that sign at a time: beyond it, none is rotated. */
 export const MAX_SECRETS = 5;
+/** Version 1.0 had no such bound. Each signature takes 47 bytes of a header that receivers limit to 8 KB. */
+export const MAX_SIGNATURES = 100;
