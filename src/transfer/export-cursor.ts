@@ -1,19 +1,38 @@
 import * as z from 'zod';
-import { SECTION_NAMES } from './export-sections.ts';
+import { SECTION_NAMES, type SectionName } from './export-sections.ts';
 
 const count = z.int().min(0);
+const text = z.string().max(300);
 
-const exportPosition = z.strictObject({
-  section: z.enum(SECTION_NAMES),
-  /** The last row that was read of the section. Null at its beginning. */
-  after: z
-    .array(z.union([z.string().max(300), count]))
-    .min(1)
-    .max(2)
-    .nullable(),
-  /** The lines of each type so far, so that the last line counts the whole file. */
-  counts: z.record(z.string().max(20), count),
-});
+const ID = z.tuple([text]);
+const NUMBERED = z.tuple([text, count]);
+const ONE_PAGE = z.never();
+
+/** What names a row of each section. */
+const KEYS: Record<SectionName, z.ZodType<(string | number)[]>> = {
+  account: ONE_PAGE,
+  products: ID,
+  licenses: ID,
+  payments: ID,
+  api_keys: ID,
+  webhooks: ONE_PAGE,
+  activations: z.tuple([text, text]),
+  usage_days: ONE_PAGE,
+  seat_changes: NUMBERED,
+  license_changes: NUMBERED,
+  sign_in_audit: ID,
+  audit: ID,
+};
+
+const exportPosition = z
+  .strictObject({
+    section: z.enum(SECTION_NAMES),
+    /** The last row that was read of the section. Null at its beginning. */
+    after: z.array(z.union([text, count])).nullable(),
+    /** The lines of each type so far, so that the last line counts the whole file. */
+    counts: z.record(z.string().max(20), count),
+  })
+  .refine(({ section, after }) => after === null || KEYS[section].safeParse(after).success);
 export type ExportPosition = z.output<typeof exportPosition>;
 
 export const writeCursor = (position: ExportPosition): string =>

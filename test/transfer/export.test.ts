@@ -49,6 +49,29 @@ test('an export continues after each of its cursors, and counts the whole file',
   );
 });
 
+test('a cursor whose position is not one of its section is refused', async () => {
+  const positions = [
+    ['account', ['a']],
+    ['products', ['a', 'b']],
+    ['products', [1]],
+    ['activations', ['lic_a']],
+    ['activations', ['lic_a', 1]],
+    ['seat_changes', ['lic_a']],
+    ['license_changes', ['lic_a', 'x']],
+    ['audit', ['a', 'b']],
+  ];
+  for (const [section, after] of positions) {
+    const cursor = Buffer.from(JSON.stringify({ section, after, counts: {} })).toString('base64url');
+    const { status, lines } = await exportAfter(seller, cursor);
+    expect([section, after, status, lines[0]?.['error']?.code]).toEqual([
+      section,
+      after,
+      400,
+      'invalid_request',
+    ]);
+  }
+});
+
 test('an export that is more than a request may read ends with a cursor', async () => {
   const { lines } = await exportAfter(seller, 'AAAA');
   expect(lines[0]?.['error'].details).toEqual([
