@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Refusal } from '../../src/gate/rules/calls.ts';
+import { createKeyRefusals } from '../../src/shared/memory/key-refusals.ts';
 import { createRefusalMemory } from '../../src/shared/memory/refusal-memory.ts';
 import { decideRate, type RateDecision } from '../../src/shared/rules/rate.ts';
 
@@ -35,6 +36,19 @@ test('remembering refusals changes no decision of the rate limit', () => {
     }),
     { seed: 4 },
   );
+});
+
+test('refusals of a key from many addresses make none of another key forgotten', () => {
+  const refusals = createKeyRefusals<Refusal>(10);
+  const keyOf = (fingerprint: string, ip: string) => ({ accountId: 'a', keyId: 'k', fingerprint, ip });
+  const rate = { quota: 1, windowSeconds: 1, remaining: 0, resetSeconds: 1 };
+  const tooFast = { refused: 'rate_limit_exceeded', rate, retryAfterSeconds: 1, holdsMs: 60_000 } as const;
+  refusals.remember(keyOf('deleted', '192.0.2.1'), invalid(60_000), 1_000);
+  for (let i = 0; i < 100; i++)
+    refusals.remember(keyOf('foreign', `2001:db8::${i}`), { ...tooFast, isForeign: true }, 1_000);
+  expect(refusals.recall(keyOf('deleted', '192.0.2.1'), 2_000)).not.toBeNull();
+  expect(refusals.recall(keyOf('foreign', '2001:db8::99'), 2_000)).not.toBeNull();
+  expect(refusals.recall(keyOf('foreign', '2001:db8::a:1'), 2_000)).toBeNull();
 });
 
 test('a refusal is forgotten when its time is up', () => {

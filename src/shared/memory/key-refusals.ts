@@ -14,12 +14,16 @@ const fromItsAddress = ({ fingerprint, ip }: PresentedKey) => `${fingerprint} ${
 /** Remembers the refusals of API keys, some of which hold only for the address that the key came from. */
 export const createKeyRefusals = <R extends KeyRefusal>(size: number) => {
   const refusals = createRefusalMemory<R>(size);
+  /** Separate, because whoever has a network of addresses could fill the memory with them. */
+  const foreign = createRefusalMemory<R>(size);
 
   return {
     remember: (key: PresentedKey, refusal: R, decidedMs: number): void =>
-      refusals.remember(refusal.isForeign ? fromItsAddress(key) : everywhere(key), refusal, decidedMs),
+      refusal.isForeign
+        ? foreign.remember(fromItsAddress(key), refusal, decidedMs)
+        : refusals.remember(everywhere(key), refusal, decidedMs),
 
     recall: (key: PresentedKey, nowMs: number): R | null =>
-      refusals.recall(everywhere(key), nowMs) ?? refusals.recall(fromItsAddress(key), nowMs),
+      refusals.recall(everywhere(key), nowMs) ?? foreign.recall(fromItsAddress(key), nowMs),
   };
 };
