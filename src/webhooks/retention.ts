@@ -79,7 +79,8 @@ export const openRetention = (
       if (scanned >= BATCH_SIZE) break;
     }
     hourlyCounts.deleteBefore(nowMs - RETENTION_MS);
-    events.forgetErased(firstIdAt('evt', nowMs - RETENTION_MS));
+    // An event that is older than those that are kept would be delivered if it arrived again, erased or not.
+    events.forgetErased(before);
     remaining = lastId && scanned >= BATCH_SIZE ? { after: lastId, before } : null;
     if (!remaining) nextSweepMs = nowMs + SWEEP_INTERVAL_MS;
   };

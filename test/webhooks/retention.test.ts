@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { firstIdAt } from '../../src/shared/text/ids.ts';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import {
@@ -122,4 +123,22 @@ test('cleanup scans a long backlog in parts, at most every ten minutes, and dele
   vi.advanceTimersByTime(10 * 60_000);
   await runOutboxAlarm(ada.accountId);
   expect(await countRows(ada.accountId)).toMatchObject({ events: 2_498, deliveries: 2_498 });
+});
+
+test('erased events are forgotten with the events of their time, also if these are too many to be kept for 30 days', async () => {
+  const { ada } = await sellerWithWebhook();
+  const idAt = (ms: number) => firstIdAt('evt', ms).padEnd(24, 'x');
+  await tamperOutbox(
+    ada.accountId,
+    `INSERT INTO event_blocks (last_id, first_id, size, events) SELECT value, value, 50000, '[]' FROM json_each(?)`,
+    JSON.stringify([idAt(NOON - 2 * DAY_MS), idAt(NOON - DAY_MS)]),
+  );
+  await tamperOutbox(
+    ada.accountId,
+    'INSERT INTO erased_events SELECT value FROM json_each(?)',
+    JSON.stringify([idAt(NOON - 3 * DAY_MS), idAt(NOON)]),
+  );
+  await runOutboxAlarm(ada.accountId);
+  expect(await readOutbox(ada.accountId, 'SELECT id FROM erased_events')).toEqual([{ id: idAt(NOON) }]);
+  expect(await countRows(ada.accountId)).toMatchObject({ events: 50_000 });
 });
