@@ -1,7 +1,7 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
 import { MAX_DETAILS, toDetails } from '../shared/schemas/issues.ts';
 import type { AppEnv } from './context.ts';
@@ -104,13 +104,18 @@ const toFields = (parameters: Record<string, unknown>): Record<string, unknown> 
   return Object.fromEntries(fields);
 };
 
+/** Whether a field is an object, so that its entries are parameters. */
+const takesEntries = (field: z.core.$ZodType | undefined): boolean =>
+  field !== undefined && z.safeParse(field, {}).success;
+
 /** Whether one of the route's `query()` schemas has the parameter. */
 const isKnown = (c: Context<AppEnv>, parameter: string): boolean =>
   matchedRoutes(c).some(({ handler }) => {
     const input = documentationOf(handler)?.input;
     if (input?.in !== 'query') return false;
-    return Object.keys(toFields({ [parameter]: '' })).every((field) =>
-      Object.hasOwn(input.schema.shape, field),
+    const { shape } = input.schema;
+    return Object.keys(toFields({ [parameter]: '' })).every(
+      (field) => Object.hasOwn(shape, field) && (field === parameter || takesEntries(shape[field])),
     );
   });
 

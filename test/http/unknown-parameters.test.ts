@@ -48,6 +48,22 @@ test('a misspelled filter doesn’t list every license', async () => {
   ]);
 });
 
+test('a parameter with an entry is refused unless it has entries', async () => {
+  const { ada } = await sellerWithLicense();
+  const list = async (query: string) => {
+    const { status, body } = await ada.asKey('GET', `/api/v1/licenses?${query}`);
+    return [status, body.error?.details];
+  };
+  const unknown = (path: string) => [400, [{ path, message: 'is not a known parameter' }]];
+  expect(await list('q=abc&q.typo=1')).toEqual(unknown('q.typo'));
+  expect(await list('q.typo=1&q=abc')).toEqual(unknown('q.typo'));
+  expect(await list('limit[max]=1')).toEqual(unknown('limit[max]'));
+  expect(await list('metadata.order=1&metadata[name]=2')).toEqual([200, undefined]);
+  expect((await list(`metadata.${'x'.repeat(300)}=1`))[1]).not.toEqual(
+    unknown(`metadata.${'x'.repeat(300)}`)[1],
+  );
+});
+
 test('a caller without access learns nothing of parameters, and a call that is refused for one spends the key’s rate', async () => {
   const { ada } = await sellerWithLicense();
   expectError(await call('GET', '/api/v1/licenses?colour=blue'), 401, 'api_key_required');
