@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { load, type Start } from './machine/load.ts';
+import { flood, inOrder, pass } from './mutants/mutant.ts';
 import { runSchedule } from './run.ts';
 import { schedule } from './schedule.ts';
 import { SCALE } from './simulation.ts';
@@ -35,4 +36,11 @@ test('home and its branches keep their promises through loss, cuts, crashes and 
     `${String(errorInstance)}\n${story.join('\n')}\n${JSON.stringify(counterexample[0], null, 1)}\n` +
       `SIMULATION_REPLAY=${seed}/${counterexamplePath} npx vitest run --project simulation schedules`,
   );
+});
+
+test('an account that moves during a flood of calls admits a burst in each place, and no more', async () => {
+  for (let ms = 1_250; ms <= 1_600; ms += 25) {
+    const steps = inOrder([{ does: 'move', region: 'weur' }, pass(ms), flood]);
+    await runSchedule(start, { ...steps, seed: 1 });
+  }
 });

@@ -1,3 +1,4 @@
+import { UNROUTED } from '../../src/gate/moving/routing.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { type Callee, type Caller, openCalls } from './machine/calls.ts';
 import { bindD1, type D1Result, openD1 } from './machine/d1.ts';
@@ -14,6 +15,8 @@ export const HOME = 'enam';
 
 /** D1 gives up on a query that is older. */
 const D1_MS = 30_000;
+
+const isUnrouted = (method: string) => (UNROUTED as readonly string[]).includes(method);
 
 /** The operator's settings, which a process reads when it starts. */
 const SETTINGS = { REGIONS: 'on', REGIONS_LEASE_SECONDS: '30', REGIONS_OPEN_AFTER: '3' };
@@ -62,8 +65,10 @@ export const openWorld = (options: WorldOptions) => {
       /SQLITE_ERROR|could not write/.test(String(error));
     if (isBug) bugs.push(error as Error);
   };
-  /** When home has started, or a clock was set: then it isn't known how much of a rate limit was spent. */
+  /** When home has started or moved, or a clock was set: then it isn't known how much of a rate limit was spent. */
   const forgottenMs: number[] = [];
+  /** The objects of home that have been called as such. */
+  const homes = new Set<string>();
   /** When objects have started: then they know few of the calls that they have had. */
   const startsMs: number[] = [];
   let settings = SETTINGS;
@@ -97,13 +102,23 @@ export const openWorld = (options: WorldOptions) => {
     },
   };
 
+  /** The object to which an account has moved begins with the first call. It knows nothing of what was spent. */
+  const noteHome = (name: string, method: string) => {
+    if (homes.has(name) || isUnrouted(method)) return;
+    homes.add(name);
+    forgottenMs.push(time.nowMs());
+  };
+
   const objectAs = (from: Caller, className: ClassName, name: string, hint: Region): Callee => {
     const object = objects.get(className, name, hint);
     return {
       place: object,
       isRetryable: (method) => object.isRetryable(method),
       isUnreachable: () => objects.isShadowed(from, object),
-      receive: (method, args) => objects.receive(object, from.place, method, args),
+      receive: (method, args) => {
+        if (className === 'GATE') noteHome(name, method);
+        return objects.receive(object, from.place, method, args);
+      },
     };
   };
 

@@ -2,7 +2,7 @@ import type { Answer, Asked } from './asked.ts';
 import type { Check } from './broken.ts';
 
 // All places together admit no more calls with a key than the key's rate limit allows: a burst of two seconds' worth, and then
-// so many a second. A restart forgets what was spent, and so does a clock that is set forward.
+// so many a second. A restart forgets what was spent, and so does a move of home and a clock that is set forward.
 
 const BURST_SECONDS = 2;
 /** Clocks may run a little fast. */
@@ -14,7 +14,7 @@ interface Admitted {
   callsPerSecond: number;
 }
 
-/** `forgottenMs` are the times at which an object has started, or its clock was set. */
+/** `forgottenMs` are the times at which home has started or moved, or a clock was set. */
 export const openRates = (check: Check, forgottenMs: readonly number[]) => {
   const byKey = new Map<number, Admitted[]>();
 
