@@ -2,11 +2,13 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { MACHINE_BYTES, openMachineTotals } from '../../src/gate/home/machine-totals.ts';
 import { openMachines } from '../../src/gate/home/machines.ts';
 import { GATE_TABLES } from '../../src/gate/home/store.ts';
 import { FOREVER_MS } from '../../src/gate/rules/seats.ts';
 import { migrateObject } from '../../src/shared/objects/migrations.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { NO_TERMS } from '../../src/shared/rules/terms.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 
 const MACHINES = 600;
@@ -19,7 +21,7 @@ const step = fc.record({
   passMs: fc.oneof(fc.constant(0), fc.nat(DAY_MS / 10), fc.constantFrom(DAY_MS, 29 * DAY_MS)),
 });
 
-test('the counts of a license are those of its rows, whatever changes and ends', () =>
+test('the counts of a license, and the bytes of its machines, are those of its rows, whatever changes and ends', () =>
   runInDurableObject(env.GATE.getByName(newId('acct')), async (_instance, { storage }) => {
     const { sql } = storage;
     await storage.deleteAll();
@@ -27,7 +29,8 @@ test('the counts of a license are those of its rows, whatever changes and ends',
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, areSpread) => {
         const licenseId = newId('lic');
-        const machines = openMachines(sql);
+        const totals = openMachineTotals(sql);
+        const machines = openMachines(sql, totals);
         let nowMs = START_MS;
         const write = (n: number, leaseUntilMs: number | null) => {
           const seat = { activatedAtMs: 0, lastSeenAtMs: nowMs, countedAtMs: 0, leaseUntilMs };
@@ -35,7 +38,7 @@ test('the counts of a license are those of its rows, whatever changes and ends',
             id: `act_${n}`,
             licenseId,
             fingerprint: `machine-${n}`,
-            name: null,
+            name: n % 3 === 0 ? `Büro ${nowMs}` : null,
             platform: null,
             appVersion: null,
             seat: { ...seat, fileUntilMs: null, releasedAtMs: null },
@@ -53,7 +56,7 @@ test('the counts of a license are those of its rows, whatever changes and ends',
             )
             .one();
           const counted = machines.count(licenseId, nowMs);
-          expect(counted).toEqual({ used: live, recent, nextEndMs: next ?? FOREVER_MS });
+          expect(counted).toEqual({ used: live, recent, nextEndMs: next ?? FOREVER_MS, rows: MACHINES });
         };
         for (let n = 0; n < MACHINES; n++) write(n, nowMs + (areSpread ? n * 60_000 : DAY_MS));
         expectSame();
@@ -62,7 +65,18 @@ test('the counts of a license are those of its rows, whatever changes and ends',
           write(machine, endsInMs === null ? null : nowMs + endsInMs);
           expectSame();
         }
-        sql.exec('DELETE FROM activations WHERE license_id = ?', licenseId);
+        const bytes = () =>
+          sql
+            .exec<{ bytes: number }>(`SELECT coalesce(sum(${MACHINE_BYTES}), 0) AS bytes FROM activations`)
+            .one().bytes;
+        expect(totals.bytes()).toBe(bytes());
+        machines.eraseNames({ licenseId, untilMs: nowMs });
+        expect(totals.bytes()).toBe(bytes());
+        machines.trim(licenseId, { ...NO_TERMS, maxActivations: 10 }, nowMs + 31 * DAY_MS);
+        expect(totals.bytes()).toBe(bytes());
+        machines.eraseLicense(licenseId);
+        totals.writer.write();
+        expect([totals.bytes(), bytes(), openMachineTotals(sql).bytes()]).toEqual([0, 0, 0]);
       }),
       { numRuns: 60 },
     );

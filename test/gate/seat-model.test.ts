@@ -2,6 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import { openMachineTotals } from '../../src/gate/home/machine-totals.ts';
 import { openMachines } from '../../src/gate/home/machines.ts';
 import { openSeats } from '../../src/gate/home/seats.ts';
 import { openSeller } from '../../src/gate/home/seller.ts';
@@ -98,7 +99,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
   const open = () => {
     const store = {
       copy,
-      machines: openMachines(sql),
+      machines: openMachines(sql, openMachineTotals(sql)),
       outgoing,
       seatClock: openSeatClock(kv, journal),
     };

@@ -10,6 +10,7 @@ import { openHomeBranches } from './branches.ts';
 import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges, openTraces } from './changes.ts';
+import { addMachinePruning } from './prune-machines.ts';
 import { openSeats } from './seats.ts';
 import { openSeller } from './seller.ts';
 import { openHomeStore } from './store.ts';
@@ -38,6 +39,7 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
   };
 
   const transfers = openTransfers(ctx.storage.kv, journal, copy, ensureAccount);
+  addMachinePruning(object, store);
 
   const reportState = openStateReport({
     kv: ctx.storage.kv,

@@ -11,25 +11,21 @@ const MOMENTS_READ = 201;
 export interface KnownCounts extends SeatCounts {
   /** When the next live seat ends, or `FOREVER_MS`. */
   nextEndMs: number;
+  /** All rows, also those that are older than 30 days. */
+  rows: number;
 }
 
 interface Counted {
   live: Countdown;
   /** By the ends of seats as well, 30 days behind. */
   recent: Countdown;
+  rows: number;
 }
 
 export const openSeatCounts = (sql: SqlStorage) => {
   const known = createLru<Counted>(LICENSES_IN_MEMORY);
 
-  const readAfter = (licenseId: string, nowMs: number): Countdown => {
-    const { count } = sql
-      .exec<{ count: number }>(
-        'SELECT count(*) AS count FROM activations WHERE license_id = ? AND live_until_ms > ?',
-        licenseId,
-        nowMs,
-      )
-      .one();
+  const countdownFrom = (licenseId: string, count: number, nowMs: number): Countdown => {
     const next = sql.exec<{ atMs: number; times: number }>(
       `SELECT live_until_ms AS atMs, count(*) AS times FROM activations WHERE license_id = ? AND live_until_ms > ?
        GROUP BY live_until_ms ORDER BY live_until_ms LIMIT ${MOMENTS_READ}`,
@@ -39,20 +35,38 @@ export const openSeatCounts = (sql: SqlStorage) => {
     return newCountdown(count, next.toArray(), nowMs);
   };
 
+  const read = (licenseId: string, nowMs: number): Counted => {
+    const { live, recent, rows } = sql
+      .exec<{ live: number; recent: number; rows: number }>(
+        `SELECT count(*) FILTER (WHERE live_until_ms > ?2) AS live,
+           count(*) FILTER (WHERE live_until_ms > ?3) AS recent, count(*) AS rows
+         FROM activations WHERE license_id = ?1`,
+        licenseId,
+        nowMs,
+        nowMs - TRANSFER_MS,
+      )
+      .one();
+    return {
+      live: countdownFrom(licenseId, live, nowMs),
+      recent: countdownFrom(licenseId, recent, nowMs - TRANSFER_MS),
+      rows,
+    };
+  };
+
   const countedAt = (licenseId: string, nowMs: number): Counted => {
     const counted = known.get(licenseId);
     if (counted && advance(counted.live, nowMs) && advance(counted.recent, nowMs - TRANSFER_MS))
       return counted;
-    const fresh = { live: readAfter(licenseId, nowMs), recent: readAfter(licenseId, nowMs - TRANSFER_MS) };
+    const fresh = read(licenseId, nowMs);
     known.set(licenseId, fresh);
     return fresh;
   };
 
   return {
     at: (licenseId: string, nowMs: number): KnownCounts => {
-      const { live, recent } = countedAt(licenseId, nowMs);
+      const { live, recent, rows } = countedAt(licenseId, nowMs);
       const nextEndMs = live.next[0]?.atMs ?? FOREVER_MS;
-      return { used: live.count, recent: recent.count, nextEndMs };
+      return { used: live.count, recent: recent.count, nextEndMs, rows };
     },
 
     /** Notes that a row has changed. The times are when its seat ended before and ends now, or null if there is no row. */
@@ -63,6 +77,7 @@ export const openSeatCounts = (sql: SqlStorage) => {
         if (beforeMs !== null) removeMoment(countdown, beforeMs);
         if (afterMs !== null) addMoment(countdown, afterMs);
       }
+      counted.rows += (afterMs === null ? 0 : 1) - (beforeMs === null ? 0 : 1);
     },
 
     forget: known.delete,

@@ -125,7 +125,9 @@ export const openSeats = (
     if (!license) return null;
     if ((code === 'no_seat' || code === 'transfer_limit') && call !== 'heartbeat')
       noteRefusal(license, situation);
-    return apply(actor, license, changes, nowMs) ?? machine;
+    const changed = apply(actor, license, changes, nowMs);
+    if (changes.some(({ kind }) => kind === 'take')) machines.trim(license.id, situation.terms, nowMs);
+    return changed ?? machine;
   };
 
   const nextSeatAt = (license: CopiedLicense, nowMs: number): string | null => {

@@ -1,4 +1,5 @@
 import type { Journal } from '../../shared/objects/journal.ts';
+import { NO_TERMS } from '../../shared/rules/terms.ts';
 import { seatsOf } from '../rules/judge.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import type { SeatChange, SeatPage } from '../rules/seats.ts';
@@ -27,7 +28,7 @@ export const openSeller = (
     machines,
     seatClock,
   }: Pick<HomeStore, 'machines' | 'seatClock'> & {
-    copy: Pick<Copy, 'findLicense' | 'license'>;
+    copy: Pick<Copy, 'findLicense' | 'license' | 'termsOf'>;
   },
   seats: Pick<Seats, 'apply' | 'carryOut' | 'situationOf'>,
   branches: Pick<HomeBranches, 'acknowledged'>,
@@ -77,6 +78,13 @@ export const openSeller = (
     return code;
   };
 
+  const trimAll = (licenseKeys: Set<string>, nowMs: number) => {
+    for (const licenseKey of licenseKeys) {
+      const license = copy.license(licenseKey);
+      if (license) machines.trim(license.id, copy.termsOf(license) ?? NO_TERMS, seatClock.read(nowMs));
+    }
+  };
+
   return {
     exportMachines: machines.listAll,
     exportHistory: machines.history.listAll,
@@ -113,7 +121,11 @@ export const openSeller = (
       isDryRun: boolean,
     ): Promise<ImportedMachineResult[] | null> => {
       for (const { licenseKey } of imported) if (!(await ensureKnown(null, licenseKey))) return null;
-      return change((nowMs) => imported.map((machine) => addMachine(machine, isDryRun, nowMs)));
+      return change((nowMs) => {
+        const results = imported.map((machine) => addMachine(machine, isDryRun, nowMs));
+        if (!isDryRun) trimAll(new Set(imported.map(({ licenseKey }) => licenseKey)), nowMs);
+        return results;
+      });
     },
   };
 };

@@ -10,6 +10,7 @@ import { type AnnouncedChanges, openAnnounced } from './announced.ts';
 import { type BranchStore, openBranchStore } from './branch-store.ts';
 import { COPY_TABLES } from './copy-tables.ts';
 import { type Copy, openCopy } from './copy.ts';
+import { MACHINE_TOTALS, type MachineTotals, openMachineTotals } from './machine-totals.ts';
 import { type Machines, openMachines } from './machines.ts';
 import { noteRestore } from './restored.ts';
 import { openTrafficTable, type TrafficTable } from './traffic-table.ts';
@@ -22,6 +23,7 @@ export interface HomeStore {
   outgoing: Outgoing;
   announced: AnnouncedChanges;
   machines: Machines;
+  machineTotals: MachineTotals;
   seatClock: SeatClock;
   branches: BranchStore;
 }
@@ -34,10 +36,11 @@ export const openHomeStore = ({ ctx, env, journal }: ObjectContext): HomeStore =
   const outgoing = openOutgoing(sql);
   const announced = openAnnounced(kv);
   const branches = openBranchStore(sql, traffic);
-  for (const writer of [branches, ledger, announced]) journal.add(writer);
-  const machines = openMachines(sql);
+  const machineTotals = openMachineTotals(sql);
+  for (const writer of [branches, ledger, announced, machineTotals.writer]) journal.add(writer);
+  const machines = openMachines(sql, machineTotals);
   const seatClock = openSeatClock(kv, journal);
-  return { copy, traffic, ledger, outgoing, announced, branches, machines, seatClock };
+  return { copy, traffic, ledger, outgoing, announced, branches, machines, machineTotals, seatClock };
 };
 
 /** Tables that the gate owns. Unlike its copy of D1, they can't be rebuilt. */
@@ -75,6 +78,7 @@ export const GATE_TABLES: ObjectTables = {
     // The log of version 0.1 began at its first row.
     "INSERT INTO branch_log SELECT min(revision) - 1, 'all', '' FROM branch_log HAVING count(*) > 0",
     'CREATE INDEX activations_by_id ON activations (license_id, id)',
+    MACHINE_TOTALS,
   ],
 };
 

@@ -34,6 +34,16 @@ export interface Machine extends Description {
 /** A machine that may have no id yet. */
 export type NewMachine = Omit<Machine, 'id'> & { id: string | null };
 
+/** Without a limit of seats, and beyond it, a license keeps so many machines. */
+const SPARE_MACHINES = 1_000;
+
+/**
+ * How many machines of a license are kept. Beyond that, those that were seen longest ago go: if seats are limited, only machines
+ * without one, and none by which transfers are counted.
+ */
+export const machinesKept = ({ maxActivations, maxTransfers }: Terms): number =>
+  maxActivations === null ? SPARE_MACHINES : maxActivations + Math.max(SPARE_MACHINES, maxTransfers ?? 0);
+
 export interface SeatCounts {
   /** Live seats. */
   used: number;
