@@ -5,12 +5,12 @@ import type { Ctx } from './ctx.ts';
 import { violatesNotNull } from './errors.ts';
 import { planLimit } from './plan-limit.ts';
 
-// Triggers count the bytes of an account's rows in `license_totals`. What an account stores elsewhere is to be added here, to
-// `storedBytes`.
+// Triggers count the bytes of an account's rows in `license_totals`. The account's gate reports the bytes of the machines there,
+// which it stores itself. What an account stores elsewhere is to be added here, to `storedBytes`.
 
 /** How many bytes the account stores, in a query of `accounts`. */
 export const storedBytes = sql<number>`coalesce((
-  SELECT bytes FROM license_totals WHERE account_id = accounts.id
+  SELECT bytes + machine_bytes FROM license_totals WHERE account_id = accounts.id
 ), 0)`;
 
 /**

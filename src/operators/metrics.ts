@@ -78,9 +78,9 @@ const readDatabase = async ({ binding, db }: NamedDatabase) => {
         ${sumOf(objectStates.failingEndpoints)} AS failing,
         (SELECT coalesce(sum(bytes), 0) FROM license_totals) AS stored FROM object_states`),
       db
-        .select({ account: licenseTotals.accountId, bytes: sql<number>`coalesce(bytes, 0)` })
+        .select({ account: licenseTotals.accountId, bytes: sql<number>`coalesce(bytes, 0) + machine_bytes` })
         .from(licenseTotals)
-        .orderBy(desc(licenseTotals.bytes))
+        .orderBy(desc(sql`coalesce(bytes, 0) + machine_bytes`))
         .limit(LARGEST),
     ]);
     const [row] = state.results as unknown as [DatabaseState];

@@ -73,6 +73,8 @@ export const licenseTotals = sqliteTable(
     licenses: integer().notNull(),
     /** Null until they are measured for the first time, in an account that is older than this column. */
     bytes: integer(),
+    /** The bytes of the machines, which the account's gate stores and reports. */
+    machineBytes: integer('machine_bytes').notNull().default(0),
   },
   (table) => [
     index('license_totals_unmeasured')

@@ -11,6 +11,7 @@ import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges, openTraces } from './changes.ts';
 import { addMachinePruning } from './prune-machines.ts';
+import { addStorageReport } from './report-storage.ts';
 import { openSeats } from './seats.ts';
 import { openSeller } from './seller.ts';
 import { openHomeStore } from './store.ts';
@@ -40,6 +41,7 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
 
   const transfers = openTransfers(ctx.storage.kv, journal, copy, ensureAccount);
   addMachinePruning(object, store);
+  addStorageReport(object, store);
 
   const reportState = openStateReport({
     kv: ctx.storage.kv,

@@ -1,0 +1,1 @@
+ALTER TABLE `license_totals` ADD `machine_bytes` integer DEFAULT 0 NOT NULL;
