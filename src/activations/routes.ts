@@ -42,7 +42,7 @@ const DOCS = {
     summary: 'Activate a license on a machine',
     description:
       'Verifies the license, and takes a seat for the machine if it has none. The same fingerprint always has the same seat. Counts as one licensing call.',
-    errors: ['usage_limit_exceeded'],
+    errors: ['storage_limit_reached', 'usage_limit_exceeded'],
   },
   heartbeat: {
     id: 'sendHeartbeat',

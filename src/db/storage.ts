@@ -1,9 +1,11 @@
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { AppError } from '../shared/app-error.ts';
 import { UNVERIFIED_SHARE } from '../shared/rules/plans.ts';
+import type { AccountDatabase } from './client.ts';
 import type { Ctx } from './ctx.ts';
 import { violatesNotNull } from './errors.ts';
 import { planLimit } from './plan-limit.ts';
+import { licenseTotals } from './schema.ts';
 
 // Triggers count the bytes of an account's rows in `license_totals`. The account's gate reports the bytes of the machines there,
 // which it stores itself. What an account stores elsewhere is to be added here, to `storedBytes`.
@@ -22,6 +24,15 @@ export const accountWithinStorage = ({ accountId }: Pick<Ctx, 'accountId'>, nowM
     SELECT ${storedBytes} <= ${planLimit('storageBytes', nowMs)} / iif(is_unverified, ${UNVERIFIED_SHARE}, 1)
     FROM accounts WHERE id = ${accountId}
   ), ${accountId}, NULL)`;
+
+/** Stores what the account's gate reports. */
+export const storeMachineBytes = async (
+  db: AccountDatabase,
+  accountId: string,
+  machineBytes: number,
+): Promise<void> => {
+  await db.update(licenseTotals).set({ machineBytes }).where(eq(licenseTotals.accountId, accountId));
+};
 
 /** Whether limits apply. The service itself and operators act on an account beyond its limits. */
 export const isBounded = ({ actor }: Pick<Ctx, 'actor'>): boolean =>

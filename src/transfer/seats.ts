@@ -30,6 +30,9 @@ const OUTCOMES: Record<ImportedMachineResult, LineOutcome> = {
   unchanged: { result: 'unchanged' },
   skipped: { result: 'skipped' },
   no_seat: { error: { code: 'no_seat', message: 'The license has no free seat.' } },
+  storage_limit_reached: {
+    error: { code: 'storage_limit_reached', message: 'Machines take as much storage as they may.' },
+  },
   license_not_found: { error: { code: 'license_not_found', message: 'License Not Found' } },
 };
 

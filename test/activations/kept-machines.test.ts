@@ -36,14 +36,19 @@ const open = async (terms: Json) => {
 describe('a license without a limit of seats', () => {
   test('keeps the 1,000 machines that were seen last', async () => {
     const { on, fingerprints, addMachines } = await open({ offline_days: 1 });
-    await addMachines(1_002);
+    await addMachines(1_012);
     await on('activate', 5_000);
     const kept = await fingerprints();
     expect(kept).toHaveLength(1_000);
-    expect(kept).toEqual(expect.arrayContaining([0, 5, 1_002, 5_000].map(machineOf)));
-    expect(kept).not.toContain(machineOf(4));
+    expect(kept).toEqual(expect.arrayContaining([0, 15, 1_012, 5_000].map(machineOf)));
+    expect(kept).not.toContain(machineOf(14));
     // Nothing else changes for the others.
     expect(await on('verify', 1)).toMatchObject({ code: 'valid', activation: null });
+    // The next ones go together, because looking for them reads all machines.
+    for (let n = 1; n <= 10; n++) await on('activate', 5_000 + n);
+    expect(await fingerprints()).toHaveLength(1_010);
+    await on('activate', 5_011);
+    expect(await fingerprints()).toHaveLength(1_000);
   });
 
   test('keeps the 1,000 of an import that were seen last', async () => {
@@ -86,6 +91,32 @@ describe('30 days after the leases of five machines have ended', () => {
     await runDurableObjectAlarm(gate(accountId));
     expect(await fingerprints()).toHaveLength(5);
     vi.advanceTimersByTime(2 * DAY_MS);
+    expect(await runDurableObjectAlarm(gate(accountId))).toBe(true);
+    expect(await fingerprints()).toEqual([]);
+  });
+
+  test('one that is released while the alarm looks through the others is deleted as well', async () => {
+    const { on, accountId, fingerprints, addMachines } = await open({ max_activations: 2_000 });
+    await addMachines(1_500);
+    await tamper(accountId, 'UPDATE machine_totals SET prune_at_ms = 0');
+    await runDurableObjectAlarm(gate(accountId));
+    await on('deactivate', 0);
+    await runDurableObjectAlarm(gate(accountId));
+    vi.advanceTimersByTime(31 * DAY_MS);
+    expect(await runDurableObjectAlarm(gate(accountId))).toBe(true);
+    expect(await runDurableObjectAlarm(gate(accountId))).toBe(true);
+    const kept = await fingerprints();
+    expect(kept).toHaveLength(1_500);
+    expect(kept).not.toContain(machineOf(0));
+  });
+
+  test('those of a gate of an earlier release are counted and deleted, too', async () => {
+    const { accountId, fingerprints } = await openLapsed();
+    const totals = async () => readGate(accountId, 'SELECT bytes FROM machine_totals');
+    const counted = await totals();
+    await tamper(accountId, 'DROP TABLE machine_totals; UPDATE storage_version SET version = 9');
+    expect(await totals()).toEqual(counted);
+    vi.advanceTimersByTime(31 * DAY_MS);
     expect(await runDurableObjectAlarm(gate(accountId))).toBe(true);
     expect(await fingerprints()).toEqual([]);
   });

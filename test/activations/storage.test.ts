@@ -1,24 +1,35 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
-import { expect, onTestFinished, test } from 'vitest';
-import { openLicense } from '../support/activations.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
+import { MACHINES_SHARE, PLANS } from '../../src/shared/rules/plans.ts';
+import { machineOf, openLicense } from '../support/activations.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, readGate, tamper } from '../support/gate.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 
+const open = async () => {
+  const opened = await openLicense({ max_activations: 1_000 }, { license_key: 'KEY-000001' });
+  const storage = async () => (await opened.customer.asSession('GET', '/api/dashboard')).body.storage;
+  return { ...opened, storage };
+};
+
+/** Lines of an import of machines with long fingerprints and names. */
+const machines = (from: number, count: number) =>
+  toLines(
+    Array.from({ length: count }, (_, i) => ({
+      type: 'activation',
+      license_key: 'KEY-000001',
+      fingerprint: `${'f'.repeat(200)}-${from + i}`,
+      name: 'x'.repeat(100),
+      activated_at: isoTime(Date.now()),
+    })),
+  );
+
 test('machines count in the account’s storage, and an import adds none beyond its limit', async () => {
-  const { customer, license } = await openLicense({ max_activations: 1_000 }, { license_key: 'KEY-000001' });
+  const { customer, license, storage } = await open();
   const { accountId } = customer;
-  const storage = async () => (await customer.asSession('GET', '/api/dashboard')).body.storage;
-  const machines = (from: number, count: number) =>
-    toLines(
-      Array.from({ length: count }, (_, i) => ({
-        type: 'activation',
-        license_key: 'KEY-000001',
-        fingerprint: `${'f'.repeat(200)}-${from + i}`,
-        name: 'x'.repeat(100),
-        activated_at: new Date().toISOString(),
-      })),
-    );
   await importAs(customer, machines(0, 200));
   const before = await storage();
   await runDurableObjectAlarm(gate(accountId));
@@ -39,4 +50,58 @@ test('machines count in the account’s storage, and an import adds none beyond 
   await tamper(accountId, 'UPDATE machine_totals SET bytes = ?', Number(bytes));
   await customer.asSession('DELETE', `/api/v1/licenses/${license.id}`);
   expect(await readGate(accountId, 'SELECT bytes FROM machine_totals')).toEqual([{ bytes: 0 }]);
+});
+
+test('the gate reports the machines again when D1 was restored', async () => {
+  useFakeClock();
+  const { customer, storage } = await open();
+  const { accountId } = customer;
+  await importAs(customer, machines(0, 200));
+  await runDurableObjectAlarm(gate(accountId));
+  const { used } = await storage();
+  await accountsD1.exec(`UPDATE license_totals SET machine_bytes = 0 WHERE account_id = '${accountId}'`);
+  expect((await storage()).used).toBeLessThan(used - 100_000);
+  // As an operator tells the gates, and as they find out themselves.
+  await tamper(
+    accountId,
+    `UPDATE facts SET value = json_set(value, '$.epoch', 'before') WHERE name = 'progress'`,
+  );
+  await customer.verify('KEY-000001');
+  vi.advanceTimersByTime(HOUR_MS);
+  await runDurableObjectAlarm(gate(accountId));
+  expect((await storage()).used).toBe(used);
+});
+
+test('beyond half of the account’s storage, no license gets another machine, and all others go on', async () => {
+  const { customer, on } = await openLicense({ max_activations: 10 }, { license_key: 'KEY-000001' });
+  const { accountId } = customer;
+  const history = async () =>
+    readGate(accountId, 'SELECT action, fingerprint FROM seat_changes ORDER BY seq');
+  for (const n of [1, 2]) await on('activate', n);
+  await tamper(accountId, 'UPDATE machine_totals SET bytes = ?', PLANS.free.storageBytes / MACHINES_SHARE);
+
+  const refused = await customer.asKey('POST', '/api/v1/licenses/activate', {
+    license_key: 'KEY-000001',
+    fingerprint: machineOf(3),
+  });
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'storage_limit_reached']);
+  expect(refused.headers.get('RateLimit')).not.toBeNull();
+  const line = { type: 'activation', license_key: 'KEY-000001', activated_at: new Date().toISOString() };
+  const lines = [1, 3].map((n) => ({ ...line, fingerprint: machineOf(n) }));
+  const { answers } = await importAs(customer, toLines(lines));
+  expect(answers.map(({ result, error }) => error?.code ?? result)).toEqual([
+    'unchanged',
+    'storage_limit_reached',
+  ]);
+
+  for (const call of ['verify', 'activate', 'heartbeat'])
+    expect(await on(call, 1)).toMatchObject({ valid: true, seats: { used: 2, limit: 10 } });
+  expect(await on('verify', 3)).toMatchObject({ code: 'not_activated' });
+  expect(await on('deactivate', 2)).toMatchObject({ code: 'deactivated' });
+  expect(await on('activate', 2)).toMatchObject({ code: 'valid' });
+  // The latest changes have taken the places of the first ones.
+  expect(await history()).toEqual([
+    { action: 'released', fingerprint: machineOf(2) },
+    { action: 'taken', fingerprint: machineOf(2) },
+  ]);
 });

@@ -94,12 +94,19 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
   // A run that failed has left its events.
   sql.exec('DELETE FROM outgoing');
   const outgoing = openOutgoing(sql);
-  const copy = { termsOf: () => model.terms, findLicense: () => license, license: () => license };
+  const copy = {
+    account: () => null,
+    termsOf: () => model.terms,
+    findLicense: () => license,
+    license: () => license,
+  };
   const journal = { write: <T>(fn: () => T): T => ctx.storage.transactionSync(fn), commit: async () => {} };
   const open = () => {
+    const machineTotals = openMachineTotals(sql);
     const store = {
       copy,
-      machines: openMachines(sql, openMachineTotals(sql)),
+      machines: openMachines(sql, machineTotals),
+      machineTotals,
       outgoing,
       seatClock: openSeatClock(kv, journal),
     };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SPARE_MACHINES } from '../../src/gate/rules/seats.ts';
 import { MAX_API_KEYS } from '../../src/shared/rules/api-keys.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import {
@@ -9,7 +10,13 @@ import {
   UNKNOWN_LICENSES_PACE,
   VISITOR_PACE,
 } from '../../src/shared/rules/paces.ts';
-import { type Plan, PLAN_NAMES, PLANS, UNVERIFIED_SHARE } from '../../src/shared/rules/plans.ts';
+import {
+  MACHINES_SHARE,
+  type Plan,
+  PLAN_NAMES,
+  PLANS,
+  UNVERIFIED_SHARE,
+} from '../../src/shared/rules/plans.ts';
 import { RATE_WINDOW_MS } from '../../src/shared/rules/rate.ts';
 import { MAX_PRODUCTS } from '../../src/shared/rules/terms.ts';
 import { MAX_IMPORT_LINES } from '../../src/shared/rules/transfer-limits.ts';
@@ -74,6 +81,8 @@ const LIMITS = [
   count(MAX_IMPORT_LINES),
   `${ofPlans('changesPerDay')} a day`,
   ofPlans('storageBytes', size),
+  ofPlans('storageBytes', (bytes) => size(bytes / MACHINES_SHARE)),
+  count(SPARE_MACHINES),
   ofPlans('licenseLimit'),
   count(MAX_API_KEYS),
   count(MAX_PRODUCTS),

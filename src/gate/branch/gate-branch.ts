@@ -141,7 +141,8 @@ export class GateBranch extends DurableObject<Env> {
     this.#link.noteAsked(nowMs);
     const judged = this.#judge(call, nowMs);
     if (!judged) return null;
-    const reply = this.#answerCall(call, { judge: () => judged.verdict, isCustomer: () => false }, nowMs);
+    const judge = { judge: () => judged.verdict, isCustomer: () => false, hasRoom: () => true };
+    const reply = this.#answerCall(call, judge, nowMs);
     if (reply.refused === 'rate_limit_exceeded') this.#link.noteShort();
     // Home may have more of the limits left.
     if (reply.refused !== null) return reply.refused === 'api_key_invalid' ? reply : null;

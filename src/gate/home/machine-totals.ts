@@ -1,4 +1,5 @@
 import type { Writer } from '../../shared/objects/journal.ts';
+import { effectivePlan, MACHINES_SHARE, PLANS, type PlanTerms } from '../../shared/rules/plans.ts';
 
 // What the rows of machines and of their history take in bytes, and when the next of them is to be deleted. Both are written
 // with the next commit, which many calls share.
@@ -29,6 +30,10 @@ export const openMachineTotals = (sql: SqlStorage) => {
   return {
     bytes: () => totals.bytes,
     pruneAtMs: () => totals.pruneAtMs,
+
+    /** Whether the machines take as much as those of the account may. */
+    isFull: (account: PlanTerms | null, nowMs: number): boolean =>
+      account !== null && totals.bytes >= PLANS[effectivePlan(account, nowMs)].storageBytes / MACHINES_SHARE,
 
     addBytes: (bytes: number) => {
       if (bytes === 0) return;

@@ -1,4 +1,3 @@
-import type { Terms } from '../../shared/rules/terms.ts';
 import { newId } from '../../shared/text/ids.ts';
 import type { TracedLicense } from '../rules/rows.ts';
 import {
@@ -6,10 +5,10 @@ import {
   isRecent,
   type Machine,
   type MachinePosition,
-  machinesKept,
   type NewMachine,
   TRANSFER_MS,
 } from '../rules/seats.ts';
+import { openKeptMachines } from './kept-machines.ts';
 import { openLongestUnseen } from './longest-unseen.ts';
 import {
   endMsOf,
@@ -27,15 +26,11 @@ import { openSeatHistory } from './seat-history.ts';
 
 /** Rows that a page of a list looks through. Machines whose seats have ended are not listed. */
 const MAX_LOOKED_THROUGH = 1_000;
-/** The part of a license's rows that may be older than 30 days: deleting them reads all of its rows. */
-const OUTDATED_PART = 0.01;
-/** Rows that one call deletes at most, in a license that got a limit of its machines when it had many more. */
-const MAX_TRIMMED = 1_000;
-const PRUNE_PAGE = 1_000;
 
 export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
   const counts = openSeatCounts(sql);
   const history = openSeatHistory(sql, totals);
+  const { remove, trim, prunePage } = openKeptMachines(sql, counts, totals);
 
   const select = (where: string, ...bindings: (string | number)[]): Machine[] =>
     sql
@@ -47,21 +42,6 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
   const read = (licenseId: string, fingerprint: string, nowMs: number): Machine | null => {
     const where = 'license_id = ? AND fingerprint = ? AND live_until_ms > ?';
     return select(where, licenseId, fingerprint, nowMs - TRANSFER_MS)[0] ?? null;
-  };
-
-  /** Deletes rows. Returns how many. */
-  const remove = (where: string, ...bindings: (string | number)[]): number => {
-    const gone = sql
-      .exec<{ license_id: string; live_until_ms: number; bytes: number }>(
-        `DELETE FROM activations WHERE ${where} RETURNING license_id, live_until_ms, ${MACHINE_BYTES} AS bytes`,
-        ...bindings,
-      )
-      .toArray();
-    for (const { license_id: licenseId, live_until_ms: endMs, bytes } of gone) {
-      counts.note(licenseId, endMs, null);
-      totals.addBytes(-bytes);
-    }
-    return gone.length;
   };
 
   const longestUnseen = openLongestUnseen({
@@ -80,6 +60,8 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
     count: counts.at,
     history,
     read,
+    trim,
+    prunePage,
     listLongestUnseen: longestUnseen.list,
 
     /** Returns the machine with an id, or null if it has held no seat within the last 30 days. */
@@ -143,61 +125,6 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
         totals.setPruneAt(Math.min(totals.pruneAtMs() ?? Infinity, endMs + TRANSFER_MS));
       longestUnseen.note(machine);
       return machine;
-    },
-
-    /** Deletes the license's machines that it doesn't keep, see `machinesKept`. Call it after one was added. */
-    trim: (licenseId: string, terms: Terms, nowMs: number) => {
-      const { recent, rows } = counts.at(licenseId, nowMs);
-      const oldestMs = nowMs - TRANSFER_MS;
-      if (rows - recent > rows * OUTDATED_PART)
-        remove('license_id = ? AND live_until_ms <= ?', licenseId, oldestMs);
-      const surplus = recent - machinesKept(terms);
-      if (surplus <= 0) return;
-      remove(
-        `license_id = ?1 AND fingerprint IN (
-           SELECT fingerprint FROM activations WHERE license_id = ?1 AND live_until_ms BETWEEN ?2 AND ?3
-           ORDER BY last_seen_at_ms LIMIT ?4)`,
-        licenseId,
-        oldestMs + 1,
-        terms.maxActivations === null ? FOREVER_MS : nowMs,
-        Math.min(surplus, MAX_TRIMMED),
-      );
-    },
-
-    /**
-     * Deletes the machines of a page that have held no seat within the last 30 days. Returns where the next page begins, or null
-     * after the last one, and when the first seat of the page ends or has ended.
-     */
-    prunePage: (
-      after: MachinePosition,
-      nowMs: number,
-    ): { next: MachinePosition | null; firstEndMs: number } => {
-      const { licenseId, fingerprint } = after;
-      const page = sql
-        .exec<{ license_id: string; fingerprint: string; live_until_ms: number }>(
-          `SELECT license_id, fingerprint, live_until_ms FROM activations WHERE (license_id, fingerprint) > (?, ?)
-           ORDER BY license_id, fingerprint LIMIT ${PRUNE_PAGE}`,
-          licenseId,
-          fingerprint,
-        )
-        .toArray();
-      const last = page.at(-1);
-      if (!last) return { next: null, firstEndMs: FOREVER_MS };
-      const oldestMs = nowMs - TRANSFER_MS;
-      if (page.some((row) => row.live_until_ms <= oldestMs))
-        remove(
-          '(license_id, fingerprint) > (?, ?) AND (license_id, fingerprint) <= (?, ?) AND live_until_ms <= ?',
-          licenseId,
-          fingerprint,
-          last.license_id,
-          last.fingerprint,
-          oldestMs,
-        );
-      const ends = page.map((row) => row.live_until_ms).filter((endMs) => endMs > oldestMs);
-      return {
-        next: page.length < PRUNE_PAGE ? null : { licenseId: last.license_id, fingerprint: last.fingerprint },
-        firstEndMs: Math.min(FOREVER_MS, ...ends),
-      };
     },
 
     /** Notes that a machine was refused. Returns false if another one was refused within the interval. */

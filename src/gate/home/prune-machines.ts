@@ -18,7 +18,8 @@ export const addMachinePruning = (
 
   const prune = (nowMs: number) => {
     const page = machines.prunePage(after, seatClock.read(nowMs));
-    firstEndMs = Math.min(firstEndMs, page.firstEndMs);
+    // A seat of this page may end while the next ones are looked through.
+    firstEndMs = Math.min(firstEndMs, page.firstEndMs, page.next ? nowMs : FOREVER_MS);
     after = page.next ?? BEGIN;
     if (page.next) return;
     const isNeeded = firstEndMs < FOREVER_MS;

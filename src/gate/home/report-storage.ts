@@ -1,6 +1,5 @@
-import { eq } from 'drizzle-orm';
 import { databaseOf } from '../../db/client.ts';
-import { licenseTotals } from '../../db/schema.ts';
+import { storeMachineBytes } from '../../db/storage.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { HomeStore } from './store.ts';
 
@@ -13,13 +12,17 @@ const INTERVAL_MS = 60_000;
 /** Reports the bytes of the machines to D1, where they count in the account's storage: at most once a minute. */
 export const addStorageReport = (
   { ctx, env, accountId, journal, alarm }: ObjectContext,
-  { machineTotals }: Pick<HomeStore, 'machineTotals'>,
+  { copy, machineTotals }: Pick<HomeStore, 'copy' | 'machineTotals'>,
 ) => {
   const { kv } = ctx.storage;
   let reported = kv.get<number>(REPORTED) ?? 0;
   let nextMs = 0;
 
-  const isDue = () => Math.abs(machineTotals.bytes() - reported) > Math.max(STEP_BYTES, reported * STEP_PART);
+  const isDue = () => {
+    // A copy that is loaded again may be that of a D1 that was restored to an earlier time.
+    if (copy.loadPosition() !== null) reported = 0;
+    return Math.abs(machineTotals.bytes() - reported) > Math.max(STEP_BYTES, reported * STEP_PART);
+  };
 
   alarm.add({
     failure: 'gate_alarm_failed',
@@ -28,10 +31,7 @@ export const addStorageReport = (
       if (!isDue() || nowMs < nextMs) return;
       nextMs = nowMs + INTERVAL_MS;
       const machineBytes = machineTotals.bytes();
-      await databaseOf(env, accountId)
-        .update(licenseTotals)
-        .set({ machineBytes })
-        .where(eq(licenseTotals.accountId, accountId));
+      await storeMachineBytes(databaseOf(env, accountId), accountId, machineBytes);
       reported = machineBytes;
       journal.write(() => kv.put(REPORTED, machineBytes));
     },

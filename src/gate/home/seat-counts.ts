@@ -83,3 +83,5 @@ export const openSeatCounts = (sql: SqlStorage) => {
     forget: known.delete,
   };
 };
+
+export type SeatCounter = ReturnType<typeof openSeatCounts>;

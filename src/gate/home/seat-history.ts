@@ -46,7 +46,8 @@ export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'ad
   };
 
   return {
-    add: (licenseId: string, change: Omit<SeatChange, 'seq'>) => {
+    /** Adds a change. In a full account, the oldest one of the license goes. */
+    add: (licenseId: string, change: Omit<SeatChange, 'seq'>, isFull: boolean) => {
       const { atMs, action, actor, activationId, fingerprint, name } = change;
       const { seq, bytes } = sql
         .exec<{ seq: number; bytes: number }>(
@@ -65,6 +66,12 @@ export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'ad
       totals.addBytes(bytes);
       if (seq % PRUNE_INTERVAL === 0)
         remove('license_id = ? AND seq <= ?', licenseId, seq - MAX_HISTORY_CHANGES);
+      if (isFull)
+        remove(
+          'license_id = ?1 AND seq < ?2 AND seq = (SELECT min(seq) FROM seat_changes WHERE license_id = ?1)',
+          licenseId,
+          seq,
+        );
     },
 
     /** Returns the latest changes of a license's seats, newest first. */

@@ -31,10 +31,11 @@ export const openSeats = (
   {
     copy,
     machines,
+    machineTotals,
     outgoing,
     seatClock,
-  }: Pick<HomeStore, 'machines' | 'outgoing' | 'seatClock'> & {
-    copy: Pick<Copy, 'termsOf'>;
+  }: Pick<HomeStore, 'machines' | 'machineTotals' | 'outgoing' | 'seatClock'> & {
+    copy: Pick<Copy, 'account' | 'termsOf'>;
   },
   branches: Pick<HomeBranches, 'log'>,
 ) => {
@@ -75,7 +76,12 @@ export const openSeats = (
       logMove(license, fingerprint, kind === 'take');
     }
     if (action !== null) {
-      machines.history.add(license.id, { atMs: nowMs, action, actor, activationId, fingerprint, name });
+      const isFull = machineTotals.isFull(copy.account(), nowMs);
+      machines.history.add(
+        license.id,
+        { atMs: nowMs, action, actor, activationId, fingerprint, name },
+        isFull,
+      );
       addEvent(action === 'taken' ? 'activation.created' : 'activation.released', license, machine, nowMs);
     }
     return machine;
@@ -169,6 +175,12 @@ export const openSeats = (
         ? { ...verdict, ...wayOut(license, situation.terms, situation.nowMs) }
         : verdict;
     },
+
+    /** Whether the account may have another machine, or the license has had this one within the last 30 days. */
+    hasRoomFor: (license: CopiedLicense, fingerprint: string | undefined, nowMs: number): boolean =>
+      fingerprint === undefined ||
+      !machineTotals.isFull(copy.account(), nowMs) ||
+      machines.read(license.id, fingerprint, seatClock.read(nowMs)) !== null,
 
     /** Whether a call's machine holds a seat of the license, or held one within the last 30 days. */
     isCustomer: (

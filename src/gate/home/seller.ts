@@ -30,7 +30,7 @@ export const openSeller = (
   }: Pick<HomeStore, 'machines' | 'seatClock'> & {
     copy: Pick<Copy, 'findLicense' | 'license' | 'termsOf'>;
   },
-  seats: Pick<Seats, 'apply' | 'carryOut' | 'situationOf'>,
+  seats: Pick<Seats, 'apply' | 'carryOut' | 'hasRoomFor' | 'situationOf'>,
   branches: Pick<HomeBranches, 'acknowledged'>,
   { ensureKnown }: Pick<CatchUp, 'ensureKnown'>,
 ) => {
@@ -74,6 +74,8 @@ export const openSeller = (
     const license = copy.license(licenseKey);
     const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
     const { code, changes } = judgeImport(imported, situation);
+    if (license && changes.length > 0 && !seats.hasRoomFor(license, fingerprint, nowMs))
+      return 'storage_limit_reached';
     if (license && !isDryRun) seats.apply('seller', license, changes, situation.nowMs);
     return code;
   };

@@ -28,6 +28,8 @@ interface Judge {
   judge: (license: CopiedLicense | null) => PlainVerdict | Verdict;
   /** Whether the call's machine holds a seat, or held one lately. */
   isCustomer: (license: CopiedLicense | null) => boolean;
+  /** Whether there is room for the machine that the call adds, if it does. */
+  hasRoom: (license: CopiedLicense) => boolean;
 }
 
 /** Answers the calls of applications: checks key, rate limit and usage limit, lets the license be judged, and counts the call. */
@@ -79,6 +81,7 @@ export const openAnswerCall = (
     }
     const refused = license ? null : paceUnknown(presented.ip, nowMs);
     if (refused) return { refused: 'rate_limit_exceeded', ...refused };
+    if (license && !judge.hasRoom(license)) return { refused: 'storage_limit_reached', rate };
     const verdict = judge.judge(license);
     if ('code' in verdict && !canSign) return { refused: 'unavailable' };
     ledger.useKey(presented.keyId, nowMs);

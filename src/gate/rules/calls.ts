@@ -27,7 +27,10 @@ export interface Call {
 export type Refusal =
   | { refused: 'unavailable' }
   | { refused: 'api_key_invalid'; holdsMs?: number }
-  | { refused: 'insufficient_scope' | 'account_suspended' | 'ip_not_allowed'; rate: RateState }
+  | {
+      refused: 'insufficient_scope' | 'account_suspended' | 'ip_not_allowed' | 'storage_limit_reached';
+      rate: RateState;
+    }
   | { refused: 'usage_limit_exceeded'; rate: RateState; retryAfterSeconds: number }
   | {
       refused: 'rate_limit_exceeded';

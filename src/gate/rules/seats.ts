@@ -35,7 +35,7 @@ export interface Machine extends Description {
 export type NewMachine = Omit<Machine, 'id'> & { id: string | null };
 
 /** Without a limit of seats, and beyond it, a license keeps so many machines. */
-const SPARE_MACHINES = 1_000;
+export const SPARE_MACHINES = 1_000;
 
 /**
  * How many machines of a license are kept. Beyond that, those that were seen longest ago go: if seats are limited, only machines

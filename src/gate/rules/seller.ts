@@ -87,7 +87,13 @@ export interface ImportedMachine extends Description {
 }
 
 /** `skipped` is a machine that has held no seat within the last 30 days. */
-export type ImportedMachineResult = 'created' | 'unchanged' | 'skipped' | 'no_seat' | 'license_not_found';
+export type ImportedMachineResult =
+  | 'created'
+  | 'unchanged'
+  | 'skipped'
+  | 'no_seat'
+  | 'storage_limit_reached'
+  | 'license_not_found';
 
 /** Adds a machine, unless the license knows it. A machine that holds a seat gets one only if one is free. */
 export const judgeImport = (

@@ -90,6 +90,9 @@ export const effectivePlan = (terms: Paid & Granted, nowMs: number): PlanName =>
 /** An account whose email address was never proved may store one such part of what its plan allows. */
 export const UNVERIFIED_SHARE = 10;
 
+/** Machines may take one such part of it: they are stored in the account's gate, beside its copy of everything else. */
+export const MACHINES_SHARE = 2;
+
 /** How many bytes the account may store now. */
 export const storageLimit = (account: Paid & Granted & { isUnverified: boolean }, nowMs: number): number =>
   PLANS[effectivePlan(account, nowMs)].storageBytes / (account.isUnverified ? UNVERIFIED_SHARE : 1);

@@ -92,7 +92,7 @@ export const RATES: Mutants = {
       cut('oc'),
       pass(19_000),
       verify('oc', 0, 8),
-      pass(4_500),
+      pass(2_500),
       verify('oc', 0, 8),
       pass(8_000),
       ...repeat(3, verify('weur', 0, 6), pass(4_000)),

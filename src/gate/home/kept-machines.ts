@@ -1,0 +1,90 @@
+import type { Terms } from '../../shared/rules/terms.ts';
+import { FOREVER_MS, type MachinePosition, machinesKept, TRANSFER_MS } from '../rules/seats.ts';
+import { MACHINE_BYTES, type MachineTotals } from './machine-totals.ts';
+import type { SeatCounter } from './seat-counts.ts';
+
+// Which machines go: those whose seats ended 30 days ago, and those that a license has too many of.
+
+/**
+ * The part of a license's rows that may be outdated, and by how much it may have more than it keeps. Deleting some reads all of
+ * its rows, so most calls delete none.
+ */
+const SLACK_PART = 0.01;
+/** Rows that one call deletes at most, in a license that got a limit of its machines when it had many more. */
+const MAX_TRIMMED = 1_000;
+const PRUNE_PAGE = 1_000;
+
+export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: MachineTotals) => {
+  const remove = (where: string, ...bindings: (string | number)[]) => {
+    const gone = sql
+      .exec<{ license_id: string; live_until_ms: number; bytes: number }>(
+        `DELETE FROM activations WHERE ${where} RETURNING license_id, live_until_ms, ${MACHINE_BYTES} AS bytes`,
+        ...bindings,
+      )
+      .toArray();
+    for (const { license_id: licenseId, live_until_ms: endMs, bytes } of gone) {
+      counts.note(licenseId, endMs, null);
+      totals.addBytes(-bytes);
+    }
+  };
+
+  return {
+    /** Deletes rows. */
+    remove,
+
+    /** Deletes the license's machines that it doesn't keep, see `machinesKept`. Call it after one was added. */
+    trim: (licenseId: string, terms: Terms, nowMs: number) => {
+      const { recent, rows } = counts.at(licenseId, nowMs);
+      const oldestMs = nowMs - TRANSFER_MS;
+      if (rows - recent > rows * SLACK_PART)
+        remove('license_id = ? AND live_until_ms <= ?', licenseId, oldestMs);
+      const kept = machinesKept(terms);
+      const surplus = recent - kept;
+      if (surplus <= kept * SLACK_PART) return;
+      remove(
+        `license_id = ?1 AND fingerprint IN (
+           SELECT fingerprint FROM activations WHERE license_id = ?1 AND live_until_ms BETWEEN ?2 AND ?3
+           ORDER BY last_seen_at_ms LIMIT ?4)`,
+        licenseId,
+        oldestMs + 1,
+        terms.maxActivations === null ? FOREVER_MS : nowMs,
+        Math.min(surplus, MAX_TRIMMED),
+      );
+    },
+
+    /**
+     * Deletes the machines of a page that have held no seat within the last 30 days. Returns where the next page begins, or null
+     * after the last one, and when the first seat of the page ends or has ended.
+     */
+    prunePage: (
+      { licenseId, fingerprint }: MachinePosition,
+      nowMs: number,
+    ): { next: MachinePosition | null; firstEndMs: number } => {
+      const page = sql
+        .exec<{ license_id: string; fingerprint: string; live_until_ms: number }>(
+          `SELECT license_id, fingerprint, live_until_ms FROM activations WHERE (license_id, fingerprint) > (?, ?)
+           ORDER BY license_id, fingerprint LIMIT ${PRUNE_PAGE}`,
+          licenseId,
+          fingerprint,
+        )
+        .toArray();
+      const last = page.at(-1);
+      if (!last) return { next: null, firstEndMs: FOREVER_MS };
+      const oldestMs = nowMs - TRANSFER_MS;
+      if (page.some((row) => row.live_until_ms <= oldestMs))
+        remove(
+          '(license_id, fingerprint) > (?, ?) AND (license_id, fingerprint) <= (?, ?) AND live_until_ms <= ?',
+          licenseId,
+          fingerprint,
+          last.license_id,
+          last.fingerprint,
+          oldestMs,
+        );
+      const ends = page.map((row) => row.live_until_ms).filter((endMs) => endMs > oldestMs);
+      return {
+        next: page.length < PRUNE_PAGE ? null : { licenseId: last.license_id, fingerprint: last.fingerprint },
+        firstEndMs: Math.min(FOREVER_MS, ...ends),
+      };
+    },
+  };
+};
