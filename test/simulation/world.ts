@@ -4,7 +4,7 @@ import { type Callee, type Caller, openCalls } from './machine/calls.ts';
 import { bindD1, type D1Result, openD1 } from './machine/d1.ts';
 import type { Shipped, Start } from './machine/load.ts';
 import { openNetwork, type Place } from './machine/network.ts';
-import { type ClassName, openObjects } from './machine/objects.ts';
+import { type ClassName, openObjects, type SimulatedObject } from './machine/objects.ts';
 import { openProcess, type Process } from './machine/process.ts';
 import { openRandom } from './machine/random.ts';
 import { openClock, openTime } from './machine/time.ts';
@@ -103,10 +103,11 @@ export const openWorld = (options: WorldOptions) => {
   };
 
   /** The object to which an account has moved begins with the first call. It knows nothing of what was spent. */
-  const noteHome = (name: string, method: string) => {
+  const noteHome = ({ name, running }: SimulatedObject, method: string) => {
     if (homes.has(name) || isUnrouted(method)) return;
     homes.add(name);
-    forgottenMs.push(time.nowMs());
+    // Otherwise it starts with this call.
+    if (running) forgottenMs.push(time.nowMs());
   };
 
   const objectAs = (from: Caller, className: ClassName, name: string, hint: Region): Callee => {
@@ -116,7 +117,7 @@ export const openWorld = (options: WorldOptions) => {
       isRetryable: (method) => object.isRetryable(method),
       isUnreachable: () => objects.isShadowed(from, object),
       receive: (method, args) => {
-        if (className === 'GATE') noteHome(name, method);
+        if (className === 'GATE') noteHome(object, method);
         return objects.receive(object, from.place, method, args);
       },
     };
@@ -156,9 +157,9 @@ export const openWorld = (options: WorldOptions) => {
     driftOf,
     hasOutputGate,
     envFor,
-    onStart: ({ kind }) => {
+    onStart: ({ name }) => {
       startsMs.push(time.nowMs());
-      if (kind === 'home') forgottenMs.push(time.nowMs());
+      if (homes.has(name)) forgottenMs.push(time.nowMs());
     },
     onClockSet: () => forgottenMs.push(time.nowMs()),
     onError: noteError,
