@@ -44,11 +44,10 @@ describe('a license without a limit of seats', () => {
     expect(kept).not.toContain(machineOf(14));
     // Nothing else changes for the others.
     expect(await on('verify', 1)).toMatchObject({ code: 'valid', activation: null });
-    // The next ones go together, because looking for them reads all machines.
-    for (let n = 1; n <= 10; n++) await on('activate', 5_000 + n);
-    expect(await fingerprints()).toHaveLength(1_010);
-    await on('activate', 5_011);
-    expect(await fingerprints()).toHaveLength(1_000);
+    for (let n = 1; n <= 3; n++) {
+      await on('activate', 5_000 + n);
+      expect(await fingerprints()).toHaveLength(1_000);
+    }
   });
 
   test('keeps the 1,000 of an import that were seen last', async () => {
@@ -75,6 +74,11 @@ test('a license with a limit keeps all machines with a seat, and the last 1,000 
   expect(kept).toHaveLength(1_100);
   expect(kept).toEqual(expect.arrayContaining([0, 1, 50, 153, 1_200, 5_000].map(machineOf)));
   expect(kept).not.toContain(machineOf(152));
+  // The next ones go together, because looking for them reads all machines.
+  for (let n = 1; n <= 11; n++) await on('activate', 5_000 + n);
+  expect(await fingerprints()).toHaveLength(1_111);
+  await on('activate', 5_012);
+  expect(await fingerprints()).toHaveLength(1_100);
 });
 
 describe('30 days after the leases of five machines have ended', () => {

@@ -6,8 +6,8 @@ import type { SeatCounter } from './seat-counts.ts';
 // Which machines go: those whose seats ended 30 days ago, and those that a license has too many of.
 
 /**
- * The part of a license's rows that may be outdated, and by how much it may have more than it keeps. Deleting some reads all of
- * its rows, so most calls delete none.
+ * The part of a license's rows that may be outdated, and by how much one with a limit may have more than it keeps. Deleting some
+ * reads all of its rows, so most calls delete none.
  */
 const SLACK_PART = 0.01;
 /** Rows that one call deletes at most, in a license that got a limit of its machines when it had many more. */
@@ -40,7 +40,7 @@ export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: M
         remove('license_id = ? AND live_until_ms <= ?', licenseId, oldestMs);
       const kept = machinesKept(terms);
       const surplus = recent - kept;
-      if (surplus <= kept * SLACK_PART) return;
+      if (surplus <= (terms.maxActivations === null ? 0 : kept * SLACK_PART)) return;
       remove(
         `license_id = ?1 AND fingerprint IN (
            SELECT fingerprint FROM activations WHERE license_id = ?1 AND live_until_ms BETWEEN ?2 AND ?3
