@@ -116,11 +116,16 @@ export const openEvents = (sql: SqlStorage) => {
       }
     },
 
-    /** Forgets erased events with lower ids, except those that blocks are still named after. */
-    forgetErased: (beforeId: string) => {
+    /**
+     * Forgets erased events with lower ids, and all but the newest of the others, as many as are named, except those that blocks
+     * are still named after.
+     */
+    forgetErased: (beforeId: string, maxErased: number) => {
       sql.exec(
-        'DELETE FROM erased_events WHERE id < ? AND id NOT IN (SELECT last_id FROM event_blocks)',
+        `DELETE FROM erased_events WHERE id NOT IN (SELECT last_id FROM event_blocks) AND id < max(?, coalesce(
+           (SELECT id FROM erased_events ORDER BY id DESC LIMIT 1 OFFSET ?), ''))`,
         beforeId,
+        maxErased - 1,
       );
     },
 

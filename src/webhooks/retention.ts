@@ -6,7 +6,7 @@ import type { Events } from './event-store.ts';
 import { openHourlyCounts } from './hours.ts';
 
 const RETENTION_MS = RETENTION_DAYS * DAY_MS;
-/** Older events are deleted beyond this number, unless they have a pending delivery. */
+/** Older events are deleted beyond this number, unless they have a pending delivery, and so are the ids of erased ones. */
 const MAX_EVENTS = 50_000;
 /** Events scanned per alarm, about. A sweep spans several alarms, so that it doesn't block other calls. */
 const BATCH_SIZE = 1_000;
@@ -80,7 +80,7 @@ export const openRetention = (
     }
     hourlyCounts.deleteBefore(nowMs - RETENTION_MS);
     // An event that is older than those that are kept would be delivered if it arrived again, erased or not.
-    events.forgetErased(before);
+    events.forgetErased(before, MAX_EVENTS);
     remaining = lastId && scanned >= BATCH_SIZE ? { after: lastId, before } : null;
     if (!remaining) nextSweepMs = nowMs + SWEEP_INTERVAL_MS;
   };

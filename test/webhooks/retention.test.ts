@@ -142,3 +142,19 @@ test('erased events are forgotten with the events of their time, also if these a
   expect(await readOutbox(ada.accountId, 'SELECT id FROM erased_events')).toEqual([{ id: idAt(NOON) }]);
   expect(await countRows(ada.accountId)).toMatchObject({ events: 50_000 });
 });
+
+test('of erased events, the newest 50,000 are remembered, also if no other events are kept', async () => {
+  const { ada } = await sellerWithWebhook();
+  await tamperOutbox(
+    ada.accountId,
+    `WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 50001)
+     INSERT INTO erased_events SELECT ? || printf('%012d', n) FROM numbers`,
+    firstIdAt('evt', NOON).slice(0, 12),
+  );
+  await runOutboxAlarm(ada.accountId);
+  const [erased] = await readOutbox(
+    ada.accountId,
+    'SELECT count(*) AS count, substr(min(id), -5) AS oldest FROM erased_events',
+  );
+  expect(erased).toEqual({ count: 50_000, oldest: '00002' });
+});
