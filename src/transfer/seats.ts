@@ -1,5 +1,6 @@
 import { auditWithinStorage, refuseEntry } from '../audit/audit.ts';
 import type { ImportedMachine, ImportedMachineResult } from '../gate/rules/seller.ts';
+import { TOO_MANY_CHANGES } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import type { BatchLine, Import } from './import-state.ts';
@@ -34,6 +35,7 @@ const OUTCOMES: Record<ImportedMachineResult, LineOutcome> = {
     error: { code: 'storage_limit_reached', message: 'Machines take as much storage as they may.' },
   },
   license_not_found: { error: { code: 'license_not_found', message: 'License Not Found' } },
+  too_many_changes: { error: { code: 'rate_limit_exceeded', message: TOO_MANY_CHANGES } },
 };
 
 /**

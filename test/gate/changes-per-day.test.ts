@@ -61,6 +61,28 @@ test('each changed line of an import is a change, and lines beyond the day’s c
   expect(await sumOfRows(ada.accountId)).toBe(stored);
 });
 
+test('each machine that an import adds is a change, and those beyond the day’s changes fail', async () => {
+  const { ada, license_key } = await sellerWithLicense();
+  await setChanges(ada, 49_998);
+  const machine = (n: number) => ({
+    type: 'activation',
+    license_key,
+    fingerprint: `machine-000${n}`,
+    activated_at: '2027-03-01T00:00:00Z',
+  });
+  const lines = toLines([1, 2, 1, 3].map(machine));
+  expect((await importAs(ada, lines, '?dry_run=true')).totals).toMatchObject({ failed: 0 });
+  const { answers } = await importAs(ada, lines);
+  expect(answers.map(({ result, error }) => error?.code ?? result)).toEqual([
+    'created',
+    'created',
+    'unchanged',
+    'rate_limit_exceeded',
+  ]);
+  expect(answers[3].error.message).toContain('changes today');
+  expect(outcomeOf(await put(ada))).toBe('429 rate_limit_exceeded');
+});
+
 test('what a full account can’t store counts as one change of the day, however many lines it has', async () => {
   const { ada } = await sellerWithLicense();
   await setChanges(ada, 49_400);

@@ -6,6 +6,7 @@ import { openMachineTotals } from '../../src/gate/home/machine-totals.ts';
 import { openMachines } from '../../src/gate/home/machines.ts';
 import { openSeats } from '../../src/gate/home/seats.ts';
 import { openSeller } from '../../src/gate/home/seller.ts';
+import { openLedger } from '../../src/gate/object/ledger.ts';
 import { openOutgoing } from '../../src/gate/object/outgoing.ts';
 import { openSeatClock } from '../../src/gate/object/seat-clock.ts';
 import type { CopiedLicense } from '../../src/gate/rules/rows.ts';
@@ -15,6 +16,7 @@ import type { CallName, Verdict } from '../../src/shared/rules/verdict.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { machineOf } from '../support/activations.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { COPIED_ACCOUNT } from '../support/gate.ts';
 import { openSeatModel } from './seat-model.ts';
 
 const MINUTE_MS = 60_000;
@@ -95,11 +97,12 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
   sql.exec('DELETE FROM outgoing');
   const outgoing = openOutgoing(sql);
   const copy = {
-    account: () => null,
+    account: () => COPIED_ACCOUNT,
     termsOf: () => model.terms,
     findLicense: () => license,
     license: () => license,
   };
+  const ledger = openLedger(sql);
   const journal = { write: <T>(fn: () => T): T => ctx.storage.transactionSync(fn), commit: async () => {} };
   const open = () => {
     const machineTotals = openMachineTotals(sql);
@@ -107,6 +110,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
       copy,
       machines: openMachines(sql, machineTotals),
       machineTotals,
+      ledger,
       outgoing,
       seatClock: openSeatClock(kv, journal),
     };

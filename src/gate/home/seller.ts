@@ -1,5 +1,6 @@
 import type { Journal } from '../../shared/objects/journal.ts';
 import { NO_TERMS } from '../../shared/rules/terms.ts';
+import { refuseForToday } from '../rules/changes-per-day.ts';
 import { seatsOf } from '../rules/judge.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import type { SeatChange, SeatPage } from '../rules/seats.ts';
@@ -25,10 +26,12 @@ export const openSeller = (
   { journal }: { journal: Pick<Journal, 'write' | 'commit'> },
   {
     copy,
+    ledger,
     machines,
     seatClock,
   }: Pick<HomeStore, 'machines' | 'seatClock'> & {
-    copy: Pick<Copy, 'findLicense' | 'license' | 'termsOf'>;
+    copy: Pick<Copy, 'account' | 'findLicense' | 'license' | 'termsOf'>;
+    ledger: Pick<HomeStore['ledger'], 'changesToday' | 'countChanges'>;
   },
   seats: Pick<Seats, 'apply' | 'carryOut' | 'hasRoomFor' | 'situationOf'>,
   branches: Pick<HomeBranches, 'acknowledged'>,
@@ -74,9 +77,15 @@ export const openSeller = (
     const license = copy.license(licenseKey);
     const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
     const { code, changes } = judgeImport(imported, situation);
-    if (license && changes.length > 0 && !seats.hasRoomFor(license, fingerprint, nowMs))
-      return 'storage_limit_reached';
-    if (license && !isDryRun) seats.apply('seller', license, changes, situation.nowMs);
+    if (!license || changes.length === 0) return code;
+    if (!seats.hasRoomFor(license, fingerprint, nowMs)) return 'storage_limit_reached';
+    if (isDryRun) return code;
+    const account = copy.account();
+    const size = { changes: changes.length, isRefusable: true };
+    if (account && refuseForToday(account, size, ledger.changesToday(nowMs), nowMs))
+      return 'too_many_changes';
+    ledger.countChanges(size.changes, nowMs);
+    seats.apply('seller', license, changes, situation.nowMs);
     return code;
   };
 

@@ -86,14 +86,18 @@ export interface ImportedMachine extends Description {
   seat: Seat;
 }
 
-/** `skipped` is a machine that has held no seat within the last 30 days. */
+/**
+ * `skipped` is a machine that has held no seat within the last 30 days, `too_many_changes` one that is beyond the changes of
+ * the day.
+ */
 export type ImportedMachineResult =
   | 'created'
   | 'unchanged'
   | 'skipped'
   | 'no_seat'
   | 'storage_limit_reached'
-  | 'license_not_found';
+  | 'license_not_found'
+  | 'too_many_changes';
 
 /** Adds a machine, unless the license knows it. A machine that holds a seat gets one only if one is free. */
 export const judgeImport = (

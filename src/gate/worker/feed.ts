@@ -29,7 +29,7 @@ const untilSeen = async ({ accountId }: Ctx, work: () => Promise<void>): Promise
 export const pull = (ctx: Ctx): Promise<void> =>
   untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull());
 
-const TOO_MANY_CHANGES = 'The account has made as many changes today as its plan allows.';
+export const TOO_MANY_CHANGES = 'The account has made as many changes today as its plan allows.';
 
 /** Each license, product, or API key that changes is a change of the day. */
 const isCounted = ({ kind }: Change) => kind !== 'event' && kind !== 'erased';
