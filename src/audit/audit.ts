@@ -103,15 +103,23 @@ const insertRead = (
   target: string | null,
   details: AuditDetails | null,
   accountId: string | SQL<string> = ctx.accountId,
+  isRead: SQL = sql`true`,
 ) => {
   const row = toRow(ctx, action, target, details);
   const hour = Math.floor(Date.now() / HOUR_MS);
   const readKey = JSON.stringify([hour, action, row.actorKind, row.actorId, target, details]);
   return (db as AccountDatabase)
     .insert(auditLog)
-    .values({ ...row, accountId, readKey })
+    .values({ ...row, accountId, readKey: sql`iif(${isRead}, ${readKey}, NULL)` })
     .onConflictDoNothing();
 };
+
+/**
+ * Inserts an entry. If the condition holds, the call has only looked for something to change, and the same caller leaves one
+ * such entry an hour.
+ */
+export const auditReadIf = (ctx: Ctx, condition: SQL, action: AuditAction, target: string | null) =>
+  insertRead(ctx.db, ctx, action, target, null, ctx.accountId, condition);
 
 /** Inserts an entry of a read into the account's database, as `audited` does. */
 export const auditRead = async (

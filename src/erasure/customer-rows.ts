@@ -16,12 +16,11 @@ const MAX_CHANGES = 2_000;
 /** History rows that a query compares. No index has the customers of earlier times. */
 const ROWS_PER_QUERY = 20_000;
 
-const findCurrent = ({ db, accountId }: Ctx, email: string) =>
+export const licensesOf = ({ db, accountId }: Ctx, email: string) =>
   db
     .select({ id: licenses.id })
     .from(licenses)
-    .where(and(eq(licenses.accountId, accountId), sql`lower(${licenses.customerEmail}) = ${email}`))
-    .limit(MAX_LICENSES);
+    .where(and(eq(licenses.accountId, accountId), sql`lower(${licenses.customerEmail}) = ${email}`));
 
 /** Returns the licenses whose history has the email address, in pages. */
 async function* findFormer({ db, accountId }: Ctx, email: string): AsyncGenerator<string[]> {
@@ -216,7 +215,7 @@ export const eraseCustomerRows = async (ctx: Ctx, email: string, spend: () => vo
   const { db, accountId } = ctx;
   let count = 0;
   for (;;) {
-    const found = await findCurrent(ctx, email);
+    const found = await licensesOf(ctx, email).limit(MAX_LICENSES);
     if (found.length === 0) break;
     const ids = found.map(({ id }) => id);
     count += await scrubAll(ctx, ids, email, spend);

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { audit } from '../audit/audit.ts';
+import { auditReadIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures } from '../db/schema.ts';
+import { licensesOf } from './customer-rows.ts';
 import { type Erased, finishErasures } from './finish.ts';
 
 /**
@@ -11,7 +12,7 @@ import { type Erased, finishErasures } from './finish.ts';
 export const eraseCustomer = async (ctx: Ctx, email: string): Promise<Erased> => {
   const { db, accountId } = ctx;
   await db.batch([
-    audit(ctx, 'customer.erase', null),
+    auditReadIf(ctx, sql`NOT EXISTS ${licensesOf(ctx, email)}`, 'customer.erase', null),
     db
       .insert(erasures)
       .values({ accountId, kind: 'customer', subject: email, createdAt: Date.now() })
