@@ -40,6 +40,30 @@ export const audit = (
   details: AuditDetails | null = null,
 ) => ctx.db.insert(auditLog).values(toRow(ctx, action, target, details));
 
+/** Inserts the entry of work that goes on, whose id its changes name. */
+export const auditAs = (
+  ctx: Ctx,
+  id: string,
+  action: AuditAction,
+  details: AuditDetails,
+  accountId: string | SQL<string> = ctx.accountId,
+) => ctx.db.insert(auditLog).values({ ...toRow(ctx, action, null, details), id, accountId });
+
+/** The same within the account's storage. The caller passes the error to `refuseEntry`. */
+export const auditAsWithinStorage = (ctx: Ctx, id: string, action: AuditAction, details: AuditDetails) =>
+  auditAs(ctx, id, action, details, idWithinStorage(ctx));
+
+/** Gives such an entry other details. It is inserted anew, so that the triggers count its bytes. */
+export const setDetails = async (
+  ctx: Ctx,
+  id: string,
+  action: AuditAction,
+  details: AuditDetails,
+): Promise<void> => {
+  const isEntry = and(eq(auditLog.accountId, ctx.accountId), eq(auditLog.id, id));
+  await ctx.db.batch([ctx.db.delete(auditLog).where(isEntry), auditAs(ctx, id, action, details)]);
+};
+
 /**
  * Inserts the entry of a license that the same batch creates after it. It shares the license's id, by which the trigger that
  * counts the license's bytes finds it: a row of its own for that would be one more for each create.

@@ -14,9 +14,10 @@ type Query = z.output<typeof auditLogQuery>;
 
 /** Returns up to `limit + 1` entries of one database, and the last entry that it has looked at if there may be more. */
 const readEntries = async (db: AccountDatabase | FirstDatabase, accountId: string, query: Query) => {
-  const { limit, cursor, action, from, to } = query;
+  const { limit, cursor, id, action, from, to } = query;
   const range = and(
     eq(auditLog.accountId, accountId),
+    id === undefined ? undefined : eq(auditLog.id, id),
     from === undefined ? undefined : gte(auditLog.id, firstIdAt('aud', from)),
     to === undefined ? undefined : lt(auditLog.id, firstIdAt('aud', to)),
     cursor === undefined ? undefined : lt(auditLog.id, cursor),

@@ -3,7 +3,7 @@ import type { AuditRow } from '../db/schema.ts';
 import { ACTOR_KINDS, AUDIT_ACTIONS } from '../shared/rules/audit.ts';
 import { DAY_MS, isoTime } from '../shared/rules/dates.ts';
 import { listOf, pageQuery } from '../shared/schemas/lists.ts';
-import { idTimeMs } from '../shared/text/ids.ts';
+import { idPattern, idTimeMs } from '../shared/text/ids.ts';
 
 const action = z.enum(AUDIT_ACTIONS);
 
@@ -11,6 +11,7 @@ const timeOrDate = z.union([z.iso.datetime(), z.iso.date()]);
 
 export const auditLogQuery = z.object({
   ...pageQuery('aud'),
+  id: z.string().regex(idPattern('aud')).optional().meta({ description: 'Only this entry.' }),
   action: action.optional(),
   from: timeOrDate
     .transform((text) => Date.parse(text))

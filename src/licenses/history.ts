@@ -81,7 +81,7 @@ export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
     from: before[field] ?? null,
     to: after[field] ?? null,
   }));
-  return { action: actionOf(changes, after), at: isoTime(at), changes };
+  return { action: actionOf(changes, after), at: isoTime(at), changes, import_id: after.import_id ?? null };
 };
 
 /**
@@ -115,6 +115,6 @@ export const listHistory = async (
   const entries = rows.map(toHistoryEntry);
   const last = rows.at(-1);
   if (last && rows.length === limit) return { data: entries, next_cursor: String(last.seq) };
-  const created: Entry = { action: 'created', at: isoTime(license.createdAt), changes: [] };
+  const created: Entry = { action: 'created', at: isoTime(license.createdAt), changes: [], import_id: null };
   return { data: [...entries, created], next_cursor: null };
 };

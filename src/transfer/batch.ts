@@ -105,7 +105,7 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome
       return outcomes;
     }
     for (const [key, { before, after }] of licenses) if (before === null) ids.set(key, after.id);
-    const entry = current.isRecorded ? null : auditDetails(options);
+    const entry = { id: current.entryId, details: current.isRecorded ? null : auditDetails(options) };
     try {
       const written = { licenses: [...licenses.values()], products: [...products.values()] };
       if (await commitPlan(ctx, written, { hasEvents: options.hasEvents, entry }, nowMs))

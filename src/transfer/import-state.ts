@@ -21,6 +21,8 @@ export interface Import {
   };
   /** The account's webhooks, once a line needs them. */
   webhooks: KnownWebhook[] | null;
-  /** Whether the audit log has an entry for this import. */
+  /** The id of this import's entry in the audit log. */
+  entryId: string;
+  /** Whether the audit log has the entry. */
   isRecorded: boolean;
 }

@@ -1,13 +1,16 @@
+import { setDetails } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { ImportFormat } from '../shared/rules/records.ts';
 import { MAX_IMPORT_LINES } from '../shared/rules/transfer-limits.ts';
+import { newId } from '../shared/text/ids.ts';
+import { logError } from '../shared/text/log.ts';
 import { costOfImport, type TakeTurn } from './alone.ts';
 import { importBatch } from './batch.ts';
 import type { Body } from './body.ts';
 import type { Import } from './import-state.ts';
 import { openKeys } from './keys.ts';
 import type { LineOutcome } from './plan.ts';
-import { type ImportOptions, type ImportResult, RESULTS } from './schemas.ts';
+import { auditDetails, type ImportOptions, type ImportResult, RESULTS } from './schemas.ts';
 import { readTurns } from './turns.ts';
 
 /** The failed lines of a request whose errors have details. The errors of the others have a code and a message. */
@@ -54,13 +57,40 @@ const tooManyLines = (after: number): LineOutcome => {
   return { error: { code: 'too_many_lines', message } };
 };
 
+/** The import itself has succeeded, or failed, without the totals. */
+const recordTotals = async (
+  { ctx, options, entryId, isRecorded }: Import,
+  totals: Record<string, number>,
+) => {
+  if (!isRecorded) return;
+  try {
+    await setDetails(ctx, entryId, 'license.import', auditDetails(options, totals));
+  } catch (error) {
+    logError('import_totals_not_recorded', error, { account_id: ctx.accountId });
+  }
+};
+
 /** Imports lines in turns. Yields the answers of each turn after its commit, and finally the totals. */
 export async function* importLines(input: ImportInput): AsyncGenerator<object[]> {
-  const { ctx, takeTurn, format, body, options, serviceHost } = input;
+  const { ctx, options, serviceHost } = input;
   const assumed = { licenses: new Map(), products: new Map(), length: 0 };
-  const current: Import = { ctx, options, serviceHost, assumed, webhooks: null, isRecorded: false };
-  const { answer, totals } = openAnswers();
-  let { after } = input;
+  const entry = { entryId: newId('aud'), isRecorded: false };
+  const current: Import = { ctx, options, serviceHost, assumed, webhooks: null, ...entry };
+  const answers = openAnswers();
+  try {
+    yield* importTurns(input, current, answers);
+  } finally {
+    await recordTotals(current, answers.totals());
+  }
+}
+
+async function* importTurns(
+  { ctx, takeTurn, format, body, after: start }: ImportInput,
+  current: Import,
+  { answer, totals }: ReturnType<typeof openAnswers>,
+): AsyncGenerator<object[]> {
+  const { assumed } = current;
+  let after = start;
   let room = MAX_IMPORT_LINES;
   for (const turn of readTurns(format, body, after, openKeys(ctx))) {
     await takeTurn(costOfImport(turn.read));

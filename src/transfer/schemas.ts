@@ -183,11 +183,11 @@ export type ImportOptions = {
   hasEvents: boolean;
 };
 
-/** The details of an import's entry in the audit log. */
-export const auditDetails = ({ onConflict, hasEvents }: ImportOptions) => ({
-  on_conflict: onConflict,
-  events: hasEvents,
-});
+/** The details of an import's entry in the audit log. An import that has died has no totals there. */
+export const auditDetails = (
+  { onConflict, hasEvents }: ImportOptions,
+  totals: Record<string, number> = {},
+) => ({ on_conflict: onConflict, events: hasEvents, ...totals });
 
 export const RESULTS = ['created', 'updated', 'unchanged', 'skipped', 'failed'] as const;
 export type ImportResult = (typeof RESULTS)[number];

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { audit } from '../audit/audit.ts';
+import { auditAs } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { accounts, licenseChanges, licenses, type LicenseValues, products } from '../db/schema.ts';
@@ -9,6 +9,7 @@ import { type Change, eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
 import { roomForProducts } from '../products/products.ts';
+import type { AuditDetails } from '../shared/rules/audit.ts';
 import { byField, CHANGEABLE_FIELDS, columnOf, LICENSE_COLUMNS } from '../shared/rules/license-fields.ts';
 import { licenseEvent } from '../shared/text/events.ts';
 import { changedFields, type PlannedLicense, type PlannedProduct } from './plan.ts';
@@ -91,10 +92,14 @@ const UPDATED_COLUMNS = CHANGEABLE_FIELDS.filter((field) => field !== 'license_k
 const updateLicenses = (
   { db, accountId }: Ctx,
   planned: (PlannedLicense & { before: LicenseValues })[],
+  importId: string,
 ): Statement[] => {
   const rows = planned.map(({ before, after, seq, historySeq }) => {
     const fields = changedFields(before, after);
-    const history = { before: pickFields(before, fields), after: pickFields(after, fields) };
+    const history = {
+      before: pickFields(before, fields),
+      after: { ...pickFields(after, fields), import_id: importId },
+    };
     return { ...after, seq, historySeq: historySeq + 1, readAt: before.updatedAt, ...history };
   });
   return jsonChunks(rows).flatMap((json) => [
@@ -144,11 +149,14 @@ const putProducts = (ctx: Ctx, planned: PlannedProduct[]): Statement[] => {
   ];
 };
 
-/** Commits a plan, all or nothing. Throws if something was changed since it was read. */
+/**
+ * Commits a plan, all or nothing. Throws if something was changed since it was read. The first commit of an import inserts its
+ * entry in the audit log.
+ */
 export const commitPlan = async (
   ctx: Ctx,
   plan: { licenses: PlannedLicense[]; products: PlannedProduct[] },
-  { hasEvents, entry }: { hasEvents: boolean; entry: Parameters<typeof audit>[3] },
+  { hasEvents, entry }: { hasEvents: boolean; entry: { id: string; details: AuditDetails | null } },
   nowMs: number,
 ): Promise<boolean> => {
   const created = plan.licenses.filter(({ before }) => before === null).map(({ after }) => after);
@@ -169,8 +177,8 @@ export const commitPlan = async (
   const [statement, ...others] = [
     ...putProducts(ctx, put),
     ...insertLicenses(ctx, created, nowMs),
-    ...updateLicenses(ctx, updated),
-    ...(entry ? [audit(ctx, 'license.import', null, entry)] : []),
+    ...updateLicenses(ctx, updated, entry.id),
+    ...(entry.details ? [auditAs(ctx, entry.id, 'license.import', entry.details)] : []),
   ];
   if (!statement) return false;
   await commit(ctx, [statement, ...others], [first, ...changes]);

@@ -101,6 +101,9 @@ export type LicenseValues = Pick<LicenseRow, LicenseColumn>;
 /** The fields that a license's history records, with their names in the API. */
 export type LicenseSnapshot = { [Field in ChangeableField]: LicenseValues[ColumnOf<Field>] };
 
+/** The fields after a change, and the import that has made it, by the id of its entry in the audit log. */
+export type ChangedFields = Partial<LicenseSnapshot> & { import_id?: string };
+
 /** The history of each license: the changed fields, before and after. `seq` counts within the license. */
 export const licenseChanges = sqliteTable(
   'license_changes',
@@ -110,7 +113,7 @@ export const licenseChanges = sqliteTable(
     seq: integer().notNull(),
     at: integer().notNull(),
     before: text({ mode: 'json' }).$type<Partial<LicenseSnapshot>>().notNull(),
-    after: text({ mode: 'json' }).$type<Partial<LicenseSnapshot>>().notNull(),
+    after: text({ mode: 'json' }).$type<ChangedFields>().notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.licenseId, table.seq] })],
 );

@@ -19,7 +19,7 @@ const toEntry = (change: LicenseChange): HistoryEntry => ({
   key: `${change.at} ${change.action}`,
   at: change.at,
   action: change.action,
-  title: ACTION_LABELS[change.action],
+  title: ACTION_LABELS[change.action] + (change.import_id === null ? '' : ' by an import'),
   lines: describeChanges(change),
 });
 

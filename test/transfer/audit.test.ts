@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { type Customer, type Json, signUp } from '../support/client.ts';
+import { countedBytes, sumOfRows } from '../support/storage.ts';
+import { sellerOn } from '../support/worlds.ts';
+import { importAs, toLines } from './transfer.ts';
+
+const entriesOf = async (customer: Customer, query = 'action=license.import'): Promise<Json[]> =>
+  (await customer.asSession('GET', `/api/audit-log?${query}`)).body.data;
+
+const historyOf = async (customer: Customer, id: string): Promise<Json[]> =>
+  (await customer.asSession('GET', `/api/v1/licenses/${id}/history`)).body.data;
+
+test('each license that an import changes leads to the import’s entry in the audit log, with its totals', async () => {
+  const customer = await sellerOn('scale');
+  const keys = Array.from({ length: 600 }, (_, i) => `KEY-0000${i}`);
+  const { answers } = await importAs(customer, toLines(keys.map((license_key) => ({ license_key }))));
+  const suspended = keys.map((license_key) => ({ license_key, status: 'suspended' }));
+  const changes = [...suspended, { license_key: 'no' }, { type: 'usage_day' }];
+  await importAs(customer, toLines(changes), '?on_conflict=update');
+  for (const { id } of [answers[0], answers[599]]) {
+    const [changed, created] = await historyOf(customer, id);
+    expect([changed?.action, created?.action, created?.import_id]).toEqual(['suspended', 'created', null]);
+    const [entry, ...others] = await entriesOf(customer, `id=${changed?.import_id}`);
+    expect(others).toEqual([]);
+    expect(entry).toMatchObject({
+      action: 'license.import',
+      actor: { kind: 'session' },
+      details: { on_conflict: 'update', lines: 602, updated: 600, failed: 1, skipped: 1, created: 0 },
+    });
+  }
+  expect((await entriesOf(customer)).map(({ details }) => details.created)).toEqual([0, 600]);
+  expect(await countedBytes(customer.accountId)).toBe(await sumOfRows(customer.accountId));
+  await customer.asSession('POST', `/api/v1/licenses/${answers[0].id}/reinstate`);
+  expect((await historyOf(customer, answers[0].id))[0]).toMatchObject({
+    action: 'reinstated',
+    import_id: null,
+  });
+});
+
+test('an import that changes nothing leaves no entry, and one of machines alone an entry with totals', async () => {
+  const customer = await signUp();
+  const machine = {
+    type: 'activation',
+    license_key: 'KEY-000001',
+    fingerprint: 'machine-0001',
+    activated_at: '2024-01-01T00:00:00Z',
+  };
+  await importAs(customer, toLines([{ license_key: 'no' }]));
+  expect(await entriesOf(customer)).toEqual([]);
+  await customer.createLicense({ license_key: 'KEY-000001' });
+  await importAs(customer, toLines([machine]));
+  expect(await entriesOf(customer)).toMatchObject([{ details: { lines: 1, created: 1 } }]);
+});
