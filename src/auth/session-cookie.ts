@@ -2,7 +2,8 @@ import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { NewSession } from '../sessions/sessions.ts';
 
-// Two cookies: the session's, and one by which an account recognizes a browser at its next sign-in. Browsers reject `__Host-` and Secure cookies over plain http, which only local runs use, so they have different names there.
+// Two cookies: the session's, and one by which an account recognizes a browser at its next sign-in. Browsers reject
+// `__Host-` and Secure cookies over plain http, which only local runs use, so they have different names there.
 
 const isHttps = (c: Context) => new URL(c.req.url).protocol === 'https:';
 const nameOf = (c: Context, name: string) => (isHttps(c) ? `__Host-${name}` : name);

@@ -40,7 +40,8 @@ const ofAccount = ({ accountId }: Ctx) => eq(payments.accountId, accountId);
 /** The account's id while it may start another checkout, and null after that, which the column refuses. */
 const accountIfAllowed = ({ accountId }: Ctx, nowMs: number) => sql<string>`iif((
     SELECT count(*) FROM payments
-    WHERE account_id = ${accountId} AND id >= ${firstIdAt('pay', nowMs - CHECKOUTS_MS)} AND created_at > ${nowMs - CHECKOUTS_MS}
+    WHERE account_id = ${accountId} AND id >= ${firstIdAt('pay', nowMs - CHECKOUTS_MS)}
+      AND created_at > ${nowMs - CHECKOUTS_MS}
   ) < ${MAX_CHECKOUTS}, ${accountId}, NULL)`;
 
 /** Statement that deletes all but the newest of the checkouts that nobody can pay anymore. */

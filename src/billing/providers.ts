@@ -15,7 +15,10 @@ const isSandboxAllowed = (env: Env, origin: string | null) =>
 const loadStripe = async (access: StripeAccess): Promise<Provider> =>
   (await import('./stripe.ts')).stripe(access);
 
-/** Finds a configured provider by name. `origin` is null for scheduled work. Old subscriptions can belong to another provider than new checkouts. */
+/**
+ * Finds a configured provider by name. `origin` is null for scheduled work. Old subscriptions can belong to another
+ * provider than new checkouts.
+ */
 export const findProvider = async (
   env: Env,
   name: ProviderName,
