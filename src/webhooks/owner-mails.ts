@@ -42,8 +42,15 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) =>
     save(waiting.filter((payload) => !due.includes(payload)));
   };
 
+  /** Goes on after its time is over, so that the next attempt waits for it and sends nothing twice. */
+  let sending: Promise<void> | null = null;
+
   const send = coalesce(async () => {
-    if (waiting.length > 0) await within(SEND_MS, sendAll());
+    if (waiting.length === 0) return;
+    sending ??= sendAll().finally(() => {
+      sending = null;
+    });
+    await within(SEND_MS, sending);
   });
 
   alarm.add({

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { calendarMonth } from '../../src/gate/rules/usage.ts';
 import { type Json, signUp } from '../support/client.ts';
 import { evict, kill, readGate, setPlan, setUsage, tamper, withoutTables } from '../support/gate.ts';
@@ -101,4 +101,26 @@ test('an email to the owner that can’t be sent while the database fails is sen
   expect(mailsTo(ada.email).map(({ subject }) => subject)).toEqual([
     'Your account has used 80% of its API calls',
   ]);
+});
+
+test('an email to the owner that takes longer than an attempt may is not sent a second time', async () => {
+  const { ada, receives } = await open();
+  const { license_key } = await ada.createLicense();
+  const slow = Promise.withResolvers<EmailSendResult>();
+  let sent = 0;
+  const stop = sendMailsBy(() => {
+    sent++;
+    return slow.promise;
+  });
+  const wait = scheduler.wait.bind(scheduler);
+  const clock = vi.spyOn(scheduler, 'wait');
+  clock.mockImplementation((ms, options) => wait(ms / 100, options));
+  await setUsage(ada.accountId, 799);
+  await ada.verify(license_key);
+  await receives(1);
+  await runOutboxAlarm(ada.accountId);
+  expect(sent).toBe(1);
+  slow.resolve({ messageId: '1' });
+  clock.mockRestore();
+  stop();
 });
