@@ -80,7 +80,7 @@ const updateHistory = ({ db, accountId }: Ctx, rows: (AsRead & HistoryRow)[]) =>
 /** The time of the update: always later than the last one, so that others see that the license has changed. */
 const updateTime = (nowMs: number) => sql`max(${nowMs}, licenses.updated_at + 1)`;
 
-/** Deletes changes of nothing but the customer, which are empty by now. */
+/** Deletes changes of nothing but the customer, which are empty by now but for the import that has made them. */
 const deleteEmptied = ({ db, accountId }: Ctx, ids: string[]) =>
   db
     .delete(licenseChanges)
@@ -88,7 +88,7 @@ const deleteEmptied = ({ db, accountId }: Ctx, ids: string[]) =>
       and(
         eq(licenseChanges.accountId, accountId),
         sql`${licenseChanges.licenseId} ${inJson(ids)}`,
-        sql`${licenseChanges.after} = '{}'`,
+        sql`json_remove(${licenseChanges.after}, '$.import_id') = '{}'`,
       ),
     );
 

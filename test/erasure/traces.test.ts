@@ -14,6 +14,7 @@ import { addEndpoint, outbox, waitUntil, withOutboxMethod } from '../support/out
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, setHome, verifyIn } from '../support/regions.ts';
 import { sellerOn } from '../support/worlds.ts';
+import { importAs, toLines } from '../transfer/transfer.ts';
 
 const GRACE = {
   customer_email: 'grace@hopper.example',
@@ -202,4 +203,22 @@ test('a deleted license is in no table and no object but the audit log', async (
   expect(await findLeftovers(ada.accountId, texts)).toEqual(['D1: audit_log']);
   await runDurableObjectAlarm(outbox(ada.accountId));
   expect((await gate(ada.accountId).listActivations(theirs.license_key, 10, null)) ?? null).toBe(null);
+});
+
+test('a change by an import of nothing but the customer leaves the history together with the customer', async () => {
+  const ada = await sellerOn('scale');
+  const { id, license_key } = await ada.createLicense();
+  const update = (fields: object) =>
+    importAs(ada, toLines([{ license_key, ...fields }]), '?on_conflict=update');
+  await update({ customer_name: GRACE.customer_name, customer_email: GRACE.customer_email });
+  await update({ customer_name: 'Rear Admiral' });
+  await update({ customer_name: 'Amazing Grace', status: 'suspended' });
+  await ada.asSession('POST', '/api/erase-customer', { customer_email: GRACE.customer_email });
+  const { data } = (await ada.asSession('GET', license(id, '/history'))).body;
+  const changes = data.map((entry: Json) => [entry.action, entry.import_id === null]);
+  expect(changes).toEqual([
+    ['suspended', false],
+    ['changed', false],
+    ['created', true],
+  ]);
 });
