@@ -155,7 +155,7 @@ const TOO_FAST = {
   json: { error: { code: 'rate_limit_exceeded', message: 'Rate Limit Exceeded', request_id: 'req_fast' } },
 };
 
-test('a request over the rate limit is sent again after Retry-After, and shows an error if it fails again', async () => {
+test('a request over a limit is sent again after Retry-After, and shows which limit if it fails again or the wait is long', async () => {
   await page.route('**/api/api-keys*', (route) => route.fulfill(TOO_FAST), { times: 1 });
   await page.reload();
   await expect.poll(() => row('In the app').count()).toBe(1);
@@ -165,6 +165,16 @@ test('a request over the rate limit is sent again after Retry-After, and shows a
   await page.getByLabel('Name').fill('Patience');
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByRole('alert').getByText('Too many requests. Try again in 1 second.').waitFor();
+
+  const ofToday = 'The account has made as many changes today as its plan allows.';
+  const beyondToday = {
+    ...TOO_FAST,
+    headers: { 'retry-after': '7200' },
+    json: { error: { ...TOO_FAST.json.error, message: ofToday } },
+  };
+  await page.route('**/api/create-api-key', (route) => route.fulfill(beyondToday), { times: 1 });
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('alert').getByText(`${ofToday} Try again in 2 hours.`).waitFor();
 
   await page.route('**/api/create-api-key', (route) => route.fulfill(TOO_FAST), { times: 1 });
   await page.getByRole('button', { name: 'Create key' }).click();
