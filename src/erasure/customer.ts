@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { auditReadIf } from '../audit/audit.ts';
+import { audit, auditReadIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures } from '../db/schema.ts';
 import { licensesOf } from './customer-rows.ts';
@@ -11,7 +11,7 @@ import { type Erased, finishErasures } from './finish.ts';
  */
 export const eraseCustomer = async (ctx: Ctx, email: string): Promise<Erased> => {
   const { db, accountId } = ctx;
-  await db.batch([
+  const [entry] = await db.batch([
     auditReadIf(ctx, sql`NOT EXISTS ${licensesOf(ctx, email)}`, 'customer.erase', null),
     db
       .insert(erasures)
@@ -22,5 +22,8 @@ export const eraseCustomer = async (ctx: Ctx, email: string): Promise<Erased> =>
         set: { untilMs: sql`until_ms + 1` },
       }),
   ]);
-  return finishErasures(ctx);
+  const erased = await finishErasures(ctx);
+  // The history alone had this customer, and the entry of the hour was there.
+  if (erased.licenses > 0 && entry.meta.changes === 0) await audit(ctx, 'customer.erase', null);
+  return erased;
 };

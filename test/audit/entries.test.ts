@@ -130,11 +130,13 @@ test('the scheduled work deletes entries that are more than a year old, in every
   expect(left.map((entry) => entry.account_id)).toEqual([bob.accountId, bob.accountId]);
 });
 
-test('erasing customers who have no license leaves one entry an hour, and each of the others leaves its own', async () => {
+test('erasing customers who never had a license leaves one entry an hour, and each of the others leaves its own', async () => {
   useFakeClock('2027-02-01T12:00:00.000Z');
   const ada = await signUp();
   await ada.createLicense({ customer_email: 'grace@example.com' });
   await ada.createLicense({ customer_email: 'Alan@example.com' });
+  const { id } = await ada.createLicense({ customer_email: 'former@example.com' });
+  await ada.asSession('PATCH', `/api/v1/licenses/${id}`, { customer_email: 'successor@example.com' });
   const erase = async (name: string) => {
     const answer = await ada.asSession('POST', '/api/erase-customer', {
       customer_email: `${name}@example.com`,
@@ -142,10 +144,10 @@ test('erasing customers who have no license leaves one entry an hour, and each o
     return answer.body.licenses;
   };
   const found = [];
-  for (const name of ['nobody', 'grace', 'no-one', 'alan', 'nobody']) found.push(await erase(name));
-  expect(found).toEqual([0, 1, 0, 1, 0]);
-  expect((await list(ada, 'action=customer.erase')).data).toHaveLength(3);
+  for (const name of ['nobody', 'grace', 'no-one', 'alan', 'former', 'nobody']) found.push(await erase(name));
+  expect(found).toEqual([0, 1, 0, 1, 1, 0]);
+  expect((await list(ada, 'action=customer.erase')).data).toHaveLength(4);
   vi.advanceTimersByTime(3_600_000);
   await erase('nobody');
-  expect((await list(ada, 'action=customer.erase')).data).toHaveLength(4);
+  expect((await list(ada, 'action=customer.erase')).data).toHaveLength(5);
 });
