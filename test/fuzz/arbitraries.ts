@@ -226,7 +226,10 @@ export const queryText = (properties: Record<string, Schema>, ids: string[]): fc
   const fields = Object.entries(properties).map(([name, schema]) => [
     name,
     'pattern' in schema
-      ? fc.oneof(fc.constantFrom(...ids), fc.stringMatching(new RegExp(String(schema['pattern']))))
+      ? fc.oneof(fc.constantFrom(...ids), {
+          weight: 3,
+          arbitrary: fc.stringMatching(new RegExp(String(schema['pattern']))),
+        })
       : valid(schema),
   ]);
   const validQuery = fc.record<Record<string, unknown>>(Object.fromEntries(fields), { requiredKeys: [] });
