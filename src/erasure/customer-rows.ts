@@ -15,6 +15,11 @@ const MAX_LICENSES = 500;
 const MAX_CHANGES = 2_000;
 /** History rows that a query compares. No index has the customers of earlier times. */
 const ROWS_PER_QUERY = 20_000;
+/** What a commit makes, about. */
+const QUERIES_PER_COMMIT = 20;
+
+/** Called before so many D1 queries are made. Throws if they would be too many. */
+export type SpendQueries = (queries: number) => void;
 
 export const licensesOf = ({ db, accountId }: Ctx, email: string) =>
   db
@@ -23,9 +28,14 @@ export const licensesOf = ({ db, accountId }: Ctx, email: string) =>
     .where(and(eq(licenses.accountId, accountId), sql`lower(${licenses.customerEmail}) = ${email}`));
 
 /** Returns the licenses whose history has the email address, in pages. */
-async function* findFormer({ db, accountId }: Ctx, email: string): AsyncGenerator<string[]> {
+async function* findFormer(
+  { db, accountId }: Ctx,
+  email: string,
+  spend: SpendQueries,
+): AsyncGenerator<string[]> {
   const isOwn = eq(licenseChanges.accountId, accountId);
   for (let after = ''; ;) {
+    spend(2);
     const isLater = and(isOwn, gt(licenseChanges.licenseId, after));
     const [end] = await db
       .select({ id: licenseChanges.licenseId })
@@ -196,10 +206,10 @@ const scrub = async (ctx: Ctx, ids: string[], email: string) => {
   return { changed: updated.size, left: [...conflicts, ...later] };
 };
 
-const scrubAll = async (ctx: Ctx, ids: string[], email: string, spend: () => void): Promise<number> => {
+const scrubAll = async (ctx: Ctx, ids: string[], email: string, spend: SpendQueries): Promise<number> => {
   let count = 0;
   for (let left = ids; left.length > 0;) {
-    spend();
+    spend(QUERIES_PER_COMMIT);
     const scrubbed = await scrub(ctx, left, email);
     count += scrubbed.changed;
     left = scrubbed.left;
@@ -207,20 +217,18 @@ const scrubAll = async (ctx: Ctx, ids: string[], email: string, spend: () => voi
   return count;
 };
 
-/**
- * Erases the customer from D1. Returns the number of licenses. `spend` is called before each commit, and throws if there were
- * enough of them.
- */
-export const eraseCustomerRows = async (ctx: Ctx, email: string, spend: () => void): Promise<number> => {
+/** Erases the customer from D1. Returns the number of licenses. */
+export const eraseCustomerRows = async (ctx: Ctx, email: string, spend: SpendQueries): Promise<number> => {
   const { db, accountId } = ctx;
   let count = 0;
   for (;;) {
+    spend(2);
     const found = await licensesOf(ctx, email).limit(MAX_LICENSES);
     if (found.length === 0) break;
     const ids = found.map(({ id }) => id);
     count += await scrubAll(ctx, ids, email, spend);
   }
-  for await (const ids of findFormer(ctx, email)) count += await scrubAll(ctx, ids, email, spend);
+  for await (const ids of findFormer(ctx, email, spend)) count += await scrubAll(ctx, ids, email, spend);
   const namesCustomer: SQL = sql`instr(lower(${idempotencyKeys.key}), ${email})`;
   await db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.accountId, accountId), namesCustomer));
   return count;

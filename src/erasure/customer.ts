@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { audit, auditReadIf } from '../audit/audit.ts';
+import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures } from '../db/schema.ts';
+import { erasureLimits } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
 import { licensesOf } from './customer-rows.ts';
 import { type Erased, finishErasures } from './finish.ts';
 
@@ -10,7 +13,8 @@ import { type Erased, finishErasures } from './finish.ts';
  * off, the scheduled work goes on with it, and so does a repeat.
  */
 export const eraseCustomer = async (ctx: Ctx, email: string): Promise<Erased> => {
-  const { db, accountId } = ctx;
+  const { env, db, accountId } = ctx;
+  await consumeAttempts({ firstDb: firstDatabase(env) }, erasureLimits(accountId));
   const [entry] = await db.batch([
     auditReadIf(ctx, sql`NOT EXISTS ${licensesOf(ctx, email)}`, 'customer.erase', null),
     db
@@ -22,7 +26,7 @@ export const eraseCustomer = async (ctx: Ctx, email: string): Promise<Erased> =>
         set: { untilMs: sql`until_ms + 1` },
       }),
   ]);
-  const erased = await finishErasures(ctx);
+  const erased = await finishErasures(ctx, { kind: 'customer', subject: email });
   // The history alone had this customer, and the entry of the hour was there.
   if (erased.licenses > 0 && entry.meta.changes === 0) await audit(ctx, 'customer.erase', null);
   return erased;

@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, ne, sql } from 'drizzle-orm';
+import { and, eq, lte, ne, sql } from 'drizzle-orm';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { jsonChunks } from '../db/json-rows.ts';
 import { type ErasureRow, erasures } from '../db/schema.ts';
@@ -7,7 +7,7 @@ import { AppError } from '../shared/app-error.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { logError } from '../shared/text/log.ts';
-import { eraseCustomerRows } from './customer-rows.ts';
+import { eraseCustomerRows, type SpendQueries } from './customer-rows.ts';
 
 // Erases what the table `erasures` lists: first from D1, then along the way of the events, from the gate and its branches
 // before the outbox. Each step can be repeated. A row is deleted once everything that it lists is erased.
@@ -17,21 +17,17 @@ const MAX_ROWS = 500;
 /** The most accounts in a run of the scheduled work. The next run continues. */
 const MAX_ACCOUNTS = 20;
 
-/**
- * Commits of a call, or of a run of the scheduled work. Each makes about 20 D1 queries, of which D1 allows 1,000 per
- * request.
- */
-const MAX_COMMITS = 30;
+/** Of a call, or of a run of the scheduled work, which does more. D1 allows 1,000 queries per request. */
+const MAX_QUERIES = 600;
 
-/** Returns a function that throws once it was called too often. */
-const limitCommits = () => {
-  let commits = 0;
-  return () => {
-    if (commits === MAX_COMMITS)
+const limitQueries = (): SpendQueries => {
+  let left = MAX_QUERIES;
+  return (queries) => {
+    if (left < queries)
       throw new AppError('unavailable', {
         message: 'The customer has too many licenses for one call. Repeat it to go on.',
       });
-    commits++;
+    left -= queries;
   };
 };
 
@@ -42,12 +38,17 @@ export interface Erased {
   events: number;
 }
 
-const list = ({ db, accountId }: Ctx, kind: ErasureRow['kind']) =>
-  db
+type Wanted = Pick<ErasureRow, 'kind' | 'subject'>;
+
+const list = async ({ db, accountId }: Ctx, kind: ErasureRow['kind'], only: Wanted | null = null) => {
+  if (only && only.kind !== kind) return [];
+  const isOne = only ? eq(erasures.subject, only.subject) : undefined;
+  return db
     .select()
     .from(erasures)
-    .where(and(eq(erasures.accountId, accountId), eq(erasures.kind, kind)))
+    .where(and(eq(erasures.accountId, accountId), eq(erasures.kind, kind), isOne))
     .limit(MAX_ROWS);
+};
 
 /** A row that was changed in the meantime stays. */
 const remove = async ({ db, accountId }: Ctx, rows: ErasureRow[]): Promise<void> => {
@@ -84,17 +85,37 @@ const eraseEvents = async ({ env, accountId }: Ctx, licenseIds: string[], emails
   return events;
 };
 
-export const finishErasures = async (ctx: Ctx, spend = limitCommits()): Promise<Erased> => {
-  const customers = await list(ctx, 'customer');
-  const deleted = await list(ctx, 'license');
+/** Erases customers from D1, one after the other, for as long as there are queries left. */
+const eraseCustomers = async (ctx: Ctx, customers: ErasureRow[], spend: SpendQueries) => {
+  const done: ErasureRow[] = [];
+  let licenses = 0;
+  try {
+    for (const customer of customers) {
+      licenses += await eraseCustomerRows(ctx, customer.subject, spend);
+      done.push(customer);
+    }
+    return { done, licenses, failure: null };
+  } catch (failure) {
+    return { done, licenses, failure };
+  }
+};
+
+/** Finishes what one call asks for, or all that the account has begun. What is done stays done if the next one fails. */
+export const finishErasures = async (
+  ctx: Ctx,
+  only: Wanted | null,
+  spend = limitQueries(),
+): Promise<Erased> => {
+  const customers = await list(ctx, 'customer', only);
+  const deleted = await list(ctx, 'license', only);
   if (customers.length + deleted.length === 0 && (await list(ctx, 'machines')).length === 0)
     return { licenses: 0, activations: 0, events: 0 };
+  const { done, licenses, failure } = await eraseCustomers(ctx, customers, spend);
   const subjectsOf = (rows: ErasureRow[]) => rows.map(({ subject }) => subject);
-  let licenses = 0;
-  for (const email of subjectsOf(customers)) licenses += await eraseCustomerRows(ctx, email, spend);
   const activations = await eraseFromObjects(ctx);
-  const events = await eraseEvents(ctx, subjectsOf(deleted), subjectsOf(customers));
-  await remove(ctx, [...customers, ...deleted]);
+  const events = await eraseEvents(ctx, subjectsOf(deleted), subjectsOf(done));
+  await remove(ctx, [...done, ...deleted]);
+  if (failure) throw failure;
   return { licenses, activations, events };
 };
 
@@ -105,16 +126,14 @@ export const finishDueErasures = async (ctx: DatabaseCtx): Promise<void> => {
     .from(erasures)
     // A customer's row goes last, so machines are never left alone, and they can be many.
     .where(and(lte(erasures.createdAt, Date.now()), ne(erasures.kind, 'machines')))
-    .orderBy(asc(erasures.createdAt))
-    .limit(MAX_ROWS);
-  // At random, so that an account that needs many runs doesn't keep others from theirs.
-  const chosen = [...new Set(due.map(({ accountId }) => accountId))]
-    .toSorted(() => Math.random() - 0.5)
-    .slice(0, MAX_ACCOUNTS);
-  const spend = limitCommits();
-  for (const accountId of chosen) {
+    .groupBy(erasures.accountId)
+    // At random, so that an account that needs many runs doesn't keep others from theirs.
+    .orderBy(sql`random()`)
+    .limit(MAX_ACCOUNTS);
+  const spend = limitQueries();
+  for (const { accountId } of due) {
     try {
-      await finishErasures({ ...ctx, accountId, key: null, actor: SYSTEM, ip: null }, spend);
+      await finishErasures({ ...ctx, accountId, key: null, actor: SYSTEM, ip: null }, null, spend);
     } catch (error) {
       logError('erasure_not_finished', error, { account_id: accountId });
     }

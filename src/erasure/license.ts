@@ -48,7 +48,7 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
   );
   if (erased.length === 0) throw new AppError('unavailable');
   try {
-    await finishErasures(ctx);
+    await finishErasures(ctx, erasure);
   } catch (error) {
     logError('erasure_not_finished', error, { account_id: accountId });
   }

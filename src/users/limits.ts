@@ -17,6 +17,7 @@ export interface Limit {
 }
 
 const LOGIN_WINDOW_MS = 900_000;
+const MINUTE_MS = 60_000;
 
 const failures = (name: string, subject: string, attempts = 10): Limit => ({
   name,
@@ -90,6 +91,11 @@ export const unverifiedLimits = (accountId: string): Limit => emailsADay('mail-u
 /** `kind` is what the emails are about, and `subject` who asks for them, or who gets them. */
 export const mailLimits = (kind: 'verify' | 'change' | 'reset', subject: string): Limit[] => [
   hourly(`mail-${kind}`, subject, 5),
+];
+
+/** Each erasure of a customer looks through the whole history of the account. */
+export const erasureLimits = (accountId: string): Limit[] => [
+  { name: 'erase-customer', subject: accountId, counts: 'all', attempts: 10, windowMs: MINUTE_MS },
 ];
 
 export const forgotPasswordLimits = (ip: string, email: string): Limit[] => [

@@ -24,6 +24,7 @@ import { MAX_ENDPOINTS, MAX_LISTENERS, MAX_SECRETS } from '../../src/shared/rule
 import {
   browserLimits,
   confirmLimits,
+  erasureLimits,
   forgotPasswordLimits,
   type Limit,
   loginLimits,
@@ -90,6 +91,7 @@ const LIMITS = [
   count(MAX_SECRETS),
   `${perPlan(PLAN_NAMES.map((name) => MAX_LISTENERS[name]))} at a time`,
   within(CHECKOUT_PACE.checkouts, CHECKOUT_PACE.windowMs),
+  named(erasureLimits(''), 'erase-customer'),
   `${VISITOR_PACE.callsPerSecond} a second, ${(VISITOR_PACE.callsPerSecond * RATE_WINDOW_MS) / 1_000} at once`,
   named(registerLimits(''), 'register-ip'),
   named(login, 'login-email'),

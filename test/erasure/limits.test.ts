@@ -1,0 +1,78 @@
+import { createScheduledController } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { expect, test, vi } from 'vitest';
+import { runScheduled } from '../../src/system/scheduled.ts';
+import { type Customer, outcomeOf, signUp, tallyOf } from '../support/client.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
+
+const MAX_QUERIES = 1_000;
+
+/** Runs the hourly work, of which D1 answers no more queries than it does in production. */
+const runHourlyWork = async () => {
+  const prototype = Object.getPrototypeOf(accountsD1) as D1Database;
+  const prepare = Reflect.get(prototype, 'prepare');
+  let queries = 0;
+  const spy = vi.spyOn(prototype, 'prepare').mockImplementation(function (this: D1Database, text: string) {
+    if (++queries > MAX_QUERIES)
+      throw new Error('D1_ERROR: Too many API requests by single Worker invocation.');
+    return prepare.call(this, text);
+  });
+  await runScheduled(createScheduledController(), env);
+  spy.mockRestore();
+};
+
+/** As if calls had been cut off. */
+const beginErasures = ({ accountId }: Customer, count: number) =>
+  accountsD1
+    .prepare(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
+       INSERT INTO erasures (account_id, kind, subject, until_ms, created_at)
+       SELECT ?1, 'customer', n || '@example.com', 0, 1 FROM numbers`,
+    )
+    .bind(accountId, count)
+    .run();
+
+const pendingOf = ({ accountId }: Customer) =>
+  accountsD1
+    .prepare('SELECT count(*) AS pending FROM erasures WHERE account_id = ?')
+    .bind(accountId)
+    .first<number>('pending');
+
+const erase = (ada: Customer, name: string) =>
+  ada.asSession('POST', '/api/erase-customer', { customer_email: `${name}@example.com` });
+
+test('erasures that an account has begun are finished in some runs, and hold up no other account', async () => {
+  const mallory = await signUp();
+  await beginErasures(mallory, 300);
+  const ada = await signUp();
+  await ada.createLicense();
+  await firstD1.prepare('DELETE FROM sessions WHERE account_id = ?').bind(ada.accountId).run();
+  await accountsD1.prepare('UPDATE accounts SET erase_at = 1 WHERE id = ?').bind(ada.accountId).run();
+  const isThere = () =>
+    accountsD1.prepare('SELECT 1 FROM licenses WHERE account_id = ?').bind(ada.accountId).first();
+  await runHourlyWork();
+  expect(await isThere()).toBeNull();
+  expect(await pendingOf(mallory)).toBeLessThan(300);
+  await runHourlyWork();
+  expect(await pendingOf(mallory)).toBe(0);
+});
+
+test('a call erases whom it names, and leaves other erasures to the hourly work', async () => {
+  const ada = await signUp();
+  await beginErasures(ada, 3);
+  await ada.createLicense({ customer_email: 'grace@example.com' });
+  expect((await erase(ada, 'grace')).body).toMatchObject({ licenses: 1 });
+  expect(await pendingOf(ada)).toBe(3);
+  const { id } = await ada.createLicense();
+  await ada.asSession('DELETE', `/api/v1/licenses/${id}`);
+  expect(await pendingOf(ada)).toBe(3);
+});
+
+test('an account erases ten customers a minute', async () => {
+  const ada = await signUp();
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => erase(ada, `customer-${i}`)));
+  expect(tallyOf(answers)).toEqual({ '200 ok': 10, '429 rate_limit_exceeded': 2 });
+  const refused = answers.find(({ status }) => status === 429);
+  expect(Number(refused?.headers.get('Retry-After'))).toBeGreaterThan(50);
+  expect(outcomeOf(await erase(await signUp(), 'customer'))).toBe('200 ok');
+});
