@@ -1,4 +1,4 @@
-import { and, eq, lte, ne, sql } from 'drizzle-orm';
+import { and, asc, eq, lte, ne, sql } from 'drizzle-orm';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { jsonChunks } from '../db/json-rows.ts';
 import { type ErasureRow, erasures } from '../db/schema.ts';
@@ -126,12 +126,14 @@ export const finishDueErasures = async (ctx: DatabaseCtx): Promise<void> => {
     .from(erasures)
     // A customer's row goes last, so machines are never left alone, and they can be many.
     .where(and(lte(erasures.createdAt, Date.now()), ne(erasures.kind, 'machines')))
-    .groupBy(erasures.accountId)
-    // At random, so that an account that needs many runs doesn't keep others from theirs.
-    .orderBy(sql`random()`)
-    .limit(MAX_ACCOUNTS);
+    .orderBy(asc(erasures.createdAt))
+    .limit(MAX_ROWS);
+  // At random, so that an account that needs many runs doesn't keep others from theirs.
+  const chosen = [...new Set(due.map(({ accountId }) => accountId))]
+    .toSorted(() => Math.random() - 0.5)
+    .slice(0, MAX_ACCOUNTS);
   const spend = limitQueries();
-  for (const { accountId } of due) {
+  for (const accountId of chosen) {
     try {
       await finishErasures({ ...ctx, accountId, key: null, actor: SYSTEM, ip: null }, null, spend);
     } catch (error) {
