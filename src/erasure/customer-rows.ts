@@ -90,7 +90,7 @@ const updateHistory = ({ db, accountId }: Ctx, rows: (AsRead & HistoryRow)[]) =>
 /** The time of the update: always later than the last one, so that others see that the license has changed. */
 const updateTime = (nowMs: number) => sql`max(${nowMs}, licenses.updated_at + 1)`;
 
-/** Deletes changes of nothing but the customer, which are empty by now but for the import that has made them. */
+/** Deletes the changes that had nothing but the customer. At most the id of an import is left of them. */
 const deleteEmptied = ({ db, accountId }: Ctx, ids: string[]) =>
   db
     .delete(licenseChanges)

@@ -27,7 +27,7 @@ export const eraseCustomer = async (ctx: Ctx, email: string): Promise<Erased> =>
       }),
   ]);
   const erased = await finishErasures(ctx, { kind: 'customer', subject: email });
-  // The history alone had this customer, and the entry of the hour was there.
+  // Only the history had this customer, so the entry above counted as a repeat of one from the same hour.
   if (erased.licenses > 0 && entry.meta.changes === 0) await audit(ctx, 'customer.erase', null);
   return erased;
 };

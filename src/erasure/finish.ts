@@ -17,7 +17,7 @@ const MAX_ROWS = 500;
 /** The most accounts in a run of the scheduled work. The next run continues. */
 const MAX_ACCOUNTS = 20;
 
-/** Of a call, or of a run of the scheduled work, which does more. D1 allows 1,000 queries per request. */
+/** How many D1 queries a call, or a run of the scheduled work, makes to erase customers. D1 allows 1,000 per request. */
 const MAX_QUERIES = 600;
 
 const limitQueries = (): SpendQueries => {
@@ -100,7 +100,10 @@ const eraseCustomers = async (ctx: Ctx, customers: ErasureRow[], spend: SpendQue
   }
 };
 
-/** Finishes what one call asks for, or all that the account has begun. What is done stays done if the next one fails. */
+/**
+ * Finishes the erasure `only`, or all that the account has begun. If one of them fails, those before it are finished all the
+ * way, and then the failure is thrown.
+ */
 export const finishErasures = async (
   ctx: Ctx,
   only: Wanted | null,

@@ -117,8 +117,8 @@ export const openEvents = (sql: SqlStorage) => {
     },
 
     /**
-     * Forgets erased events with lower ids, and all but the newest of the others, as many as are named, except those that blocks
-     * are still named after.
+     * Forgets erased events with lower ids, and the oldest of the others beyond `maxErased`. Those that blocks are still named
+     * after stay.
      */
     forgetErased: (beforeId: string, maxErased: number) => {
       sql.exec(

@@ -52,8 +52,8 @@ export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'ad
       const { seq, bytes } = sql
         .exec<{ seq: number; bytes: number }>(
           `INSERT INTO seat_changes (license_id, seq, at_ms, action, actor, activation_id, fingerprint, name)
-         SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM seat_changes WHERE license_id = ?1
-         RETURNING seq, ${HISTORY_BYTES} AS bytes`,
+           SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7 FROM seat_changes WHERE license_id = ?1
+           RETURNING seq, ${HISTORY_BYTES} AS bytes`,
           licenseId,
           atMs,
           action,
