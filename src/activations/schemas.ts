@@ -41,9 +41,10 @@ export const callInput = verifyInput
     product: text(MAX_PRODUCT_LENGTH).nullish().meta({
       description: 'The product that the application belongs to. Licenses of another product are refused.',
     }),
-    name: text(100)
-      .nullish()
-      .meta({ description: 'The machine’s name, for the seller and the customer to recognize it.' }),
+    name: text(100).nullish().meta({
+      description:
+        'The machine’s name, for the seller and the customer to recognize it. A heartbeat doesn’t change it.',
+    }),
     platform: text(60).nullish(),
     app_version: text(60).nullish(),
     release_date: z.iso.date().nullish().meta({

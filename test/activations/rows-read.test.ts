@@ -74,6 +74,20 @@ describe('with 20,000 machines, few rows are read', () => {
   });
 });
 
+test('heartbeats with a new name each write nothing, and the machine’s next verify writes its name', async () => {
+  const { customer, on } = await openLicense(TERMS, {}, 'scale');
+  await on('activate', 1, { name: 'Laptop', app_version: '1.0' });
+  vi.advanceTimersByTime(60_000);
+  await on('heartbeat', 1);
+  const rows = await watchRows(customer.accountId);
+  for (let n = 0; n < 20; n++) {
+    const sent = { name: `Laptop ${n}`, platform: `os ${n}`, app_version: `1.${n}` };
+    expect(await on('heartbeat', 1, sent)).toMatchObject({ code: 'valid', activation: { name: 'Laptop' } });
+  }
+  expect((await rows.take()).written).toBe(0);
+  expect(await on('verify', 1, { name: 'Büro' })).toMatchObject({ activation: { name: 'Büro' } });
+});
+
 test('a page of the list ends early where many machines have no seat any more, and the next pages continue', async () => {
   const { customer, path } = await openFullLicense(TERMS, 2 * HOUR_MS);
   // The leases of all but the newest 18,000 machines go on, which are behind those that have ended.

@@ -12,6 +12,7 @@ import {
 import type { CopiedLicense } from './rows.ts';
 import {
   type Description,
+  isCounted,
   isHeld,
   isLive,
   isRecent,
@@ -93,7 +94,8 @@ const renew = (situation: Situation, machine: Machine): MachineChange[] => {
   const { call, input, terms, nowMs } = situation;
   const { seat: before } = machine;
   const seat = renewedSeat(before, call, terms, input.lease_seconds, nowMs);
-  const description = describe(situation);
+  // Only calls that count may write a name, because nothing else bounds how often.
+  const description = isCounted(call) ? describe(situation) : machine;
   const isRenewed = seat.leaseUntilMs !== before.leaseUntilMs || before.releasedAtMs !== null;
   const isRenamed = !isSame(description, machine);
   if (seat === before && !isRenamed) return [];
