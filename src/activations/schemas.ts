@@ -115,10 +115,10 @@ const verdict = {
     .nullable()
     .meta({ description: 'The seat that this machine holds.' }),
   seats: seats.meta({ description: 'Null if the number of seats isn’t limited.' }),
-  retry_at: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'When a seat may become free. Null unless waiting helps.' }),
+  retry_at: z.iso.datetime().nullable().meta({
+    description:
+      'When a seat may become free, or with `transfer_limit`, the next transfer is allowed. Null unless waiting helps.',
+  }),
   machines: z
     .array(z.object({ ...machineName, last_seen_at: z.iso.datetime() }))
     .nullable()

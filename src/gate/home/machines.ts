@@ -58,6 +58,7 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
 
   return {
     count: counts.at,
+    goneAtMs: counts.goneAtMs,
     history,
     read,
     trim,

@@ -1,5 +1,12 @@
 import { createLru } from '../../shared/memory/lru.ts';
-import { addMoment, advance, type Countdown, newCountdown, removeMoment } from '../rules/countdown.ts';
+import {
+  addMoment,
+  advance,
+  type Countdown,
+  momentOf,
+  newCountdown,
+  removeMoment,
+} from '../rules/countdown.ts';
 import { FOREVER_MS, type SeatCounts, TRANSFER_MS } from '../rules/seats.ts';
 
 // How many seats of a license are live, and how many machines had one within 30 days. A license's rows are counted when it is
@@ -62,11 +69,29 @@ export const openSeatCounts = (sql: SqlStorage) => {
     return fresh;
   };
 
+  /** Reads all rows of the license. It is needed only if a limit was lowered by more than are known. */
+  const readEnd = (licenseId: string, n: number, nowMs: number): number => {
+    const [row] = sql.exec<{ endMs: number }>(
+      `SELECT live_until_ms AS endMs FROM activations WHERE license_id = ? AND live_until_ms > ?
+       ORDER BY live_until_ms LIMIT 1 OFFSET ?`,
+      licenseId,
+      nowMs - TRANSFER_MS,
+      n - 1,
+    );
+    return row?.endMs ?? FOREVER_MS;
+  };
+
   return {
     at: (licenseId: string, nowMs: number): KnownCounts => {
       const { live, recent, rows } = countedAt(licenseId, nowMs);
       const nextEndMs = live.next[0]?.atMs ?? FOREVER_MS;
       return { used: live.count, recent: recent.count, nextEndMs, rows };
+    },
+
+    /** When the next `n` machines will have had no seat for 30 days, or `FOREVER_MS`. */
+    goneAtMs: (licenseId: string, n: number, nowMs: number): number => {
+      const endMs = momentOf(countedAt(licenseId, nowMs).recent, n) ?? readEnd(licenseId, n, nowMs);
+      return Math.min(endMs + TRANSFER_MS, FOREVER_MS);
     },
 
     /** Notes that a row has changed. The times are when its seat ended before and ends now, or null if there is no row. */

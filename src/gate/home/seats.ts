@@ -2,7 +2,7 @@ import type { Journal } from '../../shared/objects/journal.ts';
 import { HOUR_MS, isoDate, isoTime } from '../../shared/rules/dates.ts';
 import type { ActivationEventName } from '../../shared/rules/events.ts';
 import { NO_TERMS, type Terms } from '../../shared/rules/terms.ts';
-import type { CallInput, CallName, PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
+import type { CallInput, CallName, PlainVerdict, Verdict, VerdictCode } from '../../shared/rules/verdict.ts';
 import { licenseEvent } from '../../shared/text/events.ts';
 import type { Call } from '../rules/calls.ts';
 import {
@@ -136,23 +136,31 @@ export const openSeats = (
     return changed ?? machine;
   };
 
-  const nextSeatAt = (license: CopiedLicense, nowMs: number): string | null => {
-    const { nextEndMs } = machines.count(license.id, nowMs);
-    return nextEndMs === FOREVER_MS ? null : isoTime(nextEndMs);
+  /** When a machine may try again to take a seat. By then, one is free, or another transfer is allowed. */
+  const retryAtMs = (code: VerdictCode, { id }: CopiedLicense, terms: Terms, nowMs: number): number => {
+    const { recent, nextEndMs } = machines.count(id, nowMs);
+    if (code === 'no_seat') return nextEndMs;
+    const allowed = (terms.maxActivations ?? 0) + (terms.maxTransfers ?? 0);
+    return machines.goneAtMs(id, recent - allowed + 1, nowMs);
   };
 
-  /** What a machine that finds no seat is told. */
-  const wayOut = (license: CopiedLicense, { leaseSeconds, selfService }: Terms, nowMs: number) => ({
-    retry_at: leaseSeconds === null ? null : nextSeatAt(license, nowMs),
-    machines: selfService
-      ? machines.listLongestUnseen(license.id, nowMs).map(({ id, name, platform, seat }) => ({
+  /** What a machine that got no seat is told. */
+  const wayOut = (code: VerdictCode, license: CopiedLicense, { terms, nowMs }: Situation) => {
+    if (code !== 'no_seat' && code !== 'transfer_limit') return {};
+    const atMs = retryAtMs(code, license, terms, nowMs);
+    const toTell =
+      code === 'no_seat' && terms.selfService ? machines.listLongestUnseen(license.id, nowMs) : null;
+    return {
+      retry_at: atMs === FOREVER_MS ? null : isoTime(atMs),
+      machines:
+        toTell?.map(({ id, name, platform, seat }) => ({
           id,
           name,
           platform,
           last_seen_at: isoTime(seat.lastSeenAtMs),
-        }))
-      : null,
-  });
+        })) ?? null,
+    };
+  };
 
   return {
     apply,
@@ -171,9 +179,7 @@ export const openSeats = (
       const judgment = judge(situation);
       const machine = journal.write(() => carryOut('application', situation, judgment));
       const verdict = toVerdict(situation, judgment.code, machine);
-      return license && judgment.code === 'no_seat'
-        ? { ...verdict, ...wayOut(license, situation.terms, situation.nowMs) }
-        : verdict;
+      return license ? { ...verdict, ...wayOut(judgment.code, license, situation) } : verdict;
     },
 
     /** Whether the account may have another machine, or the license has had this one within the last 30 days. */

@@ -53,6 +53,12 @@ export const advance = (countdown: Countdown, nowMs: number): boolean => {
   return countdown.knownUntilMs === Infinity || next.length > 0;
 };
 
+/** Returns the moment through which the next `n` will have passed, or null if it isn't among those that are known. */
+export const momentOf = ({ next }: Countdown, n: number): number | null => {
+  let passed = 0;
+  return next.find(({ times }) => (passed += times) >= n)?.atMs ?? null;
+};
+
 export const addMoment = (countdown: Countdown, atMs: number): void => {
   const { next, nowMs, knownUntilMs } = countdown;
   if (atMs <= nowMs) return;
