@@ -7,25 +7,18 @@ import { toPage } from '../shared/schemas/lists.ts';
 import { conditionsOf, type ListInput } from './filters.ts';
 import { toLicense } from './schemas.ts';
 import { isCustomer, searchLicenses } from './search.ts';
+import { beforeCursor, seqCursor } from './seq-cursor.ts';
 import { listSorted } from './sorted-list.ts';
-import { readPlace } from './sorts.ts';
 import { newestInState } from './states.ts';
 
-const cursorSeq = (accountId: string, cursor: string | undefined) => {
-  readPlace('-created_at', cursor);
-  return cursor === undefined
-    ? undefined
-    : sql`(SELECT seq FROM licenses WHERE account_id = ${accountId} AND id = ${cursor})`;
-};
-
 const listState = async ({ db, accountId }: Ctx, { limit, cursor }: ListInput, state: LicenseStatus) => {
-  const seqs = newestInState(accountId, state, cursorSeq(accountId, cursor), limit + 1);
+  const seqs = newestInState(accountId, state, beforeCursor(cursor), limit + 1);
   const rows = await db
     .select(getTableColumns(licenses))
     .from(licenses)
     .where(sql`${licenses.seq} IN (${seqs})`)
     .orderBy(desc(licenses.seq));
-  return toPage(rows, limit, toLicense);
+  return toPage(rows, limit, toLicense, seqCursor);
 };
 
 /** Looks up a complete license key, which is much cheaper than searching for it. */
@@ -55,7 +48,7 @@ export const listLicenses = async (ctx: Ctx, { q: text, ...input }: ListInput) =
   const exactMatch = licenseKey ? await findByKey(ctx, input, licenseKey) : [];
   if (exactMatch.length > 0) return toPage(exactMatch, limit, toLicense);
   if (isPlain({ ...input, q })) {
-    if (q) return searchLicenses(ctx, { q, status, limit, before: cursorSeq(ctx.accountId, cursor) });
+    if (q) return searchLicenses(ctx, { q, status, limit, before: beforeCursor(cursor) });
     if (status) return listState(ctx, input, status);
   }
   const sort = input.sort ?? defaultSort(input);

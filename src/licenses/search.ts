@@ -6,6 +6,7 @@ import { isoDate } from '../shared/rules/dates.ts';
 import { licenseState, type LicenseStatus } from '../shared/rules/licenses.ts';
 import { compareCandidates, MAX_CANDIDATES } from './candidates.ts';
 import { toLicense } from './schemas.ts';
+import { seqCursor } from './seq-cursor.ts';
 import { hasState, newestInState } from './states.ts';
 import { newestByRarestTrigram, searchedText, wordsOf } from './trigrams.ts';
 
@@ -51,7 +52,7 @@ const matchingPage = async (ctx: Ctx, { q, status, limit }: Search, candidates: 
     order: sql`seq DESC`,
     limit,
   });
-  return { data: rows.map(toLicense), next_cursor: last?.id ?? null };
+  return { data: rows.map(toLicense), next_cursor: last && seqCursor(last) };
 };
 
 /** If the text is the whole email address of a customer, only this customer's licenses are candidates. */
@@ -67,6 +68,6 @@ export const searchLicenses = async (ctx: Ctx, search: Search) => {
   // If the status is rarer than the text, a page of the newest licenses with this status is longer or gets further.
   const byStatus = newestInState(accountId, status, before, MAX_CANDIDATES);
   const other = await matchingPage(ctx, search, byStatus);
-  const isFurther = (other.next_cursor ?? '') < (page.next_cursor ?? '');
+  const isFurther = Number(other.next_cursor) < Number(page.next_cursor);
   return other.data.length === limit || isFurther ? other : page;
 };

@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { type SQL, sql } from 'drizzle-orm';
 import type { LicenseRow } from '../db/schema.ts';
 import { invalidField } from '../shared/app-error.ts';
+import { NOT_A_CURSOR } from '../shared/schemas/lists.ts';
 import { idPattern } from '../shared/text/ids.ts';
 
 const SORTED_FIELDS = ['created_at', 'expires_at', 'customer_email'] as const;
@@ -71,9 +72,7 @@ const parsePlace = (field: SortedField, cursor: string): Place | null => {
   }
 };
 
-const NOT_A_CURSOR = 'must be a next_cursor that this list returned';
-
-export const readPlace = (sort: Sort, cursor: string | undefined): Place | null => {
+const readPlace = (sort: Sort, cursor: string | undefined): Place | null => {
   if (cursor === undefined) return null;
   const place = parsePlace(fieldOf(sort), cursor);
   if (!place) throw invalidField('cursor', NOT_A_CURSOR);

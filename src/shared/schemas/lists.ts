@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import { idPattern, type IdPrefix } from '../text/ids.ts';
 
+export const NOT_A_CURSOR = 'must be a next_cursor that this list returned';
+
 /** The query parameters of every list. `cursor` identifies the last row of the previous page. */
 export const pageAfter = (cursor: RegExp) => ({
   limit: z.coerce.number().int().min(1).max(100).default(50),
-  cursor: z.string().regex(cursor, 'must be a next_cursor that this list returned').optional(),
+  cursor: z.string().regex(cursor, NOT_A_CURSOR).optional(),
 });
 
 export const pageQuery = (prefix: IdPrefix) => pageAfter(idPattern(prefix));
@@ -26,12 +28,14 @@ export interface PageInput {
   cursor?: string | undefined;
 }
 
-/** Builds a page from up to `limit + 1` rows. The extra row only shows that there is a next page. */
+/** Builds a page from up to `limit + 1` rows. The extra row only shows that there is a next page, which begins after a row's cursor. */
 export const toPage = <Row extends { id: string }, Item>(
   rows: Row[],
   limit: number,
   toItem: (row: Row) => Item,
+  cursorOf = ({ id }: Row): string => id,
 ) => {
   const page = rows.slice(0, limit);
-  return { data: page.map(toItem), next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { data: page.map(toItem), next_cursor: last ? cursorOf(last) : null };
 };
