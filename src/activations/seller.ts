@@ -35,8 +35,9 @@ export const listSeatChanges = async (ctx: Ctx, licenseId: string, { limit, curs
 
 export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string, force: boolean) => {
   const { licenseKey } = await findLicense(ctx, licenseId);
-  const release = async () => {
-    const result = await gateOf(ctx.env, ctx.accountId).releaseActivation(licenseKey, id, force);
+  const release = async (isTrial: boolean) => {
+    const gate = gateOf(ctx.env, ctx.accountId);
+    const result = await gate.releaseActivation(licenseKey, id, force, isTrial);
     if (!result) throw unavailable();
     if (result === 'not_found') throw new AppError('activation_not_found');
     if (result === 'held_by_file') {
@@ -46,7 +47,11 @@ export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string,
     }
   };
   const entry = ['activation.release', id, { license_id: licenseId, force }] as const;
-  await audited(ctx, entry, release, { isBeyondLimits: true });
+  await audited(ctx, entry, {
+    check: () => release(true),
+    makeChange: () => release(false),
+    isBeyondLimits: true,
+  });
 };
 
 type FileInput = z.output<typeof offlineTokenInput>;
@@ -70,13 +75,16 @@ export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: File
   const license = await findLicense(ctx, licenseId);
   requireSigningKeys(ctx.env, 'activate');
   const fingerprint = input.fingerprint ?? undefined;
-  const { verdict, issuedAtMs } = await audited(ctx, ['offline_file.issue', licenseId], async () => {
-    const { licenseKey } = license;
-    const days = input.days ?? undefined;
-    const issued = await gateOf(ctx.env, ctx.accountId).issueFile({ licenseKey, fingerprint, days });
+  const request = { licenseKey: license.licenseKey, fingerprint, days: input.days ?? undefined };
+  const issue = async (isTrial: boolean) => {
+    const issued = await gateOf(ctx.env, ctx.accountId).issueFile(request, isTrial);
     if (!issued) throw unavailable();
     if (issued.refused !== null) throw toRefusal(issued.refused, license);
     return issued;
+  };
+  const { verdict, issuedAtMs } = await audited(ctx, ['offline_file.issue', licenseId], {
+    check: () => issue(true),
+    makeChange: () => issue(false),
   });
   const caller = { env: ctx.env, origin, accountId: ctx.accountId };
   const proof = { kind: 'offline', fingerprint: fingerprint ?? null, nonce: null } as const;

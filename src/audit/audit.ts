@@ -160,20 +160,30 @@ export const auditRead = async (
 export const auditReadFirst = (ctx: AuditCtx, action: AuditAction, details: AuditDetails | null = null) =>
   insertRead(firstDatabase(ctx.env), ctx, action, null, details);
 
+interface ObjectChange<T> {
+  /** Throws if the change would be refused, so that refused calls write nothing. Null if only operators make the change. */
+  check: (() => Promise<unknown>) | null;
+  makeChange: () => Promise<T>;
+  isBeyondLimits?: boolean;
+}
+
 /**
  * Makes a change in a Durable Object, which no batch can include. The entry is committed first, because a change without
  * an entry is worse than the opposite, and deleted if the change is refused. After any other error, the object may have
  * made the change, so the entry stays. An account that stores as much as it may makes no change, unless `isBeyondLimits`.
  *
  * @example
- * await audited(ctx, ['webhook.delete', id], () => outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id));
+ * await audited(ctx, ['webhook.delete', id], {
+ *   check: () => findEndpoint(ctx, id),
+ *   makeChange: async () => outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id),
+ * });
  */
 export const audited = async <T>(
   ctx: Ctx,
   [action, target, details]: readonly [AuditAction, string | null, AuditDetails?],
-  makeChange: () => Promise<T>,
-  { isBeyondLimits = false } = {},
+  { check, makeChange, isBeyondLimits = false }: ObjectChange<T>,
 ): Promise<T> => {
+  await check?.();
   const row = toRow(ctx, action, target, details ?? null);
   const accountId = isBeyondLimits ? ctx.accountId : idWithinStorage(ctx);
   await ctx.db

@@ -93,7 +93,7 @@ const findRepeated = async (
   const id = idempotency && (await findLicenseIdByKey(ctx, idempotency, nowMs));
   if (!id) return null;
   // The earlier call may have failed between its commit and its pull.
-  const [license] = await Promise.all([findLicense(ctx, id, licenseWasDeleted), pull(ctx)]);
+  const [license] = await Promise.all([findLicense(ctx, id, licenseWasDeleted), pull(ctx, id)]);
   return license;
 };
 

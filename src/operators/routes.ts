@@ -74,16 +74,20 @@ export const operatorRoutes = new Hono<AppEnv>()
     const ctx = operatorCtx(c, c.req.valid('param').id);
     await getAccount(ctx);
     const log = { event: 'backup_failed', accountId: ctx.accountId };
-    const lines = await audited(ctx, ['account.backup', null], () => streamLines(readBackup(ctx), log));
+    const lines = await audited(ctx, ['account.backup', null], {
+      check: null,
+      makeChange: () => streamLines(readBackup(ctx), log),
+    });
     return c.body(lines, 200, { 'Content-Type': NDJSON });
   })
   .post('/backup/:id', account, query(restoreQuery), async (c) => {
     const ctx = operatorCtx(c, c.req.valid('param').id);
     await getAccount(ctx);
     const isReplacing = c.req.valid('query').replace === 'true';
-    const restored = await audited(ctx, ['account.recover', null], () =>
-      restoreBackup(ctx, c.req.raw.body, isReplacing),
-    );
+    const restored = await audited(ctx, ['account.recover', null], {
+      check: null,
+      makeChange: () => restoreBackup(ctx, c.req.raw.body, isReplacing),
+    });
     return c.json(restored, 200);
   })
   .post('/reseal', body(resealInput), async (c) => {

@@ -71,6 +71,8 @@ export const deleteProduct = async (ctx: Ctx, code: string): Promise<void> => {
     .select({ one: sql`1` })
     .from(licenses)
     .where(and(eq(licenses.accountId, ctx.accountId), eq(licenses.product, code)));
+  // Looked at first, because what is refused must not write to D1 at will.
+  if ((await user.limit(1)).length > 0) throw new AppError('product_in_use');
   // A license can't come to name the product between the check and the deletion, because both are one statement.
   const isUnused = and(isProduct(ctx, code), notExists(user));
   const remove = ctx.db.delete(products).where(isUnused).returning({ code: products.code });

@@ -15,8 +15,8 @@ export const moveHome = async (ctx: Ctx, region: Region) => {
   const [{ homeRegion }, movingTo] = await Promise.all([getAccount(ctx), findMove(ctx)]);
   // The audit log has no entry of a move that changes nothing.
   if (region === (movingTo ?? homeRegion)) return { home_region: homeRegion, moving_to: movingTo };
-  const reply = await audited(ctx, ['account.move', region], async () => {
-    const answer = await gateOf(ctx.env, ctx.accountId).startMove(region);
+  const start = async (isTrial: boolean) => {
+    const answer = await gateOf(ctx.env, ctx.accountId).startMove(region, isTrial);
     if (answer.refused === 'moving')
       throw new AppError('invalid_transition', {
         message: `The account is moving to ${REGION_NAMES[answer.movingTo]}. Wait until it has arrived.`,
@@ -27,6 +27,10 @@ export const moveHome = async (ctx: Ctx, region: Region) => {
         headers: { 'Retry-After': String(answer.retryAfterSeconds) },
       });
     return answer;
+  };
+  const reply = await audited(ctx, ['account.move', region], {
+    check: () => start(true),
+    makeChange: () => start(false),
   });
   return { home_region: homeRegion, moving_to: reply.movingTo };
 };

@@ -33,21 +33,32 @@ const assertEnabled = async (ctx: Ctx, endpointId: string) => {
 };
 
 export const sendTest = async (ctx: Ctx, endpointId: string): Promise<DeliveryRecord> => {
-  await assertEnabled(ctx, endpointId);
   const { email } = await getAccount(ctx);
-  return audited(ctx, ['webhook.test', endpointId], async () => {
-    const delivery = await outboxOf(ctx.env, ctx.accountId).sendTest(endpointId, email);
-    if (!delivery) throw new AppError('webhook_not_found');
-    return delivery;
+  return audited(ctx, ['webhook.test', endpointId], {
+    check: () => assertEnabled(ctx, endpointId),
+    makeChange: async () => {
+      const delivery = await outboxOf(ctx.env, ctx.accountId).sendTest(endpointId, email);
+      if (!delivery) throw new AppError('webhook_not_found');
+      return delivery;
+    },
   });
 };
 
 export const resend = async (ctx: Ctx, endpointId: string, deliveryId: string): Promise<DeliveryRecord> => {
-  await assertEnabled(ctx, endpointId);
-  return audited(ctx, ['webhook.resend', deliveryId, { webhook_id: endpointId }], async () => {
-    const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId);
-    if (!delivery) throw new AppError('not_found', { message: 'Delivery Not Found' });
-    return delivery;
+  const deliveryNotFound = () => new AppError('not_found', { message: 'Delivery Not Found' });
+  return audited(ctx, ['webhook.resend', deliveryId, { webhook_id: endpointId }], {
+    check: async () => {
+      await assertEnabled(ctx, endpointId);
+      // The first delivery of a page that begins with this one.
+      const [delivery] =
+        (await outboxOf(ctx.env, ctx.accountId).listDeliveries(endpointId, 1, `${deliveryId}~`)) ?? [];
+      if (delivery?.id !== deliveryId) throw deliveryNotFound();
+    },
+    makeChange: async () => {
+      const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId);
+      if (!delivery) throw deliveryNotFound();
+      return delivery;
+    },
   });
 };
 

@@ -42,6 +42,9 @@ export const listEndpoints = async ({ env, accountId }: Ctx, { limit, cursor }: 
   return toPage(remaining, limit, toWebhook);
 };
 
+const tooManyEndpoints = () =>
+  limitReached('webhooks', `An account has at most ${MAX_ENDPOINTS} webhooks. Delete one first.`);
+
 export const createEndpoint = async (
   ctx: Ctx,
   input: z.output<typeof createWebhookInput>,
@@ -67,10 +70,14 @@ export const createEndpoint = async (
     updatedAtMs: nowMs,
   };
   const add = async () => outboxOf(ctx.env, ctx.accountId).addEndpoint(endpoint, MAX_ENDPOINTS);
-  await audited(ctx, ['webhook.create', id], async () => {
-    // Repeated once, because an outbox that restarts can save the endpoint without a response.
-    if (await add().catch(add)) return;
-    throw limitReached('webhooks', `An account has at most ${MAX_ENDPOINTS} webhooks. Delete one first.`);
+  await audited(ctx, ['webhook.create', id], {
+    check: async () => {
+      if ((await listAllEndpoints(ctx)).length >= MAX_ENDPOINTS) throw tooManyEndpoints();
+    },
+    makeChange: async () => {
+      // Repeated once, because an outbox that restarts can save the endpoint without a response.
+      if (!(await add().catch(add))) throw tooManyEndpoints();
+    },
   });
   return { endpoint, secret };
 };
@@ -105,13 +112,15 @@ export const patchEndpoint = async (
   serviceHost: string,
 ): Promise<Endpoint> => {
   if (input.url !== undefined) checkUrl(ctx, input.url, serviceHost);
-  return audited(ctx, ['webhook.update', id, { fields: Object.keys(input) }], () =>
-    updateEndpoint(ctx, id, {
-      ...omitUndefined({ url: input.url, events: input.events, description: input.description }),
-      ...(input.url !== undefined && { serviceHost }),
-      ...statusFields(input.status),
-    }),
-  );
+  return audited(ctx, ['webhook.update', id, { fields: Object.keys(input) }], {
+    check: () => findEndpoint(ctx, id),
+    makeChange: () =>
+      updateEndpoint(ctx, id, {
+        ...omitUndefined({ url: input.url, events: input.events, description: input.description }),
+        ...(input.url !== undefined && { serviceHost }),
+        ...statusFields(input.status),
+      }),
+  });
 };
 
 const secretsExhausted = (endpoint: Endpoint) =>
@@ -124,20 +133,25 @@ const secretsExhausted = (endpoint: Endpoint) =>
 export const rotateSecret = async (ctx: Ctx, id: string) => {
   const secret = newWebhookSecret();
   const sealedSecret = await sealSecret(ctx, id, secret);
-  return audited(ctx, ['webhook.rotate_secret', id], async () => {
-    const endpoint = await outboxOf(ctx.env, ctx.accountId).rotateSecret(id, sealedSecret);
-    if (!endpoint) throw secretsExhausted(await findEndpoint(ctx, id));
-    return { endpoint, secret };
+  return audited(ctx, ['webhook.rotate_secret', id], {
+    check: async () => {
+      const endpoint = await findEndpoint(ctx, id);
+      if (Date.now() < nextRotationMs(endpoint)) throw secretsExhausted(endpoint);
+    },
+    makeChange: async () => {
+      const endpoint = await outboxOf(ctx.env, ctx.accountId).rotateSecret(id, sealedSecret);
+      if (!endpoint) throw secretsExhausted(await findEndpoint(ctx, id));
+      return { endpoint, secret };
+    },
   });
 };
 
 export const deleteEndpoint = (ctx: Ctx, id: string): Promise<void> =>
-  audited(
-    ctx,
-    ['webhook.delete', id],
-    async () => {
+  audited(ctx, ['webhook.delete', id], {
+    check: () => findEndpoint(ctx, id),
+    makeChange: async () => {
       const isDeleted = await outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id);
       if (!isDeleted) throw new AppError('webhook_not_found');
     },
-    { isBeyondLimits: true },
-  );
+    isBeyondLimits: true,
+  });

@@ -119,12 +119,13 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.seller.history(licenseKey, limit, beforeSeq);
   }
 
-  releaseActivation(licenseKey: string, id: string, force: boolean) {
-    return this.#home.seller.release(licenseKey, id, force);
+  /** A trial only returns the result, as does a trial of `issueFile`. */
+  releaseActivation(licenseKey: string, id: string, force: boolean, isTrial = false) {
+    return this.#home.seller.release(licenseKey, id, force, isTrial);
   }
 
-  issueFile(request: FileRequest) {
-    return this.#home.seller.issueFile(request);
+  issueFile(request: FileRequest, isTrial = false) {
+    return this.#home.seller.issueFile(request, isTrial);
   }
 
   exportActivations(after: MachinePosition | null, limit: number) {
@@ -182,9 +183,9 @@ export class AccountGate extends DurableObject<Env> {
     this.#home.changes.abandon(token);
   }
 
-  /** Returns once every verify sees the state that D1 had when this was called. */
-  pull(): Promise<void> {
-    return this.#home.changes.pull();
+  /** Returns once every verify sees the state that D1 had when this was called, or the change of one row, by its id. */
+  pull(ref: string | null = null): Promise<void> {
+    return this.#home.changes.pull(ref);
   }
 
   /** Called by the outbox before it confirms a change of its endpoints. */
@@ -205,8 +206,9 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.statistics.keysLastUsedMs(keyIds);
   }
 
-  startMove(region: Region): Promise<MoveReply> {
-    return this.#moving.start(region);
+  /** A trial only returns the reply. */
+  startMove(region: Region, isTrial = false): Promise<MoveReply> {
+    return this.#moving.start(region, isTrial);
   }
 
   movingTo(): Region | null {

@@ -84,6 +84,7 @@ export const openAnnounced = (kv: SyncKvStorage) => {
     isEmpty: () => announced.length === 0,
     isFull: () => announced.length >= MAX_ANNOUNCED,
     has: (token: string) => announced.some((change) => change.token === token),
+    hasRef: (ref: string) => announced.some((change) => change.ref === ref),
 
     /** How many calls of a period are reserved. */
     reserved: (periodStartMs: number) => reserved.get(periodStartMs) ?? 0,

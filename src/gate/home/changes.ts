@@ -46,8 +46,9 @@ export const openChanges = (
     return { refused: 'usage_limit_exceeded', retryAfterSeconds: secondsUntil(period.endMs, nowMs) };
   };
 
-  const pull = async (): Promise<void> => {
-    await catchUp.pull();
+  const pull = async (ref: string | null = null): Promise<void> => {
+    // A change is announced until it was applied.
+    if (ref === null || announced.hasRef(ref)) await catchUp.pull();
     await branches.acknowledged();
   };
 

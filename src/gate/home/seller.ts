@@ -51,23 +51,26 @@ export const openSeller = (
   const releaseSeat = (
     license: CopiedLicense,
     id: string,
-    isForced: boolean,
+    { isForced, isTrial }: { isForced: boolean; isTrial: boolean },
     nowMs: number,
   ): ReleaseResult => {
     const seatMs = seatClock.read(nowMs);
     const { code, changes } = judgeRelease(machines.find(license.id, id, seatMs), isForced, seatMs);
-    seats.apply('seller', license, changes, seatMs);
+    if (!isTrial) seats.apply('seller', license, changes, seatMs);
     return code;
   };
 
   const issueFile = (
     license: CopiedLicense,
     { licenseKey, fingerprint, days }: FileRequest,
+    isTrial: boolean,
     nowMs: number,
   ): FileVerdict => {
     const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
     const judgment = judgeFile(situation, days);
-    const machine = seats.carryOut('seller', situation, judgment);
+    // After a trial that is refused comes no call, so the trial notes the refusal.
+    const isCarriedOut = !isTrial || judgment.code !== 'valid';
+    const machine = isCarriedOut ? seats.carryOut('seller', situation, judgment) : null;
     if (judgment.code !== 'valid') return { refused: judgment.code };
     return { refused: null, verdict: fileVerdict(situation, days, machine), issuedAtMs: nowMs };
   };
@@ -117,14 +120,19 @@ export const openSeller = (
       return license && machines.history.list(license.id, limit, beforeSeq);
     },
 
-    release: async (licenseKey: string, id: string, isForced: boolean): Promise<ReleaseResult | null> => {
+    release: async (
+      licenseKey: string,
+      id: string,
+      isForced: boolean,
+      isTrial = false,
+    ): Promise<ReleaseResult | null> => {
       const license = await findLicense(licenseKey);
-      return license && change((nowMs) => releaseSeat(license, id, isForced, nowMs));
+      return license && change((nowMs) => releaseSeat(license, id, { isForced, isTrial }, nowMs));
     },
 
-    issueFile: async (request: FileRequest): Promise<FileVerdict | null> => {
+    issueFile: async (request: FileRequest, isTrial = false): Promise<FileVerdict | null> => {
       const license = await findLicense(request.licenseKey);
-      return license && change((nowMs) => issueFile(license, request, nowMs));
+      return license && change((nowMs) => issueFile(license, request, isTrial, nowMs));
     },
 
     importMachines: async (

@@ -169,8 +169,8 @@ export const openMoving = (object: ObjectContext, place: StoredPlace, home: () =
     /** Whether this object is the home, and no move is in progress. */
     isSettled: () => place.now().state === 'home' && place.movingTo() === null,
 
-    start: async (region: Region) => {
-      const reply = departure.start(region, await home().homeRegion());
+    start: async (region: Region, isTrial: boolean) => {
+      const reply = departure.start(region, await home().homeRegion(), isTrial);
       await journal.commit();
       return reply;
     },

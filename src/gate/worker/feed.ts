@@ -25,9 +25,9 @@ const untilSeen = async ({ accountId }: Ctx, work: () => Promise<void>): Promise
   }
 };
 
-/** Returns once every verify sees the state that D1 has now. */
-export const pull = (ctx: Ctx): Promise<void> =>
-  untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull());
+/** Returns once every verify sees the state that D1 has now, or the committed change of a row, by its id. */
+export const pull = (ctx: Ctx, ref: string | null = null): Promise<void> =>
+  untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull(ref));
 
 export const TOO_MANY_CHANGES = 'The account has made as many changes today as its plan allows.';
 
