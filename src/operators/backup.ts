@@ -13,9 +13,6 @@ import { isoTime } from '../shared/rules/dates.ts';
 export const OBJECTS = ['gate', 'outbox'] as const;
 export type ObjectName = (typeof OBJECTS)[number];
 
-/** The gate keeps whether an endpoint wants its events, so it is read after the endpoints. */
-const READ_ORDER: readonly ObjectName[] = ['outbox', 'gate'];
-
 export const FORMAT = 1;
 
 interface Header {
@@ -66,7 +63,7 @@ export async function* readBackup(ctx: Ctx): AsyncGenerator<[Line]> {
   };
   yield [header];
   let lines = 0;
-  for (const name of READ_ORDER) {
+  for (const name of OBJECTS) {
     let cursor: BackupCursor | null = null;
     do {
       const { part, next }: BackupPage = await readPage(ctx, name, cursor);

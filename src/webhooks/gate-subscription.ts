@@ -10,6 +10,9 @@ const RETRY_MS = 5_000;
 /** Stores the last `wantsVerified` value that the gate has confirmed. */
 const CONFIRMED_BY_GATE = 'told_gate';
 
+/** Lets the gate of a restored outbox be told. What either of them knew of the other may be older or newer than the endpoints. */
+export const tellGateAnew = (kv: SyncKvStorage) => kv.delete(CONFIRMED_BY_GATE);
+
 /**
  * Tells the gate whether any endpoint or listening client wants `license.verified`, so that it creates these events only
  * if needed.

@@ -11,7 +11,7 @@ import { openDispatcher } from './dispatcher.ts';
 import { nextRotationMs, openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
 import type { ErasedPage, ErasedSubjects } from './erase-events.ts';
 import { openEvents } from './event-store.ts';
-import { openGateSubscription } from './gate-subscription.ts';
+import { openGateSubscription, tellGateAnew } from './gate-subscription.ts';
 import { openHourlyCounts } from './hours.ts';
 import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
@@ -52,7 +52,10 @@ export class WebhookOutbox extends DurableObject<Env> {
     migrateObject(storage, OUTBOX_TABLES);
     const accountId = storedName(ctx);
     const object = (this.#object = openObject(ctx, env, accountId));
-    this.#backup = openBackup(object, { tables: OUTBOX_TABLES });
+    this.#backup = openBackup(object, {
+      tables: OUTBOX_TABLES,
+      onRestored: () => tellGateAnew(storage.kv),
+    });
     const endpoints = (this.#endpoints = openEndpoints(storage.sql));
     const events = (this.#events = openEvents(storage.sql));
     const listening = (this.#listening = openListening(ctx));

@@ -19,6 +19,7 @@ import {
   outbox,
   readEvents,
   readOutbox,
+  runOutboxAlarm,
   waitUntil,
 } from '../support/outbox.ts';
 
@@ -199,34 +200,37 @@ test('a backup of an earlier release gets the tables of this one', async () => {
   expect(await restore(ada, later, '?replace=true')).toMatchObject({ status: 409 });
 });
 
-test('a restored gate sends events to each restored endpoint, also to one that was added during the backup', async () => {
-  const ada = await signUp();
-  const license = await ada.createLicense();
-  await ada.verify(license.license_key);
-  // The gate has learned that nobody wants its events.
-  await waitUntil(
-    () => readGate(ada.accountId, 'SELECT seq FROM outgoing'),
-    ({ length }) => length === 0,
-  );
-  const lines: string[] = [];
-  let isAdded = false;
-  for await (const [line] of readBackup(ctxOf(ada.accountId))) {
-    lines.push(JSON.stringify(line));
-    // What the first object owns was read.
-    if (line.type !== 'values' || isAdded) continue;
-    await addEndpoint(ada, 'http://127.0.0.1:9/nobody');
-    isAdded = true;
-  }
-  await wipe(ada);
-  expect((await restore(ada, lines.join('\n'))).status).toBe(200);
+const wantsVerified = ({ accountId }: Customer) =>
+  runInDurableObject(gate(accountId), (_gate, { storage }) => storage.kv.get<boolean>('wants_verified'));
 
-  const verified = async () =>
-    (await readEvents(ada.accountId)).filter(({ name }) => name === 'license.verified').length;
-  const before = await verified();
-  const { length: endpoints } = (await ada.asSession('GET', '/api/webhooks')).body.data;
-  await ada.verify(license.license_key);
-  await waitUntil(
-    async () => (await verified()) - before,
-    (count) => count >= endpoints,
-  );
-});
+test.for(['added', 'deleted'] as const)(
+  'a restored gate creates license.verified if a restored endpoint wants it, also if one was %s during the backup',
+  async (change) => {
+    const ada = await signUp();
+    const { license_key: licenseKey } = await ada.createLicense();
+    const add = () => addEndpoint(ada, 'http://127.0.0.1:9/nobody', { events: ['license.verified'] });
+    const { path } = await add();
+    if (change === 'added') await ada.asSession('DELETE', path);
+    const lines: string[] = [];
+    let isChanged = false;
+    for await (const [line] of readBackup(ctxOf(ada.accountId))) {
+      lines.push(JSON.stringify(line));
+      // What one object owns was read.
+      if (line.type !== 'values' || isChanged) continue;
+      isChanged = true;
+      if (change === 'added') await add();
+      else await ada.asSession('DELETE', path);
+    }
+    expect((await restore(ada, lines.join('\n'), '?replace=true')).status).toBe(200);
+    letLeasesEnd();
+    await runOutboxAlarm(ada.accountId);
+
+    const { length: endpoints } = (await ada.asSession('GET', '/api/webhooks')).body.data;
+    expect(await wantsVerified(ada)).toBe(endpoints > 0);
+    await ada.verify(licenseKey);
+    await waitUntil(
+      () => readEvents(ada.accountId),
+      (events) => events.filter(({ name }) => name === 'license.verified').length === endpoints,
+    );
+  },
+);

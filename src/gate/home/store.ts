@@ -4,7 +4,7 @@ import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { ObjectTables } from '../../shared/objects/migrations.ts';
 import type { Moving } from '../moving/moving.ts';
 import { type Ledger, openLedger } from '../object/ledger.ts';
-import { openOutgoing, type Outgoing } from '../object/outgoing.ts';
+import { forgetWantsVerified, openOutgoing, type Outgoing } from '../object/outgoing.ts';
 import { openSeatClock, type SeatClock } from '../object/seat-clock.ts';
 import { type AnnouncedChanges, openAnnounced } from './announced.ts';
 import { type BranchStore, openBranchStore } from './branch-store.ts';
@@ -89,7 +89,10 @@ export const openGateBackup = (object: ObjectContext, moving: Moving): Backup =>
     tables: GATE_TABLES,
     copies: COPY_TABLES,
     own: ['place'],
-    onRestored: () => noteRestore(storage, Date.now()),
+    onRestored: () => {
+      forgetWantsVerified(storage.kv);
+      noteRestore(storage, Date.now());
+    },
   });
   return async (call) => {
     const later = moving.next();

@@ -17,6 +17,9 @@ const ALARM_MS = 10_000;
 
 const WANTS_VERIFIED = 'wants_verified';
 
+/** Lets a restored gate create `license.verified` events until the restored outbox has told whether anybody wants them. */
+export const forgetWantsVerified = (kv: SyncKvStorage) => kv.delete(WANTS_VERIFIED);
+
 /** Events waiting to be forwarded to the outbox: one row per commit, deleted once the outbox has stored it. */
 export const openOutgoing = (sql: SqlStorage) => {
   let unwritten: WebhookEvent[] = [];
