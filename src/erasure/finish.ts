@@ -1,7 +1,7 @@
 import { and, asc, eq, lte, ne, sql } from 'drizzle-orm';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { jsonChunks } from '../db/json-rows.ts';
-import { type ErasureRow, erasures } from '../db/schema.ts';
+import { type ErasureRow, erasures, licenses } from '../db/schema.ts';
 import { commitUnannounced } from '../gate/feed/write.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
@@ -50,6 +50,15 @@ const list = async ({ db, accountId }: Ctx, kind: ErasureRow['kind'], only: Want
     .limit(MAX_ROWS);
 };
 
+/** Returns the licenses whose machines have names of erased customers, with their present keys. */
+const listMachines = async ({ db, accountId }: Ctx) =>
+  db
+    .select({ erasure: erasures, licenseKey: licenses.licenseKey })
+    .from(erasures)
+    .leftJoin(licenses, and(eq(licenses.accountId, erasures.accountId), eq(licenses.id, erasures.subject)))
+    .where(and(eq(erasures.accountId, accountId), eq(erasures.kind, 'machines')))
+    .limit(MAX_ROWS);
+
 /** A row that was changed in the meantime stays. */
 const remove = async ({ db, accountId }: Ctx, rows: ErasureRow[]): Promise<void> => {
   for (const json of jsonChunks(rows)) {
@@ -65,10 +74,17 @@ const eraseFromObjects = async (ctx: Ctx): Promise<number> => {
   await commitUnannounced(ctx, [], [{ kind: 'account', ref: accountId }]);
   let activations = 0;
   for (let isLast = false; !isLast;) {
-    const machines = await list(ctx, 'machines');
-    const seats = machines.map(({ subject, untilMs }) => ({ licenseId: subject, untilMs }));
-    activations += await gateOf(env, accountId).eraseTraces(seats);
-    await remove(ctx, machines);
+    const machines = await listMachines(ctx);
+    const traced = machines.map(({ erasure: { subject, untilMs }, licenseKey }) => ({
+      licenseId: subject,
+      licenseKey,
+      untilMs,
+    }));
+    activations += await gateOf(env, accountId).eraseTraces(traced);
+    await remove(
+      ctx,
+      machines.map(({ erasure }) => erasure),
+    );
     isLast = machines.length < MAX_ROWS;
   }
   return activations;

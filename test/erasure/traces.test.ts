@@ -1,4 +1,9 @@
-import { createScheduledController, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import {
+  createScheduledController,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { eraseCustomer } from '../../src/erasure/customer.ts';
@@ -9,7 +14,7 @@ import { ctxOf } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
 import { findLeftovers } from '../support/leftovers.ts';
-import { move } from '../support/moving.ts';
+import { gateIn, move } from '../support/moving.ts';
 import { addEndpoint, outbox, waitUntil, withOutboxMethod } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, setHome, verifyIn } from '../support/regions.ts';
@@ -82,7 +87,14 @@ const furnish = async () => {
   );
   await ada.asSession('PATCH', license(plain.id), { customer_name: 'Amazing Grace' });
   await verifyIn('oc', ada, plain.license_key);
-  // A branch that home has given up.
+  // A branch that has not answered for so long that home gives it up.
+  await runInDurableObject(gateIn(ada.accountId, 2), (_gate, { storage: { sql } }) => {
+    sql.exec(
+      `INSERT INTO branches
+       SELECT 'wnam', opening + 1, json_set(state, '$.leaseMs', 0, '$.renewedAtMs', 0) FROM branches`,
+    );
+  });
+  await evictDurableObject(gateIn(ada.accountId, 2));
   await runInDurableObject(branch(ada.accountId, 'wnam'), (_branch, { storage: { sql } }) => {
     sql.exec("INSERT INTO copies VALUES ('license', '', 0, NULL, ?)", JSON.stringify(GRACE));
   });

@@ -61,7 +61,7 @@ test('a branch has the methods that a Worker or a gate of the other release call
     application: 5,
     claim: 1,
     tell: 1,
-    eraseTraces: 0,
+    eraseTraces: 1,
     erase: 0,
   });
 });

@@ -101,9 +101,14 @@ export class GateBranch extends DurableObject<Env> {
     return this.#link.tell(update);
   }
 
-  /** Drops the copies of home's rows. Events that were created before are in the outbox afterwards. */
-  async eraseTraces(): Promise<void> {
-    this.#object.journal.change(() => this.#copy.dropAll());
+  /**
+   * Drops the copies of home's rows, unless home has told which ones to drop. Events that were created before are in the outbox
+   * afterwards.
+   */
+  async eraseTraces(isTold = false): Promise<void> {
+    this.#object.journal.change(() => {
+      if (!isTold) this.#copy.dropAll();
+    });
     await this.#relay.forward();
   }
 

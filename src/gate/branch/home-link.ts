@@ -38,7 +38,7 @@ export const openHomeLink = (
   ledger: Ledger,
   limits: BranchLimits,
   admission: Pick<AdmissionControl, 'noteShare'>,
-  relay: Pick<Relay, 'setWantsVerified'>,
+  relay: Pick<Relay, 'setWantsVerified' | 'hasEvents'>,
 ) => {
   const { facts } = copy;
   let lease: Lease | null = null;
@@ -99,7 +99,11 @@ export const openHomeLink = (
   const close = async () => {
     stop();
     const { opening } = facts;
-    const last = { counters: ledger.changedSince(0, true), traffic: ledger.traffic.days() };
+    const last = {
+      counters: ledger.changedSince(0, true),
+      traffic: ledger.traffic.days(),
+      hasEvents: relay.hasEvents(),
+    };
     await gateOf(env, accountId).close(region, { ...report(), ...last });
     if (facts.opening === opening && facts.state === 'closing') forget(opening, 'closed');
   };

@@ -1,4 +1,4 @@
-import type { Region } from '../../shared/rules/regions.ts';
+import { type Region, REGIONS } from '../../shared/rules/regions.ts';
 import type { Escrow } from '../rules/escrow.ts';
 import type { ChangedRef, Report } from '../rules/messages.ts';
 import { type KnownShare, newShare } from '../rules/shares.ts';
@@ -31,7 +31,12 @@ interface Facts extends Record<string, SqlStorageValue> {
   revision: number;
 }
 
-export const openBranchStore = (sql: SqlStorage, traffic: TrafficTable) => {
+const LOST = 'lost_branches';
+
+/** Treats each region as one in which a branch may be that home doesn't know, as part of the current transaction. */
+export const loseAllBranches = (kv: SyncKvStorage) => kv.put(LOST, REGIONS);
+
+export const openBranchStore = ({ sql, kv }: DurableObjectStorage, traffic: TrafficTable) => {
   const [stored] = sql.exec<Facts>('SELECT openings, revision FROM branch_facts');
   const facts: Facts = stored ?? { openings: 0, revision: 0 };
   const log = openBranchLog(sql);
@@ -55,6 +60,24 @@ export const openBranchStore = (sql: SqlStorage, traffic: TrafficTable) => {
 
   /** Home stores an offer before the branch learns of it, so a branch without one has no share. */
   const shareOf = (region: Region) => shares.get(region) ?? newShare();
+
+  const lostRegions = () => kv.get<Region[]>(LOST) ?? [];
+
+  /**
+   * The regions whose branch home no longer knows, and which may still have copies or events. It answers nothing, and forgets them
+   * once it reaches home or the outbox. Changes are part of the current transaction.
+   */
+  const lost = {
+    all: lostRegions,
+    add: (region: Region) => kv.put(LOST, [...new Set([...lostRegions(), region])]),
+    remove: (regions: Region[]) => {
+      if (regions.length > 0)
+        kv.put(
+          LOST,
+          lostRegions().filter((region) => !regions.includes(region)),
+        );
+    },
+  };
 
   const unwritten = new Set<Region>();
 
@@ -133,6 +156,8 @@ export const openBranchStore = (sql: SqlStorage, traffic: TrafficTable) => {
       if (records.size === 0) log.clear();
     },
 
+    lost,
+
     /** Adds changes as part of the current transaction. */
     log: (changes: ChangedRef[]) => {
       let { revision } = facts;
@@ -144,6 +169,11 @@ export const openBranchStore = (sql: SqlStorage, traffic: TrafficTable) => {
     forgetLog: () => {
       saveFacts({ revision: facts.revision + 1 });
       log.forgetThrough(facts.revision);
+    },
+
+    /** Forgets the changes through a revision that all branches have applied. */
+    forgetApplied: (revision: number) => {
+      if (records.size > 0) log.forgetThrough(revision);
     },
 
     /** Returns the changes after a revision. */

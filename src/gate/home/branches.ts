@@ -5,7 +5,7 @@ import type { Region } from '../../shared/rules/regions.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
 import { type Escrow, exposure, remaining, usedByOthers } from '../rules/escrow.ts';
-import { isGone, mayHaveBranch, OPEN_WINDOW_MS, shouldOpen } from '../rules/lease.ts';
+import { isGone, mayHaveBranch, openCallWindows, shouldOpen } from '../rules/lease.ts';
 import {
   type BranchUpdate,
   type ChangedRow,
@@ -18,24 +18,6 @@ import { openRestored } from './restored.ts';
 import type { HomeStore } from './store.ts';
 import { openTelling } from './telling.ts';
 import type { HomeUsage } from './usage.ts';
-
-/** Counts the calls of each region, in windows of a minute. */
-const openCallWindows = () => {
-  const windows = new Map<Region, { sinceMs: number; count: number }>();
-
-  return {
-    /** Counts a call, and returns how many there were in the window. */
-    count: (region: Region, nowMs: number): number => {
-      const window = windows.get(region);
-      const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;
-      const { sinceMs, count } = isOver ? { sinceMs: nowMs, count: 0 } : window;
-      windows.set(region, { sinceMs, count: count + 1 });
-      return count + 1;
-    },
-
-    forget: (region: Region) => windows.delete(region),
-  };
-};
 
 /** How often home looks whether branches may still be leased that a backup didn't know. */
 const RESTORED_MS = 500;
@@ -131,8 +113,11 @@ export const openHomeBranches = (
   const takeOverGone = (nowMs: number) => {
     for (const { region, leasedUntilMs, heardMs } of known.all()) {
       const { renewedAtMs = 0 } = records.get(region) ?? {};
-      if (nowMs >= leasedUntilMs && isGone(Math.max(renewedAtMs, heardMs), nowMs))
-        journal.change(() => takeOver(region, exposure));
+      if (nowMs < leasedUntilMs || !isGone(Math.max(renewedAtMs, heardMs), nowMs)) continue;
+      journal.change(() => {
+        takeOver(region, exposure);
+        store.lost.add(region);
+      });
     }
   };
 
@@ -213,7 +198,20 @@ export const openHomeBranches = (
 
     forgetLog,
 
-    hasOpenedAny: () => facts.openings > 0,
+    /** Returns once no branch has copies of what was erased before, nor an event of before. Fails if one can't be reached. */
+    eraseTraces: async (): Promise<void> => {
+      const { revision } = facts;
+      const lost = store.lost.all();
+      await telling.applied(revision);
+      const regions = [...new Set([...records.keys(), ...lost])];
+      await Promise.all(
+        regions.map(async (region) => branchOf(env, accountId, region).eraseTraces(records.has(region))),
+      );
+      journal.change(() => {
+        store.forgetApplied(revision);
+        store.lost.remove(lost);
+      });
+    },
 
     /** Renews a lease. It reads the log in the turn in which it registers the lease. */
     renew: (region: Region, report: Report, nowMs: number): RenewalReply => {
@@ -232,7 +230,9 @@ export const openHomeBranches = (
 
     close: (region: Region, report: Report) => {
       journal.change(() => {
-        if (hear(region, report)) takeOver(region, ({ spent }) => spent);
+        if (!hear(region, report)) return;
+        takeOver(region, ({ spent }) => spent);
+        if (report.hasEvents) store.lost.add(region);
       });
     },
 

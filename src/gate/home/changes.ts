@@ -1,7 +1,6 @@
-import { branchOf, gateAt } from '../../shared/objects/address.ts';
+import { gateAt } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import { within } from '../../shared/objects/within.ts';
-import { REGIONS } from '../../shared/rules/regions.ts';
 import type { FeedRead } from '../feed/read.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
@@ -123,25 +122,33 @@ export const openTraces =
   (
     { env, accountId, journal }: ObjectContext,
     place: StoredPlace,
-    { machines }: HomeStore,
+    { copy, machines }: HomeStore,
     branches: HomeBranches,
     { pull }: CatchUp,
     relay: Relay,
   ) =>
   async (licenses: TracedLicense[]): Promise<number> => {
+    /** Lets branches drop the names. Where a license has another key by now, they drop everything. */
+    const logErased = () => {
+      const hasKey = ({ licenseId, licenseKey }: TracedLicense) =>
+        licenseKey === null || copy.license(licenseKey ?? '')?.id === licenseId;
+      if (!licenses.every(hasKey)) return branches.forgetLog();
+      const keys = licenses.flatMap(({ licenseKey }) => licenseKey ?? []);
+      branches.log(keys.map((ref) => ({ kind: 'license', ref, isNew: false })));
+    };
+
     // Each read deletes the rows of the feed that were applied before it.
     await pull();
     await pull();
     const count = journal.change(() => {
-      branches.forgetLog();
+      logErased();
       return licenses.reduce((sum, license) => sum + machines.eraseNames(license), 0);
     });
     await branches.acknowledged();
-    const regions = branches.hasOpenedAny() ? REGIONS : [];
     await within(
       CALLS_MS,
       Promise.all([
-        ...regions.map(async (region) => branchOf(env, accountId, region).eraseTraces()),
+        branches.eraseTraces(),
         ...place.formerEpochs().map(async (former) => gateAt(env, accountId, former).empty()),
       ]),
     );

@@ -1,6 +1,8 @@
 // A home that was restored from a backup doesn't know the branches that were opened after it. They answer until their leases
 // end, and what they have counted is taken over with their next message.
 
+import { loseAllBranches } from './branch-store.ts';
+
 const RESTORED = 'restored';
 /** More branches than an account opens after a backup. */
 const SKIPPED = 1_000_000;
@@ -29,6 +31,7 @@ export const noteRestore = ({ sql, kv }: DurableObjectStorage, atMs: number): vo
   );
   sql.exec('DELETE FROM branch_log');
   sql.exec("INSERT INTO branch_log (revision, kind, ref) VALUES (?, 'all', '')", lastRevision);
+  loseAllBranches(kv);
   kv.put(RESTORED, { atMs, knownOpenings, lastOpening } satisfies Restored);
 };
 

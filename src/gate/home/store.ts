@@ -35,7 +35,7 @@ export const openHomeStore = ({ ctx, env, journal }: ObjectContext): HomeStore =
   const ledger = openLedger(sql, (days) => traffic.addPast(days, Date.now()));
   const outgoing = openOutgoing(sql);
   const announced = openAnnounced(kv);
-  const branches = openBranchStore(sql, traffic);
+  const branches = openBranchStore(ctx.storage, traffic);
   const machineTotals = openMachineTotals(sql);
   for (const writer of [branches, ledger, announced, machineTotals.writer]) journal.add(writer);
   const machines = openMachines(sql, machineTotals);

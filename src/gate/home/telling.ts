@@ -83,6 +83,15 @@ export const openTelling = (
       }
     },
 
+    /** Returns once every branch has applied all changes through a revision, also those without a lease. Fails if one isn't heard. */
+    applied: async (through: number): Promise<void> => {
+      const behind = () => known.all().filter(({ applied }) => applied < through);
+      // The first message may only find out what a branch has applied.
+      for (let message = 0; message < 2; message++)
+        await Promise.all(behind().map(({ region }) => tellSoon(region)));
+      if (behind().length > 0) throw new Error('A branch has not applied all changes.');
+    },
+
     /** Recalls grants. A branch without a lease is told, too, but it is probably cut off, so no call waits for it. */
     recall: async (regions: Region[]): Promise<void> => {
       const nowMs = Date.now();

@@ -145,6 +145,8 @@ export const openRelay = ({ ctx, env, accountId, journal, alarm }: ObjectContext
   return {
     setWantsVerified,
     wantsVerified: () => wantsVerified,
+    /** Whether the outbox still lacks events. */
+    hasEvents: () => !outgoing.isEmpty(),
     forward,
 
     /** Queues the event of a valid verify for the current commit, unless no endpoint wants it. */

@@ -136,6 +136,24 @@ export const shouldOpen = (
   !opened.includes(region) &&
   opened.length < MAX_BRANCHES;
 
+/** Counts the calls of each region, in windows of a minute. */
+export const openCallWindows = () => {
+  const windows = new Map<Region, { sinceMs: number; count: number }>();
+
+  return {
+    /** Counts a call, and returns how many there were in the window. */
+    count: (region: Region, nowMs: number): number => {
+      const window = windows.get(region);
+      const isOver = !window || nowMs - window.sinceMs >= OPEN_WINDOW_MS;
+      const { sinceMs, count } = isOver ? { sinceMs: nowMs, count: 0 } : window;
+      windows.set(region, { sinceMs, count: count + 1 });
+      return count + 1;
+    },
+
+    forget: (region: Region) => windows.delete(region),
+  };
+};
+
 /** Whether a branch closes: it gives back what it holds and forgets the rest. */
 export const shouldClose = (lastCallMs: number, nowMs: number, closeAfterMs = CLOSE_AFTER_MS): boolean =>
   nowMs - lastCallMs >= closeAfterMs;

@@ -33,6 +33,8 @@ export interface Report {
   usedLately: number;
   /** Set if the branch has closed, and counts nothing. */
   isClosed?: boolean;
+  /** Whether the outbox still lacks events of the branch. Only the last report has it. */
+  hasEvents?: boolean;
   /** Counters that have changed, by their names in the ledger. Only renewals and the last report have them. */
   counters?: Record<string, Counter>;
   /** The calls by region since this opening, of the last two days with calls. A renewal every minute has them. */

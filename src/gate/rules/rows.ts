@@ -55,6 +55,8 @@ export interface Rows {
 /** A license, and until when it was a customer's who is erased. */
 export interface TracedLicense {
   licenseId: string;
+  /** Null if the license was deleted since. */
+  licenseKey?: string | null;
   untilMs: number;
 }
 
