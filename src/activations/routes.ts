@@ -177,7 +177,7 @@ export const activationRoutes = new Hono<AppEnv>()
         'Returns a token for a machine without a network. Takes the seat that the machine needs, and holds it until the token ends: a file can’t be called back.',
       access: 'account',
       answers: [{ status: 200, description: 'The token.', schema: offlineTokenBody }],
-      errors: ['license_not_found', 'invalid_transition', 'no_seat'],
+      errors: ['license_not_found', 'invalid_transition', 'no_seat', 'storage_limit_reached'],
     }),
     body(offlineTokenInput),
     async (c) => {

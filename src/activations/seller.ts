@@ -64,6 +64,7 @@ const toRefusal = (code: FileRefusal, { status }: LicenseRow): AppError => {
     return invalidField('days', 'is required, because the terms’ offline_days is 0');
   if (code === 'transfer_limit')
     return new AppError('no_seat', { message: 'Too Many Machines Have Held a Seat Within 30 Days' });
+  if (code === 'storage_limit_reached') return new AppError(code);
   if (code === 'no_seat') return new AppError('no_seat');
   return new AppError('invalid_transition', {
     message: `Can’t issue a file for a license that is ${code === 'expired' ? code : status}.`,

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { MACHINES_SHARE, PLANS } from '../../src/shared/rules/plans.ts';
 import { machineOf, openLicense } from '../support/activations.ts';
+import { type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, readGate, tamper } from '../support/gate.ts';
@@ -26,6 +27,10 @@ const machines = (from: number, count: number) =>
       activated_at: isoTime(Date.now()),
     })),
   );
+
+/** Lets the machines take as much as they may. */
+const fill = (accountId: string) =>
+  tamper(accountId, 'UPDATE machine_totals SET bytes = ?', PLANS.free.storageBytes / MACHINES_SHARE);
 
 test('machines count in the account’s storage, and an import adds none beyond its limit', async () => {
   const { customer, license, storage } = await open();
@@ -72,13 +77,41 @@ test('the gate reports the machines again when D1 was restored', async () => {
   expect((await storage()).used).toBe(used);
 });
 
+test('beyond the storage, a machine is refused only if it would be added: any other verdict is the usual one', async () => {
+  const { customer, license, on } = await openLicense({ max_activations: 1 });
+  const path = `/api/v1/licenses/${license.id}`;
+  await on('activate', 1);
+  await fill(customer.accountId);
+  const activate = async (n: number, sent: Json = {}) => {
+    const { code, error } = await on('activate', n, sent);
+    return code ?? error.code;
+  };
+  const file = async (n: number) =>
+    outcomeOf(await customer.asSession('POST', `${path}/token`, { fingerprint: machineOf(n) }));
+
+  expect(await activate(2)).toBe('no_seat');
+  expect(await file(1)).toBe('200 ok');
+  expect(await file(2)).toBe('409 no_seat');
+  await customer.asSession('PATCH', path, { terms: { max_activations: 2 } });
+  expect(await activate(2, { product: 'other' })).toBe('wrong_product');
+  const { api_usage: before } = await on('verify', 1);
+  expect(await activate(2)).toBe('storage_limit_reached');
+  expect(await file(2)).toBe('403 storage_limit_reached');
+  expect((await on('heartbeat', 1)).api_usage).toBe(before);
+  await customer.asSession('POST', `${path}/suspend`);
+  expect(await activate(2)).toBe('suspended');
+  await customer.asSession('POST', `${path}/revoke`);
+  expect(await activate(2)).toBe('revoked');
+  expect(await readGate(customer.accountId, 'SELECT fingerprint FROM activations')).toHaveLength(1);
+});
+
 test('beyond half of the account’s storage, no license gets another machine, and all others go on', async () => {
   const { customer, on } = await openLicense({ max_activations: 10 }, { license_key: 'KEY-000001' });
   const { accountId } = customer;
   const history = async () =>
     readGate(accountId, 'SELECT action, fingerprint FROM seat_changes ORDER BY seq');
   for (const n of [1, 2]) await on('activate', n);
-  await tamper(accountId, 'UPDATE machine_totals SET bytes = ?', PLANS.free.storageBytes / MACHINES_SHARE);
+  await fill(accountId);
 
   const refused = await customer.asKey('POST', '/api/v1/licenses/activate', {
     license_key: 'KEY-000001',

@@ -146,7 +146,7 @@ export class GateBranch extends DurableObject<Env> {
     this.#link.noteAsked(nowMs);
     const judged = this.#judge(call, nowMs);
     if (!judged) return null;
-    const judge = { judge: () => judged.verdict, isCustomer: () => false, hasRoom: () => true };
+    const judge = { judge: () => judged.verdict, isCustomer: () => false };
     const reply = this.#answerCall(call, judge, nowMs);
     if (reply.refused === 'rate_limit_exceeded') this.#link.noteShort();
     // Home may have more of the limits left.

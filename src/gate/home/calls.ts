@@ -66,7 +66,7 @@ export const openCalls = (
   { env, accountId, journal }: ObjectContext,
   { copy, ledger }: HomeStore,
   admission: AdmissionControl,
-  seats: Pick<Seats, 'judge' | 'isCustomer' | 'hasRoomFor' | 'knownTo'>,
+  seats: Pick<Seats, 'judge' | 'isCustomer' | 'knownTo'>,
   answerCall: AnswerCall,
   usage: HomeUsage,
   branches: HomeBranches,
@@ -94,8 +94,6 @@ export const openCalls = (
       judge: (license: CopiedLicense | null) =>
         seats.judge(call, license, nowMs, moves.get(call.callId) === true),
       isCustomer: (license: CopiedLicense | null) => seats.isCustomer(call, license, nowMs),
-      hasRoom: (license: CopiedLicense) =>
-        call.name !== 'activate' || seats.hasRoomFor(license, call.input.fingerprint, nowMs),
     };
     const reply = answerCall(call, judge, nowMs);
     if (hasMoved(call, reply)) moves.set(call.callId, true);

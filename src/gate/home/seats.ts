@@ -121,6 +121,10 @@ export const openSeats = (
     return { call, input, license, terms, ...(known ?? NOTHING_KNOWN), today: isoDate(nowMs), nowMs: seatMs };
   };
 
+  /** Whether the account may store the machine that a judgment adds, if it adds one. */
+  const hasRoomFor = ({ machine, nowMs }: Situation, { changes }: Judgment<string>): boolean =>
+    machine !== null || changes.length === 0 || !machineTotals.isFull(copy.account(), nowMs);
+
   /** Applies the judgment on a call. Call it in a transaction. Returns the call's machine as it is afterwards. */
   const carryOut = (
     actor: SeatActor,
@@ -166,27 +170,26 @@ export const openSeats = (
     apply,
     situationOf,
     carryOut,
+    hasRoomFor,
 
-    /** Judges a call, and writes what it changes about seats, all or nothing. */
+    /**
+     * Judges a call, and writes what it changes about seats, all or nothing. Returns null if there is no room for the machine
+     * that it adds.
+     */
     judge: (
       { name, input, isPlain }: Pick<Call, 'name' | 'input' | 'isPlain'>,
       license: CopiedLicense | null,
       nowMs: number,
       isRepeat = false,
-    ): PlainVerdict | Verdict => {
+    ): PlainVerdict | Verdict | null => {
       if (isPlain && !(license && copy.termsOf(license))) return plainVerdict(license, isoDate(nowMs));
       const situation = { ...situationOf(name, input, license, nowMs), isRepeat };
       const judgment = judge(situation);
+      if (!hasRoomFor(situation, judgment)) return null;
       const machine = journal.write(() => carryOut('application', situation, judgment));
       const verdict = toVerdict(situation, judgment.code, machine);
       return license ? { ...verdict, ...wayOut(judgment.code, license, situation) } : verdict;
     },
-
-    /** Whether the account may have another machine, or the license has had this one within the last 30 days. */
-    hasRoomFor: (license: CopiedLicense, fingerprint: string | undefined, nowMs: number): boolean =>
-      fingerprint === undefined ||
-      !machineTotals.isFull(copy.account(), nowMs) ||
-      machines.read(license.id, fingerprint, seatClock.read(nowMs)) !== null,
 
     /** Whether a call's machine holds a seat of the license, or held one within the last 30 days. */
     isCustomer: (

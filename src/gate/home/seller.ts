@@ -68,6 +68,7 @@ export const openSeller = (
   ): FileVerdict => {
     const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
     const judgment = judgeFile(situation, days);
+    if (!seats.hasRoomFor(situation, judgment)) return { refused: 'storage_limit_reached' };
     // After a trial that is refused comes no call, so the trial notes the refusal.
     const isCarriedOut = !isTrial || judgment.code !== 'valid';
     const machine = isCarriedOut ? seats.carryOut('seller', situation, judgment) : null;
@@ -79,9 +80,10 @@ export const openSeller = (
     const { licenseKey, fingerprint } = imported;
     const license = copy.license(licenseKey);
     const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
-    const { code, changes } = judgeImport(imported, situation);
+    const judgment = judgeImport(imported, situation);
+    const { code, changes } = judgment;
     if (!license || changes.length === 0) return code;
-    if (!seats.hasRoomFor(license, fingerprint, nowMs)) return 'storage_limit_reached';
+    if (!seats.hasRoomFor(situation, judgment)) return 'storage_limit_reached';
     if (isDryRun) return code;
     const account = copy.account();
     const size = { changes: changes.length, isRefusable: true };

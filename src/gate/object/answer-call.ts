@@ -24,12 +24,10 @@ interface UsageLimit {
 type UsageNow = ReturnType<UsageAt>;
 
 interface Judge {
-  /** Judges a call, once it is clear that it may be answered. */
-  judge: (license: CopiedLicense | null) => PlainVerdict | Verdict;
+  /** Judges a call, once it is clear that it may be answered. Null if it adds a machine for which there is no room. */
+  judge: (license: CopiedLicense | null) => PlainVerdict | Verdict | null;
   /** Whether the call's machine holds a seat, or held one lately. */
   isCustomer: (license: CopiedLicense | null) => boolean;
-  /** Whether there is room for the machine that the call adds, if it does. */
-  hasRoom: (license: CopiedLicense) => boolean;
 }
 
 /** Answers the calls of applications: checks key, rate limit and usage limit, lets the license be judged, and counts the call. */
@@ -81,8 +79,8 @@ export const openAnswerCall = (
     }
     const refused = license ? null : paceUnknown(presented.ip, nowMs);
     if (refused) return { refused: 'rate_limit_exceeded', ...refused };
-    if (license && !judge.hasRoom(license)) return { refused: 'storage_limit_reached', rate };
     const verdict = judge.judge(license);
+    if (!verdict) return { refused: 'storage_limit_reached', rate };
     if ('code' in verdict && !canSign) return { refused: 'unavailable' };
     ledger.useKey(presented.keyId, nowMs);
     if (!isCharged || !license) return { refused: null, rate, verdict, apiUsage, apiLimit };

@@ -30,7 +30,7 @@ export interface FileRequest {
 
 /** What an offline file says, or why there is none. */
 export type FileVerdict =
-  | { refused: VerdictCode | 'days_required' }
+  | { refused: VerdictCode | 'days_required' | 'storage_limit_reached' }
   | { refused: null; verdict: Verdict & { code: 'valid' }; issuedAtMs: number };
 
 type Days = FileRequest['days'];
