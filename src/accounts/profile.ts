@@ -3,7 +3,7 @@ import { getAccount } from '../db/account.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type AccountRow, users, userTokens } from '../db/schema.ts';
-import { copyEmail, copyProof } from '../users/user.ts';
+import { copyToAccount } from '../users/user.ts';
 
 /** An account with what its user has to show. */
 export interface Profile extends AccountRow {
@@ -36,8 +36,9 @@ export const getProfile = async (ctx: Ctx): Promise<Profile> => {
     ]),
   ]);
   if (!user) throw new Error(`The account ${ctx.accountId} has no user.`);
-  if (user.email !== account.email) await copyEmail(ctx, user.email);
-  if (account.isUnverified && user.emailVerifiedAt !== null) await copyProof(ctx);
+  const isProved = account.isUnverified && user.emailVerifiedAt !== null;
+  if (isProved || user.email !== account.email)
+    await copyToAccount(ctx, { email: user.email, ...(isProved && { isUnverified: false }) });
   return {
     ...account,
     email: user.email,

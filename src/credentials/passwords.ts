@@ -1,7 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
-import { databaseOf } from '../db/client.ts';
 import type { PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
@@ -26,7 +25,7 @@ import {
   isUnused,
   newUserToken,
 } from '../users/user-tokens.ts';
-import { copyProof, getUser, isSamePassword, setPassword } from '../users/user.ts';
+import { accountOf, copyToAccount, getUser, isSamePassword, setPassword } from '../users/user.ts';
 import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
 
 /** Changes the caller's password and ends every other session. Returns an email to send after the response. */
@@ -94,15 +93,16 @@ export const resetPassword = async (
       endOtherSessions(ctx, accountId, null),
       deleteTokens(ctx, accountId, ENDED_WITH_PASSWORD),
     ];
-    const entry = { ...ctx, accountId, actor: { kind: 'session', id: null } } as const;
+    const account = accountOf(ctx, accountId);
     const answer =
       user.twoFactorEnabledAt === null
         ? await signIn(ctx, changed, client, 'password.reset', statements)
-        : await startChallenge(ctx, changed, [...statements, auditFirst(entry, 'password.reset', null)]);
+        : await startChallenge(ctx, changed, [...statements, auditFirst(account, 'password.reset', null)]);
     // The next look at the account completes a copy that fails.
-    const account = { db: databaseOf(ctx.env, accountId), accountId };
     if (user.emailVerifiedAt === null)
-      await copyProof(account).catch((error) => logError('email_not_copied', error));
+      await copyToAccount(account, { isUnverified: false }).catch((error) =>
+        logError('email_not_copied', error),
+      );
     return { answer, letter: letterTo(changed, passwordChanged(client.origin)) };
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? new AppError('invalid_token') : error;

@@ -1,7 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { auditFirst } from '../audit/audit.ts';
-import { databaseOf } from '../db/client.ts';
-import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
+import type { PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
 import { hasMail } from '../mail/deliver.ts';
@@ -18,7 +17,7 @@ import {
   isUnused,
   newUserToken,
 } from '../users/user-tokens.ts';
-import { copyEmail, copyProof, getUser } from '../users/user.ts';
+import { accountOf, copyToAccount, getUser } from '../users/user.ts';
 
 /** Sends the email by which a user proves that the account's email address is theirs. */
 export const sendVerification = async (
@@ -50,15 +49,7 @@ export const confirmEmail = async (ctx: PublicCtx, token: string) => {
   const { email: oldEmail } = await getUser(ctx, accountId);
   // A token that was sent while the address changed must not change it back.
   const isUsable = and(isUnused(tokenHash), isChange ? undefined : eq(users.email, email));
-  // Whoever has the token has got the email, but need not be signed in.
-  const account: Ctx = {
-    env: ctx.env,
-    db: databaseOf(ctx.env, accountId),
-    accountId,
-    key: null,
-    actor: { kind: 'session', id: null },
-    ip: ctx.ip,
-  };
+  const account = accountOf(ctx, accountId);
   try {
     await ctx.firstDb.batch([
       // Fails the batch if the token has just been used.
@@ -79,8 +70,8 @@ export const confirmEmail = async (ctx: PublicCtx, token: string) => {
     throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
   }
   // The next look at the account completes a copy that fails.
-  await copyProof(account).catch((error) => logError('email_not_copied', error));
-  if (isChange) await copyEmail(account, email).catch((error) => logError('email_not_copied', error));
+  const known = { isUnverified: false, ...(isChange && { email }) };
+  await copyToAccount(account, known).catch((error) => logError('email_not_copied', error));
   const letter: Letter = { to: oldEmail, content: emailChanged(email), accountId, isUnverified: false };
   return { email, letter: isChange ? letter : null };
 };

@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { databaseOf } from '../db/client.ts';
 import type { Ctx, PublicCtx } from '../db/ctx.ts';
-import { accounts, type UserRow, users } from '../db/schema.ts';
+import { type AccountRow, accounts, type UserRow, users } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 
 export const getUser = async (
@@ -12,18 +13,27 @@ export const getUser = async (
   return user;
 };
 
-/** Copies the user's email address to the account, which may be in another database. */
-export const copyEmail = (ctx: Ctx, email: string) =>
+/**
+ * Copies the user's email address to the account, or notes that the user has proved one. The account may be in another
+ * database.
+ */
+export const copyToAccount = (ctx: Ctx, known: Partial<Pick<AccountRow, 'email' | 'isUnverified'>>) =>
   commit(
     ctx,
-    [ctx.db.update(accounts).set({ email }).where(eq(accounts.id, ctx.accountId))],
+    [ctx.db.update(accounts).set(known).where(eq(accounts.id, ctx.accountId))],
     [{ kind: 'account', ref: ctx.accountId }],
     { isBeyondLimits: true },
   );
 
-/** Notes with the account that its user has proved an email address. The account may be in another database. */
-export const copyProof = ({ db, accountId }: Pick<Ctx, 'db' | 'accountId'>) =>
-  db.update(accounts).set({ isUnverified: false }).where(eq(accounts.id, accountId));
+/** The account of a user who has got an email, and need not be signed in. */
+export const accountOf = ({ env, ip }: PublicCtx, accountId: string): Ctx => ({
+  env,
+  db: databaseOf(env, accountId),
+  accountId,
+  key: null,
+  actor: { kind: 'session', id: null },
+  ip,
+});
 
 /** Whether the password is still the one that was checked, as a condition for a batch. */
 export const isSamePassword = ({ passwordChangedAt }: Pick<UserRow, 'passwordChangedAt'>): SQL =>

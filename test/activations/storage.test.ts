@@ -1,12 +1,13 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
-import { MACHINES_SHARE, PLANS } from '../../src/shared/rules/plans.ts';
+import { MACHINES_SHARE, PLANS, UNVERIFIED_SHARE } from '../../src/shared/rules/plans.ts';
 import { machineOf, openLicense } from '../support/activations.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, readGate, tamper } from '../support/gate.ts';
+import { lastMailTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 
@@ -28,9 +29,9 @@ const machines = (from: number, count: number) =>
     })),
   );
 
-/** Lets the machines take as much as they may. */
-const fill = (accountId: string) =>
-  tamper(accountId, 'UPDATE machine_totals SET bytes = ?', PLANS.free.storageBytes / MACHINES_SHARE);
+/** Lets the machines take as much as they may, or a part of it. */
+const fill = (accountId: string, part = 1) =>
+  tamper(accountId, 'UPDATE machine_totals SET bytes = ?', PLANS.free.storageBytes / MACHINES_SHARE / part);
 
 test('machines count in the account’s storage, and an import adds none beyond its limit', async () => {
   const { customer, license, storage } = await open();
@@ -103,6 +104,18 @@ test('beyond the storage, a machine is refused only if it would be added: any ot
   await customer.asSession('POST', `${path}/revoke`);
   expect(await activate(2)).toBe('revoked');
   expect(await readGate(customer.accountId, 'SELECT fingerprint FROM activations')).toHaveLength(1);
+});
+
+test('until its email address is verified, an account’s machines may take half of the tenth that it may store', async () => {
+  const { customer, on } = await openLicense({ max_activations: 10 });
+  await on('activate', 1);
+  await fill(customer.accountId, UNVERIFIED_SHARE);
+  expect((await on('activate', 2)).error?.code).toBe('storage_limit_reached');
+  await customer.asSession('POST', '/api/resend-verification');
+  const { text } = await lastMailTo(customer.email);
+  const [, token] = /verify-email#token=(\S+)/.exec(text) ?? [];
+  await customer.asSession('POST', '/api/verify-email', { token });
+  expect((await on('activate', 2)).code).toBe('valid');
 });
 
 test('beyond half of the account’s storage, no license gets another machine, and all others go on', async () => {

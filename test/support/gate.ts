@@ -20,6 +20,7 @@ export const COPIED_ACCOUNT: CopiedAccount = {
   grantedPlan: null,
   grantedUntil: null,
   homeRegion: null,
+  isUnverified: false,
   suspendedAt: null,
   eraseAt: null,
 };

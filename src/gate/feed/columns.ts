@@ -6,6 +6,7 @@ import type { KeyScope } from '../../shared/rules/api-keys.ts';
 export const accountColumns = {
   email: accounts.email,
   homeRegion: accounts.homeRegion,
+  isUnverified: accounts.isUnverified,
   plan: accounts.plan,
   periodStart: accounts.periodStart,
   periodEnd: accounts.periodEnd,

@@ -14,8 +14,8 @@ export const COPY_TABLES = [
   ...['keys', 'licenses', 'products'].flatMap((name) => [name, `${name}_next`]),
 ];
 
-/** Raise it with every change of these tables: each gate then loads its copy again, and goes on with the old one until then. */
-export const COPY_VERSION = 3;
+/** Raise it with every change of these tables, or of what is copied of the account: each gate then loads its copy again, and goes on with the old one until then. */
+export const COPY_VERSION = 4;
 
 /** Deleted keys that stay in a complete copy. A refusal for one of them holds for longer than for an unknown key. */
 const MAX_DELETED_KEYS = 1_000;

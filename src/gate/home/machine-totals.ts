@@ -1,5 +1,6 @@
 import type { Writer } from '../../shared/objects/journal.ts';
-import { effectivePlan, MACHINES_SHARE, PLANS, type PlanTerms } from '../../shared/rules/plans.ts';
+import { MACHINES_SHARE, storageLimit } from '../../shared/rules/plans.ts';
+import type { CopiedAccount } from '../rules/rows.ts';
 
 // What the rows of machines and of their history take in bytes, and when the next of them is to be deleted. Both are written
 // with the next commit, which many calls share.
@@ -32,8 +33,8 @@ export const openMachineTotals = (sql: SqlStorage) => {
     pruneAtMs: () => totals.pruneAtMs,
 
     /** Whether the machines take as much as those of the account may. */
-    isFull: (account: PlanTerms | null, nowMs: number): boolean =>
-      account !== null && totals.bytes >= PLANS[effectivePlan(account, nowMs)].storageBytes / MACHINES_SHARE,
+    isFull: (account: CopiedAccount | null, nowMs: number): boolean =>
+      account !== null && totals.bytes >= storageLimit(account, nowMs) / MACHINES_SHARE,
 
     addBytes: (bytes: number) => {
       if (bytes === 0) return;

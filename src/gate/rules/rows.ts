@@ -10,6 +10,7 @@ import type { CountedCall } from './usage.ts';
 export interface CopiedAccount extends PlanTerms {
   email: string;
   homeRegion: Region | null;
+  isUnverified: boolean;
   suspendedAt: number | null;
   /** Set if the account is to be erased. */
   eraseAt: number | null;
