@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { violatesNotNull } from '../db/errors.ts';
 import { auditLog } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { accountWithinStorage, isBounded, orStorageLimit } from '../db/storage.ts';
@@ -86,6 +87,47 @@ export const auditIf = (
 ) => {
   const row = selectRow(auditLog, toRow(ctx, action, target, details));
   return ctx.db.insert(auditLog).select(sql`${row} WHERE ${condition}`);
+};
+
+/**
+ * Inserts the entry of a change to a row that was read before. If the row is no longer as it was read, the entry's account is
+ * null, which fails the batch with everything in it, events included. `untilAsRead` then reads and decides again.
+ */
+export const auditAsRead = (
+  ctx: Ctx,
+  isAsRead: SQL,
+  action: AuditAction,
+  target: string | null,
+  details: AuditDetails | null = null,
+) =>
+  ctx.db.insert(auditLog).values({
+    ...toRow(ctx, action, target, details),
+    accountId: sql<string>`iif(${isAsRead}, ${ctx.accountId}, NULL)`,
+  });
+
+/** Each attempt of some changes in parallel lets one of them through at least. */
+const ATTEMPTS = 10;
+
+/**
+ * Reads, decides, and commits with `auditAsRead`, again whenever another change came in between.
+ *
+ * @example
+ * await untilAsRead(async () => {
+ *   const product = await findProduct(ctx, code);
+ *   const isAsRead = and(isProduct(ctx, code), eq(products.updatedAt, product.updatedAt));
+ *   const found = exists(ctx.db.select({ code: products.code }).from(products).where(isAsRead));
+ *   await commit(ctx, [auditAsRead(ctx, found, 'product.put', code), update.where(isAsRead)], changes);
+ * });
+ */
+export const untilAsRead = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  for (let left = ATTEMPTS; left > 0; left--) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!violatesNotNull(error, 'audit_log.account_id')) throw error;
+    }
+  }
+  throw new AppError('unavailable');
 };
 
 /** Inserts an entry into the first database, which has the users and sessions. */

@@ -1,6 +1,6 @@
-import { and, eq, exists, sql } from 'drizzle-orm';
+import { and, eq, exists } from 'drizzle-orm';
 import type * as z from 'zod';
-import { auditIf } from '../audit/audit.ts';
+import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
@@ -15,16 +15,14 @@ import { findLicense } from './find.ts';
 import { type ChangedColumns, recordChange } from './history.ts';
 import { type patchLicenseInput, type renewLicenseInput, type rotateKeyInput, toColumns } from './schemas.ts';
 
-const ATTEMPTS = 5;
-
 /** A seller ends a license also beyond the account's limits. Only `reinstate` leads back, so this isn't repeated at will. */
 const ENDING: ReadonlySet<AuditAction> = new Set<AuditAction>(['license.suspend', 'license.revoke']);
 
-/**
- * Reads the license, decides, and writes only if its key, status, expiry and terms haven't changed since they were read. If another
- * change came first, it reads and decides again.
- */
-const change = async (
+/** Each change of a license sets a later time than the one before it, so the time tells whether the license is as it was read. */
+const updateTime = ({ updatedAt }: LicenseRow) => Math.max(Date.now(), updatedAt + 1);
+
+/** Reads the license, decides, and commits, again if another change comes in between. */
+const change = (
   ctx: Ctx,
   action: AuditAction,
   id: string,
@@ -33,37 +31,28 @@ const change = async (
     details = null,
     erases = () => [],
   }: { details?: AuditDetails | null; erases?: (license: LicenseRow) => Change[] } = {},
-): Promise<LicenseRow> => {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+): Promise<LicenseRow> =>
+  untilAsRead(async () => {
     const license = await findLicense(ctx, id);
     const fields = decide(license);
-    const updatedAt = Date.now();
-    const isAsRead = and(
-      eq(licenses.accountId, ctx.accountId),
-      eq(licenses.id, id),
-      eq(licenses.status, license.status),
-      sql`${licenses.expiresAt} IS ${license.expiresAt}`,
-      eq(licenses.terms, license.terms),
-      eq(licenses.licenseKey, license.licenseKey),
-    );
-    const record = recordChange(ctx, fields, updatedAt, isAsRead);
+    const updatedAt = updateTime(license);
+    const isLicense = and(eq(licenses.accountId, ctx.accountId), eq(licenses.id, id));
+    const isAsRead = and(isLicense, eq(licenses.updatedAt, license.updatedAt));
+    const found = exists(ctx.db.select({ id: licenses.id }).from(licenses).where(isAsRead));
     const update = ctx.db
       .update(licenses)
       .set({ ...fields, updatedAt })
-      .where(isAsRead)
+      .where(isLicense)
       .returning();
-    const willChange = exists(ctx.db.select({ id: licenses.id }).from(licenses).where(isAsRead));
-    const entry = auditIf(ctx, willChange, action, id, details);
     const [, , [changed]] = await commit(
       ctx,
-      [record, entry, update],
+      [auditAsRead(ctx, found, action, id, details), recordChange(ctx, fields, updatedAt, isLicense), update],
       [{ kind: 'license', ref: id }, ...erases(license)],
       { isBeyondLimits: ENDING.has(action) },
     );
-    if (changed) return changed;
-  }
-  throw new AppError('unavailable');
-};
+    if (!changed) throw new Error(`The license ${id} was not updated.`);
+    return changed;
+  });
 
 const requireChangeableExpiry = ({ status }: LicenseRow) => {
   if (!canChangeExpiry(status)) {

@@ -108,7 +108,8 @@ export const planLicense = (
   if (hasLongYear(after)) return refuse('invalid_request', 'The license must end before the year 10000.');
   if (isFinal(known.after, after))
     return refuse('invalid_transition', 'A revoked license can’t become valid again.');
-  known.after = { ...after, updatedAt: facts.nowMs };
+  // Later than the last change, so that others see that the license has changed.
+  known.after = { ...after, updatedAt: Math.max(facts.nowMs, (known.before?.updatedAt ?? 0) + 1) };
   return { result: 'updated', id };
 };
 
