@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import { AppError } from '../shared/app-error.ts';
 import { UNVERIFIED_SHARE } from '../shared/rules/plans.ts';
 import type { AccountDatabase } from './client.ts';
@@ -16,14 +16,18 @@ export const storedBytes = sql<number>`coalesce((
 ), 0)`;
 
 /**
- * The account's id while it stores no more than it may, and null after that, which a column refuses. D1 evaluates it in the
- * commit itself, after what the commit has added.
+ * The account's id while it stores no more than it may, or if the condition holds, and otherwise null, which a column refuses.
+ * D1 evaluates it in the commit itself, after what the commit has changed.
  */
-export const accountWithinStorage = ({ accountId }: Pick<Ctx, 'accountId'>, nowMs: number) =>
+export const accountWithinStorage = (
+  { accountId }: Pick<Ctx, 'accountId'>,
+  nowMs: number,
+  isNoLarger: SQL = sql`false`,
+) =>
   sql<string>`iif((
     SELECT ${storedBytes} <= ${planLimit('storageBytes', nowMs)} / iif(is_unverified, ${UNVERIFIED_SHARE}, 1)
     FROM accounts WHERE id = ${accountId}
-  ), ${accountId}, NULL)`;
+  ) OR ${isNoLarger}, ${accountId}, NULL)`;
 
 /** Stores what the account's gate reports. */
 export const storeMachineBytes = async (

@@ -1,4 +1,4 @@
-import { and, eq, exists } from 'drizzle-orm';
+import { and, eq, exists, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
@@ -21,16 +21,26 @@ const ENDING: ReadonlySet<AuditAction> = new Set<AuditAction>(['license.suspend'
 /** Each change of a license sets a later time than the one before it, so the time tells whether the license is as it was read. */
 const updateTime = ({ updatedAt }: LicenseRow) => Math.max(Date.now(), updatedAt + 1);
 
+interface ChangeOptions {
+  details?: AuditDetails | null;
+  /** What the gate must forget of the license. */
+  erases?: (license: LicenseRow) => Change[];
+}
+
+/** Whether the license takes no more space than it does now, as a condition for a batch that has changed it. */
+const isNoLarger = async ({ db }: Ctx, isLicense: SQL | undefined) => {
+  const bytes = sql<number>`bytes`;
+  const [now] = await db.select({ bytes }).from(licenses).where(isLicense);
+  return sql`(${db.select({ bytes }).from(licenses).where(isLicense)}) <= ${now?.bytes ?? 0}`;
+};
+
 /** Reads the license, decides, and commits, again if another change comes in between. */
-const change = (
+const tryChange = (
   ctx: Ctx,
   action: AuditAction,
   id: string,
   decide: (license: LicenseRow) => ChangedColumns,
-  {
-    details = null,
-    erases = () => [],
-  }: { details?: AuditDetails | null; erases?: (license: LicenseRow) => Change[] } = {},
+  { details = null, erases = () => [], isFull }: ChangeOptions & { isFull: boolean },
 ): Promise<LicenseRow> =>
   untilAsRead(async () => {
     const license = await findLicense(ctx, id);
@@ -48,11 +58,30 @@ const change = (
       ctx,
       [auditAsRead(ctx, found, action, id, details), recordChange(ctx, fields, updatedAt, isLicense), update],
       [{ kind: 'license', ref: id }, ...erases(license)],
-      { isBeyondLimits: ENDING.has(action) },
+      {
+        isBeyondLimits: ENDING.has(action),
+        ...(isFull && { isNoLarger: await isNoLarger(ctx, isLicense) }),
+      },
     );
     if (!changed) throw new Error(`The license ${id} was not updated.`);
     return changed;
   });
+
+/** An account that is full may still make changes that need no more space, such as a renewal. */
+const change = async (
+  ctx: Ctx,
+  action: AuditAction,
+  id: string,
+  decide: (license: LicenseRow) => ChangedColumns,
+  options: ChangeOptions = {},
+): Promise<LicenseRow> => {
+  try {
+    return await tryChange(ctx, action, id, decide, { ...options, isFull: false });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'storage_limit_reached') throw error;
+    return tryChange(ctx, action, id, decide, { ...options, isFull: true });
+  }
+};
 
 const requireChangeableExpiry = ({ status }: LicenseRow) => {
   if (!canChangeExpiry(status)) {

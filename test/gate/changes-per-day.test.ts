@@ -105,6 +105,20 @@ test('what a full account can’t store counts as one change of the day, however
   ]);
 });
 
+test('in a full account, a renewal counts as 50 changes of the day', async () => {
+  const { ada, license } = await sellerWithLicense();
+  await setCountedBytes(ada.accountId, 500_000_000);
+  const renew = async () =>
+    outcomeOf(await ada.asSession('POST', `/api/v1/licenses/${license.id}/renew`, { duration_days: 1 }));
+  // Each begins as a single change, which finds the account full.
+  await setChanges(ada, 50_000 - 2 * 51);
+  expect([await renew(), await renew(), await renew()]).toEqual([
+    '200 ok',
+    '200 ok',
+    '429 rate_limit_exceeded',
+  ]);
+});
+
 test('beyond the day’s changes, a seller still ends licenses and keys, and applications are answered', async () => {
   const { ada, license } = await sellerWithLicense();
   const other = await ada.createLicense();

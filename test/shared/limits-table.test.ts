@@ -11,6 +11,7 @@ import {
   VISITOR_PACE,
 } from '../../src/shared/rules/paces.ts';
 import {
+  CHANGES_WHEN_FULL,
   MACHINES_SHARE,
   type Plan,
   PLAN_NAMES,
@@ -81,6 +82,7 @@ const LIMITS = [
   transfer(EXPORT_PACE),
   count(MAX_IMPORT_LINES),
   `${ofPlans('changesPerDay')} a day`,
+  `${CHANGES_WHEN_FULL} changes of a day each`,
   ofPlans('storageBytes', size),
   ofPlans('storageBytes', (bytes) => size(bytes / MACHINES_SHARE)),
   count(SPARE_MACHINES),

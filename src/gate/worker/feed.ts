@@ -1,3 +1,4 @@
+import type { SQL } from 'drizzle-orm';
 import type { BatchResponse } from 'drizzle-orm/batch';
 import type { Ctx } from '../../db/ctx.ts';
 import { isRejected } from '../../db/errors.ts';
@@ -5,6 +6,7 @@ import { accountWithinStorage, isBounded, orStorageLimit } from '../../db/storag
 import { AppError } from '../../shared/app-error.ts';
 import { randomBase62 } from '../../shared/crypto/random.ts';
 import { gateOf } from '../../shared/objects/address.ts';
+import { CHANGES_WHEN_FULL } from '../../shared/rules/plans.ts';
 import { logError } from '../../shared/text/log.ts';
 import { type FeedStatements, feedStatements, toFeedRead } from '../feed/read.ts';
 import { type Change, insertChanges, type Statement } from '../feed/write.ts';
@@ -67,6 +69,8 @@ interface CommitOptions {
   counted?: CountedChange;
   /** Whether an account that has reached its limits makes the change, too: it ends or erases something. */
   isBeyondLimits?: boolean;
+  /** A condition by which the change makes nothing larger. Then an account that is full makes it, as several changes of the day. */
+  isNoLarger?: SQL;
 }
 
 /**
@@ -87,15 +91,21 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   ctx: Ctx,
   statements: T,
   changes: [Change, ...Change[]],
-  { counted, isBeyondLimits = false }: CommitOptions = {},
+  { counted, isBeyondLimits = false, isNoLarger }: CommitOptions = {},
 ): Promise<BatchResponse<T>> => {
   const { env, db, accountId } = ctx;
   const token = randomBase62(12);
   const isRefusable = isBounded(ctx) && !isBeyondLimits;
-  const size = { changes: changes.filter(isCounted).length, isRefusable };
+  const size = {
+    changes: changes.filter(isCounted).length * (isNoLarger ? CHANGES_WHEN_FULL : 1),
+    isRefusable,
+  };
   const position = await announce(ctx, token, changes[0].ref, counted ?? null, size);
   // The feed rows come last, so the whole change has been made when they are refused.
-  const feedOf = { db, accountId: isRefusable ? accountWithinStorage(ctx, Date.now()) : accountId };
+  const feedOf = {
+    db,
+    accountId: isRefusable ? accountWithinStorage(ctx, Date.now(), isNoLarger) : accountId,
+  };
   const reads = feedStatements(db, accountId, position);
   let results: unknown[];
   try {

@@ -90,6 +90,12 @@ export const effectivePlan = (terms: Paid & Granted, nowMs: number): PlanName =>
 /** An account whose email address was never proved may store one such part of what its plan allows. */
 export const UNVERIFIED_SHARE = 10;
 
+/**
+ * What is renewed or changed without taking more space, in an account that stores as much as it may, counts as so many changes
+ * of the day: each adds to the history and to the audit log all the same.
+ */
+export const CHANGES_WHEN_FULL = 50;
+
 /** Machines may take one such part of it: they are stored in the account's gate, beside its copy of everything else. */
 export const MACHINES_SHARE = 2;
 
