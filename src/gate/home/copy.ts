@@ -13,6 +13,9 @@ const FACTS = 'CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TE
 const KEYS_IN_MEMORY = 5_000;
 const LICENSES_IN_MEMORY = 5_000;
 
+/** The fact of how many bytes of machines D1 was told of. */
+const REPORTED = 'reported_machine_bytes';
+
 /** Deleted keys are pruned once for this many, because finding the oldest ones reads all keys. */
 const PRUNE_INTERVAL = 100;
 
@@ -67,6 +70,8 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
   tables.create('');
   if (known.reload) tables.create('_next');
 
+  let reportedBytes = readFact(REPORTED) as number | null;
+
   const advance = (step: Partial<Progress>) => {
     Object.assign(known, step);
     writeFact('progress', known);
@@ -100,6 +105,9 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     const set = known.complete ? '_next' : '';
     tables.drop(set);
     tables.create(set);
+    // D1 may be that of an earlier time.
+    reportedBytes = null;
+    sql.exec(`DELETE FROM facts WHERE name = '${REPORTED}'`);
     if (known.complete) return advance({ reload: { loadedThrough: '' } });
     clearMemory();
     account = null;
@@ -146,6 +154,13 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
   return {
     progress: (): Readonly<Progress> => known,
     account: () => account,
+
+    /** How many bytes of machines D1 was told of since this copy was loaded, or null. */
+    reportedBytes: () => reportedBytes,
+    noteReport: (bytes: number) => {
+      reportedBytes = bytes;
+      writeFact(REPORTED, bytes);
+    },
 
     /** The last license that the current load has copied, or null if there is nothing to load. */
     loadPosition: (): string | null => {

@@ -1,6 +1,6 @@
 import type { Terms } from '../../shared/rules/terms.ts';
 import { FOREVER_MS, type MachinePosition, machinesKept, TRANSFER_MS } from '../rules/seats.ts';
-import { MACHINE_BYTES, type MachineTotals } from './machine-totals.ts';
+import { MACHINE_BYTES, machinePlace, type MachineTotals } from './machine-totals.ts';
 import type { SeatCounter } from './seat-counts.ts';
 
 // Which machines go: those whose seats ended 30 days ago, and those that a license has too many of.
@@ -14,17 +14,19 @@ const SLACK_PART = 0.01;
 const MAX_TRIMMED = 1_000;
 const PRUNE_PAGE = 1_000;
 
+type PruneRow = { license_id: string; fingerprint: string; live_until_ms: number; bytes: number };
+
 export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: MachineTotals) => {
   const remove = (where: string, ...bindings: (string | number)[]) => {
     const gone = sql
-      .exec<{ license_id: string; live_until_ms: number; bytes: number }>(
-        `DELETE FROM activations WHERE ${where} RETURNING license_id, live_until_ms, ${MACHINE_BYTES} AS bytes`,
+      .exec<PruneRow>(
+        `DELETE FROM activations WHERE ${where} RETURNING license_id, fingerprint, live_until_ms, ${MACHINE_BYTES} AS bytes`,
         ...bindings,
       )
       .toArray();
-    for (const { license_id: licenseId, live_until_ms: endMs, bytes } of gone) {
+    for (const { license_id: licenseId, fingerprint, live_until_ms: endMs, bytes } of gone) {
       counts.note(licenseId, endMs, null);
-      totals.addBytes(-bytes);
+      totals.addBytes(-bytes, machinePlace({ licenseId, fingerprint }));
     }
   };
 
@@ -54,24 +56,24 @@ export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: M
 
     /**
      * Deletes the machines of a page that have held no seat within the last 30 days. Returns where the next page begins, or null
-     * after the last one, and when the first seat of the page ends or has ended.
+     * after the last one, when the first seat of the page ends or has ended, and the bytes of the machines that stay.
      */
     prunePage: (
       { licenseId, fingerprint }: MachinePosition,
       nowMs: number,
-    ): { next: MachinePosition | null; firstEndMs: number } => {
+    ): { next: MachinePosition | null; firstEndMs: number; bytes: number } => {
       const page = sql
-        .exec<{ license_id: string; fingerprint: string; live_until_ms: number }>(
-          `SELECT license_id, fingerprint, live_until_ms FROM activations WHERE (license_id, fingerprint) > (?, ?)
-           ORDER BY license_id, fingerprint LIMIT ${PRUNE_PAGE}`,
+        .exec<PruneRow>(
+          `SELECT license_id, fingerprint, live_until_ms, ${MACHINE_BYTES} AS bytes FROM activations
+           WHERE (license_id, fingerprint) > (?, ?) ORDER BY license_id, fingerprint LIMIT ${PRUNE_PAGE}`,
           licenseId,
           fingerprint,
         )
         .toArray();
       const last = page.at(-1);
-      if (!last) return { next: null, firstEndMs: FOREVER_MS };
       const oldestMs = nowMs - TRANSFER_MS;
-      if (page.some((row) => row.live_until_ms <= oldestMs))
+      const kept = page.filter((row) => row.live_until_ms > oldestMs);
+      if (last && kept.length < page.length)
         remove(
           '(license_id, fingerprint) > (?, ?) AND (license_id, fingerprint) <= (?, ?) AND live_until_ms <= ?',
           licenseId,
@@ -80,10 +82,11 @@ export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: M
           last.fingerprint,
           oldestMs,
         );
-      const ends = page.map((row) => row.live_until_ms).filter((endMs) => endMs > oldestMs);
+      const isFull = page.length === PRUNE_PAGE;
       return {
-        next: page.length < PRUNE_PAGE ? null : { licenseId: last.license_id, fingerprint: last.fingerprint },
-        firstEndMs: Math.min(FOREVER_MS, ...ends),
+        next: last && isFull ? { licenseId: last.license_id, fingerprint: last.fingerprint } : null,
+        firstEndMs: Math.min(FOREVER_MS, ...kept.map((row) => row.live_until_ms)),
+        bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
       };
     },
   };

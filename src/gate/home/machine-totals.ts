@@ -1,9 +1,10 @@
 import type { Writer } from '../../shared/objects/journal.ts';
 import { MACHINES_SHARE, storageLimit } from '../../shared/rules/plans.ts';
 import type { CopiedAccount } from '../rules/rows.ts';
+import type { HistoryPosition, MachinePosition } from '../rules/seats.ts';
 
-// What the rows of machines and of their history take in bytes, and when the next of them is to be deleted. Both are written
-// with the next commit, which many calls share.
+// What the rows of machines and of their history take in bytes, and when they are looked through the next time. Both are
+// written with the next commit, which many calls share, so a crash may lose what has changed. Looking through counts again.
 
 /** What a row takes in its table and in an index, about. */
 export const MACHINE_BYTES = `250 + 2 * octet_length(fingerprint) + coalesce(octet_length(name), 0)
@@ -21,31 +22,59 @@ export const MACHINE_TOTALS = `
       0
     WHERE EXISTS (SELECT 1 FROM activations) OR EXISTS (SELECT 1 FROM seat_changes);`;
 
+/** Where a row is in the order of a recount: machines come before their history. Neither ids nor fingerprints have spaces. */
+export const machinePlace = ({ licenseId, fingerprint }: MachinePosition) => `1 ${licenseId} ${fingerprint}`;
+export const historyPlace = ({ licenseId, seq }: HistoryPosition) =>
+  `2 ${licenseId} ${String(seq).padStart(16, '0')}`;
+/** After all machines, and after everything. */
+export const [END_OF_MACHINES, END_OF_HISTORY] = ['2', '3'];
+
 export const openMachineTotals = (sql: SqlStorage) => {
   const [stored] = sql.exec<{ bytes: number; prune_at_ms: number | null }>(
     'SELECT bytes, prune_at_ms FROM machine_totals',
   );
   const totals = { bytes: stored?.bytes ?? 0, pruneAtMs: stored?.prune_at_ms ?? null };
   let isWritten = true;
+  let hasAny = stored !== undefined;
+  /** The rows that a recount has counted, through a place. */
+  let recount: { bytes: number; through: string } | null = null;
+
+  const setPruneAt = (atMs: number | null) => {
+    if (atMs === totals.pruneAtMs) return;
+    totals.pruneAtMs = atMs;
+    isWritten = false;
+  };
+  const pruneBy = (atMs: number) => setPruneAt(Math.min(totals.pruneAtMs ?? Infinity, atMs));
 
   return {
     bytes: () => totals.bytes,
     pruneAtMs: () => totals.pruneAtMs,
+    setPruneAt,
+    pruneBy,
+
+    /** Whether the account has ever had a machine. */
+    hasAny: () => hasAny,
 
     /** Whether the machines take as much as those of the account may. */
     isFull: (account: CopiedAccount | null, nowMs: number): boolean =>
       account !== null && totals.bytes >= storageLimit(account, nowMs) / MACHINES_SHARE,
 
-    addBytes: (bytes: number) => {
+    /** Notes by how many bytes a row has changed. */
+    addBytes: (bytes: number, place: string) => {
       if (bytes === 0) return;
       totals.bytes += bytes;
+      if (recount && place <= recount.through) recount.bytes += bytes;
+      hasAny = true;
       isWritten = false;
     },
 
-    setPruneAt: (atMs: number | null) => {
-      if (atMs === totals.pruneAtMs) return;
-      totals.pruneAtMs = atMs;
-      isWritten = false;
+    /** Counts the rows that follow those that were counted before, through a place. The last ones end the recount. */
+    recount: (bytes: number, through: string) => {
+      recount = { bytes: (recount?.bytes ?? 0) + bytes, through };
+      if (through !== END_OF_HISTORY) return;
+      isWritten &&= totals.bytes === recount.bytes;
+      totals.bytes = recount.bytes;
+      recount = null;
     },
 
     writer: {

@@ -18,7 +18,7 @@ import {
   UPDATE_MACHINE,
   valuesOf,
 } from './machine-rows.ts';
-import { MACHINE_BYTES, type MachineTotals } from './machine-totals.ts';
+import { MACHINE_BYTES, machinePlace, type MachineTotals } from './machine-totals.ts';
 import { openSeatCounts } from './seat-counts.ts';
 import { openSeatHistory } from './seat-history.ts';
 
@@ -121,9 +121,8 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
       ).one();
       const endMs = endMsOf(machine.seat);
       counts.note(licenseId, before?.live_until_ms ?? null, endMs);
-      totals.addBytes(bytes - (before?.bytes ?? 0));
-      if (endMs < FOREVER_MS)
-        totals.setPruneAt(Math.min(totals.pruneAtMs() ?? Infinity, endMs + TRANSFER_MS));
+      totals.addBytes(bytes - (before?.bytes ?? 0), machinePlace(machine));
+      if (endMs < FOREVER_MS) totals.pruneBy(endMs + TRANSFER_MS);
       longestUnseen.note(machine);
       return machine;
     },
@@ -143,20 +142,18 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
     /** Erases the names of machines that were activated until a time. Returns the number of machines. */
     eraseNames: ({ licenseId, untilMs }: TracedLicense): number => {
       history.eraseNames(licenseId, untilMs);
-      const { machines, bytes } = sql
-        .exec<{ machines: number; bytes: number }>(
-          `SELECT count(*) AS machines, coalesce(sum(octet_length(name)), 0) AS bytes
-           FROM activations WHERE license_id = ? AND activated_at_ms <= ?`,
-          licenseId,
-          untilMs,
-        )
-        .one();
-      sql.exec(
-        'UPDATE activations SET name = NULL WHERE license_id = ? AND activated_at_ms <= ?',
+      const where = 'license_id = ? AND activated_at_ms <= ?';
+      const rows = sql.exec<{ fingerprint: string; bytes: number }>(
+        `SELECT fingerprint, coalesce(octet_length(name), 0) AS bytes FROM activations WHERE ${where}`,
         licenseId,
         untilMs,
       );
-      totals.addBytes(-bytes);
+      let machines = 0;
+      for (const { fingerprint, bytes } of rows) {
+        machines++;
+        totals.addBytes(-bytes, machinePlace({ licenseId, fingerprint }));
+      }
+      sql.exec(`UPDATE activations SET name = NULL WHERE ${where}`, licenseId, untilMs);
       return machines;
     },
 

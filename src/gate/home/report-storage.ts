@@ -3,24 +3,25 @@ import { storeMachineBytes } from '../../db/storage.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { HomeStore } from './store.ts';
 
-const REPORTED = 'reported_machine_bytes';
 /** Smaller differences wait for larger ones. */
 const STEP_BYTES = 64_000;
 const STEP_PART = 0.01;
 const INTERVAL_MS = 60_000;
 
-/** Reports the bytes of the machines to D1, where they count in the account's storage: at most once a minute. */
+/**
+ * Reports the bytes of the machines to D1, where they count in the account's storage: at most once a minute. After a load of
+ * the copy, D1 is told anew, because it may have been restored to an earlier time.
+ */
 export const addStorageReport = (
-  { ctx, env, accountId, journal, alarm }: ObjectContext,
+  { env, accountId, journal, alarm }: ObjectContext,
   { copy, machineTotals }: Pick<HomeStore, 'copy' | 'machineTotals'>,
 ) => {
-  const { kv } = ctx.storage;
-  let reported = kv.get<number>(REPORTED) ?? 0;
   let nextMs = 0;
 
   const isDue = () => {
-    // A copy that is loaded again may be that of a D1 that was restored to an earlier time.
-    if (copy.loadPosition() !== null) reported = 0;
+    if (copy.loadPosition() !== null) return false;
+    const reported = copy.reportedBytes();
+    if (reported === null) return machineTotals.hasAny();
     return Math.abs(machineTotals.bytes() - reported) > Math.max(STEP_BYTES, reported * STEP_PART);
   };
 
@@ -32,8 +33,8 @@ export const addStorageReport = (
       nextMs = nowMs + INTERVAL_MS;
       const machineBytes = machineTotals.bytes();
       await storeMachineBytes(databaseOf(env, accountId), accountId, machineBytes);
-      reported = machineBytes;
-      journal.write(() => kv.put(REPORTED, machineBytes));
+      // A load that began meanwhile may have found that D1 was restored.
+      if (copy.loadPosition() === null) journal.write(() => copy.noteReport(machineBytes));
     },
   });
 };

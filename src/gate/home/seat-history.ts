@@ -1,6 +1,6 @@
 import { MAX_HISTORY_CHANGES } from '../../shared/rules/licenses.ts';
-import type { SeatActor, SeatChange } from '../rules/seats.ts';
-import { HISTORY_BYTES, type MachineTotals } from './machine-totals.ts';
+import type { HistoryPosition, SeatActor, SeatChange } from '../rules/seats.ts';
+import { HISTORY_BYTES, historyPlace, type MachineTotals } from './machine-totals.ts';
 
 // When the seats of a license were taken and released, and by whom. A seat's own row only has its present state.
 
@@ -33,16 +33,20 @@ const toChange = ({
   name,
 });
 
+type CountedChange = { license_id: string; seq: number; bytes: number };
+const placeOf = ({ license_id: licenseId, seq }: CountedChange) => historyPlace({ licenseId, seq });
+
+const COUNTED_PAGE = 1_000;
 /** Older changes are deleted once for this many new ones, because each deleted row costs as much as a new one. */
 const PRUNE_INTERVAL = 50;
 
 export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'addBytes'>) => {
   const remove = (where: string, ...bindings: (string | number)[]) => {
-    const gone = sql.exec<{ bytes: number }>(
-      `DELETE FROM seat_changes WHERE ${where} RETURNING ${HISTORY_BYTES} AS bytes`,
+    const gone = sql.exec<CountedChange>(
+      `DELETE FROM seat_changes WHERE ${where} RETURNING license_id, seq, ${HISTORY_BYTES} AS bytes`,
       ...bindings,
     );
-    for (const { bytes } of gone) totals.addBytes(-bytes);
+    for (const change of gone) totals.addBytes(-change.bytes, placeOf(change));
   };
 
   return {
@@ -63,7 +67,7 @@ export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'ad
           name,
         )
         .one();
-      totals.addBytes(bytes);
+      totals.addBytes(bytes, historyPlace({ licenseId, seq }));
       if (seq % PRUNE_INTERVAL === 0)
         remove('license_id = ? AND seq <= ?', licenseId, seq - MAX_HISTORY_CHANGES);
       if (isFull)
@@ -100,15 +104,30 @@ export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'ad
 
     eraseNames: (licenseId: string, untilMs: number) => {
       const named = 'license_id = ? AND at_ms <= ? AND name IS NOT NULL';
-      const { bytes } = sql
-        .exec<{ bytes: number }>(
-          `SELECT coalesce(sum(octet_length(name)), 0) AS bytes FROM seat_changes WHERE ${named}`,
-          licenseId,
-          untilMs,
-        )
-        .one();
+      const changes = sql.exec<CountedChange>(
+        `SELECT license_id, seq, octet_length(name) AS bytes FROM seat_changes WHERE ${named}`,
+        licenseId,
+        untilMs,
+      );
+      for (const change of changes) totals.addBytes(-change.bytes, placeOf(change));
       sql.exec(`UPDATE seat_changes SET name = NULL WHERE ${named}`, licenseId, untilMs);
-      totals.addBytes(-bytes);
+    },
+
+    /** Adds up the bytes of a page. `next` is null after the last one. */
+    countPage: ({ licenseId, seq }: HistoryPosition): { next: HistoryPosition | null; bytes: number } => {
+      const page = sql
+        .exec<CountedChange>(
+          `SELECT license_id, seq, ${HISTORY_BYTES} AS bytes FROM seat_changes WHERE (license_id, seq) > (?, ?)
+           ORDER BY license_id, seq LIMIT ${COUNTED_PAGE}`,
+          licenseId,
+          seq,
+        )
+        .toArray();
+      const last = page.length === COUNTED_PAGE ? page.at(-1) : undefined;
+      return {
+        next: last ? { licenseId: last.license_id, seq: last.seq } : null,
+        bytes: page.reduce((sum, { bytes }) => sum + bytes, 0),
+      };
     },
 
     erase: (licenseId: string) => remove('license_id = ?', licenseId),

@@ -1,5 +1,5 @@
 import type { Journal } from '../../shared/objects/journal.ts';
-import { HOUR_MS, isoDate, isoTime } from '../../shared/rules/dates.ts';
+import { DAY_MS, HOUR_MS, isoDate, isoTime } from '../../shared/rules/dates.ts';
 import type { ActivationEventName } from '../../shared/rules/events.ts';
 import { NO_TERMS, type Terms } from '../../shared/rules/terms.ts';
 import type { CallInput, CallName, PlainVerdict, Verdict, VerdictCode } from '../../shared/rules/verdict.ts';
@@ -122,8 +122,12 @@ export const openSeats = (
   };
 
   /** Whether the account may store the machine that a judgment adds, if it adds one. */
-  const hasRoomFor = ({ machine, nowMs }: Situation, { changes }: Judgment<string>): boolean =>
-    machine !== null || changes.length === 0 || !machineTotals.isFull(copy.account(), nowMs);
+  const hasRoomFor = ({ machine, nowMs }: Situation, { changes }: Judgment<string>): boolean => {
+    if (machine !== null || changes.length === 0 || !machineTotals.isFull(copy.account(), nowMs)) return true;
+    // The bytes may be wrong, so they are added up again.
+    machineTotals.pruneBy(nowMs + DAY_MS);
+    return false;
+  };
 
   /** Applies the judgment on a call. Call it in a transaction. Returns the call's machine as it is afterwards. */
   const carryOut = (

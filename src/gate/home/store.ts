@@ -37,6 +37,8 @@ export const openHomeStore = ({ ctx, env, journal }: ObjectContext): HomeStore =
   const announced = openAnnounced(kv);
   const branches = openBranchStore(ctx.storage, traffic);
   const machineTotals = openMachineTotals(sql);
+  // Another release may have changed machines without counting them.
+  if (copy.loadPosition() !== null && machineTotals.hasAny()) machineTotals.pruneBy(0);
   for (const writer of [branches, ledger, announced, machineTotals.writer]) journal.add(writer);
   const machines = openMachines(sql, machineTotals);
   const seatClock = openSeatClock(kv, journal);
@@ -92,6 +94,8 @@ export const openGateBackup = (object: ObjectContext, moving: Moving): Backup =>
     onRestored: () => {
       forgetWantsVerified(storage.kv);
       noteRestore(storage, Date.now());
+      // Machines may have changed while the backup was read.
+      storage.sql.exec('UPDATE machine_totals SET prune_at_ms = 0');
     },
   });
   return async (call) => {

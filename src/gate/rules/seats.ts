@@ -153,3 +153,6 @@ export interface SeatPage {
 
 /** The last machine of an export's page. */
 export type MachinePosition = Pick<Machine, 'licenseId' | 'fingerprint'>;
+
+/** The last change of a page of all licenses' seat histories. */
+export type HistoryPosition = Pick<SeatChange, 'seq'> & { licenseId: string };
