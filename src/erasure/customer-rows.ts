@@ -27,14 +27,27 @@ export const licensesOf = ({ db, accountId }: Ctx, email: string) =>
     .from(licenses)
     .where(and(eq(licenses.accountId, accountId), sql`lower(${licenses.customerEmail}) = ${email}`));
 
-/** Returns the licenses whose history has the email address, in pages. */
+const savePosition = ({ db, accountId }: Ctx, email: string, position: string) =>
+  db
+    .update(erasures)
+    .set({ position })
+    .where(
+      and(eq(erasures.accountId, accountId), eq(erasures.kind, 'customer'), eq(erasures.subject, email)),
+    );
+
+/**
+ * Returns the licenses whose history has the email address, in pages, from where an earlier call has stopped. What was looked
+ * through before is not looked through again: a call that goes on finds what was there when the first one began.
+ */
 async function* findFormer(
-  { db, accountId }: Ctx,
+  ctx: Ctx,
   email: string,
+  position: string,
   spend: SpendQueries,
 ): AsyncGenerator<string[]> {
+  const { db, accountId } = ctx;
   const isOwn = eq(licenseChanges.accountId, accountId);
-  for (let after = ''; ;) {
+  for (let after = position; ;) {
     spend(2);
     const isLater = and(isOwn, gt(licenseChanges.licenseId, after));
     const [end] = await db
@@ -56,8 +69,14 @@ async function* findFormer(
       );
     for (let from = 0; from < found.length; from += MAX_LICENSES)
       yield found.slice(from, from + MAX_LICENSES).map(({ id }) => id);
+    // At the end, the next call begins anew: it erases also what comes back while this one goes on elsewhere.
+    const next = end?.id ?? '';
+    if (after !== next) {
+      spend(1);
+      await savePosition(ctx, email, next);
+    }
     if (!end) return;
-    after = end.id;
+    after = next;
   }
 }
 
@@ -133,6 +152,7 @@ const noteMachines = (
     subject: sql`value ->> 'id'`,
     untilMs: sql`value ->> 'untilMs'`,
     createdAt: nowMs,
+    position: '',
   });
   return db
     .insert(erasures)
@@ -217,8 +237,13 @@ const scrubAll = async (ctx: Ctx, ids: string[], email: string, spend: SpendQuer
   return count;
 };
 
-/** Erases the customer from D1. Returns the number of licenses. */
-export const eraseCustomerRows = async (ctx: Ctx, email: string, spend: SpendQueries): Promise<number> => {
+/** Erases the customer from D1. Returns the number of licenses. A repeat goes on at the position where this was cut off. */
+export const eraseCustomerRows = async (
+  ctx: Ctx,
+  email: string,
+  spend: SpendQueries,
+  position = '',
+): Promise<number> => {
   const { db, accountId } = ctx;
   let count = 0;
   for (;;) {
@@ -228,7 +253,8 @@ export const eraseCustomerRows = async (ctx: Ctx, email: string, spend: SpendQue
     const ids = found.map(({ id }) => id);
     count += await scrubAll(ctx, ids, email, spend);
   }
-  for await (const ids of findFormer(ctx, email, spend)) count += await scrubAll(ctx, ids, email, spend);
+  for await (const ids of findFormer(ctx, email, position, spend))
+    count += await scrubAll(ctx, ids, email, spend);
   const namesCustomer: SQL = sql`instr(lower(${idempotencyKeys.key}), ${email})`;
   await db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.accountId, accountId), namesCustomer));
   return count;

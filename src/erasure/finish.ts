@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, ne, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { jsonChunks } from '../db/json-rows.ts';
 import { type ErasureRow, erasures, licenses } from '../db/schema.ts';
@@ -16,19 +16,22 @@ import { eraseCustomerRows, type SpendQueries } from './customer-rows.ts';
 const MAX_ROWS = 500;
 /** The most accounts in a run of the scheduled work. The next run continues. */
 const MAX_ACCOUNTS = 20;
+/** The accounts from which a run chooses. */
+const MAX_DUE = 10_000;
 
 /** How many D1 queries a call, or a run of the scheduled work, makes to erase customers. D1 allows 1,000 per request. */
 const MAX_QUERIES = 600;
 
-const limitQueries = (): SpendQueries => {
-  let left = MAX_QUERIES;
-  return (queries) => {
+const limitQueries = (limit: number) => {
+  let left = limit;
+  const spend: SpendQueries = (queries) => {
     if (left < queries)
       throw new AppError('unavailable', {
         message: 'The customer has too many licenses for one call. Repeat it to go on.',
       });
     left -= queries;
   };
+  return { spend, left: () => left };
 };
 
 /** How many licenses, activations, and events the erased person was in. */
@@ -107,7 +110,7 @@ const eraseCustomers = async (ctx: Ctx, customers: ErasureRow[], spend: SpendQue
   let licenses = 0;
   try {
     for (const customer of customers) {
-      licenses += await eraseCustomerRows(ctx, customer.subject, spend);
+      licenses += await eraseCustomerRows(ctx, customer.subject, spend, customer.position);
       done.push(customer);
     }
     return { done, licenses, failure: null };
@@ -123,7 +126,7 @@ const eraseCustomers = async (ctx: Ctx, customers: ErasureRow[], spend: SpendQue
 export const finishErasures = async (
   ctx: Ctx,
   only: Wanted | null,
-  spend = limitQueries(),
+  spend = limitQueries(MAX_QUERIES).spend,
 ): Promise<Erased> => {
   const customers = await list(ctx, 'customer', only);
   const deleted = await list(ctx, 'license', only);
@@ -138,25 +141,34 @@ export const finishErasures = async (
   return { licenses, activations, events };
 };
 
-/** Finishes erasures that were cut off. */
-export const finishDueErasures = async (ctx: DatabaseCtx): Promise<void> => {
-  const due = await ctx.db
-    .select({ accountId: erasures.accountId })
-    .from(erasures)
-    // A customer's row goes last, so machines are never left alone, and they can be many.
-    .where(and(lte(erasures.createdAt, Date.now()), ne(erasures.kind, 'machines')))
-    .orderBy(asc(erasures.createdAt))
-    .limit(MAX_ROWS);
-  // At random, so that an account that needs many runs doesn't keep others from theirs.
-  const chosen = [...new Set(due.map(({ accountId }) => accountId))]
+/** Chooses some accounts, each found with one lookup, however many erasures it has begun. */
+const chooseDue = async ({ db }: DatabaseCtx): Promise<string[]> => {
+  const next = (after: SQL) => sql`(SELECT min(account_id) FROM erasures WHERE account_id > ${after})`;
+  const due = await db.all<{ id: string }>(sql`
+    WITH RECURSIVE due(id, number) AS (
+      SELECT ${next(sql`''`)}, 1
+      UNION ALL SELECT ${next(sql`id`)}, number + 1 FROM due WHERE id IS NOT NULL AND number < ${MAX_DUE}
+    )
+    SELECT id FROM due WHERE id IS NOT NULL`);
+  // At random, so that accounts that need many runs don't keep others from theirs.
+  return due
+    .map(({ id }) => id)
     .toSorted(() => Math.random() - 0.5)
     .slice(0, MAX_ACCOUNTS);
-  const spend = limitQueries();
-  for (const accountId of chosen) {
+};
+
+/** Finishes erasures that were cut off. Each account has its share of the queries, and what the accounts before it have left. */
+export const finishDueErasures = async (ctx: DatabaseCtx): Promise<void> => {
+  const due = await chooseDue(ctx);
+  let left = MAX_QUERIES;
+  for (const [i, accountId] of due.entries()) {
+    const share = limitQueries(Math.floor(left / (due.length - i)));
+    const before = share.left();
     try {
-      await finishErasures({ ...ctx, accountId, key: null, actor: SYSTEM, ip: null }, null, spend);
+      await finishErasures({ ...ctx, accountId, key: null, actor: SYSTEM, ip: null }, null, share.spend);
     } catch (error) {
       logError('erasure_not_finished', error, { account_id: accountId });
     }
+    left -= before - share.left();
   }
 };

@@ -63,11 +63,16 @@ const sumOf = (column: SQLiteColumn) => sql<number>`coalesce(sum(${column}), 0)`
 
 const LARGEST = 10;
 
+/** Seconds since a time, or 0 if there is none, or it is yet to come. */
+const secondsSince = (ms: number | null) => (ms === null ? 0 : Math.max(0, Date.now() - ms) / 1_000);
+
 interface DatabaseState {
   loading: number;
   waiting: number;
   failing: number;
   stored: number;
+  customerDueMs: number | null;
+  accountDueMs: number | null;
 }
 
 /** Returns what a database tells about the whole service, or null if it can't be reached. */
@@ -76,7 +81,10 @@ const readDatabase = async ({ binding, db }: NamedDatabase) => {
     const [state, largest] = await db.batch([
       db.run(sql`SELECT ${sumOf(objectStates.loading)} AS loading, ${sumOf(objectStates.waiting)} AS waiting,
         ${sumOf(objectStates.failingEndpoints)} AS failing,
-        (SELECT coalesce(sum(bytes), 0) FROM license_totals) AS stored FROM object_states`),
+        (SELECT coalesce(sum(bytes), 0) FROM license_totals) AS stored,
+        (SELECT min(created_at) FROM erasures) AS customerDueMs,
+        (SELECT min(erase_at) FROM accounts WHERE erase_at IS NOT NULL) AS accountDueMs
+        FROM object_states`),
       db
         .select({ account: licenseTotals.accountId, bytes: sql<number>`coalesce(bytes, 0) + machine_bytes` })
         .from(licenseTotals)
@@ -87,7 +95,8 @@ const readDatabase = async ({ binding, db }: NamedDatabase) => {
     return { binding, size: state.meta.size_after, ...row, largest };
   } catch (error) {
     logError('metrics_database_failed', error, { database: binding });
-    return { binding, size: null, loading: 0, waiting: 0, failing: 0, stored: 0, largest: [] };
+    const none = { loading: 0, waiting: 0, failing: 0, stored: 0, customerDueMs: null, accountDueMs: null };
+    return { binding, size: null, ...none, largest: [] };
   }
 };
 
@@ -144,6 +153,15 @@ export const renderMetrics = async (env: Env, requests: RequestCounts): Promise<
       'gauge',
       'Webhook endpoints of all accounts whose last attempts failed, as of each outbox’s last alarm, a day ago at most.',
       byDatabase(({ failing }) => failing),
+    ),
+    ...render(
+      'erasure_overdue_seconds',
+      'gauge',
+      'For how long the oldest erasure that is due has not been finished, of customers and licenses, and of accounts.',
+      reached.flatMap(({ binding, customerDueMs, accountDueMs }) => [
+        { labels: { database: binding, of: 'customer' }, value: secondsSince(customerDueMs) },
+        { labels: { database: binding, of: 'account' }, value: secondsSince(accountDueMs) },
+      ]),
     ),
   ];
   return `${lines.join('\n')}\n`;

@@ -1,9 +1,10 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
+import { finishErasures } from '../../src/erasure/finish.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
 import { type Customer, outcomeOf, signUp, tallyOf } from '../support/client.ts';
-import { accountsD1, firstD1 } from '../support/databases.ts';
+import { accountsD1, ctxOf, firstD1 } from '../support/databases.ts';
 
 const MAX_QUERIES = 1_000;
 
@@ -55,6 +56,51 @@ test('erasures that an account has begun are finished in some runs, and hold up 
   expect(await pendingOf(mallory)).toBeLessThan(300);
   await runHourlyWork();
   expect(await pendingOf(mallory)).toBe(0);
+});
+
+/** Changes of as many licenses that no longer exist, of which some were the customer's. */
+const insertHistory = ({ accountId }: Customer, count: number, email: string) =>
+  accountsD1
+    .prepare(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?2)
+       INSERT INTO license_changes (account_id, license_id, seq, at, before, after)
+       SELECT ?1, printf('lic_%020d', n), 1, 1,
+         json_object('customer_email', iif(n % 10000 = 0, ?3, 'someone@example.com')), '{}' FROM numbers`,
+    )
+    .bind(accountId, count, email)
+    .run();
+
+test('an erasure that runs out of queries goes on where it has stopped', async () => {
+  const ada = await signUp();
+  const ann = 'ann@limits.example';
+  await insertHistory(ada, 70_000, ann);
+  await accountsD1
+    .prepare("INSERT INTO erasures (account_id, kind, subject, created_at) VALUES (?, 'customer', ?, 1)")
+    .bind(ada.accountId, ann)
+    .run();
+  const finishSome = async () => {
+    let left = 30;
+    const spend = (queries: number) => {
+      left -= queries;
+      if (left < 0) throw new Error('no queries left');
+    };
+    await finishErasures(ctxOf(ada.accountId), null, spend).catch(() => {});
+  };
+  let calls = 0;
+  while ((await pendingOf(ada)) !== 0 && calls < 10) {
+    await finishSome();
+    calls++;
+  }
+  expect([await pendingOf(ada), calls]).toEqual([0, 4]);
+});
+
+test('an account with many erasures doesn’t keep others from theirs', async () => {
+  const mallory = await signUp();
+  await beginErasures(mallory, 2_000);
+  const sellers = await Promise.all(Array.from({ length: 3 }, signUp));
+  for (const seller of sellers) await beginErasures(seller, 1);
+  await runHourlyWork();
+  expect(await Promise.all(sellers.map(pendingOf))).toEqual([0, 0, 0]);
 });
 
 test('a call erases whom it names, and leaves other erasures to the hourly work', async () => {

@@ -68,6 +68,36 @@ test('metrics count requests and refusals by route, and tell the size of each da
   stop();
 });
 
+test('metrics tell for how long the oldest erasure of a customer and of an account has been due', async () => {
+  onTestFinished(withOperatorToken());
+  useFakeClock('2027-03-01T12:00:00.000Z');
+  const ada = await signUp();
+  const overdue = async () =>
+    [
+      ...(await readMetrics()).matchAll(
+        /^latchkey_erasure_overdue_seconds\{database="DB2",of="(\w+)"\} (\d+)/gm,
+      ),
+    ].map(([, of, seconds]) => [of, Number(seconds)]);
+  expect(await overdue()).toEqual([
+    ['customer', 0],
+    ['account', 0],
+  ]);
+  const [hourAgo, minuteAgo] = [Date.now() - 3_600_000, Date.now() - 60_000];
+  const insert =
+    "INSERT INTO erasures (account_id, kind, subject, created_at) VALUES (?, 'customer', 'ann', ?)";
+  await accountsD1.prepare(insert).bind(ada.accountId, hourAgo).run();
+  await accountsD1
+    .prepare('UPDATE accounts SET erase_at = ? WHERE id = ?')
+    .bind(minuteAgo, ada.accountId)
+    .run();
+  const [customer, account] = await overdue();
+  expect([customer?.[0], account?.[0]]).toEqual(['customer', 'account']);
+  expect(customer?.[1]).toBeGreaterThanOrEqual(3_600);
+  expect(customer?.[1]).toBeLessThan(3_700);
+  expect(account?.[1]).toBeGreaterThanOrEqual(60);
+  expect(account?.[1]).toBeLessThan(160);
+});
+
 test('metrics count deliveries that wait, failing endpoints, and gates that load their copy', async () => {
   onTestFinished(withOperatorToken());
   const hints = loseHints();

@@ -14,6 +14,8 @@ export const erasures = sqliteTable(
     subject: text().notNull(),
     untilMs: integer('until_ms').notNull().default(0),
     createdAt: integer('created_at').notNull(),
+    /** How far the customer was looked for in the history: after this license. Empty if that has not begun, or has ended. */
+    position: text().notNull().default(''),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.kind, table.subject] }),
