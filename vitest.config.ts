@@ -79,7 +79,6 @@ export default defineConfig({
           setupFiles: ['test/support/setup.ts'],
           globalSetup: [
             'test/fuzz/runs.ts',
-            'test/support/credentials.ts',
             'test/support/planted-faults.ts',
             'test/support/receiver-server.ts',
             'test/support/stripe-server.ts',

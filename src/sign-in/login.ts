@@ -5,7 +5,7 @@ import { type UserRow, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
 import { limitsOf } from '../users/known-browsers.ts';
-import { checkPassword, hashPassword, UNKNOWN_ACCOUNT_HASH } from '../users/passwords.ts';
+import { checkPassword, hashPassword, unknownAccountHash } from '../users/passwords.ts';
 import { consumeAttempts, type AttemptReservation, settleAttempt, settlements } from '../users/throttle.ts';
 import { isSamePassword } from '../users/user.ts';
 import { startChallenge } from './challenge.ts';
@@ -26,7 +26,7 @@ const tryLogin = async (ctx: PublicCtx, input: Login, client: Client, reservatio
   const [user] = await ctx.firstDb.select().from(users).where(eq(users.email, input.email));
   const { matches, isOutdated } = await checkPassword(
     input.password,
-    user?.passwordHash ?? UNKNOWN_ACCOUNT_HASH,
+    user?.passwordHash ?? unknownAccountHash(),
   );
   if (!user || !matches) throw new AppError('invalid_credentials');
   const statements = [

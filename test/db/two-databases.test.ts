@@ -1,10 +1,11 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { createAccount } from '../../src/sign-in/register.ts';
+import { hashPassword } from '../../src/users/passwords.ts';
 import { subscribe } from '../billing/sandbox.ts';
-import { call } from '../support/client.ts';
+import { call, PASSWORD } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
@@ -82,10 +83,13 @@ test.for(ACCOUNTS)('an account created at $createdAt keeps everything but its us
 
 test.for(ACCOUNTS)('a registration that is cut off in $own leaves the email address free', async (row) => {
   useFakeClock(row.createdAt);
-  const { password, passwordHash } = inject('credentials');
-  const body = { email: `cut-off-${row.own.toLowerCase()}@example.com`, password };
+  const body = { email: `cut-off-${row.own.toLowerCase()}@example.com`, password: PASSWORD };
   vi.spyOn(publicCtx.firstDb, 'batch').mockRejectedValueOnce(new Error('D1_ERROR: Network connection lost.'));
-  const cutOff = createAccount(publicCtx, { email: body.email, name: null, passwordHash });
+  const cutOff = createAccount(publicCtx, {
+    email: body.email,
+    name: null,
+    passwordHash: await hashPassword(PASSWORD),
+  });
   await expect(cutOff).rejects.toThrow('Network connection lost');
 
   expect((await call('POST', '/api/login', { body })).status).toBe(401);

@@ -1,30 +1,18 @@
-import { beforeEach, expect, inject, test, vi } from 'vitest';
-import { createAccount } from '../../src/sign-in/register.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { loginLimits } from '../../src/users/limits.ts';
 import { consumeAttempts, settleAttempt } from '../../src/users/throttle.ts';
-import { type Answer, freshAddress } from '../support/client.ts';
+import { type Answer, freshAddress, PASSWORD, register } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { insertPeople, login } from '../support/sign-in.ts';
+import { login } from '../support/sign-in.ts';
 
 const MINUTE_MS = 60_000;
-const { password: PASSWORD, passwordHash: PASSWORD_HASH } = inject('credentials');
 const WRONG_PASSWORD = 'wrong horse battery';
 
 beforeEach(() => {
   useFakeClock('2027-03-10T12:00:00.000Z');
 });
-
-let accountCount = 0;
-
-const insertAccount = async (passwordHash = PASSWORD_HASH) => {
-  const email = `refused-${++accountCount}@example.com`;
-  await createAccount(publicCtx, { email, name: null, passwordHash });
-  return email;
-};
-
-const insertQuickAccount = async () => (await insertPeople(1, PASSWORD))[0] ?? '';
 
 const inParallel = (times: number, attempt: () => Promise<Answer>) =>
   Promise.all(Array.from({ length: times }, attempt));
@@ -36,7 +24,7 @@ const countStatuses = (answers: Answer[]) => {
 };
 
 test('refused logins to one email do not lock out other accounts behind the same address', async () => {
-  const [email, other] = [await insertQuickAccount(), await insertQuickAccount()];
+  const [{ email }, { email: other }] = [await register(), await register()];
   const ip = freshAddress();
   for (let i = 0; i < 10; i++) expect((await login(email, WRONG_PASSWORD, ip)).status).toBe(401);
   expect(countStatuses(await inParallel(150, () => login(email, WRONG_PASSWORD, ip)))).toEqual({ 429: 150 });
@@ -44,7 +32,7 @@ test('refused logins to one email do not lock out other accounts behind the same
 });
 
 test('a flood of refused logins queries D1 not at all', async () => {
-  const email = await insertQuickAccount();
+  const { email } = await register();
   for (let i = 0; i < 10; i++) await login(email, WRONG_PASSWORD);
   const { result, statements } = await recordStatements(() => inParallel(100, () => login(email, PASSWORD)));
   expect(countStatuses(result)).toEqual({ 429: 100 });
@@ -52,7 +40,7 @@ test('a flood of refused logins queries D1 not at all', async () => {
 });
 
 test('an isolate that does not remember the refusal reads it from D1 and writes nothing', async () => {
-  const email = await insertQuickAccount();
+  const { email } = await register();
   for (let i = 0; i < 9; i++) await login(email, WRONG_PASSWORD);
   // Another isolate counts the tenth failure.
   await firstD1.prepare('UPDATE throttles SET attempts = 10 WHERE attempts = 9').run();
@@ -70,8 +58,8 @@ test('an isolate that does not remember the refusal reads it from D1 and writes 
 });
 
 test('an email address may sign in 60 times an hour, also in parallel', async () => {
-  const email = await insertQuickAccount();
-  // The first 50 skip the endpoint, which would hash a password for each.
+  const { email } = await register();
+  // The first 50 skip the endpoint, which would store a session for each.
   for (let i = 0; i < 50; i++) {
     const reservations = await consumeAttempts(publicCtx, loginLimits(freshAddress(), email));
     await settleAttempt(publicCtx, reservations, 'success');
@@ -84,7 +72,7 @@ test('an email address may sign in 60 times an hour, also in parallel', async ()
 });
 
 test('at most 100 logins of an isolate wait for others, because each of them queries D1 once a second', async () => {
-  const email = await insertQuickAccount();
+  const { email } = await register();
   await login(email, WRONG_PASSWORD);
   await firstD1.prepare('UPDATE throttles SET pending = 9').run();
   let refused = 0;
@@ -99,14 +87,14 @@ test('at most 100 logins of an isolate wait for others, because each of them que
 });
 
 test('parallel logins with the right password all succeed, and none counts as a failure', async () => {
-  const email = await insertAccount();
+  const { email } = await register();
   expect(countStatuses(await inParallel(15, () => login(email, PASSWORD)))).toEqual({ 200: 15 });
   for (let i = 0; i < 10; i++) expect((await login(email, WRONG_PASSWORD)).status).toBe(401);
   expect((await login(email, PASSWORD)).status).toBe(429);
 });
 
 test('an attempt whose isolate dies takes up room for a minute at most', async () => {
-  const email = await insertQuickAccount();
+  const { email } = await register();
   const reserve = () => consumeAttempts(publicCtx, loginLimits(freshAddress(), email));
   // Ten attempts that are never settled.
   for (let i = 0; i < 10; i++) await reserve();
@@ -119,7 +107,7 @@ test('an attempt whose isolate dies takes up room for a minute at most', async (
 });
 
 test('the 15 minutes of failed logins start with the first failure', async () => {
-  const email = await insertQuickAccount();
+  const { email } = await register();
   expect((await login(email, PASSWORD)).status).toBe(200);
   vi.advanceTimersByTime(14 * MINUTE_MS);
   for (let i = 0; i < 10; i++) await login(email, WRONG_PASSWORD);
@@ -128,7 +116,7 @@ test('the 15 minutes of failed logins start with the first failure', async () =>
 });
 
 test('a login that fails with a server error counts as neither failure nor success', async () => {
-  const email = await insertQuickAccount();
+  const { email } = await register();
   const setHash = (hash: string) =>
     firstD1.prepare('UPDATE users SET password_hash = ? WHERE email = ?').bind(hash, email).run();
   const hash = await firstD1
@@ -142,7 +130,7 @@ test('a login that fails with a server error counts as neither failure nor succe
 });
 
 test('a count that v0.1.0 stored still refuses logins', async () => {
-  const email = await insertQuickAccount();
+  const { email } = await register();
   await login(email, WRONG_PASSWORD);
   const update = 'UPDATE throttles SET attempts = 10 WHERE bucket = ?';
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`login-email\n${email}`));
@@ -152,7 +140,7 @@ test('a count that v0.1.0 stored still refuses logins', async () => {
 });
 
 test('a login deletes a limited number of expired throttles and sessions', async () => {
-  const email = await insertQuickAccount();
+  const { email } = await register();
   const rows = 'WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 250)';
   await firstD1.batch([
     firstD1.prepare(

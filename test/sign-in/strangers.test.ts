@@ -1,5 +1,4 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { hashPassword } from '../../src/users/passwords.ts';
 import { mintToken } from '../../src/users/tagged-tokens.ts';
 import { type Account, type Answer, outcomeOf, register, tallyOf } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
@@ -15,14 +14,6 @@ beforeEach(() => {
   useFakeClock('2027-03-10T12:00:00.000Z');
 });
 
-/** Makes the account's password cheap to check, up to the next sign-in, so that a test can guess often. */
-const withCheapHash = async <T extends Account>(account: T): Promise<T> => {
-  const hash = await hashPassword(account.password, { N: 2, r: 1, p: 1 });
-  const update = firstD1.prepare('UPDATE users SET password_hash = ? WHERE account_id = ?');
-  await update.bind(hash, account.accountId).run();
-  return account;
-};
-
 const signIn = ({ email, password }: Pick<Account, 'email' | 'password'>, cookie = '') =>
   asVisitor('/api/login', { email, password }, cookie === '' ? {} : { cookie });
 
@@ -33,7 +24,6 @@ const browserOf = ({ headers }: Answer) =>
 const besieged = async () => {
   const ada = await register();
   const browser = browserOf(await signIn(ada));
-  await withCheapHash(ada);
   for (let i = 0; i < 10; i++) await signIn({ ...ada, password: WRONG });
   expect(outcomeOf(await signIn(ada))).toBe('429 rate_limit_exceeded');
   return { ...ada, browser };
@@ -59,7 +49,6 @@ test('a browser that another account knows is a stranger', async () => {
 test('the wrong passwords of a known browser are limited, and lock out nobody else', async () => {
   const ada = await register();
   const browsers = [browserOf(await signIn(ada)), browserOf(await signIn(ada))];
-  await withCheapHash(ada);
   const guesses = await Promise.all(
     Array.from({ length: 15 }, () => signIn({ ...ada, password: WRONG }, browsers[0])),
   );
@@ -74,7 +63,6 @@ test('the wrong passwords of a known browser are limited, and lock out nobody el
 test('the wrong passwords of a session are limited, and lock out nobody else', async () => {
   const ada = await register();
   const other = (await signIn(ada)).body.session.token as string;
-  await withCheapHash(ada);
   const asOther = { authorization: `Bearer ${other}` };
   for (let i = 0; i < 10; i++)
     expect(outcomeOf(await change(ada, WRONG, asOther))).toBe('401 invalid_credentials');
@@ -88,7 +76,7 @@ test('the wrong passwords of a session are limited, and lock out nobody else', a
 });
 
 test('the wrong passwords of all API keys of an account are limited together', async () => {
-  const ada = await withCheapHash(await register());
+  const ada = await register();
   const keyOf = async () => (await ada.asSession('POST', '/api/create-api-key', {})).body.api_key as string;
   for (let i = 0; i < 10; i++) {
     const headers = { 'x-api-key': await keyOf() };
@@ -99,7 +87,7 @@ test('the wrong passwords of all API keys of an account are limited together', a
 });
 
 test('wrong codes of strangers lock out neither a known browser nor a session', async () => {
-  const ada = await withCheapHash(await registerTwoFactor());
+  const ada = await registerTwoFactor();
   const answer = async (code: string, cookie = '') => {
     const challenge = (await signIn(ada, cookie)).body.error.details?.[0].message ?? '';
     return asVisitor('/api/login/two-factor', { challenge, code }, cookie === '' ? {} : { cookie });
@@ -130,7 +118,7 @@ test('a flood of refused logins with made-up or foreign cookies hardly queries D
 });
 
 test('a browser with a cookie of v0.1.0 is not new, and gets one that strangers can’t make up', async () => {
-  const ada = await withCheapHash(await register());
+  const ada = await register();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode('x'.repeat(43)));
   const hash = new Uint8Array(digest).toBase64({ alphabet: 'base64url', omitPadding: true });
   const insert = firstD1.prepare('INSERT INTO known_browsers VALUES (?, ?, ?)');

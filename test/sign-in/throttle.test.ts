@@ -2,13 +2,12 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { registerLimits } from '../../src/users/limits.ts';
 import { consumeAttempts } from '../../src/users/throttle.ts';
 import { dumpDatabase, expectAbsent } from '../http/security.ts';
-import { type Answer, call, freshAddress } from '../support/client.ts';
+import { type Answer, call, freshAddress, PASSWORD, register } from '../support/client.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { insertPeople, login } from '../support/sign-in.ts';
+import { login } from '../support/sign-in.ts';
 
 const MINUTE_MS = 60_000;
-const PASSWORD = 'correct horse battery';
 
 beforeEach(() => {
   useFakeClock('2027-03-10T12:00:00.000Z');
@@ -16,7 +15,7 @@ beforeEach(() => {
 
 let accountCount = 0;
 
-const register = (ip: string) =>
+const registerFrom = (ip: string) =>
   call('POST', '/api/register', {
     body: { email: `throttled-${++accountCount}@example.com`, password: PASSWORD },
     headers: { 'cf-connecting-ip': ip },
@@ -44,29 +43,29 @@ const expectThrottled = ({ status, body, headers }: Answer, retryAfterSeconds: n
 test('one IP address can register 60 accounts per hour, and an IPv6 /64 network counts as one address', async () => {
   const spellings = ['2001:db8:0:7::', '2001:0DB8:0000:0007:0:0:0:', '2001:db8:0:7:ffff:1:2:'];
   const inNetwork = (i: number) => `${spellings[i % 3]}${(i + 1).toString(16)}`;
-  // The first 50 attempts skip the endpoint, which would hash a password for each.
+  // The first 50 attempts skip the endpoint, which would store an account for each.
   await Promise.all(
     Array.from({ length: 50 }, () => consumeAttempts(publicCtx, registerLimits('2001:db8:0:7'))),
   );
-  const answers = await runInParallel(20, (i) => register(inNetwork(i)));
+  const answers = await runInParallel(20, (i) => registerFrom(inNetwork(i)));
   expect(countStatuses(answers)).toEqual({ ...NO_STATUSES, 201: 10, 429: 10 });
 
   // The refusal comes before the password is hashed, and a password is normalized before that.
   const normalize = vi.spyOn(String.prototype, 'normalize');
-  for (let i = 0; i < 20; i++) expectThrottled(await register(inNetwork(i)), 3_600);
+  for (let i = 0; i < 20; i++) expectThrottled(await registerFrom(inNetwork(i)), 3_600);
   expect(normalize).not.toHaveBeenCalledWith('NFKC');
   normalize.mockRestore();
 
-  expect((await register('2001:db8:0:8::1')).status).toBe(201);
-  expectThrottled(await register('2001:db8::7:0:0:0:1'), 3_600);
+  expect((await registerFrom('2001:db8:0:8::1')).status).toBe(201);
+  expectThrottled(await registerFrom('2001:db8::7:0:0:0:1'), 3_600);
   vi.advanceTimersByTime(50 * MINUTE_MS);
-  expectThrottled(await register(inNetwork(0)), 600);
+  expectThrottled(await registerFrom(inNetwork(0)), 600);
   vi.advanceTimersByTime(10 * MINUTE_MS + 1);
-  expect((await register(inNetwork(0))).status).toBe(201);
+  expect((await registerFrom(inNetwork(0))).status).toBe(201);
 });
 
 test('ten wrong passwords within 15 minutes block every login to that email address', async () => {
-  const [email = '', other = ''] = await insertPeople(2, PASSWORD);
+  const [{ email }, { email: other }] = [await register(), await register()];
   expect(countStatuses(await runInParallel(30, () => login(email, 'wrong horse battery')))).toEqual({
     ...NO_STATUSES,
     401: 10,
@@ -96,7 +95,7 @@ test('ten wrong passwords within 15 minutes block every login to that email addr
 });
 
 test('100 wrong passwords block logins from that IP address to every account', async () => {
-  const emails = await insertPeople(12, PASSWORD);
+  const emails = await Promise.all(Array.from({ length: 12 }, async () => (await register()).email));
   const ip = freshAddress();
   const guess = (i: number) => login(emails[Math.floor(i / 10)] ?? '', 'wrong horse battery', ip);
   expect(countStatuses(await runInParallel(100, guess))).toEqual({ ...NO_STATUSES, 401: 100 });
@@ -108,7 +107,7 @@ test('100 wrong passwords block logins from that IP address to every account', a
 });
 
 test('only failed logins count toward the limit', async () => {
-  const [email = ''] = await insertPeople(1, PASSWORD);
+  const { email } = await register();
   const ip = freshAddress();
   for (let i = 0; i < 9; i++) expect((await login(email, 'wrong horse battery', ip)).status).toBe(401);
   for (let i = 0; i < 3; i++) expect((await login(email, PASSWORD, ip)).status).toBe(200);

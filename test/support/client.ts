@@ -1,6 +1,6 @@
 import { exports } from 'cloudflare:workers';
-import { inject } from 'vitest';
 import { createAccount } from '../../src/sign-in/register.ts';
+import { hashPassword } from '../../src/users/passwords.ts';
 import { publicCtx } from './databases.ts';
 
 export const ORIGIN = 'https://latchkey.test';
@@ -69,17 +69,17 @@ export const call = async (
 
 let accountCount = 0;
 
-/**
- * A new account with a session. It is stored without a call to the endpoint, which would hash the same password
- * again for every test.
- */
+/** The password of all test accounts. */
+export const PASSWORD = 'correct horse battery';
+
+/** A new account with a session. */
 export const register = async () => {
   const email = `person-${++accountCount}-${crypto.randomUUID().slice(0, 8)}@example.com`;
-  const { password, passwordHash } = inject('credentials');
+  const passwordHash = await hashPassword(PASSWORD);
   const { account, session } = await createAccount(publicCtx, { email, name: null, passwordHash });
   return {
     email,
-    password,
+    password: PASSWORD,
     accountId: account.id,
     token: session.token,
     asSession: (method: string, path: string, sent?: unknown, headers: Record<string, string> = {}) =>

@@ -16,4 +16,5 @@ declare global {
 vi.resetModules();
 await reset();
 keepMails();
+(await import('./hash-cost.ts')).lowerHashCost();
 await Promise.all([env.DB, env.DB2].map((d1) => applyD1Migrations(d1, env.MIGRATIONS)));

@@ -1,8 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { sessions, users } from '../../src/db/schema.ts';
 import { newSession } from '../../src/sessions/sessions.ts';
-import { createAccount } from '../../src/sign-in/register.ts';
-import { hashPassword } from '../../src/users/passwords.ts';
 import { call, freshAddress } from './client.ts';
 import { publicCtx } from './databases.ts';
 
@@ -24,14 +22,6 @@ export const addSession = async (accountId: string) => {
   const { session, row } = newSession(publicCtx, accountId, Date.now());
   await publicCtx.firstDb.insert(sessions).values(row);
   return session.token;
-};
-
-/** Stores accounts whose password is hashed cheaply, so that a hundred logins don't take half a minute. */
-export const insertPeople = async (count: number, password: string): Promise<string[]> => {
-  const passwordHash = await hashPassword(password, { N: 2, r: 1, p: 1 });
-  const emails = Array.from({ length: count }, () => `${crypto.randomUUID()}@example.com`);
-  await Promise.all(emails.map((email) => createAccount(publicCtx, { email, name: null, passwordHash })));
-  return emails;
 };
 
 /** Has the address of the account verified, as the link in its email does. */
