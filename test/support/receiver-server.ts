@@ -7,8 +7,8 @@ import type { TestProject } from 'vitest/node';
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
-  /** Size of the body in bytes. */
-  bodyBytes?: number;
+  /** Sends a body until the sender hangs up. */
+  endless?: boolean;
   /** Answers once the test calls `release`. */
   held?: boolean;
   /** Answers with the body of the request. */
@@ -56,13 +56,14 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-/** Sends chunks with pauses, so that the server notices when the sender hangs up halfway. */
-const sendBytes = async (response: ServerResponse, bytes: number) => {
-  for (let left = bytes; left > 0 && !response.destroyed; left -= CHUNK_BYTES) {
-    response.write('x'.repeat(Math.min(left, CHUNK_BYTES)));
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  response.end();
+/** Sends a chunk whenever there is room. The sockets' buffers alone would take ten megabytes of a slow sender. */
+const sendEndlessly = (response: ServerResponse) => {
+  const chunk = 'x'.repeat(CHUNK_BYTES);
+  const send = () => {
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on('drain', send);
+  send();
 };
 
 const receive = (inbox: Inbox, request: IncomingMessage, body: string, response: ServerResponse) => {
@@ -73,14 +74,19 @@ const receive = (inbox: Inbox, request: IncomingMessage, body: string, response:
     atMs: Date.now(),
   };
   inbox.received.push(received);
+  // The runtime closes its half of the connection at once, and the other half when it likes.
+  const { socket } = request;
+  const hangUp = () => response.destroy();
+  socket.once('end', hangUp);
   response.on('close', () => {
+    socket.off('end', hangUp);
     if (!response.writableFinished) received.cut = true;
   });
   const reply = (inbox.script.length > 1 ? inbox.script.shift() : inbox.script[0]) ?? { status: 200 };
   const answer = () => {
     response.writeHead(reply.status, reply.headers);
     if (reply.stalls) response.write('wait');
-    else if (reply.bodyBytes) void sendBytes(response, reply.bodyBytes);
+    else if (reply.endless) sendEndlessly(response);
     else response.end(reply.echoes ? body : 'ok');
   };
   if (reply.held) inbox.held.push(answer);

@@ -182,8 +182,8 @@ test('a refused connection counts as a failure and is retried', async () => {
   expectDueInMs(failed, 5 * SECOND_MS);
 });
 
-test('only the first 2 KiB of a 10 MB response are read and stored', async () => {
-  const receiver = await newReceiver({ status: 200, bodyBytes: 10_000_000 });
+test('only the first 2 KiB of an endless response are read and stored', async () => {
+  const receiver = await newReceiver({ status: 200, endless: true });
   const { after } = await deliver(receiver.url);
   const delivered = await after(1);
   expect(delivered.status).toBe('delivered');
