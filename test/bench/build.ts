@@ -87,12 +87,15 @@ export const liftAccountRate = (bundle: Bundle): Bundle => {
   return bundle;
 };
 
-/** Builds a fixture Worker with the compatibility date and flags of the service. */
+/** Builds a fixture Worker as the service is built. */
 export const buildFixture = (name: string, folder: string, bindings: object = {}): Bundle => {
-  const { compatibility_date, compatibility_flags } = unstable_readConfig({ config: SERVICE_CONFIG });
+  const { compatibility_date, compatibility_flags, keep_names } = unstable_readConfig({
+    config: SERVICE_CONFIG,
+  });
   const config = join(folder, 'wrangler.json');
   mkdirSync(folder, { recursive: true });
   const main = fixturePath(name);
-  writeFileSync(config, JSON.stringify({ name, main, compatibility_date, compatibility_flags, ...bindings }));
+  const built = { name, main, compatibility_date, compatibility_flags, keep_names, ...bindings };
+  writeFileSync(config, JSON.stringify(built));
   return buildWorker(config, join(folder, 'out'));
 };
