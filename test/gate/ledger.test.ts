@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { type Ledger, openLedger } from '../../src/gate/object/ledger.ts';
 import type { CountedCall } from '../../src/gate/rules/usage.ts';
 import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
+import { PLANS } from '../../src/shared/rules/plans.ts';
+import { RATE_WINDOW_MS } from '../../src/shared/rules/rate.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { countRows } from '../support/gate.ts';
 
@@ -51,6 +53,22 @@ test('usage by product shares the row of the other counts, and is deleted in the
     expect(reopen().productUsage(NOW)).toEqual([]);
     const rows = sql.exec("SELECT name FROM counters WHERE name LIKE 'product:%'").toArray();
     expect(rows).toEqual([{ name: `product:${nextMs}:orrery` }]);
+  }));
+
+/** The platform repeats a call for this long. */
+const REPEATS_MS = 10_000;
+
+test('a call is recognized for as long as it may be repeated, even if its account calls as fast as it may', () =>
+  withLedger((reopen) => {
+    const most = (PLANS.scale.accountCallsPerSecond * (REPEATS_MS + RATE_WINDOW_MS)) / 1_000;
+    // Memory is cleared in steps, so it matters how many calls have come before.
+    for (let before = 999; before < most; before += 1_000) {
+      const ledger = reopen();
+      for (let call = 0; call < before; call++) ledger.count('verify', 0, NOW, `before-${call}`);
+      ledger.count('verify', 0, NOW, 'repeated');
+      for (let call = 1; call < most; call++) ledger.count('verify', 0, NOW, `after-${call}`);
+      expect(ledger.hasCounted('repeated')).toBe(true);
+    }
   }));
 
 const KEYS = Array.from({ length: 60 }, (_, i) => `key_${i}`);

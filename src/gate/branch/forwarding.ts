@@ -1,8 +1,8 @@
-import { createLru } from '../../shared/memory/lru.ts';
 import { gateOf, rememberEpoch } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import { within } from '../../shared/objects/within.ts';
 import type { Region } from '../../shared/rules/regions.ts';
+import { openCallIds } from '../object/counters.ts';
 import type { Ledger } from '../object/ledger.ts';
 import type { Call, ReplyText } from '../rules/calls.ts';
 import { type Forwarded, seatRef } from '../rules/messages.ts';
@@ -10,8 +10,6 @@ import type { BranchCopy } from './branch-copy.ts';
 import type { HomeLink } from './home-link.ts';
 import type { BranchLimits } from './limits.ts';
 
-/** The platform repeats a call for at most ten seconds. */
-const FORWARDED_IN_MEMORY = 10_000;
 /** The Worker waits a little longer before it asks home itself. */
 const FORWARD_MS = 2_000;
 
@@ -25,7 +23,7 @@ export const openForwarding = (
   link: HomeLink,
 ) => {
   /** Calls that were forwarded. A repeat goes where the call went first. */
-  const forwarded = createLru<true>(FORWARDED_IN_MEMORY);
+  const forwarded = openCallIds();
   /** The seats of machines that home is being told of. */
   const noting = new Set<string>();
 
@@ -49,17 +47,17 @@ export const openForwarding = (
   };
 
   return {
-    wasForwarded: (callId: string) => forwarded.get(callId) === true,
+    wasForwarded: forwarded.has,
 
     /** Whether the branch has counted a call. Otherwise it leaves the call to home, also if it arrives later. */
     claim: (callId: string): boolean => {
-      forwarded.set(callId, true);
+      forwarded.add(callId);
       return ledger.hasCounted(callId);
     },
 
     /** Lets home answer a call that the branch can't answer. Returns null if home can't be reached. */
     forward: async (call: Call, nowMs: number): Promise<ReplyText | null> => {
-      forwarded.set(call.callId, true);
+      forwarded.add(call.callId);
       const answer = await askHome(call, ledger.hasCounted(call.callId));
       if (answer?.row?.known) link.noteCall(nowMs);
       return answer && answer.reply;

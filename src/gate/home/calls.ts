@@ -1,4 +1,3 @@
-import { createLru } from '../../shared/memory/lru.ts';
 import { branchOf } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import { within } from '../../shared/objects/within.ts';
@@ -9,6 +8,7 @@ import type { Region } from '../../shared/rules/regions.ts';
 import { logError } from '../../shared/text/log.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { AnswerCall } from '../object/answer-call.ts';
+import { openCallIds } from '../object/counters.ts';
 import {
   type Admission,
   type Call,
@@ -36,9 +36,6 @@ const isMove = ({ name }: Call) => name === 'activate' || name === 'deactivate';
 /** Whether a repeat must leave the seat alone, because the machine may have moved it since. One that found no seat may take one. */
 const hasMoved = (call: Call, reply: Reply) =>
   isMove(call) && reply.refused === null && (reply.verdict.valid || call.name === 'deactivate');
-
-/** The platform repeats a call for at most ten seconds. */
-const MOVES_IN_MEMORY = 5_000;
 
 /** The Worker has waited for the branch already. */
 const CLAIM_MS = 1_000;
@@ -77,7 +74,7 @@ export const openCalls = (
   const spendSessionRate = openSessionRate(movedTo);
 
   /** The ids of calls that have moved a seat. Their replies would take twenty times the memory. */
-  const moves = createLru<true>(MOVES_IN_MEMORY);
+  const moves = openCallIds();
 
   const noteTraffic = (region: Region, lastWait: Wait | null, reply: Reply, nowMs: number) => {
     if (lastWait) ledger.traffic.noteWait(region, lastWait, nowMs);
@@ -91,12 +88,11 @@ export const openCalls = (
     const nowMs = Date.now();
     const revision = branches.revision();
     const judge = {
-      judge: (license: CopiedLicense | null) =>
-        seats.judge(call, license, nowMs, moves.get(call.callId) === true),
+      judge: (license: CopiedLicense | null) => seats.judge(call, license, nowMs, moves.has(call.callId)),
       isCustomer: (license: CopiedLicense | null) => seats.isCustomer(call, license, nowMs),
     };
     const reply = answerCall(call, judge, nowMs);
-    if (hasMoved(call, reply)) moves.set(call.callId, true);
+    if (hasMoved(call, reply)) moves.add(call.callId);
     const waits = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
     // A branch that has counted the call has also noted its route.
     if (region !== null && !call.wasCounted) noteTraffic(region, lastWait, reply, nowMs);

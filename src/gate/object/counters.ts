@@ -1,4 +1,6 @@
 import { createLru } from '../../shared/memory/lru.ts';
+import { PLANS } from '../../shared/rules/plans.ts';
+import { RATE_WINDOW_MS } from '../../shared/rules/rate.ts';
 import { openTraffic, type Traffic } from '../rules/traffic.ts';
 import type { Counter } from '../rules/usage.ts';
 
@@ -12,24 +14,37 @@ const MAX_RECENT = 32;
 /** Above this many, counters that are not in the shared row are dropped from memory. */
 const MAX_IN_MEMORY = 5_000;
 
-/** The platform repeats a call for at most ten seconds, and an account makes a thousand a second at most. */
-const CALLS_IN_MEMORY = 10_000;
+/** The platform repeats a call that it has lost for at most this long. */
+const REPEATS_MS = 10_000;
+
+const callsPerSecond = Math.max(...Object.values(PLANS).map((plan) => plan.accountCallsPerSecond));
+/** The most calls that an account makes while one of them may be repeated, with a burst at the beginning. */
+const REPEATABLE_CALLS = (callsPerSecond * (REPEATS_MS + RATE_WINDOW_MS)) / 1_000;
+
+/** Remembers ids of calls for as long as they may be repeated. */
+export const openCallIds = () => {
+  const ids = createLru<true>(REPEATABLE_CALLS);
+  return {
+    has: (id: string) => ids.get(id) === true,
+    add: (id: string) => ids.set(id, true),
+  };
+};
 
 /**
  * The ids of counted calls, so that a repeat isn't counted again. All recent ids are in memory. The ids of the last two
  * commits are also on disk, because a restart cuts off calls of a commit whose replies are still on their way.
  */
 const openCountedCalls = (stored: string) => {
-  const known = createLru<true>(CALLS_IN_MEMORY);
+  const known = openCallIds();
   let last = stored === '' ? [] : stored.split(' ');
   let current: string[] = [];
-  for (const id of last) known.set(id, true);
+  for (const id of last) known.add(id);
 
   return {
-    has: (id: string) => known.get(id) === true,
+    has: known.has,
 
     add: (id: string) => {
-      known.set(id, true);
+      known.add(id);
       current.push(id);
     },
 
