@@ -45,6 +45,7 @@ export class GateBranch extends DurableObject<Env> {
   readonly #link;
   readonly #clock;
   readonly #forwarding;
+  readonly #admission;
   readonly #answerCall;
   readonly #relay;
 
@@ -61,11 +62,11 @@ export class GateBranch extends DurableObject<Env> {
     object.journal.add(ledger);
     const outgoing = openOutgoing(sql);
     const relay = (this.#relay = openRelay(object, outgoing));
-    const admission = openAdmission(copy, limits.shareOfRate);
+    const admission = (this.#admission = openAdmission(copy, limits.shareOfRate));
     const link = (this.#link = openHomeLink(object, region, copy, ledger, limits, admission, relay));
     this.#forwarding = openForwarding(object, region, copy, ledger, limits, link);
     this.#clock = openSeatClock(kv, object.journal);
-    this.#answerCall = openAnswerCall(copy, ledger, admission, limits, relay);
+    this.#answerCall = openAnswerCall(copy, ledger, limits, relay);
   }
 
   /** Answers a verify that has nothing but a license key, or lets home answer it. */
@@ -147,7 +148,8 @@ export class GateBranch extends DurableObject<Env> {
     const judged = this.#judge(call, nowMs);
     if (!judged) return null;
     const judge = { judge: () => judged.verdict, isCustomer: () => false };
-    const reply = this.#answerCall(call, judge, nowMs);
+    const admitted = this.#admission.admit(presented, 'verify', nowMs);
+    const reply = admitted.refused === null ? this.#answerCall(call, admitted.rate, judge, nowMs) : admitted;
     if (reply.refused === 'rate_limit_exceeded') this.#link.noteShort();
     // Home may have more of the limits left.
     if (reply.refused !== null) return reply.refused === 'api_key_invalid' ? reply : null;

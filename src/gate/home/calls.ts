@@ -83,15 +83,21 @@ export const openCalls = (
   };
 
   const answer = async (call: Call, region: Region | null, lastWait: Wait | null): Promise<Reply> => {
-    if (!(await ensureKnown(call.presented, call.input.license_key))) return { refused: 'unavailable' };
+    const { presented, input } = call;
+    // A refused call asks neither D1 for its license nor branches for their grants.
+    const isKeyKnown = copy.account() && copy.key(presented.keyId);
+    if (!isKeyKnown && !(await ensureKnown(presented, input.license_key))) return { refused: 'unavailable' };
+    const admitted = admission.admit(presented, 'verify', Date.now());
+    if (admitted.refused !== null) return admitted;
     if (isCounted(call.name)) await branches.recallIfSpent();
+    if (!(await ensureKnown(null, input.license_key))) return { refused: 'unavailable' };
     const nowMs = Date.now();
     const revision = branches.revision();
     const judge = {
       judge: (license: CopiedLicense | null) => seats.judge(call, license, nowMs, moves.has(call.callId)),
       isCustomer: (license: CopiedLicense | null) => seats.isCustomer(call, license, nowMs),
     };
-    const reply = answerCall(call, judge, nowMs);
+    const reply = answerCall(call, admitted.rate, judge, nowMs);
     if (hasMoved(call, reply)) moves.add(call.callId);
     const waits = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
     // A branch that has counted the call has also noted its route.

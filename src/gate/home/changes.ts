@@ -45,6 +45,14 @@ export const openChanges = (
     return { refused: 'usage_limit_exceeded', retryAfterSeconds: secondsUntil(period.endMs, nowMs) };
   };
 
+  /** Refuses a change before anything is done for it. */
+  const refuse = (token: string, size: ChangeSize, nowMs: number): AnnouncementRefusal | null => {
+    if (announced.has(token)) return null;
+    if (announced.isFull()) return { refused: 'unavailable', retryAfterSeconds: RETRY_SECONDS };
+    const account = copy.account();
+    return account && refuseForToday(account, size, ledger.changesToday(nowMs), nowMs);
+  };
+
   const pull = async (ref: string | null = null): Promise<void> => {
     // A change is announced until it was applied.
     if (ref === null || announced.hasRef(ref)) await catchUp.pull();
@@ -60,13 +68,11 @@ export const openChanges = (
       token: string,
       size: ChangeSize,
     ): Promise<Announcement> => {
-      if (counted) await branches.recallIfSpent();
+      if (counted && !refuse(token, size, Date.now())) await branches.recallIfSpent();
       const nowMs = Date.now();
+      const refusal = refuse(token, size, nowMs);
+      if (refusal) return refusal;
       if (!announced.has(token)) {
-        if (announced.isFull()) return { refused: 'unavailable', retryAfterSeconds: RETRY_SECONDS };
-        const account = copy.account();
-        const refusal = account && refuseForToday(account, size, ledger.changesToday(nowMs), nowMs);
-        if (refusal) return refusal;
         const reservation = counted && reserve(counted, token, nowMs);
         if (reservation && 'refused' in reservation) return reservation;
         announced.add({ token, atMs: nowMs, ref, reservation, changes: size.changes });

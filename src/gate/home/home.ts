@@ -32,7 +32,7 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
   const catchUp = openCatchUp(object, store, usage, branches, admission);
   const changes = openChanges(object, store, usage, branches, catchUp, relay);
   const seats = openSeats(object, store, branches);
-  const answerCall = openAnswerCall(copy, ledger, admission, usage, relay);
+  const answerCall = openAnswerCall(copy, ledger, usage, relay);
 
   /** A new gate reads its account first. */
   const ensureAccount = async () => {

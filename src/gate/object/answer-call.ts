@@ -1,10 +1,10 @@
+import type { RateState } from '../../shared/rules/rate.ts';
 import type { PlainVerdict, Verdict } from '../../shared/rules/verdict.ts';
 import { licenseEvent } from '../../shared/text/events.ts';
 import type { Call, Reply } from '../rules/calls.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import { isCounted } from '../rules/seats.ts';
 import { marginOf, secondsUntil, type Usage, type UsageAt } from '../rules/usage.ts';
-import type { AdmissionControl } from './admission.ts';
 import type { Ledger } from './ledger.ts';
 import type { Relay } from './outgoing.ts';
 import { openUnknownLicenses } from './unknown-licenses.ts';
@@ -30,11 +30,10 @@ interface Judge {
   isCustomer: (license: CopiedLicense | null) => boolean;
 }
 
-/** Answers the calls of applications: checks key, rate limit and usage limit, lets the license be judged, and counts the call. */
+/** Answers the admitted calls of applications: checks the usage limit, lets the license be judged, and counts the call. */
 export const openAnswerCall = (
   copy: LicenseRows,
   ledger: Ledger,
-  admission: Pick<AdmissionControl, 'admit'>,
   usage: UsageLimit,
   relay: Pick<Relay, 'addVerified'>,
 ) => {
@@ -64,11 +63,9 @@ export const openAnswerCall = (
     relay.addVerified(() => licenseEvent('license.verified', nowMs, license));
   };
 
-  return (call: Call, judge: Judge, nowMs: number): Reply => {
+  /** `rate` is that of the call's key after the call. */
+  return (call: Call, rate: RateState, judge: Judge, nowMs: number): Reply => {
     const { presented, name, input, callId, canSign, wasCounted } = call;
-    const admitted = admission.admit(presented, 'verify', nowMs);
-    if (admitted.refused !== null) return admitted;
-    const { rate } = admitted;
     const now = usage.at(nowMs);
     const { apiUsage, apiLimit, period } = now;
     const license = copy.findLicense(input.license_key);
