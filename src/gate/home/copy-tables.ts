@@ -14,7 +14,10 @@ export const COPY_TABLES = [
   ...['keys', 'licenses', 'products'].flatMap((name) => [name, `${name}_next`]),
 ];
 
-/** Raise it with every change of these tables, or of what is copied of the account: each gate then loads its copy again, and goes on with the old one until then. */
+/**
+ * Raise it with every change of these tables, or of what is copied of the account: each gate then loads its copy again, and goes
+ * on with the old one until then. If a column comes or goes that every row needs, all gates drop the old one at once.
+ */
 export const COPY_VERSION = 4;
 
 /** Deleted keys that stay in a complete copy. A refusal for one of them holds for longer than for an unknown key. */

@@ -18,7 +18,7 @@ const definition = ({ name, type, notnull, dflt_value: value }: Column) =>
 const columnsOf = (sql: SqlStorage, table: string) =>
   sql.exec<Column>('SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)', table).toArray();
 
-/** Returns the statements that make `table` fit, or null if its rows can't be kept. */
+/** Returns the statements that make `table` fit, or null if its rows can't be kept. They rewrite no rows. */
 const refit = (sql: SqlStorage, table: string, next: string): string[] | null => {
   const [before, after] = [columnsOf(sql, table), columnsOf(sql, next)];
   const missingFrom = (columns: Column[]) => (column: Column) =>
@@ -29,17 +29,14 @@ const refit = (sql: SqlStorage, table: string, next: string): string[] | null =>
     const { type, notnull, pk } = before.find(({ name }) => name === column.name) ?? column;
     return type === column.type && notnull === column.notnull && pk === column.pk;
   };
-  if (!after.every(isSame) || added.some(isNeeded) || [...added, ...gone].some(({ pk }) => pk > 0))
+  if (!after.every(isSame) || [...added, ...gone].some((column) => isNeeded(column) || column.pk > 0))
     return null;
-  return [
-    ...added.map((column) => `ALTER TABLE ${table} ADD COLUMN ${definition(column)}`),
-    ...gone.filter(isNeeded).map(({ name }) => `ALTER TABLE ${table} DROP COLUMN ${name}`),
-  ];
+  return added.map((column) => `ALTER TABLE ${table} ADD COLUMN ${definition(column)}`);
 };
 
 /**
- * Adds the columns that the tables lack, and drops those that no row could be written without. The columns are those of the
- * tables whose names end with `suffix`. Returns false, and changes nothing, if rows can't be kept.
+ * Adds the columns that the tables lack. Those that this release doesn't know stay. The columns are those of the tables whose
+ * names end with `suffix`. Returns false, and changes nothing, if rows can't be kept.
  */
 export const refitTables = (sql: SqlStorage, tables: string[], suffix: string): boolean => {
   const statements = tables.map((table) => refit(sql, table, table + suffix));
