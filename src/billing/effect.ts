@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
-import type { Change } from '../gate/feed/write.ts';
+import type { FeedChange } from '../gate/feed/write.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 
 /** What a fact changes. */
@@ -11,7 +11,7 @@ export interface Effect {
   /** A call to the provider. It runs before the commit, so that on failure the notification is sent again. */
   beforeCommit?: () => Promise<void>;
   statements: BatchItem<'sqlite'>[];
-  changes: Change[];
+  changes: FeedChange[];
   /** For the audit log. */
   entry: { action: AuditAction; target: string; details?: AuditDetails };
 }

@@ -3,7 +3,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { erasures, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
-import type { Change } from '../gate/feed/write.ts';
+import type { FeedChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { type HistoryRow, SCRUBBED_COLUMNS, type Scrubbed, scrubLicense } from './scrub-license.ts';
 
@@ -198,7 +198,7 @@ const scrub = async (ctx: Ctx, ids: string[], email: string) => {
     // Another address may contain this one.
     .filter(({ untilMs, changes: rows }) => untilMs !== 0 || rows.length > 0);
   const touched = scrubbed.map(({ id }) => id);
-  const [first, ...others] = touched.map((id): Change => ({ kind: 'license', ref: id }));
+  const [first, ...others] = touched.map((id): FeedChange => ({ kind: 'license', ref: id }));
   if (!first) return { changed: 0, left: later };
   const rows = scrubbed.flatMap(({ id, updatedAt, changes: ofLicense }) =>
     ofLicense.map((row) => ({ ...row, id, updatedAt })),

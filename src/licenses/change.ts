@@ -4,7 +4,7 @@ import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
-import type { Change } from '../gate/feed/write.ts';
+import type { FeedChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
@@ -24,7 +24,7 @@ const updateTime = ({ updatedAt }: LicenseRow) => Math.max(Date.now(), updatedAt
 interface ChangeOptions {
   details?: AuditDetails | null;
   /** What the gate must forget of the license. */
-  erases?: (license: LicenseRow) => Change[];
+  erases?: (license: LicenseRow) => FeedChange[];
 }
 
 /** Whether the license takes no more space than it does now, as a condition for a batch that has changed it. */

@@ -5,7 +5,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { accounts, licenseChanges, licenses, type LicenseValues, products } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
-import { type Change, eventChange } from '../gate/feed/write.ts';
+import { type FeedChange, eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
 import { roomForProducts } from '../products/products.ts';
@@ -165,9 +165,9 @@ export const commitPlan = async (
     return before !== null && before !== after ? [{ ...license, before }] : [];
   });
   const put = plan.products.filter(({ before, after }) => before !== after);
-  const [first, ...changes]: Change[] = [
-    ...put.map(({ after: { code } }): Change => ({ kind: 'product', ref: code })),
-    ...[...created, ...updated.map(({ after }) => after)].map(({ id }): Change => ({
+  const [first, ...changes]: FeedChange[] = [
+    ...put.map(({ after: { code } }): FeedChange => ({ kind: 'product', ref: code })),
+    ...[...created, ...updated.map(({ after }) => after)].map(({ id }): FeedChange => ({
       kind: 'license',
       ref: id,
     })),

@@ -134,7 +134,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
       lease_seconds: leaseSeconds,
       replace: replaced === null ? undefined : (model.idOf(replaced) ?? 'act_unknown'),
     };
-    const { code, valid } = home.seats.judge(
+    const { code, valid } = home.seats.verdictOn(
       { name: call, input, isPlain: false },
       license,
       wallMs,

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Change } from '../../src/gate/feed/write.ts';
+import type { FeedChange } from '../../src/gate/feed/write.ts';
 import type { CountedChange } from '../../src/gate/rules/rows.ts';
 import { SYSTEM } from '../../src/shared/rules/audit.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
@@ -25,7 +25,7 @@ export const openSeller = (world: World, promises: Promises, callers: Callers, p
   const commit = async (
     name: string,
     statement: string,
-    changes: [Change, ...Change[]],
+    changes: [FeedChange, ...FeedChange[]],
     counted?: CountedChange,
   ): Promise<unknown> => {
     const isolate = world.isolateIn(HOME);
@@ -44,7 +44,7 @@ export const openSeller = (world: World, promises: Promises, callers: Callers, p
   };
 
   /** Makes the next version of something. */
-  const advance = async (of: string, change: Change, statement: string, ask: Omit<Ask, 'region'>) => {
+  const advance = async (of: string, change: FeedChange, statement: string, ask: Omit<Ask, 'region'>) => {
     versions.begins(of, versions.possible(of) + 1);
     const value = await commit(`change-${++count} of ${of}`, statement, [change]);
     if (value === null) return;

@@ -23,7 +23,7 @@ import { openForwarding } from './forwarding.ts';
 import { openHomeLink } from './home-link.ts';
 import { openBranchLimits } from './limits.ts';
 
-interface JudgedHere {
+interface VerdictHere {
   verdict: PlainVerdict | Verdict;
   /** Whether home has to note that the machine was seen. */
   isSeen: boolean;
@@ -145,20 +145,21 @@ export class GateBranch extends DurableObject<Env> {
     if (this.#forwarding.wasForwarded(callId) || !this.#link.mayAnswer(nowMs)) return null;
     if (!this.#copy.account() || !this.#copy.key(presented.keyId)) return null;
     this.#link.noteAsked(nowMs);
-    const judged = this.#judge(call, nowMs);
-    if (!judged) return null;
-    const judge = { judge: () => judged.verdict, isCustomer: () => false };
+    const here = this.#verdictOn(call, nowMs);
+    if (!here) return null;
+    const seatsOfCall = { verdictOn: () => here.verdict, isCustomer: () => false };
     const admitted = this.#admission.admit(presented, 'verify', nowMs);
-    const reply = admitted.refused === null ? this.#answerCall(call, admitted.rate, judge, nowMs) : admitted;
+    const reply =
+      admitted.refused === null ? this.#answerCall(call, admitted.rate, seatsOfCall, nowMs) : admitted;
     if (reply.refused === 'rate_limit_exceeded') this.#link.noteShort();
     // Home may have more of the limits left.
     if (reply.refused !== null) return reply.refused === 'api_key_invalid' ? reply : null;
-    if (judged.isSeen) this.#forwarding.noteSeen(call);
+    if (here.isSeen) this.#forwarding.noteSeen(call);
     return reply;
   }
 
   /** Judges a verify from the branch's copies, or returns null if home has to answer, because the call may change a seat. */
-  #judge({ name: call, input, isPlain }: Call, nowMs: number): JudgedHere | null {
+  #verdictOn({ name: call, input, isPlain }: Call, nowMs: number): VerdictHere | null {
     const license = this.#copy.findLicense(input.license_key);
     if (!license || call !== 'verify') return null;
     const today = isoDate(nowMs);

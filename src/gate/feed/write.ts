@@ -12,14 +12,14 @@ import type { WebhookEvent } from '../../shared/text/events.ts';
 export type Statement = BatchItem<'sqlite'>;
 
 /** A row that the account's gate must read again, or an event that it must forward. */
-export interface Change {
+export interface FeedChange {
   kind: (typeof FEED_KINDS)[number];
   ref: string;
   payload?: WebhookEvent;
 }
 
 /** A feed row for an event, to be committed together with its cause. */
-export const eventChange = (event: WebhookEvent): Change => ({
+export const eventChange = (event: WebhookEvent): FeedChange => ({
   kind: 'event',
   ref: event.id,
   payload: event,
@@ -34,7 +34,7 @@ interface FeedOf {
 /** Inserts feed rows. They are sent as JSON, because D1 binds at most 100 values. A null in place of the account fails them. */
 export const insertChanges = (
   { db, accountId }: Omit<FeedOf, 'accountId'> & { accountId: string | SQL },
-  changes: Change[],
+  changes: FeedChange[],
 ) =>
   jsonChunks(changes).map((json) =>
     db.insert(feed).select(sql`
@@ -49,7 +49,7 @@ export const insertChanges = (
 export const commitUnannounced = async (
   account: FeedOf,
   statements: Statement[],
-  changes: [Change, ...Change[]],
+  changes: [FeedChange, ...FeedChange[]],
 ): Promise<void> => {
   const [first, ...others] = [...statements, ...insertChanges(account, changes)];
   if (first) await account.db.batch([first, ...others]);

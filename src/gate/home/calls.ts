@@ -63,7 +63,7 @@ export const openCalls = (
   { env, accountId, journal }: ObjectContext,
   { copy, ledger }: HomeStore,
   admission: AdmissionControl,
-  seats: Pick<Seats, 'judge' | 'isCustomer' | 'knownTo'>,
+  seats: Pick<Seats, 'verdictOn' | 'isCustomer' | 'knownTo'>,
   answerCall: AnswerCall,
   usage: HomeUsage,
   branches: HomeBranches,
@@ -93,11 +93,12 @@ export const openCalls = (
     if (!(await ensureKnown(null, input.license_key))) return { refused: 'unavailable' };
     const nowMs = Date.now();
     const revision = branches.revision();
-    const judge = {
-      judge: (license: CopiedLicense | null) => seats.judge(call, license, nowMs, moves.has(call.callId)),
+    const seatsOfCall = {
+      verdictOn: (license: CopiedLicense | null) =>
+        seats.verdictOn(call, license, nowMs, moves.has(call.callId)),
       isCustomer: (license: CopiedLicense | null) => seats.isCustomer(call, license, nowMs),
     };
-    const reply = answerCall(call, admitted.rate, judge, nowMs);
+    const reply = answerCall(call, admitted.rate, seatsOfCall, nowMs);
     if (hasMoved(call, reply)) moves.add(call.callId);
     const waits = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
     // A branch that has counted the call has also noted its route.

@@ -180,7 +180,7 @@ export const openSeats = (
      * Judges a call, and writes what it changes about seats, all or nothing. Returns null if there is no room for the machine
      * that it adds.
      */
-    judge: (
+    verdictOn: (
       { name, input, isPlain }: Pick<Call, 'name' | 'input' | 'isPlain'>,
       license: CopiedLicense | null,
       nowMs: number,

@@ -23,9 +23,10 @@ interface UsageLimit {
 
 type UsageNow = ReturnType<UsageAt>;
 
-interface Judge {
+/** A call, as far as it is about seats. */
+interface SeatsOfCall {
   /** Judges a call, once it is clear that it may be answered. Null if it adds a machine for which there is no room. */
-  judge: (license: CopiedLicense | null) => PlainVerdict | Verdict | null;
+  verdictOn: (license: CopiedLicense | null) => PlainVerdict | Verdict | null;
   /** Whether the call's machine holds a seat, or held one lately. */
   isCustomer: (license: CopiedLicense | null) => boolean;
 }
@@ -42,7 +43,7 @@ export const openAnswerCall = (
   /** Beyond the usage limit, whoever was a customer before stays one, up to a margin. */
   const mayCount = (
     license: CopiedLicense | null,
-    { isCustomer }: Judge,
+    { isCustomer }: SeatsOfCall,
     { remaining, apiLimit }: UsageNow,
   ) => remaining >= 1 || (remaining + marginOf(apiLimit) >= 1 && isCustomer(license));
 
@@ -64,19 +65,19 @@ export const openAnswerCall = (
   };
 
   /** `rate` is that of the call's key after the call. */
-  return (call: Call, rate: RateState, judge: Judge, nowMs: number): Reply => {
+  return (call: Call, rate: RateState, seats: SeatsOfCall, nowMs: number): Reply => {
     const { presented, name, input, callId, canSign, wasCounted } = call;
     const now = usage.at(nowMs);
     const { apiUsage, apiLimit, period } = now;
     const license = copy.findLicense(input.license_key);
     const isCharged = isCounted(name) && !wasCounted && !ledger.hasCounted(callId);
-    if (isCharged && !mayCount(license, judge, now)) {
+    if (isCharged && !mayCount(license, seats, now)) {
       const retryAfterSeconds = secondsUntil(period.endMs, nowMs);
       return { refused: 'usage_limit_exceeded', rate, retryAfterSeconds };
     }
     const refused = license ? null : paceUnknown(presented.ip, nowMs);
     if (refused) return { refused: 'rate_limit_exceeded', ...refused };
-    const verdict = judge.judge(license);
+    const verdict = seats.verdictOn(license);
     if (!verdict) return { refused: 'storage_limit_reached', rate };
     if ('code' in verdict && !canSign) return { refused: 'unavailable' };
     ledger.useKey(presented.keyId, nowMs);

@@ -9,7 +9,7 @@ import { gateOf } from '../../shared/objects/address.ts';
 import { CHANGES_WHEN_FULL } from '../../shared/rules/plans.ts';
 import { logError } from '../../shared/text/log.ts';
 import { type FeedStatements, feedStatements, toFeedRead } from '../feed/read.ts';
-import { type Change, insertChanges, type Statement } from '../feed/write.ts';
+import { type FeedChange, insertChanges, type Statement } from '../feed/write.ts';
 import type { ChangeSize, CountedChange, FeedPosition } from '../rules/rows.ts';
 
 const ATTEMPTS = 3;
@@ -34,7 +34,7 @@ export const pull = (ctx: Ctx, ref: string | null = null): Promise<void> =>
 export const TOO_MANY_CHANGES = 'The account has made as many changes today as its plan allows.';
 
 /** Each license, product, or API key that changes is a change of the day. */
-const isCounted = ({ kind }: Change) => kind !== 'event' && kind !== 'erased';
+const isCounted = ({ kind }: FeedChange) => kind !== 'event' && kind !== 'erased';
 
 /**
  * Lets the gate look for the change, and reserves the call if an API key makes it. Throws if the usage limit is reached, or the
@@ -90,7 +90,7 @@ interface CommitOptions {
 export const commit = async <T extends [Statement, ...Statement[]]>(
   ctx: Ctx,
   statements: T,
-  changes: [Change, ...Change[]],
+  changes: [FeedChange, ...FeedChange[]],
   { counted, isBeyondLimits = false, isNoLarger }: CommitOptions = {},
 ): Promise<BatchResponse<T>> => {
   const { env, db, accountId } = ctx;
