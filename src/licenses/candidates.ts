@@ -5,6 +5,8 @@ import { getTableColumns, type SQL, sql, Subquery } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { type LicenseRow, licenses } from '../db/schema.ts';
 
+/** How many a list compares after the first page's, at the account's pace: see `admitSearch`. */
+export const FEW_CANDIDATES = 100;
 export const MAX_CANDIDATES = 1_000;
 
 interface Comparison {
@@ -30,13 +32,13 @@ export const compareCandidates = async (
   { db, accountId }: Ctx,
   { candidates, size = MAX_CANDIDATES, condition, isMatch = () => true, order, limit }: Comparison,
 ): Promise<ComparedPage> => {
-  // The unary plus and iif() keep SQLite from using another index than the candidates' order.
+  // CROSS JOIN, the unary plus and iif() keep SQLite from using another index than the candidates' order.
   const found = sql`
-    WITH candidates(seq) AS MATERIALIZED (${candidates}),
-    last(seq) AS MATERIALIZED (SELECT seq FROM candidates LIMIT 1 OFFSET ${size - 1})
+    WITH candidates(candidate) AS MATERIALIZED (${candidates}),
+    last(seq) AS MATERIALIZED (SELECT candidate FROM candidates LIMIT 1 OFFSET ${size - 1})
     SELECT *, seq IS (SELECT seq FROM last) AS is_last FROM (
-      SELECT *, iif(${condition ?? sql`true`}, 1, 0) AS is_match FROM licenses
-      WHERE seq IN (SELECT seq FROM candidates) AND +account_id = ${accountId}
+      SELECT licenses.*, iif(${condition ?? sql`true`}, 1, 0) AS is_match
+      FROM candidates CROSS JOIN licenses ON licenses.seq = candidate WHERE +account_id = ${accountId}
     )
     WHERE iif(is_match = 1, true, seq = (SELECT seq FROM last))
     ORDER BY ${order} LIMIT ${limit + 1}`;

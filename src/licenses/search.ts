@@ -4,11 +4,12 @@ import type { Ctx } from '../db/ctx.ts';
 import { type LicenseRow, licenses } from '../db/schema.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { licenseState, type LicenseStatus } from '../shared/rules/licenses.ts';
-import { compareCandidates, MAX_CANDIDATES } from './candidates.ts';
+import { compareCandidates, FEW_CANDIDATES, MAX_CANDIDATES } from './candidates.ts';
 import { toLicense } from './schemas.ts';
-import { seqCursor } from './seq-cursor.ts';
+import { admitSearch } from './search-pace.ts';
+import { beforeCursor, seqCursor } from './seq-cursor.ts';
 import { hasState, newestInState } from './states.ts';
-import { newestByRarestTrigram, searchedText, wordsOf } from './trigrams.ts';
+import { newestByRarestTrigram, searchedText, WORDS, wordsOf } from './trigrams.ts';
 
 interface Search {
   q: string;
@@ -28,24 +29,25 @@ export const isCustomer = async (ctx: Ctx, q: string): Promise<boolean> =>
   isEmail(q) &&
   (await ctx.db.select({ seq: licenses.seq }).from(licenses).where(hasEmail(ctx, q)).limit(1)).length > 0;
 
-const newestByEmail = (ctx: Ctx, { q, before }: Search) => sql`
+const newestByEmail = (ctx: Ctx, { q, before }: Search, size: number) => sql`
   SELECT seq FROM ${licenses} INDEXED BY licenses_by_email
-  WHERE ${and(hasEmail(ctx, q), before && sql`seq < ${before}`)} ORDER BY seq DESC LIMIT ${MAX_CANDIDATES}`;
+  WHERE ${and(hasEmail(ctx, q), before && sql`seq < ${before}`)} ORDER BY seq DESC LIMIT ${size}`;
 
 /** SQLite's lower() converts only ASCII, so SQLite compares the longest ASCII part of the text, and hasText the rest. */
 export const containsAsciiPart = (text: string): SQL => {
   const parts = text.split(/[^\0-\x7f]+/).toSorted((a, b) => b.length - a.length);
-  return sql`(SELECT instr(lower(words), ${parts[0]}) FROM license_words WHERE license_words.seq = licenses.seq)`;
+  return sql`instr(lower(${WORDS}), ${parts[0]})`;
 };
 
 export const hasText = (license: LicenseRow, text: string): boolean => wordsOf(license).includes(text);
 
-/** Returns a page of the candidates that match. */
-const matchingPage = async (ctx: Ctx, { q, status, limit }: Search, candidates: SQL) => {
+/** Returns a page of the candidates that match, of which there are at most `size`. */
+const matchingPage = async (ctx: Ctx, { q, status, limit }: Search, candidates: SQL, size: number) => {
   const text = searchedText(q);
   const today = isoDate(Date.now());
   const { rows, last } = await compareCandidates(ctx, {
     candidates,
+    size,
     condition: and(containsAsciiPart(text), status && hasState(ctx.accountId, status)),
     isMatch: (license) =>
       hasText(license, text) && (status === undefined || licenseState(license, today) === status),
@@ -55,19 +57,34 @@ const matchingPage = async (ctx: Ctx, { q, status, limit }: Search, candidates: 
   return { data: rows.map(toLicense), next_cursor: last && seqCursor(last) };
 };
 
+const isShort = ({ limit }: Search, page: Awaited<ReturnType<typeof matchingPage>>) =>
+  page.next_cursor !== null && page.data.length < limit;
+
 /** If the text is the whole email address of a customer, only this customer's licenses are candidates. */
+const pageByText = async (ctx: Ctx, search: Search, isOfCustomer: boolean, size: number) => {
+  const { q, before } = search;
+  const candidates = isOfCustomer
+    ? newestByEmail(ctx, search, size)
+    : newestByRarestTrigram({ accountId: ctx.accountId, before }, searchedText(q), size);
+  return matchingPage(ctx, search, candidates, size);
+};
+
+/** Begins with few candidates, because most pages need no more. */
 export const searchLicenses = async (ctx: Ctx, search: Search) => {
-  const { accountId } = ctx;
   const { q, status, before, limit } = search;
-  const byText = (await isCustomer(ctx, q))
-    ? newestByEmail(ctx, search)
-    : newestByRarestTrigram({ accountId, before }, searchedText(q), MAX_CANDIDATES);
-  const page = await matchingPage(ctx, search, byText);
-  const isShort = page.next_cursor !== null && page.data.length < limit;
-  if (status === undefined || !isShort) return page;
+  const isOfCustomer = await isCustomer(ctx, q);
+  let page = await pageByText(ctx, search, isOfCustomer, limit + 1);
+  for (const size of [FEW_CANDIDATES, MAX_CANDIDATES]) {
+    if (!isShort(search, page)) return page;
+    await admitSearch(ctx, size);
+    const rest = { before: beforeCursor(page.next_cursor), limit: limit - page.data.length };
+    const { data, next_cursor } = await pageByText(ctx, { ...search, ...rest }, isOfCustomer, size);
+    page = { data: [...page.data, ...data], next_cursor };
+  }
+  if (status === undefined || !isShort(search, page)) return page;
   // If the status is rarer than the text, a page of the newest licenses with this status is longer or gets further.
-  const byStatus = newestInState(accountId, status, before, MAX_CANDIDATES);
-  const other = await matchingPage(ctx, search, byStatus);
+  const byStatus = newestInState(ctx.accountId, status, before, MAX_CANDIDATES);
+  const other = await matchingPage(ctx, search, byStatus, MAX_CANDIDATES);
   const isFurther = Number(other.next_cursor) < Number(page.next_cursor);
   return other.data.length === limit || isFurther ? other : page;
 };

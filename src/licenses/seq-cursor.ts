@@ -6,8 +6,8 @@ import { NOT_A_CURSOR } from '../shared/schemas/lists.ts';
 
 export const seqCursor = ({ seq }: Pick<LicenseRow, 'seq'>): string => String(seq);
 
-export const beforeCursor = (cursor: string | undefined): SQL | undefined => {
-  if (cursor === undefined) return undefined;
+export const beforeCursor = (cursor: string | null | undefined): SQL | undefined => {
+  if (cursor === undefined || cursor === null) return undefined;
   if (!/^[1-9][0-9]{0,14}$/.test(cursor)) throw invalidField('cursor', NOT_A_CURSOR);
   // FTS5 ignores a bound that isn't an integer, and D1 may bind a number as a real.
   return sql`CAST(${cursor} AS INTEGER)`;

@@ -1,11 +1,12 @@
-// A list with filters or in an order. A page reads the order's index and compares a bounded number of licenses. If it stays
-// short, and one of the filters has an index that finds few licenses, these are compared instead.
+// A list with filters or in an order. A page reads the order's index and compares a few licenses. If it stays short, those that
+// the index of a filter finds are compared instead, if they are few, and otherwise more of the order's, up to a bound.
 import { and, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseRow } from '../db/schema.ts';
-import { compareCandidates, MAX_CANDIDATES } from './candidates.ts';
+import { compareCandidates, FEW_CANDIDATES, MAX_CANDIDATES } from './candidates.ts';
 import { conditionsOf, type ListInput, rangeOf, sourcesOf } from './filters.ts';
 import { toLicense } from './schemas.ts';
+import { admitSearch } from './search-pace.ts';
 import { hasText } from './search.ts';
 import { fieldOf, orderOf, type Sort, type Stretch, stretchesOf } from './sorts.ts';
 import { searchedText } from './trigrams.ts';
@@ -57,18 +58,17 @@ const readOn = async (ctx: Ctx, input: SortedInput, size: number): Promise<Page>
   return { rows, next_cursor: null };
 };
 
-/** Begins with few candidates, because most pages need no more. */
-const readPage = async (ctx: Ctx, input: SortedInput): Promise<Page> => {
-  const first = await readOn(ctx, input, input.limit + 1);
-  const missing = input.limit - first.rows.length;
-  if (first.next_cursor === null || missing === 0) return first;
-  const rest = await readOn(ctx, { ...input, cursor: first.next_cursor, limit: missing }, MAX_CANDIDATES);
-  return { rows: [...first.rows, ...rest.rows], next_cursor: rest.next_cursor };
+/** Reads on after a page that stayed short. */
+const fill = async (ctx: Ctx, input: SortedInput, page: Page, size: number): Promise<Page> => {
+  if (page.next_cursor === null) return page;
+  const limit = input.limit - page.rows.length;
+  const rest = await readOn(ctx, { ...input, cursor: page.next_cursor, limit }, size);
+  return { rows: [...page.rows, ...rest.rows], next_cursor: rest.next_cursor };
 };
 
-/** Returns the candidates of the filter that has the fewest, or null if each has too many for one statement. */
-const findFew = async ({ db, accountId }: Ctx, input: SortedInput): Promise<SQL | null> => {
-  const sources = sourcesOf(accountId, input, MAX_CANDIDATES);
+/** Returns the candidates of the filter that has the fewest, or null if each has `size` or more. */
+const findFew = async ({ db, accountId }: Ctx, input: SortedInput, size: number): Promise<SQL | null> => {
+  const sources = sourcesOf(accountId, input, size);
   if (sources.length === 0) return null;
   const counted = sources.map((source) => sql`(SELECT count(*) FROM (${source}))`);
   const { counts } = await db.get<{ counts: string }>(
@@ -76,7 +76,7 @@ const findFew = async ({ db, accountId }: Ctx, input: SortedInput): Promise<SQL 
   );
   const sizes = JSON.parse(counts) as number[];
   const fewest = Math.min(...sizes);
-  return fewest < MAX_CANDIDATES ? (sources[sizes.indexOf(fewest)] ?? null) : null;
+  return fewest < size ? (sources[sizes.indexOf(fewest)] ?? null) : null;
 };
 
 const pageAmong = async (ctx: Ctx, input: SortedInput, candidates: SQL): Promise<Page> => {
@@ -91,10 +91,21 @@ const pageAmong = async (ctx: Ctx, input: SortedInput, candidates: SQL): Promise
   return { rows, next_cursor: last && cursorAfter(last) };
 };
 
+/** Begins with few candidates, because most pages need no more. */
+const readPage = async (ctx: Ctx, input: SortedInput): Promise<Page> => {
+  const isShort = ({ rows, next_cursor }: Page) => next_cursor !== null && rows.length < input.limit;
+  let page = await readOn(ctx, input, input.limit + 1);
+  for (const size of [FEW_CANDIDATES, MAX_CANDIDATES]) {
+    if (!isShort(page)) return page;
+    await admitSearch(ctx, size);
+    const few = await findFew(ctx, input, size);
+    if (few) return pageAmong(ctx, input, few);
+    page = await fill(ctx, input, page, size);
+  }
+  return page;
+};
+
 export const listSorted = async (ctx: Ctx, input: SortedInput) => {
-  const page = await readPage(ctx, input);
-  const isShort = page.next_cursor !== null && page.rows.length < input.limit;
-  const few = isShort ? await findFew(ctx, input) : null;
-  const { rows, next_cursor } = few ? await pageAmong(ctx, input, few) : page;
+  const { rows, next_cursor } = await readPage(ctx, input);
   return { data: rows.map(toLicense), next_cursor };
 };

@@ -9,8 +9,8 @@ import { MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
 const TRIGRAM_LENGTH = MIN_SUBSTRING_LENGTH;
 /** How many of the text's trigrams are compared to find the rarest. */
 const MAX_COMPARED = 8;
-/** The rarest trigram is the one whose 64th newest license is the oldest or doesn't exist. */
-const DEPTH = 64;
+/** The rarest trigram is the one whose 32nd newest license is the oldest or doesn't exist. */
+const DEPTH = 32;
 
 const SEQ_BITS = sql.raw('31');
 
@@ -23,7 +23,16 @@ const fold = (text: string) => Array.from(text, (character) => character.toLower
 /** Returns the text to look for in the fields. Less than a trigram is only found at the beginning of a field. */
 export const searchedText = (q: string) => fold(Array.from(q).length < TRIGRAM_LENGTH ? MARK + q : q);
 
-/** The column `words` of the view `license_words`, in lower case. */
+/**
+ * The searched fields, each after a mark, as in the view `license_words`, where a lookup would read each license again. Their
+ * order differs from the view's, which doesn't matter: no text that is searched for reaches across a mark.
+ */
+export const WORDS = sql.join(
+  SEARCHED_FIELDS.map((field) => sql`char(2, 2) || coalesce(${sql.identifier(field)}, '')`),
+  sql` || `,
+);
+
+/** The same of a license that was read, in lower case. */
 export const wordsOf = (license: LicenseRow) =>
   fold(['', ...SEARCHED_FIELDS.map((field) => license[columnOf(field)] ?? '')].join(MARK));
 

@@ -34,6 +34,7 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     issueFile: 2,
     admit: 2,
     admitSession: 1,
+    admitSearch: 1,
     takeTransferTurn: 2,
     endTransfer: 1,
     announce: 4,

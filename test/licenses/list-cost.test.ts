@@ -1,5 +1,5 @@
-import { beforeEach, expect, test } from 'vitest';
-import { signUp } from '../support/client.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { outcomeOf, signUp, tallyOf } from '../support/client.ts';
 import { countRowsRead } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { allPages, insertLicenses, list, products } from '../support/licenses.ts';
@@ -26,7 +26,7 @@ test('a list or search of a few active licenses doesn’t read all the expired o
 test('a search whose parts are common returns short pages, and its cursor leads to every match', async () => {
   const ada = await signUp();
   await insertLicenses(ada, { count: 1, product: 'aaab, the oldest' });
-  await insertLicenses(ada, { count: 1_500, product: 'aaa aab' });
+  await insertLicenses(ada, { count: 2_500, product: 'aaa aab' });
   await insertLicenses(ada, { count: 1, product: 'aaab, the newest' });
   await insertLicenses(ada, { count: 700, product: 'aaa aab' });
   const first = await list(ada, { q: 'aaab' });
@@ -37,4 +37,28 @@ test('a search whose parts are common returns short pages, and its cursor leads 
   expect([products(third), third.next_cursor]).toEqual([['aaab, the oldest'], null]);
   const found = await allPages(ada, { q: 'aaab', status: 'active' });
   expect(found.flat()).toEqual(['aaab, the newest', 'aaab, the oldest']);
+});
+
+test('a list that finds enough compares few licenses, and the others compare as many as the account may', async () => {
+  const ada = await signUp();
+  await insertLicenses(ada, { count: 1_500, product: 'aaa aab' });
+  expect(await countRowsRead(() => list(ada, { q: 'aaa' }))).toBeLessThan(400);
+  expect(await countRowsRead(() => list(ada, { customer_email: 'nobody@example.com' }))).toBeLessThan(400);
+  expect(await countRowsRead(() => list(ada, { q: 'aaab' }))).toBeLessThan(6_000);
+  vi.advanceTimersByTime(60_000);
+  const search = (query: string) => ada.asSession('GET', `/api/v1/licenses?${query}`);
+  const queries = ['q=aaab', 'q=aaab&status=active', 'metadata.order=1', 'q=aaab&sort=created_at'];
+  const answers = await Promise.all(Array.from({ length: 80 }, (_, i) => search(queries[i % 4] ?? '')));
+  // Each compares 1,100 licenses, if it may.
+  const { '200 ok': answered = 0, '429 rate_limit_exceeded': refused = 0 } = tallyOf(answers);
+  expect(answered).toBeGreaterThan(50);
+  expect([answered < 60, answered + refused]).toEqual([true, 80]);
+  const refusal = answers.find(({ status }) => status === 429);
+  expect([refusal?.headers.get('retry-after'), refusal?.body.error.message]).toEqual([
+    '1',
+    'Too many searches that find little. Narrow them down, or wait.',
+  ]);
+  expect(outcomeOf(await search('q=aaa'))).toBe('200 ok');
+  vi.advanceTimersByTime(1_000);
+  expect(outcomeOf(await search('q=aaab'))).toBe('200 ok');
 });

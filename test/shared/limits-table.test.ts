@@ -6,6 +6,7 @@ import {
   CHECKOUT_PACE,
   EXPORT_PACE,
   IMPORT_PACE,
+  SEARCH_PACE,
   SESSION_PACE,
   UNKNOWN_LICENSES_PACE,
   VISITOR_PACE,
@@ -65,7 +66,8 @@ const named = (limits: Limit[], ...names: string[]) =>
 const transfer = ({ lines, length }: typeof IMPORT_PACE) =>
   `One transfer at a time, and for each call of a key's rate ${lines} lines or ${count(length)} characters`;
 
-const { callsPerSecond, windowMs } = SESSION_PACE;
+const pace = (perSecond: number, windowMs: number) =>
+  `${count(perSecond)} a second, ${count((perSecond * windowMs) / 1_000)} at once`;
 const twice = RATE_WINDOW_MS === 2_000 ? ', twice that at once' : '';
 const [login, session] = [loginLimits('', ''), { kind: 'session', id: '' } as const];
 
@@ -74,7 +76,8 @@ const LIMITS = [
   `${ofPlans('accountCallsPerSecond')} a second${twice}`,
   `${PLANS.free.callsPerSecond} a second`,
   `${ofPlans('callsPerSecond')} a second`,
-  `${callsPerSecond} a second, ${(callsPerSecond * windowMs) / 1_000} at once`,
+  pace(SESSION_PACE.callsPerSecond, SESSION_PACE.windowMs),
+  pace(SEARCH_PACE.licensesPerSecond, SEARCH_PACE.windowMs),
   `${ofPlans('apiLimit')} a period, for machines of customers a quarter more`,
   within(UNKNOWN_LICENSES_PACE.ofAddress, UNKNOWN_LICENSES_PACE.windowMs),
   within(UNKNOWN_LICENSES_PACE.inAll, UNKNOWN_LICENSES_PACE.windowMs),

@@ -81,7 +81,6 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.calls.answer(call, region, lastWait, isUncertain);
   }
 
-  /** Answers one of the four calls of an application. */
   async application(
     presented: PresentedKey,
     name: CallName,
@@ -100,7 +99,6 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.calls.forward(region, call, report);
   }
 
-  /** Renews a branch's lease. */
   renew(region: Region, report: Report): RenewalReply {
     const reply = this.#home.branches.renew(region, report, Date.now());
     return reply && { ...reply, ...this.#home.movedTo };
@@ -119,7 +117,7 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.seller.history(licenseKey, limit, beforeSeq);
   }
 
-  /** A trial only returns the result, as does a trial of `issueFile`. */
+  /** A trial only returns the result, as do those of `issueFile` and `startMove`. */
   releaseActivation(licenseKey: string, id: string, force: boolean, isTrial = false) {
     return this.#home.seller.release(licenseKey, id, force, isTrial);
   }
@@ -149,6 +147,11 @@ export class AccountGate extends DurableObject<Env> {
   /** Checks the rate limit that all sessions of the account share, and whether they may make changes. */
   admitSession(isChange = false): Promise<Admission & MovedTo> {
     return this.#home.calls.admitSession(isChange);
+  }
+
+  /** Returns null if the account's lists may compare so many licenses now, and otherwise in how many seconds. */
+  admitSearch(licenses: number): number | null {
+    return this.#home.searches.admit(licenses, Date.now());
   }
 
   /** Lets an import or export go on. Only one of the account runs at a time, and it ends if another has taken its place. */
@@ -206,7 +209,6 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.statistics.keysLastUsedMs(keyIds);
   }
 
-  /** A trial only returns the reply. */
   startMove(region: Region, isTrial = false): Promise<MoveReply> {
     return this.#moving.start(region, isTrial);
   }
@@ -223,7 +225,6 @@ export class AccountGate extends DurableObject<Env> {
     this.#moving.redirect(epoch);
   }
 
-  /** Reads and restores backups of what the gate owns. */
   backup(call: BackupCall): Promise<BackupReply> {
     return this.#backup(call);
   }

@@ -12,6 +12,7 @@ import { openCatchUp } from './catch-up.ts';
 import { openChanges, openTraces } from './changes.ts';
 import { addMachinePruning } from './prune-machines.ts';
 import { addStorageReport } from './report-storage.ts';
+import { openSearches } from './searches.ts';
 import { openSeats } from './seats.ts';
 import { openSeller } from './seller.ts';
 import { openHomeStore } from './store.ts';
@@ -62,6 +63,7 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
     branches,
     changes,
     transfers,
+    searches: openSearches(),
     calls: openCalls(object, store, admission, seats, answerCall, usage, branches, catchUp, movedTo),
     seller: openSeller(object, store, seats, branches, catchUp),
     statistics: openStatistics(store, usage),

@@ -82,6 +82,7 @@ export const REPEATABLE = [
   'issueFile',
   'admit',
   'admitSession',
+  'admitSearch',
   'takeTransferTurn',
   'endTransfer',
   'announce',

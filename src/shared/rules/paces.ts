@@ -11,6 +11,9 @@ export const SESSION_PACE = { callsPerSecond: 50, windowMs: 5_000 };
 /** Calls for licenses that don't exist, which count nothing. */
 export const UNKNOWN_LICENSES_PACE = { ofAddress: 60, inAll: 600, windowMs: MINUTE_MS };
 
+/** The licenses that an account's lists compare beyond those of a page, because few match. D1 reads several rows for each. */
+export const SEARCH_PACE = { licensesPerSecond: 2_000, windowMs: 30_000 };
+
 /** What each address may call of what is open to anybody, in each isolate. */
 export const VISITOR_PACE = { callsPerSecond: 20 };
 
