@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { DAY_MS, isoTime } from '../../src/shared/rules/dates.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { machineOf, openLicense } from '../support/activations.ts';
 import type { Json } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
@@ -11,6 +11,18 @@ import { importAs, toLines } from '../transfer/transfer.ts';
 
 beforeEach(() => useFakeClock('2026-11-22T10:00:00.000Z'));
 
+const OTHERS = [
+  'license_id',
+  'activated_at_ms',
+  'counted_at_ms',
+  'lease_until_ms',
+  'file_until_ms',
+  'released_at_ms',
+  'live_until_ms',
+];
+/** Columns of machines that were used on more than one day. */
+const REGULAR = { activated_at_ms: `activated_at_ms - ${9 * DAY_MS}` };
+
 const open = async (terms: Json) => {
   const opened = await openLicense(terms, { license_key: 'KEY-000001' });
   const { accountId } = opened.customer;
@@ -20,16 +32,27 @@ const open = async (terms: Json) => {
     (await readGate<{ fingerprint: string }>(accountId, 'SELECT fingerprint FROM activations')).map(
       ({ fingerprint }) => fingerprint,
     );
-  /** Adds machines that are like the first one. Each was seen a second later than the one before, and all before the first. */
-  const addMachines = (count: number, change = 'live_until_ms') =>
-    tamper(
+  /**
+   * Adds machines that are like the first one, but for some columns. Each was seen a second later than the one before, and all
+   * before the first.
+   */
+  const addMachines = (count: number, columns: Record<string, string | number> = {}, from = 1) => {
+    const values = {
+      last_seen_at_ms: `last_seen_at_ms - ${4 * HOUR_MS} + i * 1000`,
+      fingerprint: "printf('machine-%04d', i)",
+      id: "'act_' || i",
+      ...columns,
+    };
+    const names = Object.keys(values);
+    return tamper(
       accountId,
-      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-       INSERT INTO activations SELECT license_id, printf('machine-%04d', i), 'act_' || i, name, platform, app_version,
-         activated_at_ms, last_seen_at_ms - 10000000 + i * 1000, counted_at_ms, lease_until_ms, file_until_ms, released_at_ms, ${change}
-       FROM activations, n`,
-      count,
+      `CREATE TABLE added AS SELECT * FROM activations WHERE fingerprint = 'machine-0000';
+       CREATE TABLE numbers AS WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${from + count - 1}) SELECT i FROM n;
+       INSERT INTO activations (${[...names, ...OTHERS.filter((name) => !names.includes(name))].join(', ')})
+         SELECT ${[...Object.values(values), ...OTHERS.filter((name) => !names.includes(name))].join(', ')} FROM added, numbers;
+       DROP TABLE added; DROP TABLE numbers`,
     );
+  };
   return { ...opened, accountId, fingerprints, addMachines };
 };
 
@@ -50,6 +73,48 @@ describe('a license without a limit of seats', () => {
     }
   });
 
+  test('keeps the machines that were used on more than one day, however many others activate once', async () => {
+    const { on, fingerprints, addMachines } = await open({});
+    await addMachines(400, REGULAR);
+    await addMachines(650, {}, 2_001);
+    for (let n = 1; n <= 5; n++) await on('activate', 5_000 + n);
+    const kept = await fingerprints();
+    expect(kept).toHaveLength(1_000);
+    const regular = Array.from({ length: 400 }, (_, n) => machineOf(n + 1));
+    expect(kept).toEqual(expect.arrayContaining([...regular, machineOf(5_001), machineOf(5_005)]));
+  });
+
+  test('keeps the last 500 of those machines if there are more', async () => {
+    const { on, fingerprints, addMachines } = await open({});
+    await addMachines(600, REGULAR);
+    await addMachines(900, {}, 2_001);
+    await on('activate', 5_000);
+    const kept = await fingerprints();
+    expect(kept).toHaveLength(1_000);
+    const regular = Array.from({ length: 500 }, (_, n) => machineOf(n + 101));
+    expect(kept).toEqual(expect.arrayContaining([...regular, machineOf(5_000)]));
+    expect(kept).not.toContain(machineOf(100));
+  });
+
+  test('keeps a new machine although all others are used every day', async () => {
+    const { on, fingerprints, addMachines } = await open({});
+    await addMachines(1_050, REGULAR);
+    for (let n = 1; n <= 5; n++) await on('activate', 5_000 + n);
+    const kept = await fingerprints();
+    expect(kept).toHaveLength(1_000);
+    expect(kept).toEqual(expect.arrayContaining([1, 2, 3, 4, 5].map((n) => machineOf(5_000 + n))));
+  });
+
+  test('keeps a machine whose offline file has not ended', async () => {
+    const { on, fingerprints, addMachines } = await open({});
+    await addMachines(1_100, { file_until_ms: `iif(i < 3, ${Date.now() + DAY_MS}, NULL)` });
+    await on('activate', 5_000);
+    expect(await fingerprints()).toEqual(expect.arrayContaining([1, 2].map(machineOf)));
+    vi.advanceTimersByTime(DAY_MS);
+    await on('activate', 5_001);
+    expect(await fingerprints()).not.toContain(machineOf(1));
+  });
+
   test('keeps the 1,000 of an import that were seen last', async () => {
     const { customer, fingerprints } = await open({ offline_days: 1 });
     const at = (n: number) => isoTime(Date.now() - n * 60_000);
@@ -66,19 +131,46 @@ describe('a license without a limit of seats', () => {
   });
 });
 
-test('a license with a limit keeps all machines with a seat, and the last 1,000 without', async () => {
-  const { on, fingerprints, addMachines } = await open({ max_activations: 100 });
-  await addMachines(1_200, `iif(i > 50, ${Date.now()} - i, live_until_ms)`);
-  await on('activate', 5_000);
-  const kept = await fingerprints();
-  expect(kept).toHaveLength(1_100);
-  expect(kept).toEqual(expect.arrayContaining([0, 1, 50, 153, 1_200, 5_000].map(machineOf)));
-  expect(kept).not.toContain(machineOf(152));
-  // The next ones go together, because looking for them reads all machines.
-  for (let n = 1; n <= 11; n++) await on('activate', 5_000 + n);
-  expect(await fingerprints()).toHaveLength(1_111);
-  await on('activate', 5_012);
-  expect(await fingerprints()).toHaveLength(1_100);
+describe('a license with a limit', () => {
+  /** Released its seat, as a column of a machine with a number says. */
+  const released = (condition: string) => {
+    const atMs = `iif(${condition}, ${Date.now()} - 1, NULL)`;
+    return { released_at_ms: atMs, live_until_ms: `coalesce(${atMs}, live_until_ms)` };
+  };
+
+  test('keeps all machines with a seat, and as many that have released theirs and 1,000 more', async () => {
+    const { on, fingerprints, addMachines } = await open({ max_activations: 100 });
+    await addMachines(1_250, released('i > 50'));
+    await on('activate', 5_000);
+    const kept = await fingerprints();
+    // Those with a seat are 0 to 50 and 5,000.
+    expect(kept).toHaveLength(52 + 1_100);
+    expect(kept).toEqual(expect.arrayContaining([0, 1, 50, 151, 1_250, 5_000].map(machineOf)));
+    expect(kept).not.toContain(machineOf(150));
+    // The next ones go together, because looking for them reads all machines.
+    for (let n = 1; n <= 11; n++) {
+      await on('activate', 5_000 + n);
+      await on('deactivate', 5_000 + n);
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(await fingerprints()).toHaveLength(52 + 1_111);
+    await on('activate', 5_012);
+    await on('deactivate', 5_012);
+    await on('activate', 5_013);
+    expect(await fingerprints()).toHaveLength(53 + 1_100);
+  });
+
+  test('keeps each machine whose lease has ended for 30 days, however many others come and go', async () => {
+    const { on, fingerprints, addMachines } = await open({ max_activations: 2, lease_seconds: 3_600 });
+    const nowMs = Date.now();
+    await addMachines(1_300, { lease_until_ms: nowMs - 1, live_until_ms: nowMs - 1 });
+    await addMachines(1_100, released('true'), 2_001);
+    await on('activate', 5_000);
+    expect(await on('verify', 1)).toMatchObject({ code: 'no_seat' });
+    await on('deactivate', 5_000);
+    expect(await on('verify', 1)).toMatchObject({ code: 'valid' });
+    expect(await fingerprints()).toHaveLength(1 + 1_300 + 1_003);
+  });
 });
 
 describe('30 days after the leases of five machines have ended', () => {

@@ -18,6 +18,7 @@ const START_MS = Date.UTC(2026, 10, 22);
 const step = fc.record({
   machine: fc.nat(MACHINES - 1),
   endsInMs: fc.option(fc.integer({ min: -DAY_MS, max: 3 * DAY_MS }), { freq: 4 }),
+  isReleased: fc.boolean(),
   passMs: fc.oneof(fc.constant(0), fc.nat(DAY_MS / 10), fc.constantFrom(DAY_MS, 29 * DAY_MS)),
 });
 
@@ -32,7 +33,7 @@ test('the counts of a license, and the bytes of its machines, are those of its r
         const totals = openMachineTotals(sql);
         const machines = openMachines(sql, totals);
         let nowMs = START_MS;
-        const write = (n: number, leaseUntilMs: number | null) => {
+        const write = (n: number, leaseUntilMs: number | null, releasedAtMs: number | null = null) => {
           const seat = { activatedAtMs: 0, lastSeenAtMs: nowMs, countedAtMs: 0, leaseUntilMs };
           machines.write({
             id: `act_${n}`,
@@ -41,14 +42,14 @@ test('the counts of a license, and the bytes of its machines, are those of its r
             name: n % 3 === 0 ? `Büro ${nowMs}` : null,
             platform: null,
             appVersion: null,
-            seat: { ...seat, fileUntilMs: null, releasedAtMs: null },
+            seat: { ...seat, fileUntilMs: null, releasedAtMs },
           });
         };
         const expectSame = () => {
-          const { live, recent, next } = sql
-            .exec<{ live: number; recent: number; next: number | null }>(
+          const { live, recent, next, released } = sql
+            .exec<{ live: number; recent: number; next: number | null; released: number }>(
               `SELECT count(*) FILTER (WHERE live_until_ms > ?1) AS live, count(*) FILTER (WHERE live_until_ms > ?2) AS recent,
-                 min(live_until_ms) FILTER (WHERE live_until_ms > ?1) AS next
+                 min(live_until_ms) FILTER (WHERE live_until_ms > ?1) AS next, count(released_at_ms) AS released
                FROM activations WHERE license_id = ?3`,
               nowMs,
               nowMs - 30 * DAY_MS,
@@ -56,13 +57,14 @@ test('the counts of a license, and the bytes of its machines, are those of its r
             )
             .one();
           const counted = machines.count(licenseId, nowMs);
-          expect(counted).toEqual({ used: live, recent, nextEndMs: next ?? FOREVER_MS, rows: MACHINES });
+          const nextEndMs = next ?? FOREVER_MS;
+          expect(counted).toEqual({ used: live, recent, nextEndMs, rows: MACHINES, released });
         };
         for (let n = 0; n < MACHINES; n++) write(n, nowMs + (areSpread ? n * 60_000 : DAY_MS));
         expectSame();
-        for (const { machine, endsInMs, passMs } of steps) {
+        for (const { machine, endsInMs, isReleased, passMs } of steps) {
           nowMs += passMs;
-          write(machine, endsInMs === null ? null : nowMs + endsInMs);
+          write(machine, endsInMs === null ? null : nowMs + endsInMs, isReleased ? nowMs : null);
           expectSame();
         }
         const bytes = () =>

@@ -1,13 +1,21 @@
 import type { Terms } from '../../shared/rules/terms.ts';
-import { FOREVER_MS, type MachinePosition, machinesKept, TRANSFER_MS } from '../rules/seats.ts';
+import {
+  FOREVER_MS,
+  type MachinePosition,
+  NEW_MACHINES,
+  NEW_MS,
+  releasedKept,
+  SPARE_MACHINES,
+  TRANSFER_MS,
+} from '../rules/seats.ts';
 import { MACHINE_BYTES, machinePlace, type MachineTotals } from './machine-totals.ts';
-import type { SeatCounter } from './seat-counts.ts';
+import { endOfRow, type SeatCounter, type SeatEndRow } from './seat-counts.ts';
 
 // Which machines go: those whose seats ended 30 days ago, and those that a license has too many of.
 
 /**
- * The part of a license's rows that may be outdated, and by how much one with a limit may have more than it keeps. Deleting some
- * reads all of its rows, so most calls delete none.
+ * The part of a license's rows that may be outdated, and by how much one with a limit may have more released machines than it
+ * keeps. Deleting some reads all of its rows, so most calls delete none.
  */
 const SLACK_PART = 0.01;
 /** Rows that one call deletes at most, in a license that got a limit of its machines when it had many more. */
@@ -19,39 +27,65 @@ type PruneRow = { license_id: string; fingerprint: string; live_until_ms: number
 export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: MachineTotals) => {
   const remove = (where: string, ...bindings: (string | number)[]) => {
     const gone = sql
-      .exec<PruneRow>(
-        `DELETE FROM activations WHERE ${where} RETURNING license_id, fingerprint, live_until_ms, ${MACHINE_BYTES} AS bytes`,
+      .exec<PruneRow & SeatEndRow>(
+        `DELETE FROM activations WHERE ${where}
+         RETURNING license_id, fingerprint, live_until_ms, released_at_ms, ${MACHINE_BYTES} AS bytes`,
         ...bindings,
       )
       .toArray();
-    for (const { license_id: licenseId, fingerprint, live_until_ms: endMs, bytes } of gone) {
-      counts.note(licenseId, endMs, null);
+    for (const row of gone) {
+      const { license_id: licenseId, fingerprint, bytes } = row;
+      counts.note(licenseId, endOfRow(row), null);
       totals.addBytes(-bytes, machinePlace({ licenseId, fingerprint }));
     }
   };
+
+  /** Deletes the machines that were seen longest ago: of the new ones, while these are too many, and then of all. */
+  const trimAll = (licenseId: string, surplus: number, nowMs: number) => {
+    if (surplus <= 0) return;
+    remove(
+      `license_id = ?1 AND fingerprint IN (
+         SELECT fingerprint FROM (
+           SELECT fingerprint, last_seen_at_ms, file_until_ms, is_new,
+             row_number() OVER (PARTITION BY is_new ORDER BY last_seen_at_ms DESC) AS rank
+           FROM (
+             SELECT *, counted_at_ms < activated_at_ms + ${NEW_MS} AS is_new
+             FROM activations WHERE license_id = ?1 AND live_until_ms > ?2
+           )
+         )
+         WHERE coalesce(file_until_ms, 0) <= ?3
+         ORDER BY is_new AND rank > ${NEW_MACHINES} DESC, last_seen_at_ms LIMIT ?4)`,
+      licenseId,
+      nowMs - TRANSFER_MS,
+      nowMs,
+      Math.min(surplus, MAX_TRIMMED),
+    );
+  };
+
+  /** Deletes the released machines that were seen longest ago. Those whose leases have ended may return for 30 days. */
+  const trimReleased = (licenseId: string, surplus: number, nowMs: number) =>
+    remove(
+      `license_id = ?1 AND fingerprint IN (
+         SELECT fingerprint FROM activations
+         WHERE license_id = ?1 AND released_at_ms IS NOT NULL AND live_until_ms <= ?2
+         ORDER BY last_seen_at_ms LIMIT ?3)`,
+      licenseId,
+      nowMs,
+      Math.min(surplus, MAX_TRIMMED),
+    );
 
   return {
     /** Deletes rows. */
     remove,
 
-    /** Deletes the license's machines that it doesn't keep, see `machinesKept`. Call it after one was added. */
-    trim: (licenseId: string, terms: Terms, nowMs: number) => {
-      const { recent, rows } = counts.at(licenseId, nowMs);
-      const oldestMs = nowMs - TRANSFER_MS;
+    /** Deletes the license's machines that it doesn't keep. Call it after one was added. */
+    trim: (licenseId: string, { maxActivations, maxTransfers }: Terms, nowMs: number) => {
+      const { recent, released, rows } = counts.at(licenseId, nowMs);
       if (rows - recent > rows * SLACK_PART)
-        remove('license_id = ? AND live_until_ms <= ?', licenseId, oldestMs);
-      const kept = machinesKept(terms);
-      const surplus = recent - kept;
-      if (surplus <= (terms.maxActivations === null ? 0 : kept * SLACK_PART)) return;
-      remove(
-        `license_id = ?1 AND fingerprint IN (
-           SELECT fingerprint FROM activations WHERE license_id = ?1 AND live_until_ms BETWEEN ?2 AND ?3
-           ORDER BY last_seen_at_ms LIMIT ?4)`,
-        licenseId,
-        oldestMs + 1,
-        terms.maxActivations === null ? FOREVER_MS : nowMs,
-        Math.min(surplus, MAX_TRIMMED),
-      );
+        remove('license_id = ? AND live_until_ms <= ?', licenseId, nowMs - TRANSFER_MS);
+      if (maxActivations === null) return trimAll(licenseId, recent - SPARE_MACHINES, nowMs);
+      const kept = releasedKept(maxActivations, maxTransfers);
+      if (released - kept > kept * SLACK_PART) trimReleased(licenseId, released - kept, nowMs);
     },
 
     /**

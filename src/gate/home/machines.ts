@@ -19,7 +19,7 @@ import {
   valuesOf,
 } from './machine-rows.ts';
 import { MACHINE_BYTES, machinePlace, type MachineTotals } from './machine-totals.ts';
-import { openSeatCounts } from './seat-counts.ts';
+import { endOfRow, openSeatCounts, type SeatEndRow } from './seat-counts.ts';
 import { openSeatHistory } from './seat-history.ts';
 
 // The machines of the account's licenses, with their seats. Like the counters, they belong to the gate: D1 doesn't have them.
@@ -107,8 +107,8 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
     /** Writes a machine, and gives it an id if it has none. The index by id is written only if the id is another one. */
     write: (changed: NewMachine): Machine => {
       const { licenseId, fingerprint } = changed;
-      const [before] = sql.exec<{ id: string; live_until_ms: number; bytes: number }>(
-        `SELECT id, live_until_ms, ${MACHINE_BYTES} AS bytes FROM activations WHERE license_id = ? AND fingerprint = ?`,
+      const [before] = sql.exec<{ id: string; bytes: number } & SeatEndRow>(
+        `SELECT id, live_until_ms, released_at_ms, ${MACHINE_BYTES} AS bytes FROM activations WHERE license_id = ? AND fingerprint = ?`,
         licenseId,
         fingerprint,
       );
@@ -120,7 +120,8 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
           : sql.exec<{ bytes: number }>(REPLACE_MACHINE, ...values, machine.id)
       ).one();
       const endMs = endMsOf(machine.seat);
-      counts.note(licenseId, before?.live_until_ms ?? null, endMs);
+      const isReleased = machine.seat.releasedAtMs !== null;
+      counts.note(licenseId, before ? endOfRow(before) : null, { atMs: endMs, isReleased });
       totals.addBytes(bytes - (before?.bytes ?? 0), machinePlace(machine));
       if (endMs < FOREVER_MS) totals.pruneBy(endMs + TRANSFER_MS);
       longestUnseen.note(machine);

@@ -20,13 +20,28 @@ export interface KnownCounts extends SeatCounts {
   nextEndMs: number;
   /** All rows, also those that are older than 30 days. */
   rows: number;
+  /** Those of them that have released their seats. */
+  released: number;
 }
+
+/** How a row's seat ends. */
+interface SeatEnd {
+  atMs: number;
+  isReleased: boolean;
+}
+
+export type SeatEndRow = { live_until_ms: number; released_at_ms: number | null };
+export const endOfRow = ({ live_until_ms: atMs, released_at_ms: releasedAtMs }: SeatEndRow): SeatEnd => ({
+  atMs,
+  isReleased: releasedAtMs !== null,
+});
 
 interface Counted {
   live: Countdown;
   /** By the ends of seats as well, 30 days behind. */
   recent: Countdown;
   rows: number;
+  released: number;
 }
 
 export const openSeatCounts = (sql: SqlStorage) => {
@@ -43,10 +58,10 @@ export const openSeatCounts = (sql: SqlStorage) => {
   };
 
   const read = (licenseId: string, nowMs: number): Counted => {
-    const { live, recent, rows } = sql
-      .exec<{ live: number; recent: number; rows: number }>(
+    const { live, recent, rows, released } = sql
+      .exec<{ live: number; recent: number; rows: number; released: number }>(
         `SELECT count(*) FILTER (WHERE live_until_ms > ?2) AS live,
-           count(*) FILTER (WHERE live_until_ms > ?3) AS recent, count(*) AS rows
+           count(*) FILTER (WHERE live_until_ms > ?3) AS recent, count(*) AS rows, count(released_at_ms) AS released
          FROM activations WHERE license_id = ?1`,
         licenseId,
         nowMs,
@@ -57,6 +72,7 @@ export const openSeatCounts = (sql: SqlStorage) => {
       live: countdownFrom(licenseId, live, nowMs),
       recent: countdownFrom(licenseId, recent, nowMs - TRANSFER_MS),
       rows,
+      released,
     };
   };
 
@@ -83,9 +99,9 @@ export const openSeatCounts = (sql: SqlStorage) => {
 
   return {
     at: (licenseId: string, nowMs: number): KnownCounts => {
-      const { live, recent, rows } = countedAt(licenseId, nowMs);
+      const { live, recent, rows, released } = countedAt(licenseId, nowMs);
       const nextEndMs = live.next[0]?.atMs ?? FOREVER_MS;
-      return { used: live.count, recent: recent.count, nextEndMs, rows };
+      return { used: live.count, recent: recent.count, nextEndMs, rows, released };
     },
 
     /** When the next `n` machines will have had no seat for 30 days, or `FOREVER_MS`. */
@@ -94,15 +110,17 @@ export const openSeatCounts = (sql: SqlStorage) => {
       return Math.min(endMs + TRANSFER_MS, FOREVER_MS);
     },
 
-    /** Notes that a row has changed. The times are when its seat ended before and ends now, or null if there is no row. */
-    note: (licenseId: string, beforeMs: number | null, afterMs: number | null) => {
+    /** Notes that a row has changed: how its seat ended before, and how it ends now, or null if there is no row. */
+    note: (licenseId: string, before: SeatEnd | null, after: SeatEnd | null) => {
       const counted = known.get(licenseId);
-      if (!counted || beforeMs === afterMs) return;
-      for (const countdown of [counted.live, counted.recent]) {
-        if (beforeMs !== null) removeMoment(countdown, beforeMs);
-        if (afterMs !== null) addMoment(countdown, afterMs);
-      }
-      counted.rows += (afterMs === null ? 0 : 1) - (beforeMs === null ? 0 : 1);
+      if (!counted) return;
+      if (before?.atMs !== after?.atMs)
+        for (const countdown of [counted.live, counted.recent]) {
+          if (before) removeMoment(countdown, before.atMs);
+          if (after) addMoment(countdown, after.atMs);
+        }
+      counted.rows += Number(after !== null) - Number(before !== null);
+      counted.released += Number(after?.isReleased ?? false) - Number(before?.isReleased ?? false);
     },
 
     forget: known.delete,

@@ -34,15 +34,22 @@ export interface Machine extends Description {
 /** A machine that may have no id yet. */
 export type NewMachine = Omit<Machine, 'id'> & { id: string | null };
 
-/** Without a limit of seats, and beyond it, a license keeps so many machines. */
+/** Without a limit of seats, a license keeps so many machines. With one, see `releasedKept`. */
 export const SPARE_MACHINES = 1_000;
 
 /**
- * How many machines of a license are kept. Beyond that, those that were seen longest ago go: if seats are limited, only machines
- * without one, and none by which transfers are counted.
+ * Without a limit, machines that were used on one day only go first while they are more than this. So whoever activates many
+ * made-up machines on a day displaces no more than half of those that are used day by day, and each new machine has the time to
+ * become one of them.
  */
-export const machinesKept = ({ maxActivations, maxTransfers }: Terms): number =>
-  maxActivations === null ? SPARE_MACHINES : maxActivations + Math.max(SPARE_MACHINES, maxTransfers ?? 0);
+export const NEW_MACHINES = SPARE_MACHINES / 2;
+
+/** A machine is no longer new once it has made a counted call so long after it activated. */
+export const NEW_MS = DAY_MS;
+
+/** With a limit, a license keeps so many machines that have released their seats. Transfers are counted by them. */
+export const releasedKept = (maxActivations: number, maxTransfers: number | null): number =>
+  maxActivations + Math.max(SPARE_MACHINES, maxTransfers ?? 0);
 
 export interface SeatCounts {
   /** Live seats. */
