@@ -1,5 +1,4 @@
 import { createLru } from '../../shared/memory/lru.ts';
-import type { ObjectTables } from '../../shared/objects/migrations.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
 import {
   type BranchUpdate,
@@ -15,24 +14,6 @@ import type { Machine } from '../rules/seats.ts';
 
 // A branch's copy of some of home's rows: those that its callers have needed. A change deletes a row, and the next call
 // that needs it is forwarded and brings the new one. A branch never answers from the absence of a row.
-
-/** The tables of a branch: its copy, and what it has counted. */
-export const BRANCH_TABLES: ObjectTables = {
-  base: `
-    CREATE TABLE facts (only INTEGER PRIMARY KEY, value TEXT NOT NULL);
-    CREATE TABLE copies (
-      kind TEXT NOT NULL, ref TEXT NOT NULL, as_of INTEGER NOT NULL, product TEXT, value TEXT NOT NULL,
-      PRIMARY KEY (kind, ref)
-    ) WITHOUT ROWID;
-    CREATE TABLE escrows (period_start_ms INTEGER PRIMARY KEY, granted INTEGER NOT NULL, returned INTEGER NOT NULL);
-    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE recent_counters (
-      only INTEGER PRIMARY KEY, counters TEXT NOT NULL, calls TEXT NOT NULL, traffic TEXT NOT NULL DEFAULT ''
-    );
-    CREATE TABLE outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
-  baseVersion: 2,
-  steps: [],
-};
 
 interface Facts {
   /** The last opening, which stays when the branch closes: a late message must not open it again. */
@@ -55,8 +36,10 @@ const endOfSeats = (licenseKey: string) => `${licenseKey}!`;
 
 const ROWS_IN_MEMORY = 5_000;
 const CHANGES_IN_MEMORY = 1_000;
+/** A tenth of what an object may store. */
+const MAX_BYTES = 1_000_000_000;
 
-export const openBranchCopy = (sql: SqlStorage) => {
+export const openBranchCopy = (sql: SqlStorage, maxBytes = MAX_BYTES) => {
   const [stored] = sql.exec<{ value: string }>('SELECT value FROM facts');
   const facts: Facts = stored
     ? (JSON.parse(stored.value) as Facts)
@@ -129,22 +112,28 @@ export const openBranchCopy = (sql: SqlStorage) => {
     noteChange('key', id, revision);
   };
 
-  /** A license's seats are only copied together with it: while it has other terms, no change of them is logged. */
-  const dropLicense = (licenseKey: string, revision: number) => {
-    sql.exec("DELETE FROM copies WHERE kind = 'license' AND ref = ?", licenseKey);
+  /** Drops all machines of a license. Home may be sending some right now. */
+  const dropMachines = (licenseKey: string, revision: number) => {
     sql.exec(
       "DELETE FROM copies WHERE kind = 'seat' AND ref >= ? AND ref < ?",
       seatRef(licenseKey, ''),
       endOfSeats(licenseKey),
     );
-    licenses.delete(licenseKey);
     noteChange('license', licenseKey, revision);
+  };
+
+  /** A license's seats are only copied together with it: while it has other terms, no change of them is logged. */
+  const dropLicense = (licenseKey: string, revision: number) => {
+    sql.exec("DELETE FROM copies WHERE kind = 'license' AND ref = ?", licenseKey);
+    dropMachines(licenseKey, revision);
+    licenses.delete(licenseKey);
   };
 
   /** How a change drops rows. That of an account drops none, because each update has the account. */
   const drops: Partial<Record<ChangedRef['kind'], (ref: string, revision: number) => void>> = {
     product: dropProduct,
     seat: dropSeat,
+    machines: dropMachines,
     key: dropKey,
     license: dropLicense,
     erased: dropLicense,
@@ -224,6 +213,7 @@ export const openBranchCopy = (sql: SqlStorage) => {
      */
     keep: ({ asOf, key, isProduct, known }: NonNullable<Forwarded['row']>, opening: number) => {
       if (facts.state !== 'open' || facts.opening !== opening) return;
+      if (sql.databaseSize > maxBytes) dropAll(facts.applied);
       keep('key', key.id, asOf, key, null);
       if (!known) return;
       const { license, terms: resolved, machine, count } = known;

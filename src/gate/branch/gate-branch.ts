@@ -18,7 +18,8 @@ import { type Call, type Reply, type ReplyText, writeReply } from '../rules/call
 import { judge, plainVerdict, toVerdict } from '../rules/judge.ts';
 import { type BranchUpdate, hasNoSeats, isCopied, type Report } from '../rules/messages.ts';
 import type { Wait } from '../rules/traffic.ts';
-import { BRANCH_TABLES, openBranchCopy } from './branch-copy.ts';
+import { openBranchCopy } from './branch-copy.ts';
+import { BRANCH_TABLES } from './branch-tables.ts';
 import { openForwarding } from './forwarding.ts';
 import { openHomeLink } from './home-link.ts';
 import { openBranchLimits } from './limits.ts';

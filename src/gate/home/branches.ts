@@ -9,6 +9,7 @@ import { isGone, mayHaveBranch, openCallWindows, shouldOpen } from '../rules/lea
 import {
   type BranchUpdate,
   type ChangedRow,
+  isOfSeats,
   needsAck,
   type RenewalReply,
   type Report,
@@ -188,7 +189,7 @@ export const openHomeBranches = (
     log: (changes: ChangedRow[]) => {
       if (records.size === 0) return;
       // No branch has a row that is new, so an import doesn't fill the log. But branches count the seats that were taken.
-      const noted = changes.filter((change) => needsAck(change) || change.kind === 'seat');
+      const noted = changes.filter((change) => needsAck(change) || isOfSeats(change));
       if (noted.length === 0) return;
       store.log(noted);
       if (noted.some(needsAck)) telling.raise(facts.revision);

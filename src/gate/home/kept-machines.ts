@@ -25,7 +25,8 @@ const PRUNE_PAGE = 1_000;
 type PruneRow = { license_id: string; fingerprint: string; live_until_ms: number; bytes: number };
 
 export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: MachineTotals) => {
-  const remove = (where: string, ...bindings: (string | number)[]) => {
+  /** Returns how many rows it has deleted. */
+  const remove = (where: string, ...bindings: (string | number)[]): number => {
     const gone = sql
       .exec<PruneRow & SeatEndRow>(
         `DELETE FROM activations WHERE ${where}
@@ -38,12 +39,13 @@ export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: M
       counts.note(licenseId, endOfRow(row), null);
       totals.addBytes(-bytes, machinePlace({ licenseId, fingerprint }));
     }
+    return gone.length;
   };
 
   /** Deletes the machines that were seen longest ago: of the new ones, while these are too many, and then of all. */
-  const trimAll = (licenseId: string, surplus: number, nowMs: number) => {
-    if (surplus <= 0) return;
-    remove(
+  const trimAll = (licenseId: string, surplus: number, nowMs: number): boolean => {
+    if (surplus <= 0) return false;
+    const count = remove(
       `license_id = ?1 AND fingerprint IN (
          SELECT fingerprint FROM (
            SELECT fingerprint, last_seen_at_ms, file_until_ms, is_new,
@@ -60,6 +62,7 @@ export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: M
       nowMs,
       Math.min(surplus, MAX_TRIMMED),
     );
+    return count > 0;
   };
 
   /** Deletes the released machines that were seen longest ago. Those whose leases have ended may return for 30 days. */
@@ -78,14 +81,18 @@ export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: M
     /** Deletes rows. */
     remove,
 
-    /** Deletes the license's machines that it doesn't keep. Call it after one was added. */
-    trim: (licenseId: string, { maxActivations, maxTransfers }: Terms, nowMs: number) => {
+    /**
+     * Deletes the license's machines that it doesn't keep. Call it after one was added. Returns whether some of them may have
+     * held a seat.
+     */
+    trim: (licenseId: string, { maxActivations, maxTransfers }: Terms, nowMs: number): boolean => {
       const { recent, released, rows } = counts.at(licenseId, nowMs);
       if (rows - recent > rows * SLACK_PART)
         remove('license_id = ? AND live_until_ms <= ?', licenseId, nowMs - TRANSFER_MS);
       if (maxActivations === null) return trimAll(licenseId, recent - SPARE_MACHINES, nowMs);
       const kept = releasedKept(maxActivations, maxTransfers);
       if (released - kept > kept * SLACK_PART) trimReleased(licenseId, released - kept, nowMs);
+      return false;
     },
 
     /**

@@ -129,6 +129,12 @@ export const openSeats = (
     return false;
   };
 
+  /** Deletes machines for which the license has no room. Branches have copies of those that held seats without leases. */
+  const trim = (license: CopiedLicense, terms: Terms, nowMs: number) => {
+    if (machines.trim(license.id, terms, nowMs) && terms.leaseSeconds === null)
+      branches.log([{ kind: 'machines', ref: license.licenseKey, isNew: true }]);
+  };
+
   /** Applies the judgment on a call. Call it in a transaction. Returns the call's machine as it is afterwards. */
   const carryOut = (
     actor: SeatActor,
@@ -140,7 +146,7 @@ export const openSeats = (
     if ((code === 'no_seat' || code === 'transfer_limit') && call !== 'heartbeat')
       noteRefusal(license, situation);
     const changed = apply(actor, license, changes, nowMs);
-    if (changes.some(({ kind }) => kind === 'take')) machines.trim(license.id, situation.terms, nowMs);
+    if (changes.some(({ kind }) => kind === 'take')) trim(license, situation.terms, nowMs);
     return changed ?? machine;
   };
 
@@ -172,6 +178,7 @@ export const openSeats = (
 
   return {
     apply,
+    trim,
     situationOf,
     carryOut,
     hasRoomFor,

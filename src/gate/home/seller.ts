@@ -33,7 +33,7 @@ export const openSeller = (
     copy: Pick<Copy, 'account' | 'findLicense' | 'license' | 'termsOf'>;
     ledger: Pick<HomeStore['ledger'], 'changesToday' | 'countChanges'>;
   },
-  seats: Pick<Seats, 'apply' | 'carryOut' | 'hasRoomFor' | 'situationOf'>,
+  seats: Pick<Seats, 'apply' | 'carryOut' | 'hasRoomFor' | 'situationOf' | 'trim'>,
   branches: Pick<HomeBranches, 'acknowledged'>,
   { ensureKnown }: Pick<CatchUp, 'ensureKnown'>,
 ) => {
@@ -97,7 +97,7 @@ export const openSeller = (
   const trimAll = (licenseKeys: Set<string>, nowMs: number) => {
     for (const licenseKey of licenseKeys) {
       const license = copy.license(licenseKey);
-      if (license) machines.trim(license.id, copy.termsOf(license) ?? NO_TERMS, seatClock.read(nowMs));
+      if (license) seats.trim(license, copy.termsOf(license) ?? NO_TERMS, seatClock.read(nowMs));
     }
   };
 

@@ -131,21 +131,26 @@ export const whoMustAck = <B extends LeasedBranch>(branches: B[], revision: numb
   branches.filter(({ leasedUntilMs, applied }) => nowMs < leasedUntilMs && applied < revision);
 
 export interface ChangedRow {
-  kind: 'account' | 'key' | 'license' | 'product' | 'erased' | 'seat';
+  /** `machines` of a license had to make room for others. */
+  kind: 'account' | 'key' | 'license' | 'product' | 'erased' | 'seat' | 'machines';
   /** A license key, a key's id, a product's code, or seats (see `seatRef`). */
   ref: string;
-  /** Whether home's complete copy has not had the row before, or a machine has taken a seat. */
+  /** Whether home's complete copy has not had the row before, or a machine has come. */
   isNew: boolean;
 }
+
+/** Whether branches learn of the change even if nobody waits for that. */
+export const isOfSeats = ({ kind }: ChangedRow): boolean => kind === 'seat' || kind === 'machines';
 
 /**
  * Whether a change waits for the branches. A new key or license doesn't: a branch asks home for everything that it doesn't
  * have. But a license whose key is another spelling of a generated key hides the license with that key. A seat that was taken
  * changes only how many seats the answers for other machines show as used, which may be late by a lease.
  */
-export const needsAck = ({ kind, ref, isNew }: ChangedRow): boolean => {
+export const needsAck = (change: ChangedRow): boolean => {
+  const { kind, ref, isNew } = change;
   if (!isNew) return true;
-  return kind === 'license' ? candidateKeys(ref).length > 1 : kind !== 'key' && kind !== 'seat';
+  return kind === 'license' ? candidateKeys(ref).length > 1 : kind !== 'key' && !isOfSeats(change);
 };
 
 /**

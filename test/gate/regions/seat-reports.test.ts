@@ -47,6 +47,32 @@ test('a branch keeps its copies while 1,100 machines activate between two renewa
   expect(await verifyFrom('oc', world.ada, world.plainKey)).toMatchObject({ region: 'oc' });
 });
 
+test('a branch learns with its next renewal that a machine had to make room for others', async () => {
+  await setTerms({ entitlements: { export: true } });
+  await open('oc');
+  await activateIn('oc', 1);
+  await activateIn('oc', 2);
+  await tamper(
+    world.ada.accountId,
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 998)
+     INSERT INTO activations SELECT license_id, 'later-' || i, 'act_' || i, name, platform, app_version, activated_at_ms,
+       last_seen_at_ms + i, counted_at_ms, lease_until_ms, file_until_ms, released_at_ms, live_until_ms
+     FROM activations, n WHERE fingerprint = 'machine-0002'`,
+  );
+  // Nobody waits for the branch.
+  vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The network is cut.'));
+  expect(await on('enam', 'activate', 3)).toMatchObject({ body: { code: 'valid' } });
+  expect(await on('oc', 'verify', 1)).toMatchObject({ region: 'oc' });
+  vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
+  await renewed();
+  const gone = { region: 'enam', body: { code: 'valid', activation: null } };
+  expect(await on('oc', 'verify', 1)).toMatchObject(gone);
+  for (const region of ['enam', 'oc'])
+    expect(await on('oc', 'verify', 2)).toMatchObject({ region, body: { activation: {} } });
+  const logged = await readGate(world.ada.accountId, "SELECT ref FROM branch_log WHERE kind = 'machines'");
+  expect(logged).toEqual([{ ref: world.license.license_key }]);
+});
+
 test('home learns once an hour when a branch has seen a machine, and for heartbeats when it counted a call', async () => {
   await open('oc');
   await activateIn('oc', 1);
