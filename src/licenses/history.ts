@@ -95,7 +95,7 @@ export const listHistory = async (
 ): Promise<z.infer<typeof historyBody>> => {
   const [[license], rows] = await db.batch([
     db
-      .select({ createdAt: licenses.createdAt })
+      .select({ createdAt: licenses.createdAt, importId: licenses.importId })
       .from(licenses)
       .where(and(eq(licenses.accountId, accountId), eq(licenses.id, id))),
     db
@@ -115,6 +115,11 @@ export const listHistory = async (
   const entries = rows.map(toHistoryEntry);
   const last = rows.at(-1);
   if (last && rows.length === limit) return { data: entries, next_cursor: String(last.seq) };
-  const created: Entry = { action: 'created', at: isoTime(license.createdAt), changes: [], import_id: null };
+  const created: Entry = {
+    action: 'created',
+    at: isoTime(license.createdAt),
+    changes: [],
+    import_id: license.importId,
+  };
   return { data: [...entries, created], next_cursor: null };
 };

@@ -168,8 +168,7 @@ export const historyEntryBody = z
       .array(z.object({ field: z.enum(HISTORY_FIELDS), from: historyValue, to: historyValue }))
       .meta({ description: 'The changed fields. Empty for `created`.' }),
     import_id: z.string().nullable().meta({
-      description:
-        'The id of the entry in the audit log, if an import has made the change. Null for `created`.',
+      description: 'The id of the entry in the audit log, if an import has made the change.',
     }),
   })
   .meta({ id: 'LicenseHistoryEntry' });

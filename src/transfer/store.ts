@@ -66,13 +66,14 @@ type Statement = BatchItem<'sqlite'>;
  * Inserts licenses, all or none: the account's id of a license for which the plan has no room is null, which the column
  * refuses.
  */
-const insertLicenses = (ctx: Ctx, rows: LicenseValues[], nowMs: number): Statement[] =>
+const insertLicenses = (ctx: Ctx, rows: LicenseValues[], importId: string, nowMs: number): Statement[] =>
   jsonChunks(rows).map((json) =>
     ctx.db.insert(licenses).select(sql`
       WITH room(licenses) AS MATERIALIZED (SELECT ${roomForLicenses(ctx, nowMs)})
       ${selectRow(licenses, {
         ...jsonValues(...LICENSE_COLUMNS),
         seq: null,
+        importId,
         // JSON numbers its elements from 0.
         accountId: sql`iif(key < (SELECT licenses FROM room), ${ctx.accountId}, NULL)`,
       })}
@@ -176,7 +177,7 @@ export const commitPlan = async (
   if (!first) return false;
   const [statement, ...others] = [
     ...putProducts(ctx, put),
-    ...insertLicenses(ctx, created, nowMs),
+    ...insertLicenses(ctx, created, entry.id, nowMs),
     ...updateLicenses(ctx, updated, entry.id),
     ...(entry.details ? [auditAs(ctx, entry.id, 'license.import', entry.details)] : []),
   ];

@@ -136,6 +136,7 @@ const FIXED = new Set([
   'account_id',
   'id',
   'license_id',
+  'import_id',
   'action',
   'actor_kind',
   'status',

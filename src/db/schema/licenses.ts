@@ -30,6 +30,8 @@ export const licenses = sqliteTable(
     updatesUntil: text('updates_until'),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
+    /** The import that has created the license, by the id of its entry in the audit log. */
+    importId: text('import_id'),
   },
   (table) => [
     unique('licenses_by_id').on(table.accountId, table.id),
@@ -92,7 +94,7 @@ export const searchAccounts = sqliteTable('search_accounts', {
 export type LicenseRow = typeof licenses.$inferSelect;
 
 type Same<A extends B, B> = A;
-type FieldColumn = Exclude<keyof LicenseRow, 'seq' | 'accountId'>;
+type FieldColumn = Exclude<keyof LicenseRow, 'seq' | 'accountId' | 'importId'>;
 /** Compiles only if each of these columns is in LICENSE_FIELDS, and each of the fields there is a column. */
 type LicenseColumn = Same<FieldColumn, ColumnOf<LicenseField>> & Same<ColumnOf<LicenseField>, FieldColumn>;
 /** A license's fields, by column. */

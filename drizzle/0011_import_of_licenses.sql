@@ -1,0 +1,1 @@
+ALTER TABLE `licenses` ADD `import_id` text;
