@@ -1,7 +1,7 @@
 import { rememberKeyRefusal } from '../api-keys/refusals.ts';
 import type { AnsweredIn, Reply } from '../gate/rules/calls.ts';
 import type { Wait } from '../gate/rules/traffic.ts';
-import { askNearest, measured } from '../gate/worker/ask-nearest.ts';
+import { askNearest, measured } from '../gate/worker/nearest.ts';
 import { randomBase62 } from '../shared/crypto/random.ts';
 import { askGate, branchOf, rememberEpoch } from '../shared/objects/address.ts';
 import type { PresentedKey } from '../shared/rules/api-keys.ts';

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { admitKey, setRateHeaders, toRefusalError } from '../auth/authenticate.ts';
 import { endpoint } from '../auth/endpoint.ts';
-import { regionOf } from '../gate/worker/region-of.ts';
+import { regionOf } from '../gate/worker/nearest.ts';
 import { allowAnyOrigin } from '../http/any-origin.ts';
 import { clientLocation } from '../http/client-location.ts';
 import type { AppEnv } from '../http/context.ts';

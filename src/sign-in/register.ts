@@ -5,7 +5,7 @@ import { databaseOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { isRejected, violatesUnique } from '../db/errors.ts';
 import { type AccountRow, accounts, licenseTotals, sessions, users } from '../db/schema.ts';
-import { regionOf } from '../gate/worker/region-of.ts';
+import { regionOf } from '../gate/worker/nearest.ts';
 import { hasMail } from '../mail/deliver.ts';
 import { deleteExpiredSessions, newSession } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';

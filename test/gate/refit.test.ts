@@ -1,8 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { openCopyTables } from '../../src/gate/home/copy-tables.ts';
-import { refitTables } from '../../src/gate/home/refit.ts';
+import { openCopyTables, refitTables } from '../../src/gate/home/copy-tables.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { countRows } from '../support/gate.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { FeedChange } from '../../src/gate/feed/write.ts';
-import type { CountedChange } from '../../src/gate/rules/rows.ts';
+import type { CountedChange } from '../../src/gate/rules/usage.ts';
 import { SYSTEM } from '../../src/shared/rules/audit.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { ACCOUNT, FIRST_DATE, NODES, presentKey, PRODUCT, REGIONS } from './account.ts';

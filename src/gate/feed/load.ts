@@ -1,13 +1,58 @@
 import { and, asc, eq, gt, isNull, sql } from 'drizzle-orm';
 import type { AccountDatabase } from '../../db/client.ts';
 import { accounts, apiKeys, licenses, products } from '../../db/schema.ts';
+import type { KeyScope } from '../../shared/rules/api-keys.ts';
 import { candidateKeys } from '../../shared/rules/license-key.ts';
 import type { ProductTerms } from '../../shared/rules/terms.ts';
 import type { Rows } from '../rules/rows.ts';
-import { accountColumns, copiedKey, keyColumns, licenseColumns } from './columns.ts';
 
 // How a gate reads the rows of its account from D1: a page of a load, or what one call needs. Each function is one round trip
 // and reads one consistent snapshot.
+
+// The columns of D1 that a gate copies.
+
+export const accountColumns = {
+  email: accounts.email,
+  homeRegion: accounts.homeRegion,
+  isUnverified: accounts.isUnverified,
+  plan: accounts.plan,
+  periodStart: accounts.periodStart,
+  periodEnd: accounts.periodEnd,
+  planUntil: accounts.planUntil,
+  grantedPlan: accounts.grantedPlan,
+  grantedUntil: accounts.grantedUntil,
+  suspendedAt: accounts.suspendedAt,
+  eraseAt: accounts.eraseAt,
+};
+export const keyColumns = {
+  id: apiKeys.id,
+  fingerprint: apiKeys.fingerprint,
+  scope: apiKeys.scope,
+  expiresAt: apiKeys.expiresAt,
+  allowedIps: apiKeys.allowedIps,
+  deletedAt: apiKeys.deletedAt,
+};
+export const licenseColumns = {
+  id: licenses.id,
+  licenseKey: licenses.licenseKey,
+  status: licenses.status,
+  expiresAt: licenses.expiresAt,
+  customerEmail: licenses.customerEmail,
+  product: licenses.product,
+  terms: licenses.terms,
+  updatesUntil: licenses.updatesUntil,
+};
+
+interface KeyColumns {
+  id: string;
+  fingerprint: string;
+  scope: KeyScope;
+  expiresAt: number | null;
+  allowedIps: string[] | null;
+  deletedAt: number | null;
+}
+
+export const copiedKey = ({ deletedAt, ...key }: KeyColumns) => ({ ...key, deleted: deletedAt !== null });
 
 const LOAD_PAGE = 1_000;
 /** A key with 32 addresses, or a product with many terms, has a few KiB. */

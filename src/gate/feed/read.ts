@@ -4,7 +4,7 @@ import type { AccountDatabase } from '../../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses, products } from '../../db/schema.ts';
 import type { WebhookEvent } from '../../shared/text/events.ts';
 import type { FeedPosition, Rows } from '../rules/rows.ts';
-import { accountColumns, copiedKey, keyColumns, licenseColumns } from './columns.ts';
+import { accountColumns, copiedKey, keyColumns, licenseColumns } from './load.ts';
 
 // How a gate reads the feed of its account from D1: one round trip, which reads one consistent snapshot.
 

@@ -16,11 +16,11 @@ import { openPlace, type Part } from '../moving/place.ts';
 import { REPEATABLE, routeCalls, UNROUTED } from '../moving/routing.ts';
 import type { Admission, Call, MovedTo, ReplyText, TransferTurn } from '../rules/calls.ts';
 import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
-import type { Announcement, ChangeSize, CountedChange, TracedLicense } from '../rules/rows.ts';
+import type { TracedLicense } from '../rules/rows.ts';
 import type { MachinePosition } from '../rules/seats.ts';
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
-import type { Statistics } from '../rules/usage.ts';
+import type { Announcement, ChangeSize, CountedChange, Statistics } from '../rules/usage.ts';
 import { type Home, openHome } from './home.ts';
 import { GATE_TABLES, openGateBackup } from './store.ts';
 

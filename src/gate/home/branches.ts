@@ -14,8 +14,8 @@ import {
   type RenewalReply,
   type Report,
 } from '../rules/messages.ts';
+import { openRestored } from './branch-store.ts';
 import { openKnownBranches } from './known-branches.ts';
-import { openRestored } from './restored.ts';
 import type { HomeStore } from './store.ts';
 import { openTelling } from './telling.ts';
 import type { HomeUsage } from './usage.ts';

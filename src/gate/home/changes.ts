@@ -4,15 +4,15 @@ import { within } from '../../shared/objects/within.ts';
 import type { FeedRead } from '../feed/read.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
-import { refuseForToday } from '../rules/changes-per-day.ts';
-import type {
-  Announcement,
-  AnnouncementRefusal,
-  ChangeSize,
-  CountedChange,
-  TracedLicense,
-} from '../rules/rows.ts';
-import { secondsUntil } from '../rules/usage.ts';
+import type { TracedLicense } from '../rules/rows.ts';
+import {
+  type Announcement,
+  type AnnouncementRefusal,
+  type ChangeSize,
+  type CountedChange,
+  refuseForToday,
+  secondsUntil,
+} from '../rules/usage.ts';
 import type { Reservation } from './announced.ts';
 import type { HomeBranches } from './branches.ts';
 import type { CatchUp } from './catch-up.ts';

@@ -1,6 +1,5 @@
 import type { Journal } from '../../shared/objects/journal.ts';
 import { NO_TERMS } from '../../shared/rules/terms.ts';
-import { refuseForToday } from '../rules/changes-per-day.ts';
 import { seatsOf } from '../rules/judge.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
 import type { SeatChange, SeatPage } from '../rules/seats.ts';
@@ -15,6 +14,7 @@ import {
   judgeRelease,
   type ReleaseResult,
 } from '../rules/seller.ts';
+import { refuseForToday } from '../rules/usage.ts';
 import type { HomeBranches } from './branches.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Copy } from './copy.ts';

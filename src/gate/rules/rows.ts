@@ -3,7 +3,6 @@ import type { StoredLicenseStatus } from '../../shared/rules/licenses.ts';
 import type { PlanTerms } from '../../shared/rules/plans.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import type { LicenseTerms, ProductTerms } from '../../shared/rules/terms.ts';
-import type { CountedCall } from './usage.ts';
 
 // The rows of D1 that a gate has copies of, and how far its copy has come.
 
@@ -76,26 +75,3 @@ export interface KeyRows {
   account: () => CopiedAccount | null;
   key: (id: string) => CopiedKey | null;
 }
-
-/**
- * A licensing call that makes a change, as the Worker announces it. Calls with the same claim are repeats, of which at most one
- * is committed.
- */
-export interface CountedChange {
-  call: CountedCall;
-  claim: string | null;
-}
-
-/** How much of the day's changes a change takes, and whether it is refused beyond them. */
-export interface ChangeSize {
-  changes: number;
-  isRefusable: boolean;
-}
-
-export interface AnnouncementRefusal {
-  refused: 'usage_limit_exceeded' | 'rate_limit_exceeded' | 'unavailable';
-  retryAfterSeconds: number;
-}
-
-/** `position` tells the change's own batch where to read the feed. */
-export type Announcement = { refused: null; position: FeedPosition } | AnnouncementRefusal;

@@ -1,5 +1,6 @@
-import { addMonths } from '../../shared/rules/dates.ts';
+import { addMonths, DAY_MS } from '../../shared/rules/dates.ts';
 import { effectivePlan, paidPlan, PLANS, type PlanTerms } from '../../shared/rules/plans.ts';
+import type { FeedPosition } from './rows.ts';
 
 // What a gate counts, and what it knows of its account's usage.
 
@@ -116,3 +117,39 @@ export const thresholdOf = ({
 };
 
 export type UsageAt = (nowMs: number) => Usage & PeriodCalls;
+
+/**
+ * A licensing call that makes a change, as the Worker announces it. Calls with the same claim are repeats, of which at most one
+ * is committed.
+ */
+export interface CountedChange {
+  call: CountedCall;
+  claim: string | null;
+}
+
+/** How much of the day's changes a change takes, and whether it is refused beyond them. */
+export interface ChangeSize {
+  changes: number;
+  isRefusable: boolean;
+}
+
+export interface AnnouncementRefusal {
+  refused: 'usage_limit_exceeded' | 'rate_limit_exceeded' | 'unavailable';
+  retryAfterSeconds: number;
+}
+
+/** `position` tells the change's own batch where to read the feed. */
+export type Announcement = { refused: null; position: FeedPosition } | AnnouncementRefusal;
+
+/** Refuses a change for which the account has made too many changes on this day. */
+export const refuseForToday = (
+  account: PlanTerms,
+  { changes, isRefusable }: ChangeSize,
+  changesToday: number,
+  nowMs: number,
+): AnnouncementRefusal | null => {
+  const { changesPerDay } = PLANS[effectivePlan(account, nowMs)];
+  if (!isRefusable || changesToday + changes <= changesPerDay) return null;
+  const tomorrowMs = (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
+  return { refused: 'rate_limit_exceeded', retryAfterSeconds: secondsUntil(tomorrowMs, nowMs) };
+};

@@ -10,7 +10,8 @@ import { CHANGES_WHEN_FULL } from '../../shared/rules/plans.ts';
 import { logError } from '../../shared/text/log.ts';
 import { type FeedStatements, feedStatements, toFeedRead } from '../feed/read.ts';
 import { type FeedChange, insertChanges, type Statement } from '../feed/write.ts';
-import type { ChangeSize, CountedChange, FeedPosition } from '../rules/rows.ts';
+import type { FeedPosition } from '../rules/rows.ts';
+import type { ChangeSize, CountedChange } from '../rules/usage.ts';
 
 const ATTEMPTS = 3;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { COLOS_BY_REGION, regionOf } from '../../../src/gate/worker/region-of.ts';
+import { COLOS_BY_REGION, regionOf } from '../../../src/gate/worker/nearest.ts';
 import { REGIONS } from '../../../src/shared/rules/regions.ts';
 
 test('a caller is answered in the region of the data center that has received the call', () => {
