@@ -8,8 +8,8 @@ import type { MailContent } from '../shared/text/mail-content.ts';
 import { deliver, hasMail } from './deliver.ts';
 import { severalNotices } from './templates.ts';
 
-// Notices beyond their recipient's limit. What happens within an hour becomes one email, so that neither a flood hides what
-// has happened nor the emails about it are one.
+// Notices beyond their recipient's limit, and those that could not be sent. What happens within an hour becomes one email, so
+// that neither a flood hides what has happened nor the emails about it are one.
 
 interface Notice {
   to: string;

@@ -37,16 +37,31 @@ const isWithinLimits = async (env: Env, letter: Letter): Promise<boolean> => {
   }
 };
 
-/**
- * Sends an email, if the service can and its recipient has not got too many, and logs a failure. Callers don't wait for it
- * (`waitUntil`), so that the time of a response doesn't tell whether an email was sent.
- */
-export const sendMail = async (env: Env, letter: Letter): Promise<void> => {
-  if (!hasMail(env)) return;
+/** Does the work unless it fails, which is logged. */
+const attempt = async (work: () => Promise<boolean>): Promise<boolean> => {
   try {
-    if (await isWithinLimits(env, letter)) await deliver(env, letter.to, letter.content);
-    else if (letter.content.kind === 'notice') await holdNotice(env, letter);
+    return await work();
   } catch (error) {
     logError('mail_not_sent', error);
+    return false;
   }
+};
+
+/**
+ * Sends an email, if the service can and its recipient has not got too many. A notice that isn't sent, also because that fails,
+ * is held for the scheduled work. Returns false only if a notice is lost. Callers don't wait for it (`waitUntil`), so that the
+ * time of a response doesn't tell whether an email was sent.
+ */
+export const sendMail = async (env: Env, letter: Letter): Promise<boolean> => {
+  if (!hasMail(env)) return true;
+  const isSent = await attempt(async () => {
+    if (!(await isWithinLimits(env, letter))) return false;
+    await deliver(env, letter.to, letter.content);
+    return true;
+  });
+  if (isSent || letter.content.kind !== 'notice') return true;
+  return attempt(async () => {
+    await holdNotice(env, letter);
+    return true;
+  });
 };

@@ -35,11 +35,13 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) =>
   const sendAll = async () => {
     const due = waiting;
     const user = await getUser({ firstDb: firstDatabase(env) }, accountId);
+    const told = new Set<Payload>();
     for (const payload of due) {
       const { percent, api_usage, api_limit } = JSON.parse(payload) as Record<string, number>;
-      await sendMail(env, letterTo(user, usageReached(percent ?? 0, api_usage ?? 0, api_limit ?? 0)));
+      const letter = letterTo(user, usageReached(percent ?? 0, api_usage ?? 0, api_limit ?? 0));
+      if (await sendMail(env, letter)) told.add(payload);
     }
-    save(waiting.filter((payload) => !due.includes(payload)));
+    save(waiting.filter((payload) => !told.has(payload)));
   };
 
   /** Goes on after its time is over, so that the next attempt waits for it and sends nothing twice. */

@@ -10,7 +10,7 @@ import { type Account, outcomeOf, register } from '../support/client.ts';
 import { firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { withoutTables } from '../support/gate.ts';
-import { lastMailTo, mailsTo } from '../support/mails.ts';
+import { lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 
 beforeEach(() => {
@@ -107,6 +107,22 @@ test('one held notice is sent as it is, and one that can’t be sent stays for t
   expect(await heldFor(to)).toEqual([{ subject: content.subject, times: 1 }]);
   await runHourly();
   expect(subjectsTo(to)).toEqual(Array.from({ length: 6 }, () => content.subject));
+});
+
+test('a notice that can’t be sent is sent by a later run', async () => {
+  const to = 'later@example.com';
+  const content = templates.passwordChanged('https://latchkey.test');
+  const log = captureLogs();
+  const stop = sendMailsBy(() => Promise.reject(new Error('The sender is not verified.')));
+  expect(await sendMail(env, { to, content, accountId: 'acct_x', isUnverified: false })).toBe(true);
+  stop();
+  expect(log.stop()).toContain('"event":"mail_not_sent"');
+  await runHourly();
+  expect(mailsTo(to)).toEqual([]);
+  vi.advanceTimersByTime(HOUR_MS);
+  await runHourly();
+  await runHourly();
+  expect(subjectsTo(to)).toEqual([content.subject]);
 });
 
 test('an account with an unverified address sends two emails a day, and what is held once a day', async () => {

@@ -5,6 +5,7 @@ import { evict, kill, readGate, setPlan, setUsage, tamper, withoutTables } from 
 import { mailsTo, sendMailsBy } from '../support/mails.ts';
 import { evictOutbox, runOutboxAlarm } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { verifyAddress } from '../support/sign-in.ts';
 
 /** An account whose receiver gets its usage events, and a function that returns them. */
 const open = async () => {
@@ -94,6 +95,27 @@ test('an email to the owner that can’t be sent while the database fails is sen
     expect((await receives(1))[0]).toMatchObject({ percent: 80 });
     await runOutboxAlarm(ada.accountId);
   });
+  expect(mailsTo(ada.email)).toEqual([]);
+  await evictOutbox(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
+  await runOutboxAlarm(ada.accountId);
+  expect(mailsTo(ada.email).map(({ subject }) => subject)).toEqual([
+    'Your account has used 80% of its API calls',
+  ]);
+});
+
+test('an email to the owner that can neither be sent nor held is sent later, once', async () => {
+  const { ada, receives } = await open();
+  await verifyAddress(ada.accountId);
+  const { license_key } = await ada.createLicense();
+  await setUsage(ada.accountId, 799);
+  const stop = sendMailsBy(() => Promise.reject(new Error('The sender is not verified.')));
+  await withoutTables(['held_notices'], async () => {
+    await ada.verify(license_key);
+    await receives(1);
+    await runOutboxAlarm(ada.accountId);
+  });
+  stop();
   expect(mailsTo(ada.email)).toEqual([]);
   await evictOutbox(ada.accountId);
   await runOutboxAlarm(ada.accountId);
