@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { app } from '../../src/app.ts';
 import { type Answer, call } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 import { expectError } from './expect-error.ts';
@@ -65,6 +66,7 @@ test('a parameter with an entry is refused unless it has entries', async () => {
 });
 
 test('a caller without access learns nothing of parameters, and a call that is refused for one spends the key’s rate', async () => {
+  useFakeClock();
   const { ada } = await sellerWithLicense();
   expectError(await call('GET', '/api/v1/licenses?colour=blue'), 401, 'api_key_required');
   const verify = () => ada.asKey('POST', '/api/v1/licenses/verify?colour=blue', { license_key: 'AAAAAAAA' });

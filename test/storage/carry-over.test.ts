@@ -1,6 +1,7 @@
-import { applyD1Migrations, reset } from 'cloudflare:test';
+import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test } from 'vitest';
+import { emptyStorage } from '../support/empty-storage.ts';
 import { carryOver, loadDatabase, normalizeSql, readRelease } from './v0.1.0.ts';
 
 // scripts/carry-over-0.1.sql makes a database of version 0.1 the same as a new one.
@@ -10,7 +11,7 @@ const old = env.DB;
 const fresh = env.DB2;
 
 beforeEach(async () => {
-  await reset();
+  await emptyStorage();
   await loadDatabase(release, 'DB');
   await applyD1Migrations(fresh, env.MIGRATIONS);
 });

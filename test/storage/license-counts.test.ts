@@ -1,9 +1,10 @@
-import { applyD1Migrations, reset } from 'cloudflare:test';
+import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { emptyStorage } from '../support/empty-storage.ts';
 
 test('license counts by the last day of suspended and revoked licenses become one count for each status', async () => {
-  await reset();
+  await emptyStorage();
   const { DB: db, MIGRATIONS: migrations } = env;
   const isLater = ({ name }: { name: string }) => name >= '0008_license_counts.sql';
   await applyD1Migrations(

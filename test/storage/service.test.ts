@@ -1,4 +1,4 @@
-import { applyD1Migrations, reset, runDurableObjectAlarm } from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { drizzle } from 'drizzle-orm/d1';
 import { createLocalJWKSet, jwtVerify } from 'jose';
@@ -8,6 +8,7 @@ import { measureStorage } from '../../src/accounts/measure-storage.ts';
 import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { call, type Json, ORIGIN } from '../support/client.ts';
+import { emptyStorage } from '../support/empty-storage.ts';
 import { atTime, useFakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
 import { consume, loseHints, runOutboxAlarm } from '../support/outbox.ts';
@@ -36,7 +37,7 @@ beforeEach(async () => {
   release = await readRelease(receivers.map(({ url }) => url));
   [ada] = release.sellers;
   await atTime(release.nowMs, async () => {
-    await reset();
+    await emptyStorage();
     for (const name of DATABASES) {
       await loadDatabase(release, name);
       await carryOver(env[name]);

@@ -1,6 +1,7 @@
-import { applyD1Migrations, type D1Migration, reset } from 'cloudflare:test';
+import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
+import { emptyStorage } from './empty-storage.ts';
 import { keepMails } from './mails.ts';
 
 declare global {
@@ -14,7 +15,7 @@ declare global {
 
 // Runs before each file. Files share the runtime, but neither modules nor storage.
 vi.resetModules();
-await reset();
+await emptyStorage();
 keepMails();
 (await import('./hash-cost.ts')).lowerHashCost();
 await Promise.all([env.DB, env.DB2].map((d1) => applyD1Migrations(d1, env.MIGRATIONS)));

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { call, freshAddress, tallyOf } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 const publicKeysOf = (number: number, ip = freshAddress()) =>
@@ -28,6 +29,7 @@ test('calls for the public keys of made-up accounts don’t make an account deri
 });
 
 test('an address that asks for public keys too fast is refused, and other addresses aren’t', async () => {
+  useFakeClock();
   const ip = freshAddress();
   const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => publicKeysOf(i, ip)));
   const refused = answers.filter(({ status }) => status === 429);
