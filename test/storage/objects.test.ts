@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { BRANCH_TABLES } from '../../src/gate/branch/branch-tables.ts';
+import { BRANCH_TABLES } from '../../src/gate/branch/gate-branch.ts';
 import { GATE_TABLES } from '../../src/gate/home/store.ts';
 import { migrateObject, type ObjectTables, versionOf } from '../../src/shared/objects/migrations.ts';
 import { newId } from '../../src/shared/text/ids.ts';

@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { openObject } from '../../shared/objects/context.ts';
 import { eraseObject } from '../../shared/objects/erase.ts';
-import { migrateObject } from '../../shared/objects/migrations.ts';
+import { migrateObject, type ObjectTables } from '../../shared/objects/migrations.ts';
 import { allowRetries } from '../../shared/objects/retries.ts';
 import { storedName } from '../../shared/objects/stored-name.ts';
 import type { PresentedKey } from '../../shared/rules/api-keys.ts';
@@ -19,10 +19,27 @@ import { judge, plainVerdict, toVerdict } from '../rules/judge.ts';
 import { type BranchUpdate, hasNoSeats, isCopied, type Report } from '../rules/messages.ts';
 import type { Wait } from '../rules/traffic.ts';
 import { openBranchCopy } from './branch-copy.ts';
-import { BRANCH_TABLES } from './branch-tables.ts';
 import { openForwarding } from './forwarding.ts';
 import { openHomeLink } from './home-link.ts';
 import { openBranchLimits } from './limits.ts';
+
+/** The tables of a branch: its copy, and what it has counted. */
+export const BRANCH_TABLES: ObjectTables = {
+  base: `
+    CREATE TABLE facts (only INTEGER PRIMARY KEY, value TEXT NOT NULL);
+    CREATE TABLE copies (
+      kind TEXT NOT NULL, ref TEXT NOT NULL, as_of INTEGER NOT NULL, product TEXT, value TEXT NOT NULL,
+      PRIMARY KEY (kind, ref)
+    ) WITHOUT ROWID;
+    CREATE TABLE escrows (period_start_ms INTEGER PRIMARY KEY, granted INTEGER NOT NULL, returned INTEGER NOT NULL);
+    CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE recent_counters (
+      only INTEGER PRIMARY KEY, counters TEXT NOT NULL, calls TEXT NOT NULL, traffic TEXT NOT NULL DEFAULT ''
+    );
+    CREATE TABLE outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
+  baseVersion: 2,
+  steps: [],
+};
 
 interface VerdictHere {
   verdict: PlainVerdict | Verdict;

@@ -2,8 +2,6 @@ import { branchOf } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import { within } from '../../shared/objects/within.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
-import { SESSION_PACE } from '../../shared/rules/paces.ts';
-import { decideRate } from '../../shared/rules/rate.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { logError } from '../../shared/text/log.ts';
 import type { AdmissionControl } from '../object/admission.ts';
@@ -23,6 +21,7 @@ import { isCounted } from '../rules/seats.ts';
 import type { Wait } from '../rules/traffic.ts';
 import type { HomeBranches } from './branches.ts';
 import type { CatchUp } from './catch-up.ts';
+import { openSessionRate } from './paces.ts';
 import type { Seats } from './seats.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
@@ -39,24 +38,6 @@ const hasMoved = (call: Call, reply: Reply) =>
 
 /** The Worker has waited for the branch already. */
 const CLAIM_MS = 1_000;
-
-/** The rate limit that all sessions of the account share. It depends neither on the plan nor on the API keys' calls. */
-const openSessionRate = (movedTo: MovedTo) => {
-  const { callsPerSecond, windowMs } = SESSION_PACE;
-  let recoveredAtMs = 0;
-
-  return (nowMs: number): Admission & MovedTo => {
-    const decision = decideRate(recoveredAtMs, nowMs, callsPerSecond, windowMs);
-    recoveredAtMs = decision.recoveredAtMs;
-    const rate = { ...decision.state, policy: 'session' as const };
-    if (decision.allowed) return { refused: null, rate, ...movedTo };
-    const { retryAfterSeconds } = decision;
-    // The next call would be allowed within 20 ms, which is over before an isolate has received the refusal. A caller
-    // that waits for the whole second loses nothing, because the calls that it may make meanwhile fit into the burst.
-    const holdsMs = retryAfterSeconds * 1_000;
-    return { refused: 'rate_limit_exceeded', rate, retryAfterSeconds, holdsMs };
-  };
-};
 
 /** Answers calls with an API key, once everything that they have counted is on disk. */
 export const openCalls = (

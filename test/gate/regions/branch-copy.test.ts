@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { openBranchCopy } from '../../../src/gate/branch/branch-copy.ts';
-import { BRANCH_TABLES } from '../../../src/gate/branch/branch-tables.ts';
+import { BRANCH_TABLES } from '../../../src/gate/branch/gate-branch.ts';
 import { migrateObject } from '../../../src/shared/objects/migrations.ts';
 import { NO_TERMS } from '../../../src/shared/rules/terms.ts';
 import { newId } from '../../../src/shared/text/ids.ts';

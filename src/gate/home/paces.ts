@@ -1,8 +1,44 @@
 import type { Journal } from '../../shared/objects/journal.ts';
+import { SEARCH_PACE, SESSION_PACE } from '../../shared/rules/paces.ts';
 import { effectivePlan, PLANS } from '../../shared/rules/plans.ts';
-import { spendSize } from '../../shared/rules/rate.ts';
-import type { TransferTurn } from '../rules/calls.ts';
+import { decideRate, spendSize } from '../../shared/rules/rate.ts';
+import type { Admission, MovedTo, TransferTurn } from '../rules/calls.ts';
 import type { Copy } from './copy.ts';
+
+// The paces of an account that depend on none of its API keys.
+
+/** The rate limit that all sessions of the account share. It depends neither on the plan nor on the API keys' calls. */
+export const openSessionRate = (movedTo: MovedTo) => {
+  const { callsPerSecond, windowMs } = SESSION_PACE;
+  let recoveredAtMs = 0;
+
+  return (nowMs: number): Admission & MovedTo => {
+    const decision = decideRate(recoveredAtMs, nowMs, callsPerSecond, windowMs);
+    recoveredAtMs = decision.recoveredAtMs;
+    const rate = { ...decision.state, policy: 'session' as const };
+    if (decision.allowed) return { refused: null, rate, ...movedTo };
+    const { retryAfterSeconds } = decision;
+    // The next call would be allowed within 20 ms, which is over before an isolate has received the refusal. A caller
+    // that waits for the whole second loses nothing, because the calls that it may make meanwhile fit into the burst.
+    const holdsMs = retryAfterSeconds * 1_000;
+    return { refused: 'rate_limit_exceeded', rate, retryAfterSeconds, holdsMs };
+  };
+};
+
+/** The pace at which the account's lists compare licenses. */
+export const openSearches = () => {
+  const { licensesPerSecond, windowMs } = SEARCH_PACE;
+  let recoveredAtMs = 0;
+
+  return {
+    /** Returns null if so many licenses may be compared now, and otherwise in how many seconds. */
+    admit: (licenses: number, nowMs: number): number | null => {
+      const decision = decideRate(recoveredAtMs, nowMs, licensesPerSecond / licenses, windowMs);
+      recoveredAtMs = decision.recoveredAtMs;
+      return decision.allowed ? null : decision.retryAfterSeconds;
+    },
+  };
+};
 
 const TRANSFER = 'transfer';
 /** A transfer that takes no turn for so long has died with its Worker. */
