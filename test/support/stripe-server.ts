@@ -190,6 +190,8 @@ export default async ({ provide }: TestProject) => {
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
+  // Otherwise the server may close a connection in the moment in which the runtime uses it again.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
