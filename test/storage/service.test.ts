@@ -52,11 +52,14 @@ beforeEach(async () => {
 const asAda = (method: string, path: string, body?: unknown) =>
   call(method, path, { body, headers: { authorization: `Bearer ${ada.session}` } });
 
+/** Events that v0.1.0 didn't have. An endpoint that gets all events lists them, too. */
+const LATER_EVENTS = new Set<unknown>([]);
+
 /** Fields that differ in each run, or that tell of the time of day. */
 const VOLATILE = new Set(['token', 'session', 'request_id', 'recent_events', 'delivered_24h']);
 
 const withoutVolatile = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(withoutVolatile);
+  if (Array.isArray(value)) return value.filter((item) => !LATER_EVENTS.has(item)).map(withoutVolatile);
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value).filter(([name]) => !VOLATILE.has(name));
   return Object.fromEntries(kept.map(([name, field]) => [name, withoutVolatile(field)]));

@@ -3,7 +3,7 @@
 
 interface FieldRules {
   column: string;
-  /** Whether `q` searches it. The view `license_words` and its triggers name the same columns. */
+  /** Whether `q` searches it. The view `license_words` and the trigger `license_trigrams_update` name the same columns. */
   isSearched?: true;
 }
 
@@ -13,7 +13,7 @@ interface TextRules extends FieldRules {
   maxLength: number;
   /** An example, which forms show. */
   example: string;
-  /** Whether it is about a person, and is removed when its customer is erased. */
+  /** Whether it is about a person, and is removed when its customer is erased, also from the history and from metadata. */
   isPersonal: boolean;
 }
 
