@@ -1,8 +1,8 @@
 import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { vi } from 'vitest';
 import { emptyStorage } from './empty-storage.ts';
 import { keepMails } from './mails.ts';
+import { resetModules } from './reset-modules.ts';
 
 declare global {
   namespace Cloudflare {
@@ -14,7 +14,7 @@ declare global {
 }
 
 // Runs before each file. Files share the runtime, but neither modules nor storage.
-vi.resetModules();
+resetModules();
 await emptyStorage();
 keepMails();
 (await import('./hash-cost.ts')).lowerHashCost();
