@@ -1,12 +1,12 @@
 // `npm run dev`: creates the local secrets, migrates the local databases and starts `wrangler dev`.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
-import type { DatabaseEntry } from '../src/shared/config/databases.ts';
 import { readConfiguration } from '../src/shared/config/settings.ts';
 import { MAIL_PREVIEW, printMails } from './local-mail.ts';
+import { migrate } from './local-migrations.ts';
 
 const SECRETS = '.dev.vars';
 
@@ -58,20 +58,6 @@ const env = {
 
 const args = process.argv.slice(2);
 const { values } = parseArgs({ args, options: { 'persist-to': { type: 'string' } }, strict: false });
-const storage = values['persist-to'] === undefined ? [] : ['--persist-to', String(values['persist-to'])];
-
-const applyMigrations = ({ binding }: DatabaseEntry) => {
-  const { status, stdout, stderr } = spawnSync(
-    'wrangler',
-    ['d1', 'migrations', 'apply', binding, '--local', ...storage],
-    {
-      env: { ...env, CI: 'true' },
-      encoding: 'utf8',
-    },
-  );
-  if (status !== 0)
-    fail(`Could not apply the migrations to the local database ${binding}:\n${stdout}${stderr}`);
-};
 
 if (!existsSync(SECRETS)) writeFreshSecrets();
 const secrets = parseEnv(readFileSync(SECRETS, 'utf8'));
@@ -79,7 +65,12 @@ const [, DATABASES] = /^DATABASES = "(.*)"$/m.exec(readFileSync('wrangler.toml',
 const { settings, problems } = readConfiguration({ ...secrets, DATABASES });
 for (const problem of problems)
   fail(`${problem.startsWith('DATABASES') ? 'wrangler.toml' : SECRETS}: ${problem}`);
-settings.databases.forEach(applyMigrations);
+const problem = migrate(
+  settings.databases.map(({ binding }) => binding),
+  String(values['persist-to'] ?? '.wrangler/state'),
+  env,
+);
+if (problem !== null) fail(problem);
 
 // Picks any free port. Two checkouts that start at the same time would both find the default debugger port free.
 if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspector-port=0');
