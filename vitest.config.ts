@@ -119,7 +119,7 @@ export default defineConfig({
           name: 'dashboard',
           // The tests of the client package share the service and the browser.
           include: ['test/e2e/dashboard/*.test.ts', 'test/e2e/client/*.test.ts'],
-          globalSetup: ['test/e2e/support/dashboard-server.ts', 'test/e2e/client/support/install.ts'],
+          globalSetup: ['test/e2e/support/dashboard-server.ts'],
           ...NODE_WORKERS,
           testTimeout: 120_000,
           hookTimeout: 120_000,

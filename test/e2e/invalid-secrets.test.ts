@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkOut, cleanUp, runCommand, secretsOf, startService } from './support/service.ts';
+import { checkOutBuilt, cleanUp, runCommand, secretsOf, startService } from './support/service.ts';
 
 let folder: string;
 let validSecrets: string;
@@ -10,7 +10,7 @@ const writeSecrets = (change: (lines: string) => string) =>
   writeFileSync(join(folder, '.dev.vars'), change(validSecrets));
 
 beforeAll(async () => {
-  folder = await checkOut();
+  folder = await checkOutBuilt();
   // The first start generates the secrets.
   await (await startService(folder)).stop();
   validSecrets = readFileSync(join(folder, '.dev.vars'), 'utf8');

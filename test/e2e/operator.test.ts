@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Customer, createAccount } from './support/customer.ts';
-import { checkOut, cleanUp, runCommand, type Service, startService } from './support/service.ts';
+import { checkOutBuilt, cleanUp, runCommand, type Service, startService } from './support/service.ts';
 
 // `latchkey operator …` as docs/running.md shows it, against a running service.
 
@@ -25,9 +25,7 @@ const start = async (secrets: Record<string, string>) => {
 };
 
 beforeAll(async () => {
-  folder = await checkOut();
-  // The assets that `npm test` has built: it would take longer to build them again than to run these tests.
-  if (existsSync('dist/assets')) cpSync('dist', join(folder, 'dist'), { recursive: true });
+  folder = await checkOutBuilt();
   await start({ API_KEY_SECRET, SEALING_KEYS: SEALING_KEY });
   ada = await createAccount(service, 'ada');
   ({ api_key: apiKey } = await ada.addKey());

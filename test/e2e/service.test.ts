@@ -3,13 +3,13 @@ import { appendFileSync, existsSync, readFileSync, rmSync, statSync } from 'node
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkOut, cleanUp, runCommand, type Service, startService } from './support/service.ts';
+import { checkOutBuilt, cleanUp, runCommand, type Service, startService } from './support/service.ts';
 
 let folder: string;
 let service: Service;
 
 beforeAll(async () => {
-  folder = await checkOut();
+  folder = await checkOutBuilt();
   service = await startService(folder);
 });
 afterAll(cleanUp);

@@ -62,6 +62,16 @@ export const checkOut = async (): Promise<string> => {
   return folder;
 };
 
+/** A checkout with the assets that `npm test` has built. Building them takes 5 s. */
+export const checkOutBuilt = async (): Promise<string> => {
+  const folder = await checkOut();
+  for (const name of ['dist/assets', 'dist/assets.sha256']) {
+    const source = join(ROOT, name);
+    if (existsSync(source)) await cp(source, join(folder, name), { recursive: true });
+  }
+  return folder;
+};
+
 export const secretsOf = (folder: string) => parseEnv(readFileSync(join(folder, '.dev.vars'), 'utf8'));
 
 /** Returns a port below the ephemeral range, so that no other process is assigned it in the meantime. */

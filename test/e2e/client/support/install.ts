@@ -1,15 +1,8 @@
-// Vitest global setup: packs the client package and installs the tarball into an empty project, as a stranger would.
+// Packs the client package and installs the tarball into an empty project, as a stranger would.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestProject } from 'vitest/node';
 import { runCommand } from '../../support/service.ts';
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    clientPackage: { project: string };
-  }
-}
 
 const ROOT = join(import.meta.dirname, '../../../..');
 
@@ -19,7 +12,8 @@ const run = async (folder: string, ...command: string[]): Promise<string> => {
   return stdout;
 };
 
-export default async ({ provide }: TestProject) => {
+/** Returns the path of the project, and what removes it. */
+export const installClient = async () => {
   const tarball = (await run(ROOT, 'npm', 'run', 'pack:client')).trim().split('\n').at(-1) ?? '';
   const project = await mkdtemp(join(tmpdir(), 'latchkey-stranger-'));
   await writeFile(
@@ -28,6 +22,5 @@ export default async ({ provide }: TestProject) => {
   );
   // Without a network, npm can only install a package that has no dependencies.
   await run(project, 'npm', 'install', '--offline', '--no-audit', '--no-fund', tarball);
-  provide('clientPackage', { project });
-  return () => rm(project, { recursive: true, force: true });
+  return { project, remove: () => rm(project, { recursive: true, force: true }) };
 };
