@@ -112,7 +112,6 @@ export const PACKAGES: Record<string, string[]> = {
   picocolors: ['client/cli'],
   'fast-string-width': ['client/cli'],
   hono: ['app.ts', '*/routes.ts', 'auth', 'http', 'web/data'],
-  '@hono/zod-validator': ['*/routes.ts', 'http'],
   zod: ['*/routes.ts', ...FEATURES, 'http', 'shared/schemas'],
   'drizzle-orm': [...FEATURES, 'gate/moving', 'gate/worker', 'gate/feed', 'db'],
   stripe: ['billing'],

@@ -2,37 +2,24 @@ import type { Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../src/http/context.ts';
 import { ERRORS, errorBody } from '../src/http/errors.ts';
-import { type Access, type Documentation, documentationOf, type EndpointDocs } from '../src/http/openapi.ts';
+import { type Access, documentationOf, type EndpointDocs } from '../src/http/openapi.ts';
 import type { ErrorCode } from '../src/shared/app-error.ts';
 import { HEADERS, headersOf } from './openapi-headers.ts';
 
 type Json = Record<string, unknown>;
-type Input = NonNullable<Documentation['input']>;
 
 export interface Route {
   method: string;
   path: string;
   operation: EndpointDocs;
-  inputs: Input[];
 }
 
 /** Returns the documented routes, one for each method of each path. */
-export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] => {
-  const found = new Map<string, Omit<Route, 'operation'> & Partial<Pick<Route, 'operation'>>>();
-  for (const { method, path, handler } of app.routes) {
-    const docs = documentationOf(handler);
-    // The operator's paths are described in docs/running.md.
-    if (!docs || path.startsWith('/operator/')) continue;
-    const route = found.get(`${method} ${path}`) ?? { method, path, inputs: [] };
-    found.set(`${method} ${path}`, route);
-    if (docs.operation) route.operation = docs.operation;
-    if (docs.input) route.inputs.push(docs.input);
-  }
-  return [...found.values()].map(({ method, path, operation, inputs }) => {
-    if (!operation) throw new Error(`${method} ${path} takes input but has no endpoint() description.`);
-    return { method, path, operation, inputs };
+export const documentedRoutes = (app: Pick<Hono<AppEnv>, 'routes'>): Route[] =>
+  app.routes.flatMap(({ method, path, handler }) => {
+    const operation = documentationOf(handler);
+    return operation ? [{ method, path, operation }] : [];
   });
-};
 
 const BY_ACCESS: Record<Access, ErrorCode[]> = {
   public: [],
@@ -49,20 +36,20 @@ const BY_ACCESS: Record<Access, ErrorCode[]> = {
   ],
 };
 
-const errorsOfInput = (input: Input): ErrorCode[] => {
-  if (input.in !== 'body') return [];
+const errorsOfInput = ({ body, file }: EndpointDocs): ErrorCode[] => {
+  if (!body && !file) return [];
   const errors = ['body_too_large', 'unsupported_media_type'] as const;
-  return input.contentTypes ? [...errors] : ['invalid_json', ...errors];
+  return file ? [...errors] : ['invalid_json', ...errors];
 };
 
 /** What adds to an account, or only changes it. */
 const ADDING = new Set(['POST', 'PUT', 'PATCH']);
 
-const errorsOf = ({ method, operation, inputs }: Route): ErrorCode[] => [
+const errorsOf = ({ method, operation }: Route): ErrorCode[] => [
   ...new Set([
     // Each route refuses a query parameter that it doesn't take.
     'invalid_request' as const,
-    ...inputs.flatMap(errorsOfInput),
+    ...errorsOfInput(operation),
     ...BY_ACCESS[operation.access],
     ...(operation.access === 'account' && ADDING.has(method.toUpperCase())
       ? (['storage_limit_reached'] as const)
@@ -125,38 +112,38 @@ const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') => {
   return rest as Json & { properties?: Record<string, Json>; required?: string[] };
 };
 
-const parameters = ({ path, inputs }: Route) => [
+const parametersIn = (where: 'query' | 'header', schema: z.ZodType | undefined) => {
+  const { properties = {}, required = [] } = schema ? jsonSchema(schema, 'input') : {};
+  return Object.entries(properties).map(([name, { description, ...field }]) => ({
+    name: where === 'header' ? name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()) : name,
+    in: where,
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    // Entries of an object, as in `metadata[order]=1001`.
+    ...(field['type'] === 'object' && { style: 'deepObject', explode: true }),
+    schema: field,
+  }));
+};
+
+const parameters = ({ path, operation }: Route) => [
   ...[...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
   })),
-  ...inputs
-    .filter((input) => input.in !== 'body')
-    .flatMap((input) => {
-      const { properties = {}, required = [] } = jsonSchema(input.schema, 'input');
-      return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-        name: input.in === 'header' ? name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()) : name,
-        in: input.in,
-        required: required.includes(name),
-        ...(description !== undefined && { description }),
-        // Entries of an object, as in `metadata[order]=1001`.
-        ...(schema['type'] === 'object' && { style: 'deepObject', explode: true }),
-        schema,
-      }));
-    }),
+  ...parametersIn('header', operation.headers),
+  ...parametersIn('query', operation.query),
 ];
 
-const requestBody = ({ inputs }: Route) => {
-  const input = inputs.find((candidate) => candidate.in === 'body');
-  if (!input) return {};
-  const optional = input.contentTypes === undefined && input.schema.safeParse({}).success;
-  const contentTypes = input.contentTypes ?? ['application/json'];
+const requestBody = ({ operation: { body, file } }: Route) => {
+  const schema = body ?? file?.schema;
+  if (!schema) return {};
+  const contentTypes = file?.contentTypes ?? ['application/json'];
   return {
     requestBody: {
-      required: !optional,
-      content: Object.fromEntries(contentTypes.map((type) => [type, { schema: reference(input.schema) }])),
+      required: !body?.safeParse({}).success,
+      content: Object.fromEntries(contentTypes.map((type) => [type, { schema: reference(schema) }])),
     },
   };
 };
@@ -186,9 +173,14 @@ const namedSchemas = (io: 'input' | 'output') =>
 
 /** Returns every named schema, as request input if a route takes it, else as response output. */
 const schemas = (routes: Route[]) => {
-  const sent = new Set(routes.flatMap(({ inputs }) => inputs.map(({ schema }) => schema)));
+  const sent = routes.flatMap(({ operation: { query, headers, body, file } }) => [
+    query,
+    headers,
+    body,
+    file?.schema,
+  ]);
   const [asInput, asOutput] = [namedSchemas('input'), namedSchemas('output')];
-  const inputIds = new Set([...sent].map((schema) => z.globalRegistry.get(schema)?.id));
+  const inputIds = new Set(sent.map((schema) => schema && z.globalRegistry.get(schema)?.id));
   return Object.fromEntries(
     Object.keys(asOutput)
       .toSorted()

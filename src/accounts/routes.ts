@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
-import { body } from '../http/input.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
 import { changeAccount } from './account.ts';
@@ -31,9 +30,9 @@ export const accountRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Update the account',
       access: 'account',
+      body: patchAccountInput,
       answers: [{ status: 200, description: 'The updated account.', schema: accountDetailsBody }],
     }),
-    body(patchAccountInput),
     async (c) => {
       const { ctx } = c.var;
       await changeAccount(ctx, c.req.valid('json'));

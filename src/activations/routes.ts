@@ -1,12 +1,13 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { admitKey, setRateHeaders, toRefusalError } from '../auth/authenticate.ts';
+import { setRateHeaders, toRefusalError } from '../auth/authenticate.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { regionOf } from '../gate/worker/nearest.ts';
-import { allowAnyOrigin } from '../http/any-origin.ts';
+import { openOnlyTo } from '../http/any-origin.ts';
 import { clientLocation } from '../http/client-location.ts';
 import type { AppEnv } from '../http/context.ts';
-import { body, query } from '../http/input.ts';
+import { errorResponse } from '../http/errors.ts';
+import type { InputOf } from '../http/input.ts';
 import type { EndpointDocs } from '../http/openapi.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import type { CallName } from '../shared/rules/verdict.ts';
@@ -16,10 +17,10 @@ import { callGate } from './call.ts';
 import {
   activationListBody,
   verdictBody,
-  type SentCall,
   callInput,
   deletedActivationBody,
   givenFields,
+  isPlainCall,
   offlineTokenBody,
   offlineTokenInput,
   releaseQuery,
@@ -66,6 +67,9 @@ const describe = (call: CallName) =>
     errors: [...DOCS[call].errors],
     tag: 'Applications',
     access: 'key',
+    anyOrigin: true,
+    body: callInput,
+    isPlain: isPlainCall,
     namesRegion: true,
     description: `${DOCS[call].description} Web pages of any origin can call this endpoint.`,
     answers: [
@@ -77,45 +81,45 @@ const describe = (call: CallName) =>
     ],
   });
 
-const handle = (call: CallName) =>
-  [describe(call), body(callInput, { onInvalid: (c) => admitKey(c, c.get('key'), 'verify') })] as const;
+type CallContext = Context<AppEnv, string, InputOf<{ body: typeof callInput }>>;
 
-const answerCall = async (c: Context<AppEnv>, call: CallName, sent: SentCall) => {
-  const key = c.get('key');
-  const { nonce, ...input } = givenFields(sent);
-  const isPlain = call === 'verify' && nonce === undefined && Object.keys(input).length === 1;
-  if (!isPlain) requireSigningKeys(c.env, call);
-  const region = settingsOf(c.env).hasRegions ? regionOf(clientLocation(c)) : null;
-  const asked = { name: call, input, isPlain, canSign: canSign(c.env) };
-  const reply = await callGate(c.env, key, asked, region);
-  if (reply.region) c.header('Latchkey-Region', reply.region);
-  if (reply.refused !== null) throw toRefusalError(c, reply);
-  setRateHeaders(c, reply.rate);
-  const { verdict, apiUsage, apiLimit } = reply;
-  const usage = { api_usage: apiUsage, api_limit: apiLimit };
-  if (!('code' in verdict)) {
-    const { valid, status, expires_at } = verdict;
-    return c.json({ valid, status, expires_at, ...usage } satisfies z.infer<typeof plainVerdictBody>, 200);
-  }
-  const caller = { env: c.env, origin: new URL(c.req.url).origin, accountId: key.accountId };
-  return c.json(await answer(caller, call, sent, verdict, usage), 200);
-};
+const answerCall =
+  (call: CallName) =>
+  async (c: CallContext): Promise<Response> => {
+    const key = c.get('key');
+    const sent = c.req.valid('json');
+    const { nonce, ...input } = givenFields(sent);
+    const isPlain = call === 'verify' && nonce === undefined && Object.keys(input).length === 1;
+    if (!isPlain) requireSigningKeys(c.env, call);
+    const region = settingsOf(c.env).hasRegions ? regionOf(clientLocation(c)) : null;
+    const asked = { name: call, input, isPlain, canSign: canSign(c.env) };
+    const reply = await callGate(c.env, key, asked, region);
+    if (reply.region) c.header('Latchkey-Region', reply.region);
+    if (reply.refused !== null) return errorResponse(c, toRefusalError(c, reply));
+    setRateHeaders(c, reply.rate);
+    const { verdict, apiUsage, apiLimit } = reply;
+    const usage = { api_usage: apiUsage, api_limit: apiLimit };
+    if (!('code' in verdict)) {
+      const { valid, status, expires_at } = verdict;
+      return c.json({ valid, status, expires_at, ...usage } satisfies z.infer<typeof plainVerdictBody>, 200);
+    }
+    const caller = { env: c.env, origin: new URL(c.req.url).origin, accountId: key.accountId };
+    return c.json(await answer(caller, call, sent, verdict, usage), 200);
+  };
+
+/** Otherwise `/:id` would match these paths. */
+const otherMethods = openOnlyTo('POST');
 
 /** The four calls of an application. */
 export const applicationRoutes = new Hono<AppEnv>()
-  .use('/verify', allowAnyOrigin('POST'))
-  .use('/activate', allowAnyOrigin('POST'))
-  .use('/heartbeat', allowAnyOrigin('POST'))
-  .use('/deactivate', allowAnyOrigin('POST'))
-  .post('/verify', ...handle('verify'), (c) => answerCall(c, 'verify', c.req.valid('json')))
-  .post('/activate', ...handle('activate'), (c) => answerCall(c, 'activate', c.req.valid('json')))
-  .post('/heartbeat', ...handle('heartbeat'), (c) => answerCall(c, 'heartbeat', c.req.valid('json')))
-  .post('/deactivate', ...handle('deactivate'), (c) => answerCall(c, 'deactivate', c.req.valid('json')))
-  // Otherwise `/:id` would match these paths.
-  .all('/verify', (c) => c.notFound())
-  .all('/activate', (c) => c.notFound())
-  .all('/heartbeat', (c) => c.notFound())
-  .all('/deactivate', (c) => c.notFound());
+  .post('/verify', describe('verify'), answerCall('verify'))
+  .post('/activate', describe('activate'), answerCall('activate'))
+  .post('/heartbeat', describe('heartbeat'), answerCall('heartbeat'))
+  .post('/deactivate', describe('deactivate'), answerCall('deactivate'))
+  .all('/verify', otherMethods)
+  .all('/activate', otherMethods)
+  .all('/heartbeat', otherMethods)
+  .all('/deactivate', otherMethods);
 
 /** What a seller does with the seats of a license. */
 export const activationRoutes = new Hono<AppEnv>()
@@ -127,10 +131,10 @@ export const activationRoutes = new Hono<AppEnv>()
       summary: 'List the machines that hold a license’s seats',
       description: 'Lists live activations, newest first.',
       access: 'account',
+      query: z.object(pageQuery('act')),
       answers: [{ status: 200, description: 'A page of activations.', schema: activationListBody }],
       errors: ['license_not_found'],
     }),
-    query(z.object(pageQuery('act'))),
     async (c) => c.json(await listActivations(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
   )
   .get(
@@ -142,10 +146,10 @@ export const activationRoutes = new Hono<AppEnv>()
       description:
         'Lists the latest 200 changes, newest first. The end of a lease is not a change, because the machine may return.',
       access: 'account',
+      query: z.object(numberedPageQuery),
       answers: [{ status: 200, description: 'A page of changes.', schema: seatHistoryBody }],
       errors: ['license_not_found'],
     }),
-    query(z.object(numberedPageQuery)),
     async (c) => c.json(await listSeatChanges(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
   )
   .delete(
@@ -156,10 +160,10 @@ export const activationRoutes = new Hono<AppEnv>()
       summary: 'Release a machine’s seat',
       description: 'The seat is free from the response on. A seat that an offline file holds needs `force`.',
       access: 'account',
+      query: releaseQuery,
       answers: [{ status: 200, description: 'The seat is free.', schema: deletedActivationBody }],
       errors: ['license_not_found', 'activation_not_found', 'invalid_transition'],
     }),
-    query(releaseQuery),
     async (c) => {
       const id = c.req.param('activation_id');
       const isForced = c.req.valid('query').force === 'true';
@@ -176,10 +180,10 @@ export const activationRoutes = new Hono<AppEnv>()
       description:
         'Returns a token for a machine without a network. Takes the seat that the machine needs, and holds it until the token ends: a file can’t be called back.',
       access: 'account',
+      body: offlineTokenInput,
       answers: [{ status: 200, description: 'The token.', schema: offlineTokenBody }],
       errors: ['license_not_found', 'invalid_transition', 'no_seat', 'storage_limit_reached'],
     }),
-    body(offlineTokenInput),
     async (c) => {
       const { origin } = new URL(c.req.url);
       return c.json(await issueOfflineToken(c.var.ctx, c.req.param('id'), c.req.valid('json'), origin), 200);

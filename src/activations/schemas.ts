@@ -71,6 +71,13 @@ export const callInput = verifyInput
 
 export type SentCall = z.output<typeof callInput>;
 
+/** Whether a call has nothing but a license key, as most have. */
+export const isPlainCall = (sent: unknown): sent is SentCall => {
+  if (typeof sent !== 'object' || sent === null || Object.keys(sent).length !== 1) return false;
+  const { license_key } = sent as Record<string, unknown>;
+  return typeof license_key === 'string' && license_key !== '';
+};
+
 /** Drops the fields that are null, which stands for nothing. */
 export const givenFields = (sent: SentCall) =>
   Object.fromEntries(

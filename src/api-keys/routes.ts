@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
-import { body, query } from '../http/input.ts';
 import { pageQuery } from '../shared/schemas/lists.ts';
 import { createApiKey } from './create.ts';
 import { deleteApiKey } from './delete.ts';
@@ -27,9 +26,9 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       summary: 'List API keys',
       description: 'Lists API keys, newest first. Keys are masked.',
       access: 'account',
+      query: z.object(pageQuery('key')),
       answers: [{ status: 200, description: 'A page of API keys.', schema: apiKeyListBody }],
     }),
-    query(z.object(pageQuery('key'))),
     async (c) => c.json(await listApiKeys(c.var.ctx, c.req.valid('query')), 200),
   )
   .post(
@@ -41,10 +40,10 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       description:
         'An account has at most 100 keys that are neither deleted nor expired. Of its expired keys, the 100 newest stay listed.',
       access: 'account',
+      body: createApiKeyInput,
       answers: [{ status: 201, description: 'The API key, unmasked.', schema: revealedApiKeyBody }],
       errors: ['limit_reached'],
     }),
-    body(createApiKeyInput),
     async (c) => {
       const { row, apiKey } = await createApiKey(c.var.ctx, c.req.valid('json'));
       return c.json(toRevealedApiKey(row, apiKey, null), 201);
@@ -74,10 +73,10 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       description:
         'Creates a key with the same name, scope, and allowed addresses, which does not expire. The old key expires after the overlap, or earlier if it was to expire earlier. An account that has 100 live keys can rotate without an overlap only.',
       access: 'account',
+      body: rotateApiKeyInput,
       answers: [{ status: 201, description: 'The new API key, unmasked.', schema: revealedApiKeyBody }],
       errors: ['api_key_not_found', 'invalid_transition', 'limit_reached'],
     }),
-    body(rotateApiKeyInput),
     async (c) => {
       const { row, apiKey } = await rotateApiKey(c.var.ctx, c.req.param('id'), c.req.valid('json'));
       return c.json(toRevealedApiKey(row, apiKey, null), 201);

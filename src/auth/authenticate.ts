@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
-import { createMiddleware } from 'hono/factory';
 import { parseApiKey } from '../api-keys/api-key.ts';
 import { recallKeyRefusal, rememberKeyRefusal } from '../api-keys/refusals.ts';
+import type { Ctx } from '../db/ctx.ts';
 import { clientAddress } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import {
@@ -27,7 +27,7 @@ export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
 /** Created only once, because capturing a stack trace would dominate the cost of rejecting an invalid key. */
 const INVALID_KEY = new AppError('api_key_invalid');
 
-/** Turns a refusal into an error response, including its rate limit headers. */
+/** Turns a refusal into an error, and sets its rate limit headers. */
 export const toRefusalError = (c: Context<AppEnv>, refusal: SessionRefusal): AppError => {
   if (refusal.refused === 'api_key_invalid') return INVALID_KEY;
   if ('rate' in refusal) setRateHeaders(c, refusal.rate);
@@ -37,27 +37,31 @@ export const toRefusalError = (c: Context<AppEnv>, refusal: SessionRefusal): App
   );
 };
 
-/** Parses an API key and checks its tag, without any lookup. Throws if the key's last refusal still holds. */
-const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): PresentedKey => {
+/** Parses an API key and checks its tag, without any lookup. Refuses it if its last refusal still holds. */
+const parsePresentedKey = (c: Context<AppEnv>, apiKey: string): PresentedKey | AppError => {
   const parsed = parseApiKey(settingsOf(c.env).apiKeySecrets, apiKey);
-  if (!parsed) throw INVALID_KEY;
+  if (!parsed) return INVALID_KEY;
   const key = { ...parsed, ip: clientAddress(c) };
   c.set('key', key);
   const refusal = recallKeyRefusal(key);
-  if (refusal) throw toRefusalError(c, refusal);
-  return key;
+  return refusal ? toRefusalError(c, refusal) : key;
 };
 
-/** Asks the account's gate whether the key may make this call, and throws if it may not. */
-export const admitKey = async (c: Context<AppEnv>, key: PresentedKey, needs: KeyScope): Promise<void> => {
+/** Asks the account's gate whether the key may make this call. */
+export const admitKey = async (
+  c: Context<AppEnv>,
+  key: PresentedKey,
+  needs: KeyScope,
+): Promise<AppError | null> => {
   const sentMs = Date.now();
   const admission = await askGate(c.env, key.accountId, async (gate) => gate.admit(key, needs));
   rememberEpoch(key.accountId, admission);
   if (admission.refused !== null) {
     rememberKeyRefusal(key, admission, sentMs);
-    throw toRefusalError(c, admission);
+    return toRefusalError(c, admission);
   }
   setRateHeaders(c, admission.rate);
+  return null;
 };
 
 /**
@@ -71,70 +75,68 @@ const isSameOrigin = (c: Context<AppEnv>): boolean => {
   return site === undefined || site === 'same-origin' || site === 'none';
 };
 
-/** Returns the session that the request carries. */
-const findCaller = async (c: Context<AppEnv>, tokenHash: string) => {
-  const session = await findSession(publicCtx(c), tokenHash);
-  if (session) return session;
-  rememberEndedSession(tokenHash);
-  throw new AppError('invalid_session');
-};
-
 /**
- * Asks the account's gate whether its sessions may make another call, and throws if they may not. Also throws if the gate
- * can't be reached: an account that can overload its own gate would otherwise escape its rate limit.
+ * Asks the account's gate whether its sessions may make another call. Throws if the gate can't be reached: an account that
+ * can overload its own gate would otherwise escape its rate limit.
  */
-const admitSession = async (c: Context<AppEnv>, tokenHash: string, accountId: string): Promise<void> => {
+const admitSession = async (
+  c: Context<AppEnv>,
+  tokenHash: string,
+  accountId: string,
+): Promise<AppError | null> => {
   const sentMs = Date.now();
   const isChange = c.req.method !== 'GET' && c.req.method !== 'HEAD';
   const admission = await gateOf(c.env, accountId).admitSession(isChange);
   rememberEpoch(accountId, admission);
   if (admission.refused !== null) {
     rememberSessionRefusal(tokenHash, admission, sentMs);
-    throw toRefusalError(c, admission);
+    return toRefusalError(c, admission);
   }
   setRateHeaders(c, admission.rate);
+  return null;
 };
 
-const authenticateSession = async (c: Context<AppEnv>, isRateLimited: boolean) => {
+const authenticateSession = async (c: Context<AppEnv>, isRateLimited: boolean): Promise<Ctx | AppError> => {
   const presented = readSessionToken(c);
-  if (!presented) throw new AppError('api_key_required');
-  if (presented.fromCookie && !isSameOrigin(c)) throw new AppError('origin_not_allowed');
+  if (!presented) return new AppError('api_key_required');
+  if (presented.fromCookie && !isSameOrigin(c)) return new AppError('origin_not_allowed');
   const tokenHash = hashToken(publicCtx(c), presented.token);
-  if (tokenHash === null) throw new AppError('invalid_session');
-  const refusal = recallSessionRefusal(tokenHash);
-  if (refusal && (isRateLimited || refusal.refused === 'invalid_session')) throw toRefusalError(c, refusal);
-  const session = await findCaller(c, tokenHash);
-  if (isRateLimited) await admitSession(c, tokenHash, session.accountId);
+  if (tokenHash === null) return new AppError('invalid_session');
+  const held = recallSessionRefusal(tokenHash);
+  if (held && (isRateLimited || held.refused === 'invalid_session')) return toRefusalError(c, held);
+  const session = await findSession(publicCtx(c), tokenHash);
+  if (!session) {
+    rememberEndedSession(tokenHash);
+    return new AppError('invalid_session');
+  }
+  const refusal = isRateLimited ? await admitSession(c, tokenHash, session.accountId) : null;
+  if (refusal) return refusal;
   c.set('sessionHash', tokenHash);
   if (isSeenDue(session)) c.executionCtx.waitUntil(noteSeen(publicCtx(c), tokenHash));
   return accountCtx(c, session.accountId, { kind: 'session', id: session.id });
 };
 
-const authenticateKey = async (c: Context<AppEnv>, apiKey: string) => {
+const authenticateKey = async (c: Context<AppEnv>, apiKey: string): Promise<Ctx | AppError> => {
   const key = parsePresentedKey(c, apiKey);
-  await admitKey(c, key, 'full');
-  return accountCtx(c, key.accountId, { kind: 'api_key', id: key.keyId }, key);
+  if (key instanceof AppError) return key;
+  const refusal = await admitKey(c, key, 'full');
+  return refusal ?? accountCtx(c, key.accountId, { kind: 'api_key', id: key.keyId }, key);
 };
 
-const authenticateWith = ({ limitsSessions }: { limitsSessions: boolean }) =>
-  createMiddleware<AppEnv>(async (c, next) => {
-    const apiKey = c.req.header('x-api-key');
-    const ctx =
-      apiKey === undefined ? await authenticateSession(c, limitsSessions) : await authenticateKey(c, apiKey);
-    c.set('ctx', ctx);
-    await next();
-  });
-
 /** Accepts an API key or a session. If both are present, the API key decides, even if it is empty. */
-export const authenticate = authenticateWith({ limitsSessions: true });
-
-/** The same, without the sessions' rate limit. */
-export const authenticateUnlimited = authenticateWith({ limitsSessions: false });
+export const authenticate = async (c: Context<AppEnv>, limitsSessions: boolean): Promise<AppError | null> => {
+  const apiKey = c.req.header('x-api-key');
+  const caller = await (apiKey === undefined
+    ? authenticateSession(c, limitsSessions)
+    : authenticateKey(c, apiKey));
+  if (caller instanceof AppError) return caller;
+  c.set('ctx', caller);
+  return null;
+};
 
 /** Accepts only an API key and checks its tag. The gate checks the rest in the verify call itself. */
-export const requireKey = createMiddleware<AppEnv>(async (c, next) => {
+export const requireKey = (c: Context<AppEnv>): AppError | null => {
   const apiKey = c.req.header('x-api-key');
-  if (apiKey === undefined) throw new AppError('api_key_required');
-  parsePresentedKey(c, apiKey);
-  await next();
-});
+  const key = apiKey === undefined ? new AppError('api_key_required') : parsePresentedKey(c, apiKey);
+  return key instanceof AppError ? key : null;
+};

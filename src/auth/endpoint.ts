@@ -1,47 +1,51 @@
 import type { Context, MiddlewareHandler } from 'hono';
+import { allowAnyOrigin } from '../http/any-origin.ts';
 import type { AppEnv } from '../http/context.ts';
-import { unknownParameter } from '../http/input.ts';
-import { type Access, documented, type EndpointDocs } from '../http/openapi.ts';
-import { admitKey, authenticate, authenticateUnlimited, requireKey } from './authenticate.ts';
+import { errorResponse } from '../http/errors.ts';
+import { type InputOf, readInputs } from '../http/input.ts';
+import { documented, type EndpointDocs } from '../http/openapi.ts';
+import { admitKey, authenticate, requireKey } from './authenticate.ts';
 
-const ACCESS_CHECKS: Record<Access, MiddlewareHandler<AppEnv>> = {
-  public: (_c, next) => next(),
-  key: requireKey,
-  account: authenticate,
-};
-
-/** Refuses query parameters that the route doesn't take. A key has its rate limit also for such a call. */
-const refuseUnknownParameters = async (c: Context<AppEnv>, access: Access) => {
-  const error = unknownParameter(c);
-  if (!error) return;
-  if (access === 'key') await admitKey(c, c.get('key'), 'verify');
-  throw error;
+/** Returns why the caller is refused. Throwing it would cost more than the decision. */
+const refuseCaller = (c: Context<AppEnv>, { access, hasUnlimitedSessions }: EndpointDocs) => {
+  if (access === 'public') return null;
+  return access === 'key' ? requireKey(c) : authenticate(c, !hasUnlimitedSessions);
 };
 
 /**
- * Documents a route for the OpenAPI document, enforces the access that the documentation promises, and refuses query
- * parameters that the route doesn't document.
+ * Describes a route: who may call it, what it takes, and what it answers. Refuses other callers and other input, and documents
+ * the route in the OpenAPI document.
  *
  * @example
- * .delete(
- *   '/api/api-keys/:id',
+ * .patch(
+ *   '/:id',
  *   endpoint({
- *     id: 'deleteApiKey',
- *     tag: 'API keys',
- *     summary: 'Delete an API key',
+ *     id: 'patchWebhook',
+ *     tag: 'Webhooks',
+ *     summary: 'Update a webhook',
  *     access: 'account',
- *     answers: [{ status: 200, description: 'The key is refused from now on.', schema: deletedBody }],
- *     errors: ['api_key_not_found'],
+ *     body: patchWebhookInput,
+ *     answers: [{ status: 200, description: 'The updated webhook.', schema: webhookBody }],
+ *     errors: ['webhook_not_found'],
  *   }),
- *   async (c) => c.json(await deleteApiKey(c.var.ctx, c.req.param('id'))),
+ *   async (c) => c.json(await patchWebhook(c.var.ctx, c.req.param('id'), c.req.valid('json')), 200),
  * )
  */
-export const endpoint = (docs: EndpointDocs): MiddlewareHandler<AppEnv> => {
-  const checkAccess = docs.hasUnlimitedSessions ? authenticateUnlimited : ACCESS_CHECKS[docs.access];
-  const middleware: MiddlewareHandler<AppEnv> = (c, next) =>
-    checkAccess(c, async () => {
-      await refuseUnknownParameters(c, docs.access);
-      await next();
-    });
-  return documented(middleware, { operation: docs });
+export const endpoint = <D extends EndpointDocs>(docs: D): MiddlewareHandler<AppEnv, string, InputOf<D>> => {
+  const middleware: MiddlewareHandler<AppEnv> = async (c, next) => {
+    if (docs.anyOrigin) allowAnyOrigin(c);
+    const refusal = await refuseCaller(c, docs);
+    if (refusal) return errorResponse(c, refusal);
+    try {
+      await readInputs(c, docs);
+    } catch (error) {
+      // Invalid input spends the key's rate, too.
+      if (docs.access !== 'key') throw error;
+      const overRate = await admitKey(c, c.get('key'), 'verify');
+      if (!overRate) throw error;
+      return errorResponse(c, overRate);
+    }
+    return next();
+  };
+  return documented(middleware, docs);
 };

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
-import { body, readText } from '../http/input.ts';
+import { readText } from '../http/input.ts';
 import { createVisitorRate } from '../http/visitor-rate.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { VISITOR_PACE } from '../shared/rules/paces.ts';
@@ -81,6 +81,7 @@ export const billingRoutes = new Hono<AppEnv>()
       description:
         'Starts a checkout. Open `checkout_url` in the account holder’s browser. An open checkout for the same plan with the same return URLs is used again, also in parallel calls. Any other call starts a new checkout, which replaces an earlier one that was not paid. If two of these are started at the same time, one stays payable, and the other request can get `invalid_transition`. At most 10 checkouts an hour.',
       access: 'account',
+      body: initPaymentInput,
       answers: [
         {
           status: 201,
@@ -90,7 +91,6 @@ export const billingRoutes = new Hono<AppEnv>()
       ],
       errors: ['invalid_transition', 'rate_limit_exceeded'],
     }),
-    body(initPaymentInput),
     async (c) => {
       const { payment, checkoutUrl } = await initPayment(c.var.ctx, c.req.valid('json'), originOf(c));
       return c.json(toStartedPayment(payment, checkoutUrl), 201);
@@ -103,6 +103,7 @@ export const billingRoutes = new Hono<AppEnv>()
       tag: 'Billing',
       summary: 'Cancel the subscription',
       access: 'account',
+      body: cancelSubscriptionInput,
       answers: [
         {
           status: 200,
@@ -112,7 +113,6 @@ export const billingRoutes = new Hono<AppEnv>()
       ],
       errors: ['no_active_subscription'],
     }),
-    body(cancelSubscriptionInput),
     async (c) => {
       const { at } = c.req.valid('json');
       return c.json(toCancelled(await cancelSubscription(c.var.ctx, at, originOf(c))), 200);

@@ -3,7 +3,6 @@ import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { setSignInCookies } from '../auth/session-cookie.ts';
 import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
-import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
 import { twoFactorRequired } from '../sign-in/challenge.ts';
 import { signedInBody, toSignedIn } from '../sign-in/schemas.ts';
@@ -32,10 +31,10 @@ export const credentialRoutes = new Hono<AppEnv>()
       summary: 'Change the password',
       description: 'Every other session ends.',
       access: 'account',
+      body: changePasswordInput,
       answers: [{ status: 200, description: 'The password has changed.', schema: passwordChangedBody }],
       errors: ['invalid_credentials'],
     }),
-    body(changePasswordInput),
     async (c) => {
       const sessionHash = c.get('sessionHash') ?? null;
       const change = changePassword(userCtx(c), c.req.valid('json'), clientOf(c), sessionHash);
@@ -52,6 +51,7 @@ export const credentialRoutes = new Hono<AppEnv>()
       description:
         'The response is the same whether an account has the email address or not. The link in the email works once, for an hour. An address gets at most five emails an hour and 15 a day, and further ones are dropped.',
       access: 'public',
+      body: forgotPasswordInput,
       answers: [
         {
           status: 202,
@@ -60,7 +60,6 @@ export const credentialRoutes = new Hono<AppEnv>()
         },
       ],
     }),
-    body(forgotPasswordInput),
     (c) => {
       c.executionCtx.waitUntil(sendReset(publicCtx(c), c.req.valid('json').email, clientOf(c)));
       return c.json(ACCEPTED, 202);
@@ -74,10 +73,10 @@ export const credentialRoutes = new Hono<AppEnv>()
       summary: 'Set a new password with the token of an email',
       description: 'Every session ends, and a new one starts, as with `POST /api/login`.',
       access: 'public',
+      body: resetPasswordInput,
       answers: [{ status: 200, description: 'The account and a new session.', schema: signedInBody }],
       errors: ['invalid_token', 'two_factor_required', 'rate_limit_exceeded'],
     }),
-    body(resetPasswordInput),
     async (c) => {
       const reset = resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c));
       const { answer, letter } = await completed(c, reset);
@@ -95,10 +94,10 @@ export const credentialRoutes = new Hono<AppEnv>()
       summary: 'Confirm an email address with the token of an email',
       description: 'After a change of the email address, the new address takes effect with this call.',
       access: 'public',
+      body: verifyEmailInput,
       answers: [{ status: 200, description: 'The email address is verified.', schema: emailVerifiedBody }],
       errors: ['invalid_token', 'email_taken'],
     }),
-    body(verifyEmailInput),
     async (c) => {
       const confirmed = confirmEmail(publicCtx(c), c.req.valid('json').token);
       const { email, letter } = await completed(c, confirmed);
@@ -133,10 +132,10 @@ export const credentialRoutes = new Hono<AppEnv>()
       description:
         'The new address takes effect once it is confirmed with the token of the email that it gets. The present address gets an email, too. At most five times an hour. An address gets at most five emails an hour and 15 a day, whoever asks for them, and further ones are dropped.',
       access: 'account',
+      body: changeEmailInput,
       answers: [{ status: 202, description: 'The new address gets an email.', schema: mailAcceptedBody }],
       errors: ['invalid_credentials', 'email_taken'],
     }),
-    body(changeEmailInput),
     async (c) => {
       const letters = await completed(c, changeEmail(userCtx(c), c.req.valid('json'), clientOf(c)));
       for (const letter of letters) c.executionCtx.waitUntil(sendMail(c.env, letter));

@@ -3,7 +3,6 @@ import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { clearSessionCookie } from '../auth/session-cookie.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
-import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { eraseCustomer } from './customer.ts';
@@ -19,10 +18,10 @@ const account = new Hono<AppEnv>().delete(
     description:
       'Every session ends, API keys are refused, and the subscription is canceled at once. Everything of the account is erased after seven days. Signing in before then keeps the account, but its subscription stays canceled.',
     access: 'account',
+    body: eraseAccountInput,
     answers: [{ status: 202, description: 'The account will be erased.', schema: erasureBody }],
     errors: ['invalid_credentials'],
   }),
-  body(eraseAccountInput),
   async (c) => {
     const requested = requestErasure(userCtx(c), c.req.valid('json'), clientOf(c));
     const { eraseAt, letter } = await completed(c, requested);
@@ -41,9 +40,9 @@ const customer = new Hono<AppEnv>().post(
     description:
       'Removes a person from licenses, their history, events, and the names of machines, permanently. The licenses go on working, with `erased@customer.invalid` as the email address. Deliveries that are still pending are sent without the address. A repeat counts only what was left.',
     access: 'account',
+    body: eraseCustomerInput,
     answers: [{ status: 200, description: 'The customer is erased.', schema: erasedCustomerBody }],
   }),
-  body(eraseCustomerInput),
   async (c) => c.json(await eraseCustomer(c.var.ctx, c.req.valid('json').customer_email), 200),
 );
 

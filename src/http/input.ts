@@ -1,23 +1,13 @@
-import { zValidator } from '@hono/zod-validator';
 import type { Context, MiddlewareHandler } from 'hono';
-import { matchedRoutes } from 'hono/route';
 import * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
 import { MAX_DETAILS, toDetails } from '../shared/schemas/issues.ts';
 import type { AppEnv } from './context.ts';
-import { documentationOf, documented } from './openapi.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_DISCARDED_BYTES = 1024 * 1024;
 
 const tooLarge = () => new AppError('body_too_large');
-
-/** Reads a body whose Content-Length is within the limit. The runtime doesn't read more than that length. */
-const readWhole = async (request: Request): Promise<string> => {
-  const text = await request.text();
-  if (text.length > MAX_BODY_BYTES) throw tooLarge();
-  return text;
-};
 
 /**
  * Reads a body and rejects it if it is larger than MAX_BODY_BYTES. Up to MAX_DISCARDED_BYTES are still read to the end,
@@ -28,7 +18,12 @@ export const readText = async (request: Request, isJson = false): Promise<string
   if (length > MAX_DISCARDED_BYTES) throw tooLarge();
   // The fast path for most requests. It must precede any use of `body`, which creates a stream, and is only for JSON
   // because `text()` logs a warning for other content types.
-  if (isJson && length > 0 && length <= MAX_BODY_BYTES) return readWhole(request);
+  if (isJson && length > 0 && length <= MAX_BODY_BYTES) {
+    const text = await request.text();
+    // The runtime doesn't read more than Content-Length says.
+    if (text.length > MAX_BODY_BYTES) throw tooLarge();
+    return text;
+  }
   if (!request.body) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -57,35 +52,32 @@ const readJson = async (c: Context<AppEnv>): Promise<unknown> => {
   }
 };
 
-interface BodyOptions {
-  /** Runs before an invalid body is rejected, so that a caller without access gets the access error instead. */
-  onInvalid?: (c: Context<AppEnv>) => Promise<void>;
+/** What a route takes from a request. */
+export interface Inputs {
+  query?: z.ZodObject;
+  headers?: z.ZodObject;
+  /** A JSON body of at most 64 KiB. */
+  body?: z.ZodType;
+  /** Whether a body is valid as it is. The schema costs more than the rest of reading it, so the most frequent calls have this. */
+  isPlain?: (body: unknown) => boolean;
 }
 
-const throwIfInvalid = (result: { success: true } | { success: false; error: z.core.$ZodError }) => {
-  if (!result.success) throw new AppError('invalid_request', { details: toDetails(result.error) });
-};
+/** What handlers read with `c.req.valid`, and what the dashboard's client sends. */
+export interface InputOf<I> {
+  in: (I extends { query: infer Q extends z.ZodObject }
+    ? { query: { [Field in keyof z.input<Q>]: string | undefined } }
+    : {}) &
+    (I extends { headers: infer H extends z.ZodType } ? { header: z.input<H> } : {}) &
+    (I extends { body: infer B extends z.ZodType } ? { json: z.input<B> } : {});
+  out: (I extends { query: infer Q extends z.ZodType } ? { query: z.output<Q> } : {}) &
+    (I extends { headers: infer H extends z.ZodType } ? { header: z.output<H> } : {}) &
+    (I extends { body: infer B extends z.ZodType } ? { json: z.output<B> } : {});
+}
 
-type BodyHandler<S extends z.ZodType> = MiddlewareHandler<
-  AppEnv,
-  string,
-  { in: { json: z.input<S> }; out: { json: z.output<S> } }
->;
-
-/** Validates a JSON body of at most 64 KiB. (Hono's own validator treats a body that isn't JSON as empty.) */
-export const body = <S extends z.ZodType>(schema: S, { onInvalid }: BodyOptions = {}) => {
-  const middleware: BodyHandler<S> = async (c, next) => {
-    try {
-      const result = schema.safeParse(await readJson(c));
-      throwIfInvalid(result);
-      c.req.addValidatedData('json', result.data as object);
-    } catch (error) {
-      await onInvalid?.(c);
-      throw error;
-    }
-    await next();
-  };
-  return documented(middleware, { input: { in: 'body', schema } });
+const validate = (schema: z.ZodType, value: unknown): object => {
+  const { success, data, error } = schema.safeParse(value);
+  if (!success) throw new AppError('invalid_request', { details: toDetails(error) });
+  return data as object;
 };
 
 /** A parameter such as `metadata.order` or `metadata[order]`, which is an entry of the object `metadata`. */
@@ -108,46 +100,40 @@ const toFields = (parameters: Record<string, unknown>): Record<string, unknown> 
 const takesEntries = (field: z.core.$ZodType | undefined): boolean =>
   field !== undefined && z.safeParse(field, {}).success;
 
-/** Whether one of the route's `query()` schemas has the parameter. */
-const isKnown = (c: Context<AppEnv>, parameter: string): boolean =>
-  matchedRoutes(c).some(({ handler }) => {
-    const input = documentationOf(handler)?.input;
-    if (input?.in !== 'query') return false;
-    const { shape } = input.schema;
-    return Object.keys(toFields({ [parameter]: '' })).every(
-      (field) => Object.hasOwn(shape, field) && (field === parameter || takesEntries(shape[field])),
-    );
-  });
+const isKnown = (shape: z.core.$ZodShape, parameter: string): boolean =>
+  Object.keys(toFields({ [parameter]: '' })).every(
+    (field) => Object.hasOwn(shape, field) && (field === parameter || takesEntries(shape[field])),
+  );
 
-/** Returns an error if the URL has a parameter that the route doesn't take. */
-export const unknownParameter = (c: Context<AppEnv>): AppError | null => {
-  if (!c.req.url.includes('?')) return null;
-  const unknown = Object.keys(c.req.queries()).filter((name) => !isKnown(c, name));
-  if (unknown.length === 0) return null;
-  const details = unknown.map((path) => ({ path, message: 'is not a known parameter' }));
-  return new AppError('invalid_request', { details: details.slice(0, MAX_DETAILS) });
+/** Reads the parameters of the URL. One that is given twice is a list, which no field accepts. */
+const readQuery = (c: Context<AppEnv>, shape: z.core.$ZodShape): Record<string, unknown> => {
+  if (!c.req.url.includes('?')) return {};
+  const parameters = Object.entries(c.req.queries());
+  const unknown = parameters.filter(([name]) => !isKnown(shape, name)).slice(0, MAX_DETAILS);
+  const details = unknown.map(([path]) => ({ path, message: 'is not a known parameter' }));
+  if (details.length > 0) throw new AppError('invalid_request', { details });
+  return toFields(
+    Object.fromEntries(parameters.map(([name, values]) => [name, values.length === 1 ? values[0] : values])),
+  );
 };
 
-type QueryHandler<S extends z.ZodObject> = MiddlewareHandler<
-  AppEnv,
-  string,
-  { in: { query: { [Field in keyof z.input<S>]: string | undefined } }; out: { query: z.output<S> } }
->;
+/** Reads and validates what a route takes. Any other parameter of the URL is an error. */
+export const readInputs = async (
+  c: Context<AppEnv>,
+  { query, headers, body, isPlain }: Inputs,
+): Promise<void> => {
+  const parameters = readQuery(c, query?.shape ?? {});
+  if (query) c.req.addValidatedData('query', validate(query, parameters));
+  if (headers) c.req.addValidatedData('header', validate(headers, c.req.header()));
+  if (!body) return;
+  const sent = await readJson(c);
+  c.req.addValidatedData('json', isPlain?.(sent) ? (sent as object) : validate(body, sent));
+};
 
-/** Validates the query. A parameter that is given twice is a list, which no field accepts. */
-export const query = <S extends z.ZodObject>(schema: S) => {
-  const middleware: QueryHandler<S> = async (c, next) => {
-    const parameters = Object.entries(c.req.queries()).map(([name, values]) => [
-      name,
-      values.length === 1 ? values[0] : values,
-    ]);
-    const result = schema.safeParse(toFields(Object.fromEntries(parameters)));
-    throwIfInvalid(result);
-    c.req.addValidatedData('query', result.data as object);
+/** For a route that isn't in the API document. */
+export const takes =
+  <const I extends Inputs>(inputs: I): MiddlewareHandler<AppEnv, string, InputOf<I>> =>
+  async (c, next) => {
+    await readInputs(c, inputs);
     await next();
   };
-  return documented(middleware, { input: { in: 'query', schema } });
-};
-
-export const headers = <S extends z.ZodObject>(schema: S) =>
-  documented(zValidator('header', schema, throwIfInvalid), { input: { in: 'header', schema } });

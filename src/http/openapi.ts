@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { ErrorCode } from '../shared/app-error.ts';
+import type { Inputs } from './input.ts';
 
 // Routes carry their documentation. `scripts/openapi.ts` builds the OpenAPI document from it at build time, so the
 // Worker serves a static file.
@@ -19,7 +20,7 @@ interface Answer {
   contentType?: string;
 }
 
-export interface EndpointDocs {
+export interface EndpointDocs extends Inputs {
   id: string;
   tag:
     | 'Licenses'
@@ -34,6 +35,8 @@ export interface EndpointDocs {
   summary: string;
   description?: string;
   access: Access;
+  /** Web pages of any origin can make the call. */
+  anyOrigin?: true;
   /** Sessions may make the call even if they are over their rate limit. */
   hasUnlimitedSessions?: true;
   /** Responses name the region that answered. */
@@ -41,21 +44,15 @@ export interface EndpointDocs {
   answers: Answer[];
   /** Errors in addition to those that `access` and the input imply. */
   errors?: ErrorCode[];
-}
-
-export interface Documentation {
-  operation?: EndpointDocs;
-  /** `contentTypes` are those of a body that isn't JSON. */
-  input?:
-    | { in: 'body'; schema: z.ZodType; contentTypes?: string[] }
-    | { in: 'query' | 'header'; schema: z.ZodObject };
+  /** A body that isn't JSON, which the route reads itself. */
+  file?: { schema: z.ZodType; contentTypes: string[] };
 }
 
 const DOCUMENTATION = Symbol('documentation');
 
 /** Attaches documentation to a middleware. */
-export const documented = <M extends object>(middleware: M, documentation: Documentation): M =>
-  Object.assign(middleware, { [DOCUMENTATION]: documentation });
+export const documented = <M extends object>(middleware: M, docs: EndpointDocs): M =>
+  Object.assign(middleware, { [DOCUMENTATION]: docs });
 
-export const documentationOf = (middleware: object): Documentation | undefined =>
-  (middleware as { [DOCUMENTATION]?: Documentation })[DOCUMENTATION];
+export const documentationOf = (middleware: object): EndpointDocs | undefined =>
+  (middleware as { [DOCUMENTATION]?: EndpointDocs })[DOCUMENTATION];

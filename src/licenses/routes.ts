@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
 import { eraseLicense } from '../erasure/license.ts';
 import type { AppEnv } from '../http/context.ts';
-import { body, headers, query } from '../http/input.ts';
 import type { Transition } from '../shared/rules/licenses.ts';
 import { patchLicense, renewLicense, rotateKey, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
@@ -40,11 +39,11 @@ const create = new Hono<AppEnv>()
       summary: 'Create a license',
       description: 'Counts as one licensing call if it is made with an API key and creates a new license.',
       access: 'account',
+      headers: idempotencyHeader,
+      body: createLicenseInput,
       answers: [{ status: 201, description: 'The license.', schema: licenseBody }],
       errors: ['license_limit_reached', 'license_key_taken', 'idempotency_conflict', 'usage_limit_exceeded'],
     }),
-    headers(idempotencyHeader),
-    body(createLicenseInput),
     async (c) => {
       const input = c.req.valid('json');
       const idempotency = toIdempotency(c.req.valid('header')['idempotency-key'], input);
@@ -64,9 +63,9 @@ const manage = new Hono<AppEnv>()
       description:
         'Lists licenses, newest first. With `status=expired` they are sorted by expiration date, latest first.',
       access: 'account',
+      query: listLicensesQuery,
       answers: [{ status: 200, description: 'A page of licenses.', schema: licenseListBody }],
     }),
-    query(listLicensesQuery),
     async (c) => c.json(await listLicenses(c.var.ctx, c.req.valid('query')), 200),
   )
   .get(
@@ -90,10 +89,10 @@ const manage = new Hono<AppEnv>()
       description:
         'Lists the latest 200 changes to a license, or those of the latest 64 KiB, newest first. The last entry is its creation. Expiring is not a change.',
       access: 'account',
+      query: historyQuery,
       answers: [{ status: 200, description: 'A page of the license’s history.', schema: historyBody }],
       errors: ['license_not_found'],
     }),
-    query(historyQuery),
     async (c) => c.json(await listHistory(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
   )
   .patch(
@@ -103,10 +102,10 @@ const manage = new Hono<AppEnv>()
       tag: 'Licenses',
       summary: 'Update a license',
       access: 'account',
+      body: patchLicenseInput,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
-    body(patchLicenseInput),
     async (c) =>
       c.json(toLicense(await patchLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
   )
@@ -137,10 +136,10 @@ const manage = new Hono<AppEnv>()
       description:
         'Gives the license another key, which it returns. The old key is `not_found` from the response on. Seats stay.',
       access: 'account',
+      body: rotateKeyInput,
       answers: [{ status: 200, description: 'The license with its new key.', schema: licenseBody }],
       errors: ['license_not_found', 'license_key_taken'],
     }),
-    body(rotateKeyInput),
     async (c) => c.json(toLicense(await rotateKey(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
   )
   .post(
@@ -152,10 +151,10 @@ const manage = new Hono<AppEnv>()
       description:
         'Sets a new last day with `expires_at`, or extends the license by `duration_days`. Days count from the license’s last day, or from today if that day has passed or the license is perpetual.',
       access: 'account',
+      body: renewLicenseInput,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
-    body(renewLicenseInput),
     async (c) =>
       c.json(toLicense(await renewLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
   );

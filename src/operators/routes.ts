@@ -1,9 +1,8 @@
-import { zValidator } from '@hono/zod-validator';
 import { type Context, Hono } from 'hono';
 import { audited, auditFirst, auditReadFirst } from '../audit/audit.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
-import { body, query, unknownParameter } from '../http/input.ts';
+import { takes } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
 import { readRequestCounts } from '../http/request-counts.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -26,11 +25,6 @@ import {
 
 // The operator's paths. They are not in the OpenAPI document, which is for the service's users: see docs/running.md.
 
-/** Any other id is no account's. */
-const account = zValidator('param', accountParam, ({ success }) => {
-  if (!success) throw new AppError('not_found', { message: 'Account Not Found' });
-});
-
 /** Records what concerns no single account. The entries are in the first database, under an id that no account has. */
 /** For entries that belong to no account. */
 const auditCtx = (c: Context<AppEnv>) => ({
@@ -40,38 +34,41 @@ const auditCtx = (c: Context<AppEnv>) => ({
   ip: clientAddress(c),
 });
 
-const operatorCtx = (c: Context<AppEnv>, accountId: string) => accountCtx(c, accountId, OPERATOR);
+/** Any id of another form is no account's. */
+const operatorCtx = (c: Context<AppEnv>) => {
+  const { success, data } = accountParam.safeParse(c.req.param());
+  if (!success) throw new AppError('not_found', { message: 'Account Not Found' });
+  return accountCtx(c, data.id, OPERATOR);
+};
 
 export const operatorRoutes = new Hono<AppEnv>()
   .use(async (c, next) => {
     await checkOperatorToken(publicCtx(c), c.req.header('authorization'), clientIp(c));
     c.header('Cache-Control', 'no-store');
-    const error = unknownParameter(c);
-    if (error) throw error;
     await next();
   })
-  .get('/metrics', async (c) => c.text(await renderMetrics(c.env, readRequestCounts()), 200))
-  .get('/accounts', query(accountsQuery), async (c) => {
+  .get('/metrics', takes({}), async (c) => c.text(await renderMetrics(c.env, readRequestCounts()), 200))
+  .get('/accounts', takes({ query: accountsQuery }), async (c) => {
     const input = c.req.valid('query');
     await auditReadFirst(auditCtx(c), 'accounts.search', { by_query: !!input.q });
     return c.json(toAccountPage(await searchAccounts(c.env, input), input.limit), 200);
   })
-  .post('/accounts/:id/suspend', account, async (c) => {
-    const found = await setSuspended(operatorCtx(c, c.req.valid('param').id), true);
+  .post('/accounts/:id/suspend', takes({}), async (c) => {
+    const found = await setSuspended(operatorCtx(c), true);
     return c.json(toOperatorAccount(found), 200);
   })
-  .post('/accounts/:id/reinstate', account, async (c) => {
-    const found = await setSuspended(operatorCtx(c, c.req.valid('param').id), false);
+  .post('/accounts/:id/reinstate', takes({}), async (c) => {
+    const found = await setSuspended(operatorCtx(c), false);
     return c.json(toOperatorAccount(found), 200);
   })
-  .post('/accounts/:id/plan', account, body(grantInput), async (c) => {
+  .post('/accounts/:id/plan', takes({ body: grantInput }), async (c) => {
     const { plan, until } = c.req.valid('json');
     const untilMs = until ? Date.parse(until) : null;
-    const found = await grantPlan(operatorCtx(c, c.req.valid('param').id), plan, untilMs);
+    const found = await grantPlan(operatorCtx(c), plan, untilMs);
     return c.json(toOperatorAccount(found), 200);
   })
-  .get('/backup/:id', account, async (c) => {
-    const ctx = operatorCtx(c, c.req.valid('param').id);
+  .get('/backup/:id', takes({}), async (c) => {
+    const ctx = operatorCtx(c);
     await getAccount(ctx);
     const log = { event: 'backup_failed', accountId: ctx.accountId };
     const lines = await audited(ctx, ['account.backup', null], {
@@ -80,8 +77,8 @@ export const operatorRoutes = new Hono<AppEnv>()
     });
     return c.body(lines, 200, { 'Content-Type': NDJSON });
   })
-  .post('/backup/:id', account, query(restoreQuery), async (c) => {
-    const ctx = operatorCtx(c, c.req.valid('param').id);
+  .post('/backup/:id', takes({ query: restoreQuery }), async (c) => {
+    const ctx = operatorCtx(c);
     await getAccount(ctx);
     const isReplacing = c.req.valid('query').replace === 'true';
     const restored = await audited(ctx, ['account.recover', null], {
@@ -90,7 +87,7 @@ export const operatorRoutes = new Hono<AppEnv>()
     });
     return c.json(restored, 200);
   })
-  .post('/reseal', body(resealInput), async (c) => {
+  .post('/reseal', takes({ body: resealInput }), async (c) => {
     const { restart } = c.req.valid('json');
     // Before the work, which no batch can include.
     await auditFirst(auditCtx(c), 'secrets.reseal', null, { restart });

@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
-import { body, query } from '../http/input.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { pageAfter } from '../shared/schemas/lists.ts';
 import { deleteProduct, findProduct, listProducts, putProduct } from './products.ts';
@@ -24,9 +23,9 @@ export const productRoutes = new Hono<AppEnv>()
       summary: 'List products',
       description: 'Lists products by their code.',
       access: 'account',
+      query: z.object(pageAfter(/^[A-Za-z0-9._-]{1,64}$/)),
       answers: [{ status: 200, description: 'A page of products.', schema: productListBody }],
     }),
-    query(z.object(pageAfter(/^[A-Za-z0-9._-]{1,64}$/))),
     async (c) => c.json(await listProducts(c.var.ctx, c.req.valid('query')), 200),
   )
   .put(
@@ -38,13 +37,13 @@ export const productRoutes = new Hono<AppEnv>()
       description:
         'Replaces the whole product: a field that the body doesn’t have becomes empty. Licenses that name the product have its terms from the response on. An account has at most 1,000 products.',
       access: 'account',
+      body: putProductInput,
       answers: [
         { status: 200, description: 'The replaced product.', schema: productBody },
         { status: 201, description: 'The new product.', schema: productBody },
       ],
       errors: ['limit_reached'],
     }),
-    body(putProductInput),
     async (c) => {
       const code = productCode.safeParse({ code: c.req.param('code') });
       if (!code.success) throw invalidField('code', 'must be 1 to 64 of A-Z, a-z, 0-9, -, _ and .');

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
-import { body } from '../http/input.ts';
 import { moveHome } from './home.ts';
 import { getRegions } from './regions.ts';
 import { homeRegionBody, moveHomeInput, regionsBody } from './schemas.ts';
@@ -35,6 +34,7 @@ export const regionRoutes = new Hono<AppEnv>()
       description:
         'The account moves in the background, usually within seconds. No call is refused meanwhile. If the new region can’t be reached for an hour, the account stays where it is. Only a session can move the account, and at most once in 24 hours.',
       access: 'account',
+      body: moveHomeInput,
       answers: [
         {
           status: 202,
@@ -44,6 +44,5 @@ export const regionRoutes = new Hono<AppEnv>()
       ],
       errors: ['invalid_transition'],
     }),
-    body(moveHomeInput),
     async (c) => c.json(await moveHome(c.var.ctx, c.req.valid('json').region), 202),
   );

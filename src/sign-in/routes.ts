@@ -5,7 +5,6 @@ import { clearSessionCookie, setSignInCookies } from '../auth/session-cookie.ts'
 import { sendVerification } from '../credentials/verify-email.ts';
 import { clientLocation } from '../http/client-location.ts';
 import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
-import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
 import { answerChallenge, twoFactorRequired } from './challenge.ts';
 import { login } from './login.ts';
@@ -29,10 +28,10 @@ export const signInRoutes = new Hono<AppEnv>()
       summary: 'Create an account',
       description: 'Also signs in: the response contains a session token and sets the session cookie.',
       access: 'public',
+      body: registerInput,
       answers: [{ status: 201, description: 'The new account and its first session.', schema: signedInBody }],
       errors: ['email_taken', 'rate_limit_exceeded'],
     }),
-    body(registerInput),
     async (c) => {
       const ctx = publicCtx(c);
       const client = { ...clientOf(c), location: clientLocation(c) };
@@ -51,10 +50,10 @@ export const signInRoutes = new Hono<AppEnv>()
       description:
         'Starts a new session. If the request carries a session, that session ends. With two-factor authentication, the answer is the error `two_factor_required`, whose details have the challenge for `POST /api/login/two-factor`.',
       access: 'public',
+      body: loginInput,
       answers: [{ status: 200, description: 'The account and a new session.', schema: signedInBody }],
       errors: ['invalid_credentials', 'two_factor_required', 'rate_limit_exceeded'],
     }),
-    body(loginInput),
     async (c) => {
       const signedIn = await completed(c, login(publicCtx(c), c.req.valid('json'), clientOf(c)));
       if ('challenge' in signedIn) throw twoFactorRequired(signedIn);
@@ -72,10 +71,10 @@ export const signInRoutes = new Hono<AppEnv>()
       description:
         'Completes a login that has answered `two_factor_required`. A challenge takes five codes within ten minutes. A code works once.',
       access: 'public',
+      body: twoFactorLoginInput,
       answers: [{ status: 200, description: 'The account and a new session.', schema: signedInBody }],
       errors: ['invalid_token', 'invalid_credentials', 'rate_limit_exceeded'],
     }),
-    body(twoFactorLoginInput),
     async (c) => {
       const signedIn = await completed(c, answerChallenge(publicCtx(c), c.req.valid('json'), clientOf(c)));
       if (signedIn.letter) c.executionCtx.waitUntil(sendMail(c.env, signedIn.letter));

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
-import { allowAnyOrigin } from '../http/any-origin.ts';
+import { openOnlyTo } from '../http/any-origin.ts';
 import type { AppEnv } from '../http/context.ts';
 import { createVisitorRate } from '../http/visitor-rate.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -34,25 +34,28 @@ const admitVisitor = createVisitorRate(VISITOR_PACE.callsPerSecond);
 
 const ACCOUNT_ID = idPattern('acct');
 
-export const tokenRoutes = new Hono<AppEnv>().use('/:account_id', allowAnyOrigin('GET')).get(
-  '/:account_id',
-  endpoint({
-    id: 'getKeySet',
-    tag: 'Applications',
-    summary: 'Get the public keys that check an account’s tokens',
-    description:
-      'The current key and the retired ones, as a JSON Web Key Set. Any well-formed account id has keys. An IP address may make 20 calls a second. Web pages of any origin can call this endpoint.',
-    access: 'public',
-    answers: [{ status: 200, description: 'The key set.', schema: keySetBody }],
-    errors: ['not_found', 'rate_limit_exceeded'],
-  }),
-  async (c) => {
-    const accountId = c.req.param('account_id');
-    if (!ACCOUNT_ID.test(accountId)) throw new AppError('not_found');
-    admitVisitor(c);
-    const keys = await deriveKeys(settingsOf(c.env).signingKeys, accountId);
-    const keySet = await keySetOf(accountId, keys);
-    c.header('Cache-Control', 'public, max-age=300');
-    return c.json(keySet, 200);
-  },
-);
+export const tokenRoutes = new Hono<AppEnv>()
+  .get(
+    '/:account_id',
+    endpoint({
+      id: 'getKeySet',
+      tag: 'Applications',
+      summary: 'Get the public keys that check an account’s tokens',
+      description:
+        'The current key and the retired ones, as a JSON Web Key Set. Any well-formed account id has keys. An IP address may make 20 calls a second. Web pages of any origin can call this endpoint.',
+      access: 'public',
+      anyOrigin: true,
+      answers: [{ status: 200, description: 'The key set.', schema: keySetBody }],
+      errors: ['not_found', 'rate_limit_exceeded'],
+    }),
+    async (c) => {
+      const accountId = c.req.param('account_id');
+      if (!ACCOUNT_ID.test(accountId)) throw new AppError('not_found');
+      admitVisitor(c);
+      const keys = await deriveKeys(settingsOf(c.env).signingKeys, accountId);
+      const keySet = await keySetOf(accountId, keys);
+      c.header('Cache-Control', 'public, max-age=300');
+      return c.json(keySet, 200);
+    },
+  )
+  .all('/:account_id', openOnlyTo('GET'));

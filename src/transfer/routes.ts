@@ -1,9 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
-import { query } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
-import { documented } from '../http/openapi.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { ImportFormat } from '../shared/rules/records.ts';
 import { MAX_IMPORT_BYTES } from '../shared/rules/transfer-limits.ts';
@@ -41,13 +39,6 @@ const readFile = async (c: Context<AppEnv>, format: ImportFormat): Promise<Body>
   return body;
 };
 
-const file = documented(
-  async (_c: Context<AppEnv>, next: () => Promise<void>) => {
-    await next();
-  },
-  { input: { in: 'body', schema: importFile, contentTypes: [NDJSON, 'text/csv'] } },
-);
-
 const stream = async (c: Context<AppEnv>, event: string, pages: AsyncGenerator<object[]>) => {
   const body = await streamLines(pages, { event, accountId: c.var.ctx.accountId });
   return c.body(body, 200, { 'Content-Type': NDJSON });
@@ -62,9 +53,9 @@ export const exportRoutes = new Hono<AppEnv>().get(
     description:
       'Streams the account’s data without secrets, a line of JSON for each thing. A file without the last line, whose type is `end`, was cut off. Larger files have lines of the type `cursor` in between, and the answer ends with one if there is more than a request reads: continue with `?cursor=`. What exists during the whole export is in it once, and a change that is made meanwhile may or may not be in it.',
     access: 'account',
+    query: exportQuery,
     answers: [{ status: 200, description: 'Lines of JSON.', schema: exportBody, contentType: NDJSON }],
   }),
-  query(exportQuery),
   async (c) =>
     stream(
       c,
@@ -82,6 +73,8 @@ export const importRoutes = new Hono<AppEnv>().post(
     description:
       'Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each input line, and a last line with the totals. A line that fails changes nothing. A request imports at most 20,000 lines: if the body has more, the last line before the totals fails with `too_many_lines`, and `next_cursor` says how to go on. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.',
     access: 'account',
+    query: importQuery,
+    file: { schema: importFile, contentTypes: [NDJSON, 'text/csv'] },
     answers: [
       {
         status: 200,
@@ -91,8 +84,6 @@ export const importRoutes = new Hono<AppEnv>().post(
       },
     ],
   }),
-  query(importQuery),
-  file,
   async (c) => {
     const { on_conflict, dry_run, events, cursor } = c.req.valid('query');
     const format = formatOf(c);

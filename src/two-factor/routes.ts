@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
-import { body } from '../http/input.ts';
 import { sendMail } from '../mail/send.ts';
 import {
   confirmTwoFactorInput,
@@ -35,10 +34,10 @@ export const twoFactorRoutes = new Hono<AppEnv>()
       summary: 'Turn two-factor authentication on',
       description: 'From then on, a login also requires a code.',
       access: 'account',
+      body: confirmTwoFactorInput,
       answers: [{ status: 200, description: 'Ten recovery codes.', schema: recoveryCodesBody }],
       errors: ['invalid_credentials', 'invalid_transition'],
     }),
-    body(confirmTwoFactorInput),
     async (c) => {
       const confirmed = confirmTwoFactor(userCtx(c), c.req.valid('json').code, clientOf(c));
       const enabled = await completed(c, confirmed);
@@ -53,10 +52,10 @@ export const twoFactorRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Turn two-factor authentication off',
       access: 'account',
+      body: disableTwoFactorInput,
       answers: [{ status: 200, description: 'Two-factor authentication is off.', schema: twoFactorOffBody }],
       errors: ['invalid_credentials', 'invalid_transition'],
     }),
-    body(disableTwoFactorInput),
     async (c) => {
       const disabled = disableTwoFactor(userCtx(c), c.req.valid('json'), clientOf(c));
       c.executionCtx.waitUntil(sendMail(c.env, await completed(c, disabled)));

@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
-import { body, query } from '../http/input.ts';
 import { pageQuery } from '../shared/schemas/lists.ts';
 import { listDeliveries, listenForEvents, resend, sendTest } from './deliveries.ts';
 import {
@@ -39,11 +38,11 @@ const endpoints = new Hono<AppEnv>()
       tag: 'Webhooks',
       summary: 'List webhooks',
       access: 'account',
+      query: z.object(pageQuery('whe')),
       answers: [
         { status: 200, description: 'The account’s webhooks, newest first.', schema: webhookListBody },
       ],
     }),
-    query(z.object(pageQuery('whe'))),
     async (c) => c.json(await listEndpoints(c.var.ctx, c.req.valid('query')), 200),
   )
   .post(
@@ -54,12 +53,12 @@ const endpoints = new Hono<AppEnv>()
       summary: 'Add a webhook',
       description: 'Adds an endpoint that receives events. The URL must use https and name a public host.',
       access: 'account',
+      body: createWebhookInput,
       answers: [
         { status: 201, description: 'The webhook and its signing secret.', schema: revealedWebhookBody },
       ],
       errors: ['limit_reached'],
     }),
-    body(createWebhookInput),
     async (c) => {
       const { endpoint, secret } = await createEndpoint(c.var.ctx, c.req.valid('json'), hostOf(c.req.url));
       return c.json(toRevealedWebhook(endpoint, secret), 201);
@@ -89,10 +88,10 @@ const endpoints = new Hono<AppEnv>()
       tag: 'Webhooks',
       summary: 'Update a webhook',
       access: 'account',
+      body: patchWebhookInput,
       answers: [{ status: 200, description: 'The updated webhook.', schema: webhookBody }],
       errors: ['webhook_not_found'],
     }),
-    body(patchWebhookInput),
     async (c) => {
       const { req } = c;
       const endpoint = await patchEndpoint(c.var.ctx, req.param('id'), req.valid('json'), hostOf(req.url));
@@ -158,10 +157,10 @@ const deliveries = new Hono<AppEnv>()
       summary: 'List deliveries',
       description: 'Lists deliveries with their attempts, newest first.',
       access: 'account',
+      query: z.object(pageQuery('dlv')),
       answers: [{ status: 200, description: 'A page of deliveries.', schema: deliveryListBody }],
       errors: ['webhook_not_found'],
     }),
-    query(z.object(pageQuery('dlv'))),
     async (c) => c.json(await listDeliveries(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
   )
   .post(
@@ -193,11 +192,11 @@ export const eventRoutes = new Hono<AppEnv>().get(
     description:
       'Returns the account’s events in the order in which they arrived, without a webhook. Call it without a cursor first, and then in a loop with the last `next_cursor`: no event is left out. A cursor expires after four minutes without a call. While a client listens, `license.verified` events are created even if no webhook subscribes to them.',
     access: 'account',
+    query: listenQuery,
     answers: [
       { status: 200, description: 'Up to 100 events that arrived after the cursor.', schema: newEventsBody },
     ],
     errors: ['limit_reached'],
   }),
-  query(listenQuery),
   async (c) => c.json(await listenForEvents(c.var.ctx, c.req.valid('query')), 200),
 );

@@ -91,9 +91,10 @@ const NEEDS_PROOF = new Set([
   'importLicenses',
 ]);
 
-const runsOf = ({ path, operation, inputs }: Route) => {
+const runsOf = ({ path, operation }: Route) => {
+  const { body, file, query, headers } = operation;
   if (HASHING.has(operation.id)) return RUNS_WITH_HASHING;
-  return inputs.length > 0 || path.includes(':') ? RUNS : RUNS_WITHOUT_INPUT;
+  return body || file || query || headers || path.includes(':') ? RUNS : RUNS_WITHOUT_INPUT;
 };
 
 test.for(ROUTES.map((route) => [route.method, route.path, route] as const))(

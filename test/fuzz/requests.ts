@@ -22,10 +22,8 @@ interface Caller {
   headers: Record<string, string>;
 }
 
-const schemasOf = ({ inputs }: Route, place: 'body' | 'query') =>
-  inputs
-    .filter((input) => input.in === place)
-    .map((input) => inlined({ ...z.toJSONSchema(input.schema, { io: 'input' }) }));
+const jsonSchema = (schema: z.ZodType | undefined) =>
+  schema ? [inlined({ ...z.toJSONSchema(schema, { io: 'input' }) })] : [];
 
 const caller = ({ operation }: Route, { token }: Customer, keys: string[]): fc.Arbitrary<Caller> => {
   const anonymous = fc.constant<Caller>({ name: 'anonymous', headers: {} });
@@ -122,8 +120,9 @@ export const fuzzedRequest = (
   { keys, ids, url }: Resources,
   customer: Customer,
 ): fc.Arbitrary<FuzzedRequest> => {
-  const fields = schemasOf(route, 'query').map(({ properties }) => properties as Record<string, Schema>);
-  const bodies = schemasOf(route, 'body').map((schema) =>
+  const { query, body: json, file } = route.operation;
+  const fields = jsonSchema(query).map(({ properties }) => properties as Record<string, Schema>);
+  const bodies = jsonSchema(json ?? file?.schema).map((schema) =>
     bodyText(schema, webhookUrl(url)).filter((text) => !hasPublicUrl(text)),
   );
   if (route.operation.id === 'login') {

@@ -11,6 +11,10 @@ test('only an application’s calls and public keys allow other origins, and onl
     expectSecurityHeaders(path, preflight);
     expect([path, preflight.status]).toEqual([path, isOpenToAnyOrigin(path) ? 204 : 405]);
   }
+  const wrongMethod = await call('PUT', '/api/v1/licenses/verify');
+  expectSecurityHeaders('/api/v1/licenses/verify', wrongMethod);
+  expect([wrongMethod.status, wrongMethod.headers.get('allow')]).toEqual([405, 'POST']);
+
   const origin = 'https://app.example';
   const preflight = await call('OPTIONS', '/api/v1/licenses/verify', { headers: { origin } });
   const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(',');

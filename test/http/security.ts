@@ -67,7 +67,7 @@ export const callRoute = async (
   headers: Record<string, string> = {},
   ids: Ids = {},
 ): Promise<Answer> => {
-  const takesBody = route.inputs.some((input) => input.in === 'body');
+  const takesBody = route.operation.body ?? route.operation.file;
   const path = pathTo(route, ids);
   const answer = await call(route.method, path, {
     headers,

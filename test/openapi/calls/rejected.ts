@@ -47,17 +47,19 @@ const INVALID_BODIES: Call[] = [
 
 const INVALID_QUERY: Call = { when: 'the query is invalid', answers: '400 invalid_request' };
 
-const callsTo = ({ method, path, operation, inputs }: Route): Area['calls'] => {
+const callsTo = ({ method, path, operation }: Route): Area['calls'] => {
   const target = `${method} ${path.replace(/:[a-z_]+/g, 'none')}`;
   const as = ALLOWED[operation.access];
-  const input = inputs.find((one) => one.in === 'body');
+  const { body, file, query } = operation;
   // The lines of a file that isn't JSON are checked one by one.
-  const invalid = input?.contentTypes ? [WRONG_TYPE] : INVALID_BODIES;
-  const calls = [...FORBIDDEN[operation.access], ...(input ? invalid : []).map((call) => ({ ...call, as }))];
-  const takesQuery = inputs.some((one) => one.in === 'query');
+  const invalid = file ? [WRONG_TYPE] : INVALID_BODIES;
+  const calls = [
+    ...FORBIDDEN[operation.access],
+    ...(body || file ? invalid : []).map((call) => ({ ...call, as })),
+  ];
   return {
     ...(calls.length > 0 && { [target]: calls }),
-    ...(takesQuery && { [`${target}?limit=0&cursor=x`]: [{ ...INVALID_QUERY, as }] }),
+    ...(query && { [`${target}?limit=0&cursor=x`]: [{ ...INVALID_QUERY, as }] }),
   };
 };
 
