@@ -33,6 +33,9 @@ const withoutBrokenMaps: Plugin = {
   },
 };
 
+/** Comes first, because it decides where the other files of a global setup have their folders. */
+const IN_MEMORY = 'test/support/memory-folder.ts';
+
 /** By default, Vitest leaves one core idle, although these files mostly wait for processes, timers, and pages. */
 const NODE_WORKERS = { maxWorkers: 2, sequence: { groupOrder: 1 } };
 
@@ -78,6 +81,7 @@ export default defineConfig({
           exclude: ['test/e2e/**', 'test/client/**', 'test/simulation/**'],
           setupFiles: ['test/support/setup.ts'],
           globalSetup: [
+            IN_MEMORY,
             'test/fuzz/runs.ts',
             'test/support/planted-faults.ts',
             'test/support/receiver-server.ts',
@@ -109,6 +113,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/*.test.ts'],
+          globalSetup: [IN_MEMORY],
           ...NODE_WORKERS,
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -119,7 +124,7 @@ export default defineConfig({
           name: 'dashboard',
           // The tests of the client package share the service and the browser.
           include: ['test/e2e/dashboard/*.test.ts', 'test/e2e/client/*.test.ts'],
-          globalSetup: ['test/e2e/support/dashboard-server.ts'],
+          globalSetup: [IN_MEMORY, 'test/e2e/support/dashboard-server.ts'],
           ...NODE_WORKERS,
           testTimeout: 120_000,
           hookTimeout: 120_000,
