@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { countRowsRead } from '../support/d1-queries.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { insertLicenses, list, products } from '../support/licenses.ts';
 import { importAs } from '../transfer/transfer.ts';
 
@@ -39,6 +40,10 @@ const idsOf = async (ada: Customer, query: Record<string, string>) => {
 describe('a list of licenses', () => {
   let ada: Customer;
   let all: Json[];
+  let nowMs = Date.now();
+
+  // Each test has the whole pace of a session, however fast the tests before it were.
+  beforeEach(() => useFakeClock((nowMs += 60_000)));
 
   beforeAll(async () => {
     ada = await signUp();
