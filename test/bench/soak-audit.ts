@@ -1,6 +1,6 @@
 import type { Region } from '../../src/shared/rules/regions.ts';
 // Compares the acknowledged calls with the figures of the service and with the events that arrived.
-import { type Customer, countPending, expectOk } from '../crash/customer.ts';
+import { type Customer, expectOk, listPending } from '../crash/customer.ts';
 import type { Service } from '../e2e/support/service.ts';
 import type { Acknowledged } from './soak-load.ts';
 
@@ -78,7 +78,7 @@ export const audit = async (service: Service, { customer, acknowledged, callers 
       dashboard.webhooks.failed_24h,
       inbox.failed.size + inbox.badSignatures,
     ],
-    ['pending deliveries', await countPending(service, customer), 0],
+    ['pending deliveries', (await listPending(service, customer)).length, 0],
     ['bad signatures', inbox.badSignatures, 0],
     ['unexpected responses', acknowledged.unexpected.length, 0],
   ];

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { addEndpoint, addKey, countPending } from '../crash/customer.ts';
+import { addEndpoint, addKey, listPending } from '../crash/customer.ts';
 import { openReceiver, type Receiver } from '../crash/receiver.ts';
 import { CALLERS, HOME, readUsage } from '../crash/regions.ts';
 import { openAccount } from './accounts.ts';
@@ -49,9 +49,10 @@ const waitForDrain = async (service: Running, parts: Part[]): Promise<number | n
   const startMs = performance.now();
   while (performance.now() - startMs < DRAIN_TIMEOUT_MS) {
     if (parts.every(isSettled)) {
-      const pending = await Promise.all(parts.map(({ customer }) => countPending(service, customer)));
+      const pending = await Promise.all(parts.map(({ customer }) => listPending(service, customer)));
       const counted = await Promise.all(parts.map((part) => isCounted(service, part)));
-      if (pending.every((count) => count === 0) && counted.every(Boolean)) return performance.now() - startMs;
+      if (pending.every((deliveries) => deliveries.length === 0) && counted.every(Boolean))
+        return performance.now() - startMs;
     }
     await delay(500);
   }

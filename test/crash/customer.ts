@@ -92,17 +92,28 @@ export const verify = async (service: Service, { apiKey }: Pick<Customer, 'apiKe
   return status === 200 && (body as { valid: boolean }).valid;
 };
 
-/** Counts the pending deliveries of the webhook. */
-export const countPending = async (service: Service, { endpointId, session }: Customer): Promise<number> => {
-  let pending = 0;
+export interface Delivery {
+  id: string;
+  status: string;
+  attempts: { time: string; status_code: number | null; error: string | null }[];
+  next_attempt_at: string | null;
+  payload: string;
+}
+
+/** Returns the pending deliveries of the webhook. */
+export const listPending = async (
+  service: Service,
+  { endpointId, session }: Customer,
+): Promise<Delivery[]> => {
+  const pending: Delivery[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
     const after: string = cursor === '' ? '' : `&cursor=${cursor}`;
     const path = `/api/webhooks/${endpointId}/deliveries?limit=100${after}`;
     const page = expectOk(await withinRateLimit(() => service.get(path, session))) as {
-      data: { status: string }[];
+      data: Delivery[];
       next_cursor: string | null;
     };
-    pending += page.data.filter(({ status }) => status === 'pending').length;
+    pending.push(...page.data.filter(({ status }) => status === 'pending'));
     cursor = page.next_cursor;
   }
   return pending;

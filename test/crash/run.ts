@@ -3,7 +3,7 @@
 // the acknowledged activations with the seats that are held. Branches of the gates are open and hold grants at each kill.
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkOut, cleanUp, type Service } from '../e2e/support/service.ts';
-import { addEndpoint, addKey, countPending, signUp } from './customer.ts';
+import { addEndpoint, addKey, listPending, signUp } from './customer.ts';
 import { checkCut } from './cut.ts';
 import { readGrants } from './grants.ts';
 import { checkLimit } from './limit.ts';
@@ -41,20 +41,23 @@ const restart = async (): Promise<{ service: Service; tookMs: number }> => {
   return { service: started, tookMs: Date.now() - startMs };
 };
 
-/** Waits until every acknowledged event has arrived and no delivery is pending. Returns false on a timeout. */
+/** Waits until every acknowledged event has arrived and no delivery is pending. Returns what is pending at the timeout. */
 const waitForDrain = async (
   to: Service,
   parts: Awaited<ReturnType<typeof startLoad>>['parts'],
-): Promise<boolean> => {
+): Promise<string[]> => {
   const deadlineMs = Date.now() + DRAIN_TIMEOUT_MS;
-  while (Date.now() < deadlineMs) {
-    if (countLost(tally(parts)) === 0) {
-      const pending = await Promise.all(parts.map(({ customer }) => countPending(to, customer)));
-      if (pending.every((count) => count === 0)) return true;
+  for (;;) {
+    const lost = countLost(tally(parts));
+    const isLate = Date.now() >= deadlineMs;
+    if (lost === 0 || isLate) {
+      const lists = await Promise.all(parts.map(({ customer }) => listPending(to, customer)));
+      const pending = lists.flat().map(({ payload: _, ...delivery }) => JSON.stringify(delivery));
+      if (isLate) return [...(lost > 0 ? [`${lost} events`] : []), ...pending];
+      if (pending.length === 0) return [];
     }
     await delay(500);
   }
-  return false;
 };
 
 interface Kill {
@@ -138,12 +141,12 @@ const run = async (): Promise<boolean> => {
   await delay(4_000);
   isLoading = false;
   await loads;
-  const drained = waitForDrain(current.service, parts).then((isDrained) => ({
-    isDrained,
+  const drained = waitForDrain(current.service, parts).then((pending) => ({
+    pending,
     drainMs: Date.now() - restartedMs,
   }));
   errors.push(...(await checkLimit(current.service)));
-  const { isDrained, drainMs } = await drained;
+  const { pending, drainMs } = await drained;
 
   errors.push(...(await checkUsage(current.service, parts)));
   for (const { customer } of parts) {
@@ -176,12 +179,12 @@ const run = async (): Promise<boolean> => {
     `rejected       ${total(({ acknowledged }) => acknowledged.rejected)} calls with a response other than 2xx`,
   );
   console.log(
-    isDrained
+    pending.length === 0
       ? `drained        ${seconds(drainMs)} after the last restart`
-      : `not drained    ${seconds(drainMs)} after the last restart`,
+      : `not drained    ${seconds(drainMs)} after the last restart:\n  ${pending.slice(0, 10).join('\n  ')}`,
   );
   return (
-    isDrained &&
+    pending.length === 0 &&
     countLost(counts) === 0 &&
     seatErrors.length === 0 &&
     errors.length === 0 &&
