@@ -52,7 +52,7 @@ const waitForDrain = async (
     const isLate = Date.now() >= deadlineMs;
     if (lost === 0 || isLate) {
       const lists = await Promise.all(parts.map(({ customer }) => listPending(to, customer)));
-      const pending = lists.flat().map(({ payload: _, ...delivery }) => JSON.stringify(delivery));
+      const pending = lists.flat().map((delivery) => JSON.stringify({ ...delivery, payload: undefined }));
       if (isLate) return [...(lost > 0 ? [`${lost} events`] : []), ...pending];
       if (pending.length === 0) return [];
     }
