@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../src/http/context.ts';
 import { ERRORS, errorBody } from '../src/http/errors.ts';
+import { IDEMPOTENCY_KEY, idempotencyKey } from '../src/http/idempotency.ts';
 import { type Access, documentationOf, type EndpointDocs } from '../src/http/openapi.ts';
 import type { ErrorCode } from '../src/shared/app-error.ts';
 import { HEADERS, headersOf } from './openapi-headers.ts';
@@ -54,6 +55,7 @@ const errorsOf = ({ method, operation }: Route): ErrorCode[] => [
     ...(operation.access === 'account' && ADDING.has(method.toUpperCase())
       ? (['storage_limit_reached'] as const)
       : []),
+    ...(operation.isRepeatable ? (['idempotency_conflict'] as const) : []),
     ...(operation.errors ?? []),
     ...(['internal_error', 'unavailable'] as const),
   ]),
@@ -125,6 +127,8 @@ const parametersIn = (where: 'query' | 'header', schema: z.ZodType | undefined) 
   }));
 };
 
+const REPEATABLE = z.object({ [IDEMPOTENCY_KEY]: idempotencyKey.optional() });
+
 const parameters = ({ path, operation }: Route) => [
   ...[...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
     name,
@@ -132,7 +136,7 @@ const parameters = ({ path, operation }: Route) => [
     required: true,
     schema: { type: 'string' },
   })),
-  ...parametersIn('header', operation.headers),
+  ...(operation.isRepeatable ? parametersIn('header', REPEATABLE) : []),
   ...parametersIn('query', operation.query),
 ];
 
@@ -173,12 +177,7 @@ const namedSchemas = (io: 'input' | 'output') =>
 
 /** Returns every named schema, as request input if a route takes it, else as response output. */
 const schemas = (routes: Route[]) => {
-  const sent = routes.flatMap(({ operation: { query, headers, body, file } }) => [
-    query,
-    headers,
-    body,
-    file?.schema,
-  ]);
+  const sent = routes.flatMap(({ operation: { query, body, file } }) => [query, body, file?.schema]);
   const [asInput, asOutput] = [namedSchemas('input'), namedSchemas('output')];
   const inputIds = new Set(sent.map((schema) => schema && z.globalRegistry.get(schema)?.id));
   return Object.fromEntries(

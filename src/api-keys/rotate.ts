@@ -1,6 +1,6 @@
 import { and, eq, exists, getTableColumns, gt, isNull, or, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { auditIf } from '../audit/audit.ts';
+import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
@@ -38,37 +38,39 @@ export const rotateApiKey = async (
   id: string,
   { overlap_hours: overlapHours }: z.output<typeof rotateApiKeyInput>,
 ) => {
-  const nowMs = Date.now();
-  await refuseUnlessLive(ctx, id, nowMs);
   const { apiKey, columns } = await newApiKey(ctx);
-  const isLive = and(
-    eq(apiKeys.accountId, ctx.accountId),
-    eq(apiKeys.id, id),
-    isNull(apiKeys.deletedAt),
-    or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)),
-  );
-  const accountId = accountWithRoom(ctx, nowMs, overlapHours === 0 ? id : null);
-  const insert = insertCopy(ctx, { ...columns, accountId, expiresAt: null }, isLive);
-  const willRotate = exists(ctx.db.select({ id: apiKeys.id }).from(apiKeys).where(isLive));
-  const entry = auditIf(ctx, willRotate, 'api_key.rotate', id, {
-    new_key: columns.id,
-    overlap_hours: overlapHours,
+  // Another request may delete or expire the key in the meantime.
+  return untilAsRead(async () => {
+    const nowMs = Date.now();
+    await refuseUnlessLive(ctx, id, nowMs);
+    const isLive = and(
+      eq(apiKeys.accountId, ctx.accountId),
+      eq(apiKeys.id, id),
+      isNull(apiKeys.deletedAt),
+      or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)),
+    );
+    const found = exists(ctx.db.select({ id: apiKeys.id }).from(apiKeys).where(isLive));
+    const details = { new_key: columns.id, overlap_hours: overlapHours };
+    const accountId = accountWithRoom(ctx, nowMs, overlapHours === 0 ? id : null);
+    const endsAt = overlapHours === 0 ? nowMs - CLOCK_MARGIN_MS : nowMs + overlapHours * HOUR_MS;
+    const expire = ctx.db
+      .update(apiKeys)
+      .set({ expiresAt: sql`min(ifnull(${apiKeys.expiresAt}, ${endsAt}), ${endsAt})` })
+      .where(isLive);
+    const [, [row]] = await commit(
+      ctx,
+      [
+        auditAsRead(ctx, found, 'api_key.rotate', id, details),
+        insertCopy(ctx, { ...columns, accountId, expiresAt: null }, isLive),
+        expire,
+        ...pruneKeys(ctx, nowMs),
+      ],
+      [
+        { kind: 'key', ref: columns.id },
+        { kind: 'key', ref: id },
+      ],
+    ).catch(refuseWithoutRoom);
+    if (!row) throw new Error(`The key ${id} was not rotated.`);
+    return { row, apiKey };
   });
-  const endsAt = overlapHours === 0 ? nowMs - CLOCK_MARGIN_MS : nowMs + overlapHours * HOUR_MS;
-  const expire = ctx.db
-    .update(apiKeys)
-    .set({ expiresAt: sql`min(ifnull(${apiKeys.expiresAt}, ${endsAt}), ${endsAt})` })
-    .where(isLive);
-  const [, [row]] = await commit(
-    ctx,
-    [entry, insert, expire, ...pruneKeys(ctx, nowMs)],
-    [
-      { kind: 'key', ref: columns.id },
-      { kind: 'key', ref: id },
-    ],
-  ).catch(refuseWithoutRoom);
-  if (row) return { row, apiKey };
-  // Another request has deleted or expired the key in the meantime.
-  await refuseUnlessLive(ctx, id, nowMs);
-  throw new AppError('unavailable');
 };

@@ -1,6 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
+import type { Ctx } from '../db/ctx.ts';
+import type { ApiKeyRow } from '../db/schema.ts';
+import { once } from '../gate/worker/once.ts';
 import type { AppEnv } from '../http/context.ts';
 import { pageQuery } from '../shared/schemas/lists.ts';
 import { createApiKey } from './create.ts';
@@ -16,6 +19,12 @@ import {
   rotateApiKeyInput,
   toRevealedApiKey,
 } from './schemas.ts';
+
+/** Makes a key once for an Idempotency-Key. A repeat reveals it. */
+const makeOnce = async (ctx: Ctx, make: () => Promise<{ row: ApiKeyRow; apiKey: string }>) => {
+  const { row, apiKey } = await once(ctx, make, (id) => revealApiKey(ctx, id));
+  return toRevealedApiKey(row, apiKey, null);
+};
 
 export const apiKeyRoutes = new Hono<AppEnv>()
   .get(
@@ -40,13 +49,14 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       description:
         'An account has at most 100 keys that are neither deleted nor expired. Of its expired keys, the 100 newest stay listed.',
       access: 'account',
+      isRepeatable: true,
       body: createApiKeyInput,
       answers: [{ status: 201, description: 'The API key, unmasked.', schema: revealedApiKeyBody }],
       errors: ['limit_reached'],
     }),
     async (c) => {
-      const { row, apiKey } = await createApiKey(c.var.ctx, c.req.valid('json'));
-      return c.json(toRevealedApiKey(row, apiKey, null), 201);
+      const { ctx } = c.var;
+      return c.json(await makeOnce(ctx, () => createApiKey(ctx, c.req.valid('json'))), 201);
     },
   )
   .get(
@@ -73,13 +83,15 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       description:
         'Creates a key with the same name, scope, and allowed addresses, which does not expire. The old key expires after the overlap, or earlier if it was to expire earlier. An account that has 100 live keys can rotate without an overlap only.',
       access: 'account',
+      isRepeatable: true,
       body: rotateApiKeyInput,
       answers: [{ status: 201, description: 'The new API key, unmasked.', schema: revealedApiKeyBody }],
       errors: ['api_key_not_found', 'invalid_transition', 'limit_reached'],
     }),
     async (c) => {
-      const { row, apiKey } = await rotateApiKey(c.var.ctx, c.req.param('id'), c.req.valid('json'));
-      return c.json(toRevealedApiKey(row, apiKey, null), 201);
+      const { ctx } = c.var;
+      const rotate = () => rotateApiKey(ctx, c.req.param('id'), c.req.valid('json'));
+      return c.json(await makeOnce(ctx, rotate), 201);
     },
   )
   .delete(

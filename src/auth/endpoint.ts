@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { allowAnyOrigin } from '../http/any-origin.ts';
 import type { AppEnv } from '../http/context.ts';
 import { errorResponse } from '../http/errors.ts';
+import { withIdempotency } from '../http/idempotency.ts';
 import { type InputOf, readInputs } from '../http/input.ts';
 import { documented, type EndpointDocs } from '../http/openapi.ts';
 import { admitKey, authenticate, requireKey } from './authenticate.ts';
@@ -38,6 +39,7 @@ export const endpoint = <D extends EndpointDocs>(docs: D): MiddlewareHandler<App
     if (refusal) return errorResponse(c, refusal);
     try {
       await readInputs(c, docs);
+      if (docs.isRepeatable) c.set('ctx', withIdempotency(c, docs.id));
     } catch (error) {
       // Invalid input spends the key's rate, too.
       if (docs.access !== 'key') throw error;

@@ -1,6 +1,7 @@
 import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import type { Actor } from '../shared/rules/audit.ts';
 import type { AccountDatabase, FirstDatabase } from './client.ts';
+import type { Idempotency } from './idempotency.ts';
 
 /** The context of an operation that doesn't need an account. */
 export interface PublicCtx {
@@ -26,6 +27,8 @@ export interface Ctx extends DatabaseCtx {
   actor: Actor;
   /** The caller's address, as in `PublicCtx`. */
   ip: string | null;
+  /** The request's Idempotency-Key, on a route that honors it. */
+  idempotency?: Idempotency;
 }
 
 /** The context of an operation on the caller's user, who is in the first database. */

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
 import { MAX_DETAILS, toDetails } from '../shared/schemas/issues.ts';
 import type { AppEnv } from './context.ts';
+import { refuseIdempotencyKey } from './idempotency.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_DISCARDED_BYTES = 1024 * 1024;
@@ -55,7 +56,8 @@ const readJson = async (c: Context<AppEnv>): Promise<unknown> => {
 /** What a route takes from a request. */
 export interface Inputs {
   query?: z.ZodObject;
-  headers?: z.ZodObject;
+  /** Whether the handler makes its change `once` for an Idempotency-Key. */
+  isRepeatable?: true;
   /** A JSON body of at most 64 KiB. */
   body?: z.ZodType;
   /** Whether a body is valid as it is. The schema costs more than the rest of reading it, so the most frequent calls have this. */
@@ -67,10 +69,8 @@ export interface InputOf<I> {
   in: (I extends { query: infer Q extends z.ZodObject }
     ? { query: { [Field in keyof z.input<Q>]: string | undefined } }
     : {}) &
-    (I extends { headers: infer H extends z.ZodType } ? { header: z.input<H> } : {}) &
     (I extends { body: infer B extends z.ZodType } ? { json: z.input<B> } : {});
   out: (I extends { query: infer Q extends z.ZodType } ? { query: z.output<Q> } : {}) &
-    (I extends { headers: infer H extends z.ZodType } ? { header: z.output<H> } : {}) &
     (I extends { body: infer B extends z.ZodType } ? { json: z.output<B> } : {});
 }
 
@@ -120,11 +120,11 @@ const readQuery = (c: Context<AppEnv>, shape: z.core.$ZodShape): Record<string, 
 /** Reads and validates what a route takes. Any other parameter of the URL is an error. */
 export const readInputs = async (
   c: Context<AppEnv>,
-  { query, headers, body, isPlain }: Inputs,
+  { query, body, isPlain, isRepeatable }: Inputs,
 ): Promise<void> => {
+  if (!isRepeatable) refuseIdempotencyKey(c);
   const parameters = readQuery(c, query?.shape ?? {});
   if (query) c.req.addValidatedData('query', validate(query, parameters));
-  if (headers) c.req.addValidatedData('header', validate(headers, c.req.header()));
   if (!body) return;
   const sent = await readJson(c);
   c.req.addValidatedData('json', isPlain?.(sent) ? (sent as object) : validate(body, sent));

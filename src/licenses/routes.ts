@@ -1,13 +1,15 @@
 import { Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
+import type { Ctx } from '../db/ctx.ts';
+import type { LicenseValues } from '../db/schema.ts';
 import { eraseLicense } from '../erasure/license.ts';
+import { once } from '../gate/worker/once.ts';
 import type { AppEnv } from '../http/context.ts';
 import type { Transition } from '../shared/rules/licenses.ts';
 import { patchLicense, renewLicense, rotateKey, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
 import { findLicense } from './find.ts';
 import { listHistory } from './history.ts';
-import { toIdempotency } from './idempotency.ts';
 import { listLicensesQuery } from './list-query.ts';
 import { listLicenses } from './list.ts';
 import {
@@ -15,7 +17,6 @@ import {
   deletedLicenseBody,
   historyBody,
   historyQuery,
-  idempotencyHeader,
   licenseBody,
   licenseListBody,
   patchLicenseInput,
@@ -30,6 +31,10 @@ const TRANSITION_SUMMARIES: Record<Transition, string> = {
   revoke: 'Revoke a license permanently',
 };
 
+/** Makes the change once for an Idempotency-Key. A repeat answers with the license as it is now. */
+const changeOnce = async (ctx: Ctx, change: () => Promise<LicenseValues>) =>
+  toLicense(await once(ctx, change, (id) => findLicense(ctx, id)));
+
 const create = new Hono<AppEnv>()
   .post(
     '/create',
@@ -39,15 +44,14 @@ const create = new Hono<AppEnv>()
       summary: 'Create a license',
       description: 'Counts as one licensing call if it is made with an API key and creates a new license.',
       access: 'account',
-      headers: idempotencyHeader,
+      isRepeatable: true,
       body: createLicenseInput,
       answers: [{ status: 201, description: 'The license.', schema: licenseBody }],
-      errors: ['license_limit_reached', 'license_key_taken', 'idempotency_conflict', 'usage_limit_exceeded'],
+      errors: ['license_limit_reached', 'license_key_taken', 'usage_limit_exceeded'],
     }),
     async (c) => {
-      const input = c.req.valid('json');
-      const idempotency = toIdempotency(c.req.valid('header')['idempotency-key'], input);
-      return c.json(toLicense(await createLicense(c.var.ctx, input, idempotency)), 201);
+      const { ctx } = c.var;
+      return c.json(await changeOnce(ctx, () => createLicense(ctx, c.req.valid('json'))), 201);
     },
   )
   // Otherwise `/:id` below would match this path.
@@ -102,12 +106,16 @@ const manage = new Hono<AppEnv>()
       tag: 'Licenses',
       summary: 'Update a license',
       access: 'account',
+      isRepeatable: true,
       body: patchLicenseInput,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
-    async (c) =>
-      c.json(toLicense(await patchLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
+    async (c) => {
+      const { ctx } = c.var;
+      const change = () => patchLicense(ctx, c.req.param('id'), c.req.valid('json'));
+      return c.json(await changeOnce(ctx, change), 200);
+    },
   )
   .delete(
     '/:id',
@@ -136,11 +144,16 @@ const manage = new Hono<AppEnv>()
       description:
         'Gives the license another key, which it returns. The old key is `not_found` from the response on. Seats stay.',
       access: 'account',
+      isRepeatable: true,
       body: rotateKeyInput,
       answers: [{ status: 200, description: 'The license with its new key.', schema: licenseBody }],
       errors: ['license_not_found', 'license_key_taken'],
     }),
-    async (c) => c.json(toLicense(await rotateKey(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
+    async (c) => {
+      const { ctx } = c.var;
+      const change = () => rotateKey(ctx, c.req.param('id'), c.req.valid('json'));
+      return c.json(await changeOnce(ctx, change), 200);
+    },
   )
   .post(
     '/:id/renew',
@@ -151,12 +164,16 @@ const manage = new Hono<AppEnv>()
       description:
         'Sets a new last day with `expires_at`, or extends the license by `duration_days`. Days count from the license’s last day, or from today if that day has passed or the license is perpetual.',
       access: 'account',
+      isRepeatable: true,
       body: renewLicenseInput,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
-    async (c) =>
-      c.json(toLicense(await renewLicense(c.var.ctx, c.req.param('id'), c.req.valid('json'))), 200),
+    async (c) => {
+      const { ctx } = c.var;
+      const change = () => renewLicense(ctx, c.req.param('id'), c.req.valid('json'));
+      return c.json(await changeOnce(ctx, change), 200);
+    },
   );
 
 const transition = (name: Transition) =>
@@ -167,20 +184,24 @@ const transition = (name: Transition) =>
       summary: TRANSITION_SUMMARIES[name],
       description: 'Every verify that starts after the response sees the new state.',
       access: 'account',
+      isRepeatable: true,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
   ] as const;
 
 const transitions = new Hono<AppEnv>()
-  .post('/:id/suspend', ...transition('suspend'), async (c) =>
-    c.json(toLicense(await transitionLicense(c.var.ctx, c.req.param('id'), 'suspend')), 200),
-  )
-  .post('/:id/reinstate', ...transition('reinstate'), async (c) =>
-    c.json(toLicense(await transitionLicense(c.var.ctx, c.req.param('id'), 'reinstate')), 200),
-  )
-  .post('/:id/revoke', ...transition('revoke'), async (c) =>
-    c.json(toLicense(await transitionLicense(c.var.ctx, c.req.param('id'), 'revoke')), 200),
-  );
+  .post('/:id/suspend', ...transition('suspend'), async (c) => {
+    const { ctx } = c.var;
+    return c.json(await changeOnce(ctx, () => transitionLicense(ctx, c.req.param('id'), 'suspend')), 200);
+  })
+  .post('/:id/reinstate', ...transition('reinstate'), async (c) => {
+    const { ctx } = c.var;
+    return c.json(await changeOnce(ctx, () => transitionLicense(ctx, c.req.param('id'), 'reinstate')), 200);
+  })
+  .post('/:id/revoke', ...transition('revoke'), async (c) => {
+    const { ctx } = c.var;
+    return c.json(await changeOnce(ctx, () => transitionLicense(ctx, c.req.param('id'), 'revoke')), 200);
+  });
 
 export const licenseRoutes = new Hono<AppEnv>().route('/', create).route('/', manage).route('/', transitions);

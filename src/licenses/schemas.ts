@@ -114,14 +114,6 @@ export const renewLicenseInput = z
 
 export const historyQuery = z.object(numberedPageQuery);
 
-export const idempotencyHeader = z.object({
-  'idempotency-key': z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
-    .optional()
-    .meta({ description: 'A retry with the same key within 24 hours returns the same license.' }),
-});
-
 const storedMetadata = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
 export const licenseBody = z

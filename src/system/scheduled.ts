@@ -3,9 +3,9 @@ import { pruneAuditLog } from '../audit/prune.ts';
 import { checkDue } from '../billing/check.ts';
 import { pruneBilling } from '../billing/prune.ts';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
+import { pruneIdempotencyKeys } from '../db/idempotency.ts';
 import { eraseDueAccounts } from '../erasure/account.ts';
 import { finishDueErasures } from '../erasure/finish.ts';
-import { pruneIdempotencyKeys } from '../licenses/idempotency.ts';
 import { sendHeldNotices } from '../mail/held.ts';
 import { logError } from '../shared/text/log.ts';
 

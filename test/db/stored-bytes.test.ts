@@ -41,8 +41,13 @@ test.for([1, 2])(
       () => ada.asSession('POST', '/api/v1/licenses/create', fields()),
       () =>
         ada.asKey('POST', '/api/v1/licenses/create', fields(), {
-          'idempotency-key': `once ${'x'.repeat(random() * 200)}`,
+          'idempotency-key': `once-${'x'.repeat(random() * 200)}`,
         }),
+      async () =>
+        ada.asSession('PATCH', `/api/v1/licenses/${await some()}`, fields(), {
+          'idempotency-key': `patch-${'x'.repeat(random() * 200)}`,
+        }),
+      () => ada.asSession('POST', '/api/create-api-key', {}, { 'idempotency-key': `key-${text(9).length}` }),
       () => ada.asKey('POST', '/api/v1/licenses/create', { license_key: 'TAKEN-BY-ANOTHER' }),
       async () => ada.asSession('PATCH', `/api/v1/licenses/${await some()}`, fields()),
       async () => ada.asSession('POST', `/api/v1/licenses/${await some()}/suspend`),

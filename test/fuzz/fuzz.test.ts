@@ -92,9 +92,9 @@ const NEEDS_PROOF = new Set([
 ]);
 
 const runsOf = ({ path, operation }: Route) => {
-  const { body, file, query, headers } = operation;
+  const { body, file, query, isRepeatable } = operation;
   if (HASHING.has(operation.id)) return RUNS_WITH_HASHING;
-  return body || file || query || headers || path.includes(':') ? RUNS : RUNS_WITHOUT_INPUT;
+  return body || file || query || isRepeatable || path.includes(':') ? RUNS : RUNS_WITHOUT_INPUT;
 };
 
 test.for(ROUTES.map((route) => [route.method, route.path, route] as const))(

@@ -145,6 +145,15 @@ test('a create that was committed counts once, although it answered 503 and was 
   expect((await statistics(ada.accountId)).apiUsage).toBe(1);
 });
 
+test('a renewal that was committed is made once, although it answered 503 and was retried', async () => {
+  const { ada, id } = await sellerWithLicense({ expires_at: '2099-01-01' });
+  const path = `/api/v1/licenses/${id}/renew`;
+  const [sent, once] = [{ duration_days: 365 }, { 'idempotency-key': 'invoice-7' }];
+  await changeWithoutPull(ada, 'POST', path, sent, { 'x-api-key': ada.apiKey, ...once });
+  const { status, body } = await ada.asKey('POST', path, sent, once);
+  expect([status, body.expires_at]).toEqual([200, '2100-01-01']);
+});
+
 test('a repeat of a create whose pull failed answers 201 once every verify sees the license', async () => {
   const ada = await signUp();
   const order = { license_key: 'REPEATED-KEY' };

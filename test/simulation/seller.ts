@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { FeedChange } from '../../src/gate/feed/write.ts';
-import type { CountedChange } from '../../src/gate/rules/usage.ts';
+import type { CountedCall } from '../../src/gate/rules/usage.ts';
 import { SYSTEM } from '../../src/shared/rules/audit.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { ACCOUNT, FIRST_DATE, NODES, presentKey, PRODUCT, REGIONS } from './account.ts';
@@ -26,7 +26,7 @@ export const openSeller = (world: World, promises: Promises, callers: Callers, p
     name: string,
     statement: string,
     changes: [FeedChange, ...FeedChange[]],
-    counted?: CountedChange,
+    counted?: CountedCall,
   ): Promise<unknown> => {
     const isolate = world.isolateIn(HOME);
     const { shipped, env } = isolate;
@@ -126,7 +126,7 @@ export const openSeller = (world: World, promises: Promises, callers: Callers, p
          VALUES ('lic_${license}', '${ACCOUNT}', '${licenseKey}', 'active', 'ada@example.com', '{}', '${FIRST_DATE}', 0, 0)
          RETURNING 1 AS value`,
         [{ kind: 'license', ref: `lic_${license}` }],
-        { call: 'create', claim: null },
+        'create',
       );
       if (value === null) return;
       versions.tells(textOf(licenseKey), KNOWN);

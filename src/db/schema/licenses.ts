@@ -120,14 +120,14 @@ export const licenseChanges = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.licenseId, table.seq] })],
 );
 
-/** The license that was created with each Idempotency-Key. */
+/** The license or API key that was changed with each Idempotency-Key. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
     accountId: text('account_id').notNull(),
     key: text().notNull(),
     requestHash: text('request_hash').notNull(),
-    licenseId: text('license_id').notNull(),
+    targetId: text('license_id').notNull(),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [

@@ -2,6 +2,7 @@ import type { SQL } from 'drizzle-orm';
 import type { BatchResponse } from 'drizzle-orm/batch';
 import type { Ctx } from '../../db/ctx.ts';
 import { isRejected } from '../../db/errors.ts';
+import { claimStatements } from '../../db/idempotency.ts';
 import { accountWithinStorage, isBounded, orStorageLimit } from '../../db/storage.ts';
 import { AppError } from '../../shared/app-error.ts';
 import { randomBase62 } from '../../shared/crypto/random.ts';
@@ -11,7 +12,7 @@ import { logError } from '../../shared/text/log.ts';
 import { type FeedStatements, feedStatements, toFeedRead } from '../feed/read.ts';
 import { type FeedChange, insertChanges, type Statement } from '../feed/write.ts';
 import type { FeedPosition } from '../rules/rows.ts';
-import type { ChangeSize, CountedChange } from '../rules/usage.ts';
+import type { ChangeSize, CountedCall } from '../rules/usage.ts';
 
 const ATTEMPTS = 3;
 
@@ -42,13 +43,14 @@ const isCounted = ({ kind }: FeedChange) => kind !== 'event' && kind !== 'erased
  * account has made its changes of the day.
  */
 const announce = async (
-  { env, accountId, key }: Ctx,
+  { env, accountId, key, idempotency }: Ctx,
   token: string,
   ref: string,
-  counted: CountedChange | null,
+  call: CountedCall | undefined,
   size: ChangeSize,
 ): Promise<FeedPosition> => {
-  const announcement = await gateOf(env, accountId).announce(ref, key ? counted : null, token, size);
+  const counted = key && call ? { call, claim: idempotency?.key ?? null } : null;
+  const announcement = await gateOf(env, accountId).announce(ref, counted, token, size);
   if (announcement.refused === null) return announcement.position;
   throw new AppError(announcement.refused, {
     ...(announcement.refused === 'rate_limit_exceeded' && { message: TOO_MANY_CHANGES }),
@@ -67,7 +69,7 @@ const abandon = async ({ env, accountId }: Ctx, token: string): Promise<void> =>
 
 interface CommitOptions {
   /** Set for a licensing call, which is counted if an API key makes it and the change is committed. */
-  counted?: CountedChange;
+  counted?: CountedCall;
   /** Whether an account that has reached its limits makes the change, too: it ends or erases something. */
   isBeyondLimits?: boolean;
   /** A condition by which the change makes nothing larger. Then an account that is full makes it, as several changes of the day. */
@@ -94,23 +96,26 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   changes: [FeedChange, ...FeedChange[]],
   { counted, isBeyondLimits = false, isNoLarger }: CommitOptions = {},
 ): Promise<BatchResponse<T>> => {
-  const { env, db, accountId } = ctx;
+  const { env, db, accountId, idempotency } = ctx;
   const token = randomBase62(12);
   const isRefusable = isBounded(ctx) && !isBeyondLimits;
   const size = {
     changes: changes.filter(isCounted).length * (isNoLarger ? CHANGES_WHEN_FULL : 1),
     isRefusable,
   };
-  const position = await announce(ctx, token, changes[0].ref, counted ?? null, size);
+  const position = await announce(ctx, token, changes[0].ref, counted, size);
   // The feed rows come last, so the whole change has been made when they are refused.
   const feedOf = {
     db,
     accountId: isRefusable ? accountWithinStorage(ctx, Date.now(), isNoLarger) : accountId,
   };
   const reads = feedStatements(db, accountId, position);
-  let results: unknown[];
+  // The claim comes first, so that a repeat fails on its claim rather than on what the first call has changed.
+  const claims = idempotency ? claimStatements(ctx, idempotency, changes[0].ref) : [];
+  const batch = [...claims, ...statements, ...insertChanges(feedOf, changes), ...reads];
+  let results: readonly unknown[];
   try {
-    results = await db.batch([...statements, ...insertChanges(feedOf, changes), ...reads]);
+    results = await db.batch(batch as [Statement, ...Statement[]]);
   } catch (error) {
     // Any other error leaves open whether D1 has committed. The gate's alarm will find out.
     if (isRejected(error)) await abandon(ctx, token);
@@ -118,5 +123,5 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   }
   const read = toFeedRead(results.slice(-reads.length) as BatchResponse<FeedStatements>, position);
   await untilSeen(ctx, async () => gateOf(env, accountId).apply(token, read));
-  return results.slice(0, statements.length) as BatchResponse<T>;
+  return results.slice(claims.length, claims.length + statements.length) as BatchResponse<T>;
 };

@@ -19,8 +19,8 @@ export interface CreateLicense {
 
 export const createLicense = mutationOptions({
   mutationFn: async ({ json, idempotencyKey }: CreateLicense, { client }) => {
-    const header = { 'idempotency-key': idempotencyKey };
-    const license = await call(api.v1.licenses.create.$post({ json, header }))
+    const headers = { 'idempotency-key': idempotencyKey };
+    const license = await call(api.v1.licenses.create.$post({ json }, { headers }))
       .catch(
         reword('license_key_taken', {
           details: [{ path: 'license_key', message: 'One of your licenses already has this key' }],

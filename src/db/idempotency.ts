@@ -1,0 +1,73 @@
+import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm';
+import { AppError } from '../shared/app-error.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
+import type { Ctx, DatabaseCtx } from './ctx.ts';
+import { idempotencyKeys } from './schema.ts';
+
+// An Idempotency-Key is claimed in the commit of the change that it was sent with. Of two commits with one key the second
+// fails, so a change is made once, whatever was answered.
+
+/** The Idempotency-Key of a request. */
+export interface Idempotency {
+  key: string;
+  /** Of the route and the body. */
+  requestHash: string;
+  /** One time for the whole request, so that a claim can't expire between its lookup and its insert. */
+  atMs: number;
+}
+
+/** Returns the id of what an earlier request with the key has changed. Throws if that request was another. */
+export const findClaimed = async (
+  { db, accountId }: Ctx,
+  { key, requestHash, atMs }: Idempotency,
+): Promise<string | null> => {
+  const [earlier] = await db
+    .select()
+    .from(idempotencyKeys)
+    .where(
+      and(
+        eq(idempotencyKeys.accountId, accountId),
+        eq(idempotencyKeys.key, key),
+        gt(idempotencyKeys.createdAt, atMs - DAY_MS),
+      ),
+    );
+  if (earlier && earlier.requestHash !== requestHash) throw new AppError('idempotency_conflict');
+  return earlier?.targetId ?? null;
+};
+
+/** Expired keys that a claim deletes. More than one, so that the keys of accounts that no longer make changes go. */
+const PRUNED_PER_CLAIM = 10;
+
+const rowid = sql`rowid`;
+const isExpiredAt = (nowMs: number) => lte(idempotencyKeys.createdAt, nowMs - DAY_MS);
+
+const deleteOldest = (db: DatabaseCtx['db'], nowMs: number, limit: number) => {
+  const oldest = db
+    .select({ rowid })
+    .from(idempotencyKeys)
+    .where(isExpiredAt(nowMs))
+    .orderBy(asc(idempotencyKeys.createdAt))
+    .limit(limit);
+  return db.delete(idempotencyKeys).where(inArray(rowid, oldest));
+};
+
+/** Statements that claim the key for a change of the same commit, and delete the oldest expired keys of any account. */
+export const claimStatements = (
+  { db, accountId }: Ctx,
+  { key, requestHash, atMs }: Idempotency,
+  targetId: string,
+) => [
+  db
+    .delete(idempotencyKeys)
+    .where(and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key), isExpiredAt(atMs))),
+  deleteOldest(db, atMs, PRUNED_PER_CLAIM),
+  db.insert(idempotencyKeys).values({ accountId, key, requestHash, targetId, createdAt: atMs }),
+];
+
+/** The most keys that a run of the scheduled work deletes. */
+const PRUNED_PER_RUN = 10_000;
+
+/** Deletes expired keys also where no more changes are made: a key can name a customer. */
+export const pruneIdempotencyKeys = async ({ db }: DatabaseCtx): Promise<void> => {
+  await deleteOldest(db, Date.now(), PRUNED_PER_RUN);
+};
