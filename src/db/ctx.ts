@@ -1,7 +1,6 @@
 import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import type { Actor } from '../shared/rules/audit.ts';
 import type { AccountDatabase, FirstDatabase } from './client.ts';
-import type { Idempotency } from './idempotency.ts';
 
 /** The context of an operation that doesn't need an account. */
 export interface PublicCtx {
@@ -16,6 +15,15 @@ export interface PublicCtx {
 export interface DatabaseCtx {
   env: Env;
   db: AccountDatabase;
+}
+
+/** The Idempotency-Key of a request. */
+export interface Idempotency {
+  key: string;
+  /** Of the route and the body. */
+  requestHash: string;
+  /** One time for the whole request, so that a claim can't expire between its lookup and its insert. */
+  atMs: number;
 }
 
 /** The context of an operation on an account. `db` is the account's database. */

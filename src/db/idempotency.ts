@@ -1,20 +1,11 @@
 import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm';
 import { AppError } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
-import type { Ctx, DatabaseCtx } from './ctx.ts';
+import type { Ctx, DatabaseCtx, Idempotency } from './ctx.ts';
 import { idempotencyKeys } from './schema.ts';
 
 // An Idempotency-Key is claimed in the commit of the change that it was sent with. Of two commits with one key the second
 // fails, so a change is made once, whatever was answered.
-
-/** The Idempotency-Key of a request. */
-export interface Idempotency {
-  key: string;
-  /** Of the route and the body. */
-  requestHash: string;
-  /** One time for the whole request, so that a claim can't expire between its lookup and its insert. */
-  atMs: number;
-}
 
 /** Returns the id of what an earlier request with the key has changed. Throws if that request was another. */
 export const findClaimed = async (
