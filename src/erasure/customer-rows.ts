@@ -1,84 +1,20 @@
-import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { erasures, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import type { FeedChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { findFormer, licensesOf, MAX_LICENSES, type SpendQueries } from './find-licenses.ts';
 import { type HistoryRow, SCRUBBED_COLUMNS, type Scrubbed, scrubLicense } from './scrub-license.ts';
 
 // Erases a customer from the rows in D1. Each commit takes some licenses with their history, and notes that the gate still
 // has the names of their machines. What is left is found again, so a run that was cut off can be repeated.
 
-/** Licenses per commit, and the rows of their history, each with metadata. */
-const MAX_LICENSES = 500;
+/** History rows in a commit, each with metadata. */
 const MAX_CHANGES = 2_000;
-/** History rows that a query compares. No index has the customers of earlier times. */
-const ROWS_PER_QUERY = 20_000;
 /** What a commit makes, about. */
 const QUERIES_PER_COMMIT = 20;
-
-/** Called before so many D1 queries are made. Throws if they would be too many. */
-export type SpendQueries = (queries: number) => void;
-
-export const licensesOf = ({ db, accountId }: Ctx, email: string) =>
-  db
-    .select({ id: licenses.id })
-    .from(licenses)
-    .where(and(eq(licenses.accountId, accountId), sql`lower(${licenses.customerEmail}) = ${email}`));
-
-const savePosition = ({ db, accountId }: Ctx, email: string, position: string) =>
-  db
-    .update(erasures)
-    .set({ position })
-    .where(
-      and(eq(erasures.accountId, accountId), eq(erasures.kind, 'customer'), eq(erasures.subject, email)),
-    );
-
-/**
- * Returns the licenses whose history has the email address, in pages, from where an earlier call has stopped. What was looked
- * through before is not looked through again: a call that goes on finds what was there when the first one began.
- */
-async function* findFormer(
-  ctx: Ctx,
-  email: string,
-  position: string,
-  spend: SpendQueries,
-): AsyncGenerator<string[]> {
-  const { db, accountId } = ctx;
-  const isOwn = eq(licenseChanges.accountId, accountId);
-  for (let after = position; ;) {
-    spend(2);
-    const isLater = and(isOwn, gt(licenseChanges.licenseId, after));
-    const [end] = await db
-      .select({ id: licenseChanges.licenseId })
-      .from(licenseChanges)
-      .where(isLater)
-      .orderBy(asc(licenseChanges.licenseId))
-      .limit(1)
-      .offset(ROWS_PER_QUERY);
-    const found = await db
-      .selectDistinct({ id: licenseChanges.licenseId })
-      .from(licenseChanges)
-      .where(
-        and(
-          isLater,
-          end && lte(licenseChanges.licenseId, end.id),
-          sql`instr(lower(${licenseChanges.before} || ${licenseChanges.after}), ${email})`,
-        ),
-      );
-    for (let from = 0; from < found.length; from += MAX_LICENSES)
-      yield found.slice(from, from + MAX_LICENSES).map(({ id }) => id);
-    // At the end, the next call begins anew: it erases also what comes back while this one goes on elsewhere.
-    const next = end?.id ?? '';
-    if (after !== next) {
-      spend(1);
-      await savePosition(ctx, email, next);
-    }
-    if (!end) return;
-    after = next;
-  }
-}
 
 /** A license as it was read. If another change comes first, neither it nor its history is changed. */
 interface AsRead {
@@ -121,7 +57,12 @@ const deleteEmptied = ({ db, accountId }: Ctx, ids: string[]) =>
       ),
     );
 
-const updateLicenses = ({ db, accountId }: Ctx, rows: (AsRead & Scrubbed['license'])[], nowMs: number) =>
+/** With an index on the account, SQLite would read all of its licenses for each row. The unary plus rules that out. */
+const updateLicenses = (
+  { db, accountId }: Ctx,
+  rows: (AsRead & { seq: number } & Scrubbed['license'])[],
+  nowMs: number,
+) =>
   jsonChunks(rows).map((json) =>
     db
       .update(licenses)
@@ -131,11 +72,8 @@ const updateLicenses = ({ db, accountId }: Ctx, rows: (AsRead & Scrubbed['licens
       })
       .from(sql`json_each(${json})`)
       .where(
-        and(
-          eq(licenses.accountId, accountId),
-          sql`licenses.id = value ->> 'id'`,
-          sql`licenses.updated_at = value ->> 'updatedAt'`,
-        ),
+        sql`licenses.seq = value ->> 'seq' AND +licenses.account_id = ${accountId}
+          AND +licenses.id = value ->> 'id' AND licenses.updated_at = value ->> 'updatedAt'`,
       )
       .returning({ id: licenses.id }),
   );
@@ -192,8 +130,8 @@ const scrub = async (ctx: Ctx, ids: string[], email: string) => {
   const { found, changes, later } = await readLicenses(ctx, ids);
   const scrubbed = found
     .map((license) => {
-      const { id, updatedAt } = license;
-      return { id, updatedAt, ...scrubLicense(license, changes.get(id) ?? [], email) };
+      const { id, seq, updatedAt } = license;
+      return { id, seq, updatedAt, ...scrubLicense(license, changes.get(id) ?? [], email) };
     })
     // Another address may contain this one.
     .filter(({ untilMs, changes: rows }) => untilMs !== 0 || rows.length > 0);
@@ -205,7 +143,7 @@ const scrub = async (ctx: Ctx, ids: string[], email: string) => {
   );
   const updates = updateLicenses(
     ctx,
-    scrubbed.map(({ id, updatedAt, license }) => ({ id, updatedAt, ...license })),
+    scrubbed.map(({ id, seq, updatedAt, license }) => ({ id, seq, updatedAt, ...license })),
     nowMs,
   );
   const results: unknown[] = await commit(

@@ -5,7 +5,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { erasures } from '../db/schema.ts';
 import { erasureLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
-import { licensesOf } from './customer-rows.ts';
+import { licensesOf } from './find-licenses.ts';
 import { type Erased, finishErasures } from './finish.ts';
 
 /**

@@ -7,7 +7,8 @@ import { AppError } from '../shared/app-error.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { logError } from '../shared/text/log.ts';
-import { eraseCustomerRows, type SpendQueries } from './customer-rows.ts';
+import { eraseCustomerRows } from './customer-rows.ts';
+import type { SpendQueries } from './find-licenses.ts';
 
 // Erases what the table `erasures` lists: first from D1, then along the way of the events, from the gate and its branches
 // before the outbox. Each step can be repeated. A row is deleted once everything that it lists is erased.

@@ -4,8 +4,10 @@ import { expect, test, vi } from 'vitest';
 import { finishErasures } from '../../src/erasure/finish.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
 import { type Customer, outcomeOf, signUp, tallyOf } from '../support/client.ts';
+import { countRowsOfBatches } from '../support/d1-queries.ts';
 import { accountsD1, ctxOf, firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { insertLicenses } from '../support/licenses.ts';
 
 const MAX_QUERIES = 1_000;
 
@@ -123,4 +125,14 @@ test('an account erases ten customers a minute', async () => {
   const refused = answers.find(({ status }) => status === 429);
   expect(Number(refused?.headers.get('Retry-After'))).toBeGreaterThan(50);
   expect(outcomeOf(await erase(await signUp(), 'customer'))).toBe('200 ok');
+});
+
+test('erasing a customer of few licenses doesn’t read all licenses of the account for each of them', async () => {
+  const ada = await signUp();
+  for (let i = 0; i < 5; i++) await ada.createLicense({ customer_email: 'grace@example.com' });
+  await insertLicenses(ada, { count: 2_000, product: 'Orrery' });
+  const rows = await countRowsOfBatches(async () => {
+    expect((await erase(ada, 'grace')).body.licenses).toBe(5);
+  });
+  expect(rows).toBeLessThan(1_000);
 });

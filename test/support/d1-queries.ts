@@ -25,6 +25,18 @@ export const countRowsRead = async (work: () => Promise<unknown>): Promise<numbe
   }
 };
 
+/** Returns how many rows D1 read for the batches of `work`, which may change something. */
+export const countRowsOfBatches = async (work: () => Promise<unknown>): Promise<number> => {
+  const batch = vi.spyOn(Object.getPrototypeOf(env.DB) as D1Database, 'batch');
+  try {
+    await work();
+    const results = await Promise.all(batch.mock.results.map(({ value }) => value as Promise<D1Result[]>));
+    return results.flat().reduce((sum, { meta }) => sum + meta.rows_read, 0);
+  } finally {
+    batch.mockRestore();
+  }
+};
+
 /** Returns how many rows each statement of `work`’s batches wrote, by its beginning, such as `update "licenses"`. */
 export const countRowsWritten = async (work: () => Promise<unknown>): Promise<Record<string, number>> => {
   const prototype = Object.getPrototypeOf(env.DB) as D1Database;
