@@ -1,14 +1,14 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { setRateHeaders, toRefusalError } from '../auth/authenticate.ts';
+import { toRefusalError } from '../auth/authenticate.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { regionOf } from '../gate/worker/nearest.ts';
-import { openOnlyTo } from '../http/any-origin.ts';
 import { clientLocation } from '../http/client-location.ts';
 import type { AppEnv } from '../http/context.ts';
 import { errorResponse } from '../http/errors.ts';
 import type { InputOf } from '../http/input.ts';
 import type { EndpointDocs } from '../http/openapi.ts';
+import { openOnlyTo } from '../http/response-headers.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import type { CallName } from '../shared/rules/verdict.ts';
 import { numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
@@ -96,7 +96,7 @@ const answerCall =
     const reply = await callGate(c.env, key, asked, region);
     if (reply.region) c.header('Latchkey-Region', reply.region);
     if (reply.refused !== null) return errorResponse(c, toRefusalError(c, reply));
-    setRateHeaders(c, reply.rate);
+    c.set('rate', reply.rate);
     const { verdict, apiUsage, apiLimit } = reply;
     const usage = { api_usage: apiUsage, api_limit: apiLimit };
     if (!('code' in verdict)) {

@@ -15,22 +15,15 @@ import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { askGate, gateOf, rememberEpoch } from '../shared/objects/address.ts';
 import type { PresentedKey, KeyScope } from '../shared/rules/api-keys.ts';
-import type { RateState } from '../shared/rules/rate.ts';
 import { readSessionToken } from './session-cookie.ts';
-
-export const setRateHeaders = (c: Context<AppEnv>, rate: RateState) => {
-  const policy = rate.policy ?? 'key';
-  c.header('RateLimit-Policy', `"${policy}";q=${rate.quota};w=${rate.windowSeconds}`);
-  c.header('RateLimit', `"${policy}";r=${rate.remaining};t=${rate.resetSeconds}`);
-};
 
 /** Created only once, because capturing a stack trace would dominate the cost of rejecting an invalid key. */
 const INVALID_KEY = new AppError('api_key_invalid');
 
-/** Turns a refusal into an error, and sets its rate limit headers. */
+/** Turns a refusal into an error, and notes its rate. */
 export const toRefusalError = (c: Context<AppEnv>, refusal: SessionRefusal): AppError => {
   if (refusal.refused === 'api_key_invalid') return INVALID_KEY;
-  if ('rate' in refusal) setRateHeaders(c, refusal.rate);
+  if ('rate' in refusal) c.set('rate', refusal.rate);
   return new AppError(
     refusal.refused,
     'retryAfterSeconds' in refusal ? { headers: { 'Retry-After': String(refusal.retryAfterSeconds) } } : {},
@@ -60,7 +53,7 @@ export const admitKey = async (
     rememberKeyRefusal(key, admission, sentMs);
     return toRefusalError(c, admission);
   }
-  setRateHeaders(c, admission.rate);
+  c.set('rate', admission.rate);
   return null;
 };
 
@@ -92,7 +85,7 @@ const admitSession = async (
     rememberSessionRefusal(tokenHash, admission, sentMs);
     return toRefusalError(c, admission);
   }
-  setRateHeaders(c, admission.rate);
+  c.set('rate', admission.rate);
   return null;
 };
 

@@ -1,5 +1,4 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import { allowAnyOrigin } from '../http/any-origin.ts';
 import type { AppEnv } from '../http/context.ts';
 import { errorResponse } from '../http/errors.ts';
 import { withIdempotency } from '../http/idempotency.ts';
@@ -34,7 +33,7 @@ const refuseCaller = (c: Context<AppEnv>, { access, hasUnlimitedSessions }: Endp
  */
 export const endpoint = <D extends EndpointDocs>(docs: D): MiddlewareHandler<AppEnv, string, InputOf<D>> => {
   const middleware: MiddlewareHandler<AppEnv> = async (c, next) => {
-    if (docs.anyOrigin) allowAnyOrigin(c);
+    if (docs.anyOrigin) c.set('anyOrigin', true);
     const refusal = await refuseCaller(c, docs);
     if (refusal) return errorResponse(c, refusal);
     try {

@@ -4,6 +4,7 @@ import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import type { ErrorCode } from '../shared/app-error.ts';
 import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import type { Actor } from '../shared/rules/audit.ts';
+import type { RateState } from '../shared/rules/rate.ts';
 import { clientAddress } from './client-ip.ts';
 
 export interface AppEnv {
@@ -15,6 +16,10 @@ export interface AppEnv {
     sessionHash: string;
     errorCode: ErrorCode;
     isDashboard: boolean;
+    /** Web pages of any origin may read the response. */
+    anyOrigin: boolean;
+    /** That of the caller's key or session, after this call. */
+    rate: RateState;
     /** Details of an unexpected error. Only logged, never sent to the client. */
     fault: { error: string; stack?: string };
   };

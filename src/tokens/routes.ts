@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
-import { openOnlyTo } from '../http/any-origin.ts';
 import type { AppEnv } from '../http/context.ts';
+import { openOnlyTo } from '../http/response-headers.ts';
 import { createVisitorRate } from '../http/visitor-rate.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
