@@ -1,7 +1,7 @@
 import { rememberKeyRefusal } from '../api-keys/refusals.ts';
 import type { AnsweredIn, Reply } from '../gate/rules/calls.ts';
 import type { Wait } from '../gate/rules/traffic.ts';
-import { askNearest, measured } from '../gate/worker/nearest.ts';
+import { askNearest } from '../gate/worker/nearest.ts';
 import { randomBase62 } from '../shared/crypto/random.ts';
 import { askGate, branchOf, rememberEpoch } from '../shared/objects/address.ts';
 import type { PresentedKey } from '../shared/rules/api-keys.ts';
@@ -44,12 +44,10 @@ export const callGate = async (
     );
   // Only home takes, renews and releases seats, so the other calls save the hop through a branch. A branch could answer some
   // heartbeats, but they count nothing, so a branch that was replaced by another one wouldn't notice it.
-  const reply = await measured(accountId, region, async (lastWait) =>
-    askNearest(accountId, region, {
-      branch: name === 'verify' ? async (near) => askBranch(near, lastWait) : null,
-      home: (isUncertain) => askHome(lastWait, isUncertain),
-    }),
-  );
+  const reply = await askNearest(accountId, region, {
+    branch: name === 'verify' ? askBranch : null,
+    home: askHome,
+  });
   rememberEpoch(accountId, reply);
   if (reply.refused !== null) rememberKeyRefusal(key, reply, sentMs);
   return reply;

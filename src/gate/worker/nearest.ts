@@ -60,82 +60,82 @@ const regionByColo = new Map(
 export const regionOf = (location: Location): Region | null =>
   regionByColo.get(location.colo ?? '') ?? nearestRegion(location);
 
-// Which branches this isolate knows to be open. Replies say so, and a branch that is gone says so, too.
-
-const BRANCHES_IN_MEMORY = 10_000;
+const REGIONS_IN_MEMORY = 10_000;
 /** A branch that hasn't answered by then is passed over. It gives home less time than this. */
 const BRANCH_MS = 3_000;
 /** How long no call goes to a branch that has failed, or that has no lease and can't reach home. */
 const AVOID_MS = 10_000;
-
-/** When calls may go to a branch again, by account and region. */
-const openFromMs = createLru<number>(BRANCHES_IN_MEMORY);
-
-interface Targets {
-  /** Null for a call that only home answers. */
-  branch: ((region: Region) => Promise<ReplyText>) | null;
-  /** `isUncertain` is set if the branch has not answered, and may have counted the call. */
-  home: (isUncertain: boolean) => Promise<ReplyText>;
-}
-
-/** Lets the caller's branch answer a call if it is open, and home otherwise. Home also answers if the branch can't. */
-export const askNearest = async (
-  accountId: string,
-  region: Region | null,
-  { branch, home }: Targets,
-): Promise<Reply & AnsweredIn> => {
-  if (region === null) return readReply(await home(false));
-  const name = `${accountId}@${region}`;
-  const fromMs = openFromMs.get(name);
-  let isUncertain = false;
-  if (branch && fromMs !== undefined && Date.now() >= fromMs) {
-    try {
-      const reply = readReply(await within(BRANCH_MS, branch(region)));
-      if (reply.branch !== region) openFromMs.delete(name);
-      if (reply.refused !== 'unavailable') return reply;
-      // A branch that can't reach home still answers other calls while it has a lease.
-      if (reply.branch !== region) openFromMs.set(name, Date.now() + AVOID_MS);
-    } catch (error) {
-      logError('branch_unavailable', error, { account_id: accountId, region });
-      isUncertain = true;
-      openFromMs.set(name, Date.now() + AVOID_MS);
-    }
-  }
-  const reply = readReply(await home(isUncertain));
-  if (reply.branch === region && !openFromMs.get(name)) openFromMs.set(name, 0);
-  return reply;
-};
-
-const WAITS_IN_MEMORY = 10_000;
 /** One measured call a second is enough for statistics. More of them would make verify slower. */
 const MEASURE_EVERY_MS = 1_000;
 
-interface Measured {
-  /** Null until the measured call is answered. */
+/** What this isolate knows of an account's callers in a region. */
+interface Near {
+  /** When calls may go to the branch. Infinite while none is known to be open: replies say so, and so does a branch that is gone. */
+  branchFromMs: number;
+  /** When the last measured call was sent. */
+  measuredMs: number;
+  /** How long its answer took. The next measured call takes the wait along, so that measuring costs no call of its own. */
   wait: Wait | null;
-  sentMs: number;
 }
 
-/** The call that this isolate measured last, by account and region. */
-const lastMeasured = createLru<Measured>(WAITS_IN_MEMORY);
+/** By account and region. */
+const nears = createLru<Near>(REGIONS_IN_MEMORY);
 
-/**
- * Measures how long an answer takes. The next measured call for the same account takes the wait along, so that measuring
- * costs no call of its own. A wait that no call takes along is lost.
- */
-export const measured = async (
+const nearOf = (name: string): Near => {
+  const known = nears.get(name);
+  if (known) return known;
+  const near = { branchFromMs: Infinity, measuredMs: -Infinity, wait: null };
+  nears.set(name, near);
+  return near;
+};
+
+interface Targets {
+  /** Null for a call that only home answers. */
+  branch: ((region: Region, lastWait: Wait | null) => Promise<ReplyText>) | null;
+  /** `isUncertain` is set if the branch has not answered, and may have counted the call. */
+  home: (lastWait: Wait | null, isUncertain: boolean) => Promise<ReplyText>;
+}
+
+/** Lets the caller's branch answer a call if it is open, and home otherwise. Home also answers if the branch can't. */
+const askEither = async (
+  accountId: string,
+  region: Region,
+  { branch, home }: Targets,
+  near: Near,
+  lastWait: Wait | null,
+): Promise<Reply & AnsweredIn> => {
+  let isUncertain = false;
+  if (branch && Date.now() >= near.branchFromMs) {
+    try {
+      const reply = readReply(await within(BRANCH_MS, branch(region, lastWait)));
+      if (reply.branch !== region) near.branchFromMs = Infinity;
+      if (reply.refused !== 'unavailable') return reply;
+      // A branch that can't reach home still answers other calls while it has a lease.
+      if (reply.branch !== region) near.branchFromMs = Date.now() + AVOID_MS;
+    } catch (error) {
+      logError('branch_unavailable', error, { account_id: accountId, region });
+      isUncertain = true;
+      near.branchFromMs = Date.now() + AVOID_MS;
+    }
+  }
+  const reply = readReply(await home(lastWait, isUncertain));
+  if (reply.branch === region && near.branchFromMs === Infinity) near.branchFromMs = 0;
+  return reply;
+};
+
+/** Lets the nearest object answer a call, and measures how long that takes. */
+export const askNearest = async (
   accountId: string,
   region: Region | null,
-  ask: (lastWait: Wait | null) => Promise<Reply & AnsweredIn>,
+  targets: Targets,
 ): Promise<Reply & AnsweredIn> => {
-  if (region === null) return ask(null);
-  const name = `${accountId}@${region}`;
+  if (region === null) return readReply(await targets.home(null, false));
+  const near = nearOf(`${accountId}@${region}`);
   const sentMs = Date.now();
-  const last = lastMeasured.get(name);
-  if (last && sentMs - last.sentMs < MEASURE_EVERY_MS) return ask(null);
-  const now: Measured = { wait: null, sentMs };
-  lastMeasured.set(name, now);
-  const reply = await ask(last?.wait ?? null);
-  if (reply.refused === null) now.wait = { answeredIn: reply.region ?? null, ms: Date.now() - sentMs };
+  if (sentMs - near.measuredMs < MEASURE_EVERY_MS) return askEither(accountId, region, targets, near, null);
+  const lastWait = near.wait;
+  Object.assign(near, { measuredMs: sentMs, wait: null });
+  const reply = await askEither(accountId, region, targets, near, lastWait);
+  if (reply.refused === null) near.wait = { answeredIn: reply.region ?? null, ms: Date.now() - sentMs };
   return reply;
 };
