@@ -70,8 +70,10 @@ export const openCalls = (
     if (!isKeyKnown && !(await ensureKnown(presented, input.license_key))) return { refused: 'unavailable' };
     const admitted = admission.admit(presented, 'verify', Date.now());
     if (admitted.refused !== null) return admitted;
-    if (isCounted(call.name)) await branches.recallIfSpent();
-    if (!(await ensureKnown(null, input.license_key))) return { refused: 'unavailable' };
+    // Usually there is nothing to wait for: the copy is complete, and no branch is open.
+    if (isCounted(call.name) && branches.isAnyOpen()) await branches.recallIfSpent();
+    if (!copy.progress().complete && !(await ensureKnown(null, input.license_key)))
+      return { refused: 'unavailable' };
     const nowMs = Date.now();
     const revision = branches.revision();
     const seatsOfCall = {

@@ -23,6 +23,10 @@ import type { HomeStore } from './store.ts';
 
 const REFUSED_EVENT_INTERVAL_MS = HOUR_MS;
 
+/** Whether the machine found no seat, which the seller may want to know. */
+const isRefusal = (call: CallName, code: string) =>
+  (code === 'no_seat' || code === 'transfer_limit') && call !== 'heartbeat';
+
 const NOTHING_KNOWN = { machine: null, other: null, count: () => ({ used: 0, recent: 0 }) };
 
 /** Judges calls by what home knows, and applies the judgment to the machines. */
@@ -143,8 +147,7 @@ export const openSeats = (
   ): Machine | null => {
     const { call, license, machine, nowMs } = situation;
     if (!license) return null;
-    if ((code === 'no_seat' || code === 'transfer_limit') && call !== 'heartbeat')
-      noteRefusal(license, situation);
+    if (isRefusal(call, code)) noteRefusal(license, situation);
     const changed = apply(actor, license, changes, nowMs);
     if (changes.some(({ kind }) => kind === 'take')) trim(license, situation.terms, nowMs);
     return changed ?? machine;
@@ -197,7 +200,11 @@ export const openSeats = (
       const situation = { ...situationOf(name, input, license, nowMs), isRepeat };
       const judgment = judge(situation);
       if (!hasRoomFor(situation, judgment)) return null;
-      const machine = journal.write(() => carryOut('application', situation, judgment));
+      // A machine that calls often changes its seat only now and then, and needs no transaction until then.
+      const isUnchanged = judgment.changes.length === 0 && !isRefusal(name, judgment.code);
+      const machine = isUnchanged
+        ? situation.machine
+        : journal.write(() => carryOut('application', situation, judgment));
       const verdict = toVerdict(situation, judgment.code, machine);
       return license ? { ...verdict, ...wayOut(judgment.code, license, situation) } : verdict;
     },

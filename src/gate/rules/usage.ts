@@ -9,13 +9,18 @@ export interface Period {
   endMs: number;
 }
 
+/** The last answer, because each call asks for its month. */
+let lastMonth: Period = { startMs: 0, endMs: 0 };
+
 /** The UTC calendar month that contains a time. */
 export const calendarMonth = (nowMs: number): Period => {
+  if (nowMs >= lastMonth.startMs && nowMs < lastMonth.endMs) return lastMonth;
   const now = new Date(nowMs);
-  return {
+  lastMonth = {
     startMs: Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1),
     endMs: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1),
   };
+  return lastMonth;
 };
 
 /** The subscription's current month. If the provider's renewal is late, it is computed from the last known month. */

@@ -5,8 +5,15 @@ export const isoTime = (ms: number) => new Date(ms).toISOString();
 
 export const isoTimeOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms));
 
+/** The last answer of `isoDate`, because each call asks for today. */
+let lastDate = { day: Number.NaN, text: '' };
+
 /** Returns the UTC date of a timestamp as YYYY-MM-DD. Dates in this form compare as strings. */
-export const isoDate = (ms: number) => isoTime(ms).slice(0, 10);
+export const isoDate = (ms: number): string => {
+  const day = Math.floor(ms / DAY_MS);
+  if (day !== lastDate.day) lastDate = { day, text: isoTime(ms).slice(0, 10) };
+  return lastDate.text;
+};
 
 export const addDays = (date: string, days: number) =>
   isoDate(Date.parse(`${date}T00:00:00.000Z`) + days * DAY_MS);
