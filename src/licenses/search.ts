@@ -9,7 +9,7 @@ import { toLicense } from './schemas.ts';
 import { admitSearch } from './search-pace.ts';
 import { beforeCursor, seqCursor } from './seq-cursor.ts';
 import { hasState, newestInState } from './states.ts';
-import { newestByRarestTrigram, searchedText, WORDS, wordsOf } from './trigrams.ts';
+import { newestByRarestTrigram, newestByRareTrigrams, searchedText, WORDS, wordsOf } from './trigrams.ts';
 
 interface Search {
   q: string;
@@ -61,11 +61,17 @@ const isShort = ({ limit }: Search, page: Awaited<ReturnType<typeof matchingPage
   page.next_cursor !== null && page.data.length < limit;
 
 /** If the text is the whole email address of a customer, only this customer's licenses are candidates. */
-const pageByText = async (ctx: Ctx, search: Search, isOfCustomer: boolean, size: number) => {
+const pageByText = async (
+  ctx: Ctx,
+  search: Search,
+  isOfCustomer: boolean,
+  size: number,
+  newestByText = newestByRarestTrigram,
+) => {
   const { q, before } = search;
   const candidates = isOfCustomer
     ? newestByEmail(ctx, search, size)
-    : newestByRarestTrigram({ accountId: ctx.accountId, before }, searchedText(q), size);
+    : newestByText({ accountId: ctx.accountId, before }, searchedText(q), size);
   return matchingPage(ctx, search, candidates, size);
 };
 
@@ -73,7 +79,7 @@ const pageByText = async (ctx: Ctx, search: Search, isOfCustomer: boolean, size:
 export const searchLicenses = async (ctx: Ctx, search: Search) => {
   const { q, status, before, limit } = search;
   const isOfCustomer = await isCustomer(ctx, q);
-  let page = await pageByText(ctx, search, isOfCustomer, limit + 1);
+  let page = await pageByText(ctx, search, isOfCustomer, limit + 1, newestByRareTrigrams);
   for (const size of [FEW_CANDIDATES, MAX_CANDIDATES]) {
     if (!isShort(search, page)) return page;
     await admitSearch(ctx, size);

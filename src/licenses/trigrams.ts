@@ -58,22 +58,54 @@ interface Range {
   before: SQL | undefined;
 }
 
-const newestByTrigram = ({ accountId, before }: Range, query: SQL, limit: number, offset = 0): SQL => sql`
+const newestByTrigram = (
+  { accountId, before }: Range,
+  query: SQL,
+  limit: SQL | number,
+  offset = 0,
+): SQL => sql`
   SELECT rowid & ((1 << ${SEQ_BITS}) - 1) AS seq FROM license_trigrams
   WHERE license_trigrams MATCH ${query} AND rowid >= ${indexRow(accountId, sql`0`)}
     AND rowid < ${indexRow(accountId, before ?? sql`(1 << ${SEQ_BITS})`)}
   ORDER BY rowid DESC LIMIT ${limit} OFFSET ${offset}`;
 
+/** A trigram is sparse if fewer than one license in so many has it. */
+const SPARSE = 1_000;
+/** How many licenses with a sparse trigram are compared with those that have another one. */
+const MAX_INTERSECTED = 1_000;
+
+/** The text's trigrams, each with the `seq` of the license at DEPTH, or 0. */
+const trigrams = (range: Range, text: string): SQL => sql`
+  SELECT value AS query, coalesce((${newestByTrigram(range, sql`value`, 1, DEPTH - 1)}), 0) AS depth
+  FROM json_each(${JSON.stringify(trigramQueries(text))})`;
+
+const rarestOf = (from: SQL) => sql`(SELECT query FROM (SELECT query, min(depth) FROM ${from}))`;
+
+/** Returns a subquery of the `seq`s of the newest licenses that contain the text's rarest trigram. */
+export const newestByRarestTrigram = (range: Range, text: string, limit: number): SQL =>
+  newestByTrigram(range, rarestOf(sql`(${trigrams(range, text)})`), limit);
+
 /**
- * Returns a subquery of the `seq`s of the newest licenses that contain the text's rarest trigram. FTS5 can match several
- * trigrams at once, but walks their lists until they agree, across all accounts and without a limit.
+ * Returns the same. But those that have a sparse trigram seldom have the whole text. If they are few, those without the text's
+ * second rarest trigram are left out, before a license is read. FTS5 can match several trigrams at once, but walks their lists
+ * until they agree, across all accounts and without a limit.
  */
-export const newestByRarestTrigram = (range: Range, text: string, limit: number): SQL => {
-  const depth = newestByTrigram(range, sql`value`, 1, DEPTH - 1);
-  const rarest = sql`(
-    SELECT query FROM (
-      SELECT value AS query, min(coalesce((${depth}), 0)) FROM json_each(${JSON.stringify(trigramQueries(text))})
+export const newestByRareTrigrams = (range: Range, text: string, limit: number): SQL => {
+  const rarest = rarestOf(sql`trigrams`);
+  const second = rarestOf(sql`trigrams WHERE query <> ${rarest}`);
+  const isSparse = sql`(SELECT value FROM sparse)`;
+  const most = sql.raw(`${MAX_INTERSECTED}`);
+  return sql`
+    WITH trigrams(query, depth) AS MATERIALIZED (${trigrams(range, text)}),
+    sparse(value) AS MATERIALIZED (
+      SELECT (${newestByTrigram(range, rarest, 1)}) - min(depth) > ${sql.raw(`${DEPTH * SPARSE}`)} FROM trigrams
+    ),
+    first(seq) AS MATERIALIZED (${newestByTrigram(range, rarest, sql`iif(${isSparse}, ${most}, ${limit})`)}),
+    other(seq) AS MATERIALIZED (
+      ${newestByTrigram(range, sql`coalesce(${second}, ${rarest})`, sql`iif(${isSparse}, ${most}, 0)`)}
     )
-  )`;
-  return newestByTrigram(range, rarest, limit);
+    SELECT seq FROM first
+    WHERE iif(${isSparse}, (SELECT count(*) FROM first) = ${most} OR seq IN (SELECT seq FROM other)
+      OR seq < (SELECT min(seq) FROM other HAVING count(*) = ${most}), true)
+    LIMIT ${limit}`;
 };

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { outcomeOf, signUp, tallyOf } from '../support/client.ts';
-import { countRowsRead } from '../support/d1-queries.ts';
+import { countRowsRead, recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { allPages, insertLicenses, list, products } from '../support/licenses.ts';
+import { allPages, insertLicenses, list, products, skipNumbers } from '../support/licenses.ts';
 
 beforeEach(() => {
   useFakeClock('2027-03-01T12:00:00.000Z');
@@ -37,6 +37,41 @@ test('a search whose parts are common returns short pages, and its cursor leads 
   expect([products(third), third.next_cursor]).toEqual([['aaab, the oldest'], null]);
   const found = await allPages(ada, { q: 'aaab', status: 'active' });
   expect(found.flat()).toEqual(['aaab, the newest', 'aaab, the oldest']);
+});
+
+/** So many licenses lie between two that have the same rare piece of text. */
+const FAR = 40_000;
+
+test('a search of rare pieces finds what has them all with one query, however many licenses have one', async () => {
+  const ada = await signUp();
+  await insertLicenses(ada, { count: 400, product: 'abc' });
+  await insertLicenses(ada, { count: 400, product: 'bcd' });
+  await skipNumbers(FAR);
+  await insertLicenses(ada, { count: 1, product: 'abcd' });
+  const { result, statements } = await recordStatements(() => list(ada, { q: 'abcd' }));
+  expect([products(result), result.next_cursor]).toEqual([['abcd'], null]);
+  expect(statements.filter((text) => text.includes('candidates'))).toHaveLength(1);
+  const answers = await Promise.all(Array.from({ length: 80 }, () => list(ada, { q: 'abcd' })));
+  expect(answers.every(({ data }) => data.length === 1)).toBe(true);
+});
+
+test('a search finds a license that is older than all that its second piece has lately matched', async () => {
+  const ada = await signUp();
+  await insertLicenses(ada, { count: 1, product: 'abcd' });
+  await skipNumbers(FAR);
+  await insertLicenses(ada, { count: 1_100, product: 'bcd' });
+  await insertLicenses(ada, { count: 20, product: 'abc' });
+  expect(products(await list(ada, { q: 'abcd' }))).toEqual(['abcd']);
+});
+
+test('a search of pieces that were common once finds every match', async () => {
+  const ada = await signUp();
+  await insertLicenses(ada, { count: 1, product: 'abcd, the oldest' });
+  await insertLicenses(ada, { count: 1_100, product: 'abc bcd' });
+  await skipNumbers(FAR);
+  await insertLicenses(ada, { count: 1, product: 'abcd, the newest' });
+  const found = await allPages(ada, { q: 'abcd' });
+  expect(found.flat()).toEqual(['abcd, the newest', 'abcd, the oldest']);
 });
 
 test('a list that finds enough compares few licenses, and the others compare as many as the account may', async () => {

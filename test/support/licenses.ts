@@ -41,3 +41,13 @@ export const insertLicenses = async (
     .run();
   inserted += count;
 };
+
+/** Numbers the next license as if so many of other accounts had been created meanwhile. */
+export const skipNumbers = (count: number) =>
+  accountsD1.batch([
+    accountsD1.prepare(
+      `INSERT INTO sqlite_sequence (name, seq)
+       SELECT 'licenses', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'licenses')`,
+    ),
+    accountsD1.prepare(`UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'licenses'`).bind(count),
+  ]);
