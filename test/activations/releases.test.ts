@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { machineOf, openLicense } from '../support/activations.ts';
 import type { Json } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { evict, readGate, tamper } from '../support/gate.ts';
+import { evict, readGate, storedEvents, tamper } from '../support/gate.ts';
 
 const FLOATING = { max_activations: 1, lease_seconds: 3_600 };
 
@@ -149,9 +149,8 @@ describe('a seat whose lease has ended', () => {
     await on('activate', 1);
     vi.advanceTimersByTime(DAY_MS);
     await on('deactivate', 1);
-    const rows = await readGate<{ events: string }>(customer.accountId, 'SELECT events FROM outgoing');
-    const events = rows.flatMap(({ events: row }) => JSON.parse(row));
+    const events = await storedEvents(customer.accountId);
     const released = events.find(({ name }) => name === 'activation.released');
-    expect(JSON.parse(released.payload).timestamp).toBe(isoTime(Date.now()));
+    expect(JSON.parse(released?.payload ?? '').timestamp).toBe(isoTime(Date.now()));
   });
 });

@@ -6,7 +6,7 @@ import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
 import type { CallName } from '../../src/shared/rules/verdict.ts';
 import { machineOf } from '../support/activations.ts';
 import { type Customer, signUp } from '../support/client.ts';
-import { evict, gate, kill, readGate, setUsage, statistics } from '../support/gate.ts';
+import { evict, gate, kill, readGate, setUsage, statistics, storedEvents } from '../support/gate.ts';
 
 // The platform repeats a call whose connection was lost, for example by a deploy, with the same arguments.
 
@@ -57,10 +57,7 @@ test('the usage limit doesn’t refuse a repeat of the last call', async () => {
 describe('a call on a machine', () => {
   const activations = (columns: string) =>
     readGate<Record<string, string>>(ada.accountId, `SELECT ${columns} FROM activations`);
-  const events = async () =>
-    (await readGate<{ events: string }>(ada.accountId, 'SELECT events FROM outgoing')).flatMap(
-      ({ events: row }) => (JSON.parse(row) as { name: string }[]).map(({ name }) => name),
-    );
+  const events = async () => (await storedEvents(ada.accountId)).map(({ name }) => name);
   const on = async (call: CallName, callId: string, n = 1) => {
     const input = { license_key: licenseKey, fingerprint: machineOf(n) };
     return gate(ada.accountId).application(presentedKey(), call, input, callId);

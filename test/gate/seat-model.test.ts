@@ -102,7 +102,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
     findLicense: () => license,
     license: () => license,
   };
-  const ledger = openLedger(sql);
+  const ledger = openLedger(sql, outgoing.kept);
   const journal = { write: <T>(fn: () => T): T => ctx.storage.transactionSync(fn), commit: async () => {} };
   const open = () => {
     const machineTotals = openMachineTotals(sql);
@@ -203,7 +203,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
           if (name !== 'activation.refused')
             sent.push(`${name} ${(JSON.parse(payload) as { activation_id: string }).activation_id}`);
         }
-        outgoing.remove(batch.throughSeq);
+        outgoing.remove(batch);
       }
       return { sent, expected: model.events() };
     },

@@ -3,6 +3,8 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { BRANCH_TABLES } from '../../src/gate/branch/gate-branch.ts';
 import { GATE_TABLES } from '../../src/gate/home/store.ts';
+import { openLedger } from '../../src/gate/object/ledger.ts';
+import { EVENTS_OF_COUNTERS, openOutgoing } from '../../src/gate/object/outgoing.ts';
 import { migrateObject, type ObjectTables, versionOf } from '../../src/shared/objects/migrations.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { OUTBOX_TABLES } from '../../src/webhooks/tables.ts';
@@ -50,6 +52,19 @@ test.for([
     expect(owned).toEqual(await onEmptyStorage(create));
   },
 );
+
+test('a gate whose counters have no place for events yet keeps its counts', () =>
+  onEmptyStorage((storage) => {
+    const { sql } = storage;
+    const stepsBefore = GATE_TABLES.steps.slice(0, GATE_TABLES.steps.indexOf(EVENTS_OF_COUNTERS));
+    migrateObject(storage, { ...GATE_TABLES, steps: stepsBefore });
+    sql.exec(
+      'INSERT INTO recent_counters (only, counters) VALUES (1, \'{"period:0":{"value":7,"atMs":1}}\')',
+    );
+    migrateObject(storage, GATE_TABLES);
+    const outgoing = openOutgoing(sql);
+    expect([outgoing.isEmpty(), openLedger(sql, outgoing.kept).periodUsage(0)]).toEqual([true, 7]);
+  }));
 
 const BASE: ObjectTables = { base: 'CREATE TABLE t1 (a)', baseVersion: 5, steps: [] };
 const withSteps = (...steps: string[]): ObjectTables => ({ ...BASE, steps });

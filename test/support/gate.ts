@@ -8,6 +8,7 @@ import { commit } from '../../src/gate/worker/feed.ts';
 import { gateOf } from '../../src/shared/objects/address.ts';
 import { isoDate } from '../../src/shared/rules/dates.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';
+import type { WebhookEvent } from '../../src/shared/text/events.ts';
 import { ctxOf, d1Of } from './databases.ts';
 
 /** A copied account and API key, as a test of the rules needs them. */
@@ -64,6 +65,13 @@ export const setUsage = async (accountId: string, usage: number) => {
 
 export const readGate = <T extends Record<string, SqlStorageValue>>(accountId: string, query: string) =>
   runInDurableObject(gate(accountId), (_instance, state) => state.storage.sql.exec<T>(query).toArray());
+
+/** Events that the gate stores. Few events stay until its next commit or alarm after they were forwarded. */
+export const storedEvents = async (accountId: string): Promise<WebhookEvent[]> => {
+  const kept = "SELECT events FROM recent_counters WHERE events <> ''";
+  const rows = await readGate<{ events: string }>(accountId, `SELECT events FROM outgoing UNION ALL ${kept}`);
+  return rows.flatMap(({ events }) => JSON.parse(events) as WebhookEvent[]);
+};
 
 /** Returns how many rows `work` writes. */
 export const countRows = (sql: SqlStorage, work: () => void) => {

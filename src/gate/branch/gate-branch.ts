@@ -12,7 +12,7 @@ import type { CallInput, CallName, PlainVerdict, Verdict } from '../../shared/ru
 import { openAdmission } from '../object/admission.ts';
 import { openAnswerCall } from '../object/answer-call.ts';
 import { openLedger } from '../object/ledger.ts';
-import { openOutgoing, openRelay } from '../object/outgoing.ts';
+import { EVENTS_OF_COUNTERS, openOutgoing, openRelay } from '../object/outgoing.ts';
 import { openSeatClock } from '../object/seat-clock.ts';
 import { type Call, type Reply, type ReplyText, writeReply } from '../rules/calls.ts';
 import { judge, plainVerdict, toVerdict } from '../rules/judge.ts';
@@ -38,7 +38,7 @@ export const BRANCH_TABLES: ObjectTables = {
     );
     CREATE TABLE outgoing (seq INTEGER PRIMARY KEY, events TEXT NOT NULL);`,
   baseVersion: 2,
-  steps: [],
+  steps: [EVENTS_OF_COUNTERS],
 };
 
 interface VerdictHere {
@@ -75,10 +75,10 @@ export class GateBranch extends DurableObject<Env> {
     const region = (this.#region = name as Region);
     const object = (this.#object = openObject(ctx, env, accountId, { region }));
     const copy = (this.#copy = openBranchCopy(sql));
-    const ledger = (this.#ledger = openLedger(sql));
+    const outgoing = openOutgoing(sql);
+    const ledger = (this.#ledger = openLedger(sql, outgoing.kept));
     const limits = openBranchLimits(sql, copy, ledger);
     object.journal.add(ledger);
-    const outgoing = openOutgoing(sql);
     const relay = (this.#relay = openRelay(object, outgoing));
     const admission = (this.#admission = openAdmission(copy, limits.shareOfRate));
     const link = (this.#link = openHomeLink(object, region, copy, ledger, limits, admission, relay));

@@ -4,7 +4,7 @@ import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { ObjectTables } from '../../shared/objects/migrations.ts';
 import type { Moving } from '../moving/moving.ts';
 import { type Ledger, openLedger } from '../object/ledger.ts';
-import { forgetWantsVerified, openOutgoing, type Outgoing } from '../object/outgoing.ts';
+import { EVENTS_OF_COUNTERS, forgetWantsVerified, openOutgoing, type Outgoing } from '../object/outgoing.ts';
 import { openSeatClock, type SeatClock } from '../object/seat-clock.ts';
 import { type AnnouncedChanges, openAnnounced } from './announced.ts';
 import { type BranchStore, noteRestore, openBranchStore } from './branch-store.ts';
@@ -31,8 +31,8 @@ export const openHomeStore = ({ ctx, env, journal }: ObjectContext): HomeStore =
   const { sql, kv } = ctx.storage;
   const copy = journal.write(() => openCopy(sql, settingsOf(env).gateEpoch));
   const traffic = openTrafficTable(sql);
-  const ledger = openLedger(sql, (days) => traffic.addPast(days, Date.now()));
   const outgoing = openOutgoing(sql);
+  const ledger = openLedger(sql, outgoing.kept, (days) => traffic.addPast(days, Date.now()));
   const announced = openAnnounced(kv);
   const branches = openBranchStore(ctx.storage, traffic);
   const machineTotals = openMachineTotals(sql);
@@ -80,6 +80,7 @@ export const GATE_TABLES: ObjectTables = {
     "INSERT INTO branch_log SELECT min(revision) - 1, 'all', '' FROM branch_log HAVING count(*) > 0",
     'CREATE INDEX activations_by_id ON activations (license_id, id)',
     MACHINE_TOTALS,
+    EVENTS_OF_COUNTERS,
   ],
 };
 

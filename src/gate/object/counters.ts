@@ -3,6 +3,7 @@ import { PLANS } from '../../shared/rules/plans.ts';
 import { RATE_WINDOW_MS } from '../../shared/rules/rate.ts';
 import { openTraffic, type Traffic } from '../rules/traffic.ts';
 import type { Counter } from '../rules/usage.ts';
+import type { KeptEvents } from './outgoing.ts';
 
 // Named counters. They live in memory and are written by the commit that the counted call waits for. Counters that changed
 // lately share one row, so that a commit writes one row. They move to rows of their own once a day, or when the row gets
@@ -66,8 +67,12 @@ const readRecent = (sql: SqlStorage) => {
   return { counters: Object.entries(counters), calls: row?.calls ?? '', traffic: row?.traffic ?? '' };
 };
 
-/** `savePast` stores the traffic of past days, which is then dropped here. */
-export const openCounters = (sql: SqlStorage, savePast: ((days: Traffic) => void) | null = null) => {
+/** `events` are kept in the shared row, too. `savePast` stores the traffic of past days, which is then dropped here. */
+export const openCounters = (
+  sql: SqlStorage,
+  events: KeptEvents,
+  savePast: ((days: Traffic) => void) | null = null,
+) => {
   /** The counters in the shared row, and those that the next write adds to it. */
   const { counters, calls, traffic: storedTraffic } = readRecent(sql);
   const recent = new Map(counters);
@@ -147,18 +152,20 @@ export const openCounters = (sql: SqlStorage, savePast: ((days: Traffic) => void
 
     /** Writes the changed counters, as part of the current commit. */
     write: (isNewDay: boolean): { hasMoved: boolean } => {
-      if (!isChanged) return { hasMoved: false };
+      if (!isChanged && !events.hasNew()) return { hasMoved: false };
       isChanged = false;
       const hasMoved = isNewDay || recent.size > MAX_RECENT;
       if (hasMoved) moveRecent();
       const past = savePast && traffic.takePast();
       if (past) savePast?.(past);
       sql.exec(
-        `INSERT INTO recent_counters (only, counters, calls, traffic) VALUES (1, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET counters = excluded.counters, calls = excluded.calls, traffic = excluded.traffic`,
+        `INSERT INTO recent_counters (only, counters, calls, traffic, events) VALUES (1, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET counters = excluded.counters, calls = excluded.calls, traffic = excluded.traffic,
+           events = excluded.events`,
         JSON.stringify(Object.fromEntries(recent)),
         counted.takeText(),
         traffic.text(),
+        events.takeText(),
       );
       return { hasMoved };
     },

@@ -9,6 +9,7 @@ import {
   USAGE_DAYS,
 } from '../rules/usage.ts';
 import { openCounters } from './counters.ts';
+import type { KeptEvents } from './outgoing.ts';
 
 // The gate's counters: an account's calls by period and by day, and when each key was last used.
 
@@ -26,12 +27,16 @@ const CHANGES = 'changes:today';
 /** A change has no row of its own, so that a restart can forget fewer than this. */
 const CHANGES_PER_WRITE = 100;
 
-const KEY_USE_INTERVAL_MS = 1_000;
+const KEY_USE_INTERVAL_MS = 60_000;
 
 const isSameDay = (ms: number, otherMs: number) => Math.floor(ms / DAY_MS) === Math.floor(otherMs / DAY_MS);
 
-export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) | null = null) => {
-  const counters = openCounters(sql, savePast);
+export const openLedger = (
+  sql: SqlStorage,
+  events: KeptEvents,
+  savePast: ((days: Traffic) => void) | null = null,
+) => {
+  const counters = openCounters(sql, events, savePast);
   const { read, add, readRange } = counters;
   let isNewDay = false;
   /** Usage by product is deleted for periods that started earlier. */
@@ -157,7 +162,7 @@ export const openLedger = (sql: SqlStorage, savePast: ((days: Traffic) => void) 
       return true;
     },
 
-    /** Noted at most once a second per key, because many keys don't fit into the shared row. */
+    /** Noted at most once a minute per key: many keys don't fit into the shared row, and a call that counts nothing writes it. */
     useKey: (keyId: string, nowMs: number) => {
       const name = keyCounter(keyId);
       if (Math.abs(nowMs - read(name).atMs) >= KEY_USE_INTERVAL_MS) counters.set(name, 1, nowMs);

@@ -4,7 +4,7 @@ import { coalesce } from './coalesce.ts';
 /** A part of a Durable Object that keeps in memory what it has not written yet. */
 export interface Writer {
   /** Writes it, as part of the journal's transaction. */
-  write: () => void;
+  write?: () => void;
   /** Runs after the transaction. */
   written?: () => void;
 }
@@ -31,7 +31,7 @@ export const openJournal = (ctx: DurableObjectState, alarm: Alarm) => {
   const writeAll = <T>(fn: () => T): T => {
     const result = write(() => {
       const changed = fn();
-      for (const writer of writers) writer.write();
+      for (const writer of writers) writer.write?.();
       return changed;
     });
     for (const { written } of writers) written?.();

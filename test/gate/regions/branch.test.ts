@@ -11,7 +11,7 @@ import { newId } from '../../../src/shared/text/ids.ts';
 import { type Customer } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, gate, readGate, setUsage, statistics } from '../../support/gate.ts';
+import { evict, gate, readGate, setUsage, statistics, storedEvents } from '../../support/gate.ts';
 import { branch, openBranch, presentedKey, verifyAtHome, verifyIn } from '../../support/regions.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 
@@ -196,8 +196,9 @@ test('with each renewal, home learns of the branch’s calls by day and product,
   const { days, products } = await statistics(ada.accountId);
   expect(days).toEqual([{ date: isoDate(lastUsedMs), verify: last.apiUsage, create: 0 }]);
   expect(products).toEqual([{ code: 'orrery', calls: last.apiUsage }]);
-  const keys = await gate(ada.accountId).keysLastUsedMs([ada.apiKeyId]);
-  expect(keys).toEqual([lastUsedMs]);
+  const [usedMs] = await gate(ada.accountId).keysLastUsedMs([ada.apiKeyId]);
+  // Noted once a minute.
+  expect(lastUsedMs - (usedMs ?? 0)).toBeLessThan(60_000);
 });
 
 test('an alarm that comes a little early renews the lease, so that it lasts until the next alarm', async () => {
@@ -216,8 +217,7 @@ test('home notes a usage threshold that a branch has reached', async () => {
   const accept = vi.spyOn(WebhookOutbox.prototype, 'accept');
   vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
   await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
-  const waiting = await readGate<{ events: string }>(ada.accountId, 'SELECT events FROM outgoing');
-  const noted = [...waiting.map(({ events }) => events), ...accept.mock.calls.flat()];
+  const noted = [JSON.stringify(await storedEvents(ada.accountId)), ...accept.mock.calls.flat()];
   expect(noted.join()).toContain('usage.threshold');
   // Home sends the event although it has answered no call since.
   await vi.waitFor(() => {

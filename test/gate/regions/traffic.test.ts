@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { openLedger } from '../../../src/gate/object/ledger.ts';
+import { openOutgoing } from '../../../src/gate/object/outgoing.ts';
 import { CLOSE_AFTER_MS } from '../../../src/gate/rules/lease.ts';
 import { openTraffic, quantileMs } from '../../../src/gate/rules/traffic.ts';
 import worker from '../../../src/index.ts';
@@ -36,7 +37,7 @@ test('a quantile of waits is interpolated within its bucket, and is null without
 test('calls by region add no row to a commit, but one for each day', () =>
   runInDurableObject(env.GATE.getByName(newId('acct')), (_instance, { storage }) => {
     const saved: unknown[] = [];
-    const open = () => openLedger(storage.sql, (days) => saved.push(days));
+    const open = () => openLedger(storage.sql, openOutgoing(storage.sql).kept, (days) => saved.push(days));
     let ledger = open();
     const nowMs = Date.parse(NOON);
     const verify = (atMs: number) => {

@@ -20,7 +20,7 @@ export const COUNTS: Mutants = {
       edit(
         'object/outgoing.ts',
         '      const answer = await outboxOf',
-        '      journal.write(() => outgoing.remove(throughSeq));\n      const answer = await outboxOf',
+        '      journal.write(() => outgoing.remove(batch));\n      const answer = await outboxOf',
       ),
     ],
     schedule: inOrder([
