@@ -177,13 +177,24 @@ test('a backup replaces data only if it is asked to, and changes nothing if it i
   expect((await asOperator('GET', '/operator/backup/acct_00000000000000000000')).status).toBe(404);
 });
 
+const withoutColumn = (line: string, table: string, column: string): string => {
+  const part = JSON.parse(line) as { table?: string; columns: string[]; rows: unknown[][] };
+  if (part.table !== table) return line;
+  const isKept = (_: unknown, i: number) => part.columns[i] !== column;
+  const [columns, rows] = [part.columns.filter(isKept), part.rows.map((row) => row.filter(isKept))];
+  return JSON.stringify({ ...part, columns, rows });
+};
+
 test('a backup of an earlier release gets the tables of this one', async () => {
   const { ada, activate, state } = await openAccount();
   const before = await state();
   const [header = '', ...lines] = (await backUp(ada)).trim().split('\n');
   const steps = { gate: GATE_TABLES.baseVersion, outbox: OUTBOX_TABLES.baseVersion };
-  // Tables that came later.
-  const kept = lines.filter((line) => !line.includes('"erased_events"')).slice(0, -1);
+  // Tables and columns that came later.
+  const kept = lines
+    .filter((line) => !line.includes('"erased_events"'))
+    .map((line) => withoutColumn(line, 'recent_counters', 'events'))
+    .slice(0, -1);
   const end = { type: 'end', lines: kept.length };
   const earlier = [JSON.stringify({ ...JSON.parse(header), steps }), ...kept, JSON.stringify(end)].join('\n');
 

@@ -85,7 +85,7 @@ export const LEASES: Mutants = {
       // The shares have come to rest, so nothing else has to be written.
       [
         ...open('oc'),
-        pass(200_000),
+        pass(188_600),
         { does: 'replace', kind: 'home', from: 'oc' },
         verify(HOME),
         pass(50_000),

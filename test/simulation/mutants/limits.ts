@@ -164,7 +164,7 @@ export const LIMITS: Mutants = {
     ],
     schedule: inOrderFromCold([
       ...open('oc'),
-      pass(17_000),
+      pass(8_500),
       { does: 'set', settings: { REGIONS: 'off' } },
       fault('hold', 'renew', 'request', 'oc'),
       pass(14_000),

@@ -70,7 +70,7 @@ export const RATES: Mutants = {
     ],
     schedule: inOrderFromCold([
       ...open('oc'),
-      pass(65_000),
+      pass(54_500),
       ...open('weur'),
       fault('lose', 'renew', 'answer', 'oc', { times: 50 }),
       pass(2_900),
@@ -117,7 +117,7 @@ export const RATES: Mutants = {
       toggle(1),
       pass(3_000),
       ...open('weur'),
-      ...repeat(4, verify('weur', 0, 3), pass(4_000)),
+      ...repeat(4, verify('weur', 0, 3), pass(4_400)),
       verify('oc', 1),
       ...repeat(2, pass(3_100), verify('weur', 0, 3)),
       letGo,
