@@ -5,8 +5,8 @@ import type { FeedPosition } from './rows.ts';
 // What a gate counts, and what it knows of its account's usage.
 
 export interface Period {
-  startMs: number;
-  endMs: number;
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 /** The last answer, because each call asks for its month. */
