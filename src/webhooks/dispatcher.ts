@@ -194,13 +194,15 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
         endpoints.remove(id);
       }),
 
-    /** Returns when the endpoint's next delivery is due, and whether a lane is free for it. */
-    nextDue: (endpoint: Endpoint, nowMs: number): { dueMs: number; hasFreeLane: boolean } => {
+    /**
+     * Returns when the endpoint's next delivery is due and a lane is free for it. While every lane is busy, each lane takes the
+     * next delivery when its attempt ends, and is free at the end of its lease if its consumer has died.
+     */
+    nextDueMs: (endpoint: Endpoint, nowMs: number): number => {
       const lanes = laneStore.get(endpoint.id);
-      return {
-        dueMs: Math.max(pending.nextDueMs(endpoint.id, lanes), endpoint.heldUntilMs ?? 0),
-        hasFreeLane: countFreeLanes(endpoint, lanes, nowMs) > 0,
-      };
+      const dueMs = Math.max(pending.nextDueMs(endpoint.id, lanes), endpoint.heldUntilMs ?? 0);
+      if (dueMs > nowMs || countFreeLanes(endpoint, lanes, nowMs) > 0) return dueMs;
+      return Math.min(...lanes.leases.map(({ untilMs }) => untilMs).filter((untilMs) => untilMs > nowMs));
     },
 
     countWaiting: (endpointId: string, sinceMs: number, limit: number): number =>

@@ -3,7 +3,11 @@ import { openStateReport } from '../db/object-state.ts';
 import type { ObjectContext } from '../shared/objects/context.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Endpoints } from './endpoint-store.ts';
-import { HINT_TIMEOUT_MS, openHints } from './hints.ts';
+import { openHints } from './hints.ts';
+
+/** The queue loses hints rarely, so the alarm that makes up for it stands for all deliveries of this long. */
+const HINT_LOST_MS = 60_000;
+const HINT_RETRY_MS = 5_000;
 
 /** A delivery usually begins within seconds. */
 const LATE_MS = 60_000;
@@ -14,7 +18,7 @@ const MAX_COUNTED = 10_000;
 export const openWork = (
   { ctx, env, accountId, journal, alarm }: ObjectContext,
   endpoints: Pick<Endpoints, 'listEnabled'>,
-  dispatcher: Pick<Dispatcher, 'nextDue' | 'countWaiting'>,
+  dispatcher: Pick<Dispatcher, 'nextDueMs' | 'countWaiting'>,
 ) => {
   const hints = openHints(env.WEBHOOKS, accountId);
   /** When to look again. The alarm of the process before may come earlier. */
@@ -24,10 +28,10 @@ export const openWork = (
   const sendHints = async (nowMs: number): Promise<void> => {
     nextCheckMs = Infinity;
     for (const endpoint of endpoints.listEnabled()) {
-      const { dueMs, hasFreeLane } = dispatcher.nextDue(endpoint, nowMs);
-      // If every lane is busy, each lane takes the next due delivery when its attempt ends.
-      if (dueMs <= nowMs && hasFreeLane) await hints.send(endpoint.id, nowMs);
-      nextCheckMs = Math.min(nextCheckMs, dueMs <= nowMs ? nowMs + HINT_TIMEOUT_MS : dueMs);
+      const dueMs = dispatcher.nextDueMs(endpoint, nowMs);
+      const isSent = dueMs > nowMs || (await hints.send(endpoint.id, nowMs));
+      const checkMs = dueMs > nowMs ? dueMs : nowMs + (isSent ? HINT_LOST_MS : HINT_RETRY_MS);
+      nextCheckMs = Math.min(nextCheckMs, checkMs);
     }
   };
 
