@@ -31,6 +31,8 @@ export interface Settings {
   folder: string;
   bindings?: Record<string, string>;
   inspect?: boolean;
+  /** Holds the databases of all runtimes with the same folder. The first of them to start runs the databases. */
+  sharedFolder?: string | undefined;
 }
 
 export interface Runtime {
@@ -38,20 +40,31 @@ export interface Runtime {
   miniflare: Miniflare;
   origin: string;
   port: number;
+  pid: string;
   rssBytes: () => number;
   /** CPU time that the runtime has used so far. */
   cpuMs: () => number;
   stop: () => Promise<void>;
 }
 
-const optionsOf = ({ config, script }: Bundle, { name, folder, bindings, inspect }: Settings) => {
+const sharing = ({ folder, sharedFolder }: Settings) =>
+  sharedFolder !== undefined && {
+    resourcePersistencePath: sharedFolder,
+    isolatedResourcePersistencePath: join(folder, 'data'),
+    unsafeEnableSharedStorage: true,
+    enableDevRegistry: true,
+    unsafeDevRegistryPath: join(sharedFolder, 'registry'),
+  };
+
+const optionsOf = ({ config, script }: Bundle, settings: Settings) => {
+  const { name, folder, bindings, inspect } = settings;
   // The static assets router would be a second Worker in front of the measured one.
   const {
     assets: _,
     modulesRules: _r,
     ...options
   } = unstable_getMiniflareWorkerOptions(config).workerOptions;
-  return convertV4MiniflareOptions({
+  const converted = convertV4MiniflareOptions({
     ...options,
     name,
     bindings: { ...(options.bindings as Record<string, string>), ...bindings },
@@ -67,6 +80,7 @@ const optionsOf = ({ config, script }: Bundle, { name, folder, bindings, inspect
     unsafeRuntimeEnv: { BENCH_PID_FILE: join(folder, 'pid') },
     ...(inspect && { inspectorPort: 0 }),
   });
+  return { ...converted, ...sharing(settings) };
 };
 
 const started = new Set<Miniflare>();
@@ -88,6 +102,7 @@ export const startWorker = async (bundle: Bundle, settings: Settings): Promise<R
     miniflare,
     origin,
     port: Number(port),
+    pid,
     rssBytes: () => Number(/^VmRSS:\s+(\d+)/m.exec(read('status'))?.[1]) * 1_024,
     cpuMs: () => {
       // The process name, in parentheses, may contain spaces.

@@ -37,11 +37,13 @@ export const start = async (
   place: Place,
   inspect = false,
   settings: Record<string, string> = {},
+  sharedFolder?: string,
 ): Promise<Running> => {
   const runtime = await startWorker(bundle, {
     name: place.name,
     folder: place.folder,
     inspect,
+    sharedFolder,
     bindings: {
       ...place.secrets,
       WEBHOOK_ALLOW_LOOPBACK: 'true',

@@ -1,12 +1,17 @@
 // What a free account, and strangers without one, can send to harm others.
 import { randomUUID } from 'node:crypto';
-import type { Service } from '../e2e/support/service.ts';
+import type { Client } from '../e2e/support/service.ts';
 import { addKey, expectOk, signUp } from './customer.ts';
 
 export interface Attack {
   name: string;
   /** Makes one call, and returns how it was answered. */
   call: () => Promise<string>;
+}
+
+export interface Attacks {
+  account: Attack[];
+  strangers: Attack[];
 }
 
 const BODY_BYTES = 5 * 1024 * 1024;
@@ -21,10 +26,16 @@ const text = (type: string, body: string, headers: Record<string, string>) => ({
   body,
 });
 
-/** Each license of an import gets other metadata each time, so each line is a change. */
+const customerOf = (turn: number) => `customer-${turn}@example.com`;
+
+/** Each license of an import gets other metadata and another customer each time, so each line is a change. */
 const linesWith = (turn: number) =>
   Array.from({ length: LICENSES }, (_, i) =>
-    JSON.stringify({ license_key: `WORST-${i}`, metadata: { ...METADATA, turn } }),
+    JSON.stringify({
+      license_key: `WORST-${i}`,
+      customer_email: customerOf(turn),
+      metadata: { ...METADATA, turn },
+    }),
   )
     .join('\n')
     .slice(0, BODY_BYTES);
@@ -34,8 +45,8 @@ type Calls = Record<string, () => Promise<string>>;
 const attacksOf = (calls: Calls): Attack[] => Object.entries(calls).map(([name, call]) => ({ name, call }));
 
 /** Prepares the attacks of one account, and those of strangers from many addresses. */
-export const openAttacks = async (service: Service): Promise<{ account: Attack[]; strangers: Attack[] }> => {
-  const { session, apiKey } = await addKey(service, await signUp(service, 'worst@example.com'));
+export const openAttacks = async (service: Client, email: string): Promise<Attacks> => {
+  const { session, apiKey } = await addKey(service, await signUp(service, email));
   const { id: endpoint } = expectOk(
     await service.post('/api/webhooks', { url: 'https://example.com/hook' }, session),
   ) as { id: string };
@@ -43,6 +54,7 @@ export const openAttacks = async (service: Service): Promise<{ account: Attack[]
     id: string;
   };
   let turn = 0;
+  let [imports, imported] = [0, 0];
   const fromAnywhere = () => ({ 'cf-connecting-ip': `2001:db8:${(turn++ % ADDRESSES).toString(16)}::1` });
 
   const send = async (path: string, init: RequestInit): Promise<string> => {
@@ -59,8 +71,12 @@ export const openAttacks = async (service: Service): Promise<{ account: Attack[]
   const [commas, shortLines] = [','.repeat(BODY_BYTES), '1\n'.repeat(BODY_BYTES / 2)];
 
   const account: Calls = {
-    'imports updates of metadata': () =>
-      importOf('application/x-ndjson', linesWith(turn++), 'on_conflict=update'),
+    'imports updates of metadata': async () => {
+      const customer = imports++;
+      const outcome = await importOf('application/x-ndjson', linesWith(customer), 'on_conflict=update');
+      if (outcome.startsWith('200')) imported = customer;
+      return outcome;
+    },
     'imports a header of commas': () => importOf('text/csv', commas, 'dry_run=true'),
     'imports lines of two characters': () => importOf('text/csv', shortLines, 'dry_run=true'),
     'exports everything': () => get('/api/export'),
@@ -83,6 +99,8 @@ export const openAttacks = async (service: Service): Promise<{ account: Attack[]
     'sends test events': () => post(`/api/webhooks/${endpoint}/test`, {}),
     'starts checkouts': () =>
       post('/api/init-payment', { plan: 'pro', success_url: '/billing', cancel_url: '/billing' }),
+    // All licenses have the customer of the last import, and their history has the others.
+    'erases customers': () => post('/api/erase-customer', { customer_email: customerOf(imported) }),
     'opens the dashboard': () => get('/api/dashboard'),
     'reads the audit log': () => get('/api/audit-log?limit=100'),
   };

@@ -1,6 +1,6 @@
 // An account with an API key and a webhook, and its calls to the service.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiResponse, Service } from '../e2e/support/service.ts';
+import type { ApiResponse, Client, Service } from '../e2e/support/service.ts';
 import type { Inbox, Receiver } from './receiver.ts';
 
 export interface Customer {
@@ -27,7 +27,7 @@ const withinRateLimit = async (call: () => Promise<ApiResponse>): Promise<ApiRes
 };
 
 /** `fields` are further fields of the registration. */
-export const signUp = async (service: Service, email: string, fields: { home_region?: string } = {}) => {
+export const signUp = async (service: Client, email: string, fields: { home_region?: string } = {}) => {
   const input = { email, password: 'correct horse battery', ...fields };
   const { account, session } = expectOk(await service.post('/api/register', input)) as {
     account: { id: string };
@@ -38,7 +38,7 @@ export const signUp = async (service: Service, email: string, fields: { home_reg
 
 type Account = Pick<Customer, 'accountId' | 'session'>;
 
-export const addKey = async (service: Service, account: Account) => {
+export const addKey = async (service: Client, account: Account) => {
   const create = () => service.post('/api/create-api-key', {}, account.session);
   const key = expectOk(await withinRateLimit(create)) as { api_key: string };
   return { ...account, apiKey: { 'x-api-key': key.api_key } };
@@ -58,7 +58,7 @@ export const addEndpoint = async (
 };
 
 /** Returns the key of a new license, or null for an error response. Uses the session, which costs no usage. */
-export const createLicense = async (service: Service, { session }: Account): Promise<string | null> => {
+export const createLicense = async (service: Client, { session }: Account): Promise<string | null> => {
   const { status, body } = await service.post(
     '/api/v1/licenses/create',
     { product: 'Orrery', customer_email: 'grace@example.com' },
@@ -87,7 +87,7 @@ export const countCall = async (
 };
 
 /** Returns whether the service answered that the license is valid. */
-export const verify = async (service: Service, { apiKey }: Pick<Customer, 'apiKey'>, licenseKey: string) => {
+export const verify = async (service: Client, { apiKey }: Pick<Customer, 'apiKey'>, licenseKey: string) => {
   const { status, body } = await service.post('/api/v1/licenses/verify', { license_key: licenseKey }, apiKey);
   return status === 200 && (body as { valid: boolean }).valid;
 };
