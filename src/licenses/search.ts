@@ -79,13 +79,23 @@ const pageByText = async (
 export const searchLicenses = async (ctx: Ctx, search: Search) => {
   const { q, status, before, limit } = search;
   const isOfCustomer = await isCustomer(ctx, q);
-  let page = await pageByText(ctx, search, isOfCustomer, limit + 1, newestByRareTrigrams);
+  let page = await pageByText(ctx, search, isOfCustomer, limit + 1);
+  const extend = async (size: number, newestByText?: typeof newestByRarestTrigram) => {
+    const rest = { before: beforeCursor(page.next_cursor), limit: limit - page.data.length };
+    const { data, next_cursor } = await pageByText(
+      ctx,
+      { ...search, ...rest },
+      isOfCustomer,
+      size,
+      newestByText,
+    );
+    page = { data: [...page.data, ...data], next_cursor };
+  };
+  if (isShort(search, page)) await extend(limit + 1, newestByRareTrigrams);
   for (const size of [FEW_CANDIDATES, MAX_CANDIDATES]) {
     if (!isShort(search, page)) return page;
     await admitSearch(ctx, size);
-    const rest = { before: beforeCursor(page.next_cursor), limit: limit - page.data.length };
-    const { data, next_cursor } = await pageByText(ctx, { ...search, ...rest }, isOfCustomer, size);
-    page = { data: [...page.data, ...data], next_cursor };
+    await extend(size);
   }
   if (status === undefined || !isShort(search, page)) return page;
   // If the status is rarer than the text, a page of the newest licenses with this status is longer or gets further.
