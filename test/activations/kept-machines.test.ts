@@ -210,7 +210,11 @@ describe('30 days after the leases of five machines have ended', () => {
     const { accountId, fingerprints } = await openLapsed();
     const totals = async () => readGate(accountId, 'SELECT bytes FROM machine_totals');
     const counted = await totals();
-    await tamper(accountId, 'DROP TABLE machine_totals; UPDATE storage_version SET version = 9');
+    await tamper(
+      accountId,
+      `DROP TABLE machine_totals; ALTER TABLE recent_counters DROP COLUMN events;
+       UPDATE storage_version SET version = 9`,
+    );
     expect(await totals()).toEqual(counted);
     vi.advanceTimersByTime(31 * DAY_MS);
     expect(await runDurableObjectAlarm(gate(accountId))).toBe(true);
