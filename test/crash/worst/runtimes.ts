@@ -1,6 +1,6 @@
 // The runtimes of `npm run test:worst`. As in production, D1 is a process of its own that all share, and the neighbor's Worker
 // and gate have another thread and disk than the attackers'. These and D1 have one of two cores, and the neighbor the other.
-import { execFileSync, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,17 +67,31 @@ export const startWorld = async ({ theirs, ours }: Record<'theirs' | 'ours', str
 
 type Names = Record<Order['group'], string[]>;
 
+/** A process that has ended answers nothing: without this, its caller would wait for good. */
+const nextMessage = async <T>(child: ChildProcess): Promise<T> => {
+  const end = new AbortController();
+  const { signal } = end;
+  const exited = once(child, 'exit', { signal }).then(([code, by]) => {
+    throw new Error(`The attackers' process has ended: ${by ?? `exit code ${code}`}`);
+  });
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal }), exited]);
+    return message as T;
+  } finally {
+    end.abort();
+  }
+};
+
 /** Starts the process of the attackers, who have an account with this address. */
 export const startAttackers = async ({ attacked }: World, email: string) => {
   const child = fork(join(import.meta.dirname, '../attackers.ts'), [attacked.origin, email]);
   pin(child.pid ?? '', THEIR_CORE);
-  const [names] = (await once(child, 'message')) as [Names];
+  const names = await nextMessage<Names>(child);
   return {
     names,
     send: async (order: Order): Promise<Answered[]> => {
       child.send(order);
-      const [answered] = (await once(child, 'message')) as [Answered[]];
-      return answered;
+      return nextMessage<Answered[]>(child);
     },
     stop: () => child.kill(),
   };
