@@ -2,8 +2,10 @@ import { and, eq, exists } from 'drizzle-orm';
 import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { erasures, licenseChanges, licenses } from '../db/schema.ts';
+import { eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { findLicense } from '../licenses/find.ts';
+import { licenseEvent } from '../shared/text/events.ts';
 import { logError } from '../shared/text/log.ts';
 import { finishErasures } from './finish.ts';
 
@@ -15,7 +17,8 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
   const { db, accountId } = ctx;
   const erasure = { accountId, kind: 'license', subject: id, untilMs: 0, createdAt: Date.now() } as const;
   await untilAsRead(async () => {
-    const { licenseKey } = await findLicense(ctx, id);
+    const license = await findLicense(ctx, id);
+    const { licenseKey } = license;
     const isLicense = and(eq(licenses.accountId, accountId), eq(licenses.id, id));
     // A key that was replaced meanwhile is in the copy under its new name.
     const isAsRead = and(isLicense, eq(licenses.licenseKey, licenseKey));
@@ -32,6 +35,7 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
       [
         { kind: 'deleted', ref: id },
         { kind: 'erased', ref: licenseKey },
+        eventChange(licenseEvent('license.deleted', Date.now(), license)),
       ],
       { isBeyondLimits: true },
     );

@@ -4,7 +4,7 @@ import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
-import type { FeedChange } from '../gate/feed/write.ts';
+import { eventChange, type FeedChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
@@ -12,7 +12,7 @@ import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import { findLicense } from './find.ts';
-import { type ChangedColumns, recordChange } from './history.ts';
+import { changeEvent, type ChangedColumns, recordChange } from './history.ts';
 import { type patchLicenseInput, type renewLicenseInput, type rotateKeyInput, toColumns } from './schemas.ts';
 
 /** A seller ends a license also beyond the account's limits. Only `reinstate` leads back, so this isn't repeated at will. */
@@ -23,6 +23,7 @@ const updateTime = ({ updatedAt }: LicenseRow) => Math.max(Date.now(), updatedAt
 
 interface ChangeOptions {
   details?: AuditDetails | null;
+  reason?: string | undefined;
   /** What the gate must forget of the license. */
   erases?: (license: LicenseRow) => FeedChange[];
 }
@@ -40,7 +41,7 @@ const tryChange = (
   action: AuditAction,
   id: string,
   decide: (license: LicenseRow) => ChangedColumns,
-  { details = null, erases = () => [], isFull }: ChangeOptions & { isFull: boolean },
+  { details = null, reason, erases = () => [], isFull }: ChangeOptions & { isFull: boolean },
 ): Promise<LicenseRow> =>
   untilAsRead(async () => {
     const license = await findLicense(ctx, id);
@@ -54,10 +55,15 @@ const tryChange = (
       .set({ ...fields, updatedAt })
       .where(isLicense)
       .returning();
+    const event = changeEvent(license, fields, updatedAt, reason);
     const [, , [changed]] = await commit(
       ctx,
-      [auditAsRead(ctx, found, action, id, details), recordChange(ctx, fields, updatedAt, isLicense), update],
-      [{ kind: 'license', ref: id }, ...erases(license)],
+      [
+        auditAsRead(ctx, found, action, id, details),
+        recordChange(ctx, fields, updatedAt, isLicense, reason),
+        update,
+      ],
+      [{ kind: 'license', ref: id }, ...erases(license), ...(event ? [eventChange(event)] : [])],
       {
         isBeyondLimits: ENDING.has(action),
         ...(isFull && { isNoLarger: await isNoLarger(ctx, isLicense) }),
@@ -91,14 +97,20 @@ const requireChangeableExpiry = ({ status }: LicenseRow) => {
   }
 };
 
-export const transitionLicense = (ctx: Ctx, id: string, transition: Transition) =>
-  change(ctx, `license.${transition}`, id, (license) => {
-    const status = nextStatus(license.status, transition);
-    if (status) return { status };
-    throw new AppError('invalid_transition', {
-      message: `Can’t ${transition} a license that is ${license.status}.`,
-    });
-  });
+export const transitionLicense = (ctx: Ctx, id: string, transition: Transition, reason?: string) =>
+  change(
+    ctx,
+    `license.${transition}`,
+    id,
+    (license) => {
+      const status = nextStatus(license.status, transition);
+      if (status) return { status };
+      throw new AppError('invalid_transition', {
+        message: `Can’t ${transition} a license that is ${license.status}.`,
+      });
+    },
+    { reason },
+  );
 
 /** Sets a new last day, or adds days to the current last day, or to today if that day has passed or there is none. */
 export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewLicenseInput>) =>

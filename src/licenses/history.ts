@@ -8,6 +8,7 @@ import { isoTime } from '../shared/rules/dates.ts';
 import { type ChangeableField, type ColumnOf, columnOf } from '../shared/rules/license-fields.ts';
 import type { StoredLicenseStatus } from '../shared/rules/licenses.ts';
 import type { PageInput } from '../shared/schemas/lists.ts';
+import { licenseEvent, type WebhookEvent } from '../shared/text/events.ts';
 import { HISTORY_FIELDS, type historyBody, type historyEntryBody } from './schemas.ts';
 
 type Entry = z.infer<typeof historyEntryBody>;
@@ -30,13 +31,17 @@ export const recordChange = (
   fields: ChangedColumns,
   atMs: number,
   condition: SQL | undefined,
+  reason?: string,
 ) => {
   const set = HISTORY_FIELDS.filter((field) => fields[columnOf(field)] !== undefined);
   const before = set.map((field) => {
     const column = licenses[columnOf(field)];
     return sql`${field}, ${column.dataType === 'json' ? sql`json(${column})` : column}`;
   });
-  const after = Object.fromEntries(set.map((field) => [field, fields[columnOf(field)]]));
+  const after = {
+    ...Object.fromEntries(set.map((field) => [field, fields[columnOf(field)]])),
+    ...(reason !== undefined && { reason }),
+  };
   const differs = set.map(
     (field) => sql`${licenses[columnOf(field)]} IS NOT ${toColumnValue(fields[columnOf(field)])}`,
   );
@@ -68,10 +73,34 @@ const ACTION_BY_STATUS = {
 
 const differ = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b);
 
-const actionOf = (changes: Entry['changes'], { status }: Change['after']): Entry['action'] => {
-  if (status && changes.some(({ field }) => field === 'status')) return ACTION_BY_STATUS[status];
-  if (changes.every(({ field }) => field === 'license_key')) return 'key_rotated';
-  return changes.every(({ field }) => field === 'expires_at') ? 'renewed' : 'changed';
+type HistoryField = (typeof HISTORY_FIELDS)[number];
+
+const actionOf = (changed: HistoryField[], status: StoredLicenseStatus | undefined) => {
+  if (status && changed.includes('status')) return ACTION_BY_STATUS[status];
+  if (changed.every((field) => field === 'license_key')) return 'key_rotated';
+  return changed.every((field) => field === 'expires_at') ? 'renewed' : 'changed';
+};
+
+/** Returns the event of a change, which is named after its entry in the history, or null if the change changes nothing. */
+export const changeEvent = (
+  license: LicenseRow,
+  fields: ChangedColumns,
+  atMs: number,
+  reason?: string,
+): WebhookEvent | null => {
+  const after = { ...license, ...fields };
+  const changed = HISTORY_FIELDS.filter((field) => differ(license[columnOf(field)], after[columnOf(field)]));
+  if (changed.length === 0) return null;
+  const action = actionOf(changed, fields.status);
+  if (action === 'changed') return licenseEvent('license.updated', atMs, after, { changed });
+  if (action === 'renewed')
+    return licenseEvent('license.renewed', atMs, after, { expires_at: after.expiresAt });
+  return licenseEvent(
+    `license.${action}`,
+    atMs,
+    after,
+    action === 'key_rotated' ? {} : { reason: reason ?? null },
+  );
 };
 
 /** Derives the action from the fields that differ. Early rows of version 0.1 also hold fields that kept their value. */
@@ -81,7 +110,14 @@ export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
     from: before[field] ?? null,
     to: after[field] ?? null,
   }));
-  return { action: actionOf(changes, after), at: isoTime(at), changes, import_id: after.import_id ?? null };
+  const fields = changes.map(({ field }) => field);
+  return {
+    action: actionOf(fields, after.status),
+    at: isoTime(at),
+    changes,
+    reason: after.reason ?? null,
+    import_id: after.import_id ?? null,
+  };
 };
 
 /**
@@ -119,6 +155,7 @@ export const listHistory = async (
     action: 'created',
     at: isoTime(license.createdAt),
     changes: [],
+    reason: null,
     import_id: license.importId,
   };
   return { data: [...entries, created], next_cursor: null };

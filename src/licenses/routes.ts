@@ -23,6 +23,8 @@ import {
   renewLicenseInput,
   rotateKeyInput,
   toLicense,
+  type TransitionInput,
+  transitionInput,
 } from './schemas.ts';
 
 const TRANSITION_SUMMARIES: Record<Transition, string> = {
@@ -124,7 +126,7 @@ const manage = new Hono<AppEnv>()
       tag: 'Licenses',
       summary: 'Delete a license',
       description:
-        'Deletes the license with its history and its activations, permanently. To end a license and keep its history, revoke it.',
+        'Deletes the license with its history, its activations, and its events, permanently. Only the event of the deletion stays, as long as all events do. To end a license and keep its history, revoke it.',
       access: 'account',
       answers: [{ status: 200, description: 'The license is deleted.', schema: deletedLicenseBody }],
       errors: ['license_not_found'],
@@ -185,23 +187,24 @@ const transition = (name: Transition) =>
       description: 'Every verify that starts after the response sees the new state.',
       access: 'account',
       isRepeatable: true,
+      body: transitionInput,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
   ] as const;
 
+const transitionOnce = (ctx: Ctx, id: string, name: Transition, { reason }: TransitionInput) =>
+  changeOnce(ctx, () => transitionLicense(ctx, id, name, reason));
+
 const transitions = new Hono<AppEnv>()
-  .post('/:id/suspend', ...transition('suspend'), async (c) => {
-    const { ctx } = c.var;
-    return c.json(await changeOnce(ctx, () => transitionLicense(ctx, c.req.param('id'), 'suspend')), 200);
-  })
-  .post('/:id/reinstate', ...transition('reinstate'), async (c) => {
-    const { ctx } = c.var;
-    return c.json(await changeOnce(ctx, () => transitionLicense(ctx, c.req.param('id'), 'reinstate')), 200);
-  })
-  .post('/:id/revoke', ...transition('revoke'), async (c) => {
-    const { ctx } = c.var;
-    return c.json(await changeOnce(ctx, () => transitionLicense(ctx, c.req.param('id'), 'revoke')), 200);
-  });
+  .post('/:id/suspend', ...transition('suspend'), async (c) =>
+    c.json(await transitionOnce(c.var.ctx, c.req.param('id'), 'suspend', c.req.valid('json')), 200),
+  )
+  .post('/:id/reinstate', ...transition('reinstate'), async (c) =>
+    c.json(await transitionOnce(c.var.ctx, c.req.param('id'), 'reinstate', c.req.valid('json')), 200),
+  )
+  .post('/:id/revoke', ...transition('revoke'), async (c) =>
+    c.json(await transitionOnce(c.var.ctx, c.req.param('id'), 'revoke', c.req.valid('json')), 200),
+  );
 
 export const licenseRoutes = new Hono<AppEnv>().route('/', create).route('/', manage).route('/', transitions);

@@ -20,6 +20,7 @@ import {
   MAX_LICENSE_KEY_LENGTH,
   MAX_METADATA_BYTES,
   MAX_PRODUCT_LENGTH,
+  MAX_REASON_LENGTH,
   MIN_LICENSE_KEY_LENGTH,
 } from '../shared/rules/licenses.ts';
 import { type LicenseTerms, mergeTerms } from '../shared/rules/terms.ts';
@@ -99,6 +100,15 @@ export const patchLicenseInput = z
 
 export const rotateKeyInput = z.strictObject({ license_key: ownLicenseKey }).meta({ id: 'RotateKey' });
 
+export const transitionInput = z
+  .strictObject({
+    reason: text(MAX_REASON_LENGTH).optional().meta({
+      description: 'Shown in the license’s history and sent with the event. The customer doesn’t see it.',
+    }),
+  })
+  .meta({ id: 'LicenseTransition' });
+export type TransitionInput = z.output<typeof transitionInput>;
+
 export const deletedLicenseBody = z
   .object({ id: z.string(), deleted: z.literal(true) })
   .meta({ id: 'DeletedLicense' });
@@ -159,6 +169,9 @@ export const historyEntryBody = z
     changes: z
       .array(z.object({ field: z.enum(HISTORY_FIELDS), from: historyValue, to: historyValue }))
       .meta({ description: 'The changed fields. Empty for `created`.' }),
+    reason: z.string().nullable().meta({
+      description: 'Why the license was suspended, reinstated, or revoked, if whoever did so gave a reason.',
+    }),
     import_id: z.string().nullable().meta({
       description: 'The id of the entry in the audit log, if an import has made the change.',
     }),

@@ -6,6 +6,7 @@ import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { pruneIdempotencyKeys } from '../db/idempotency.ts';
 import { eraseDueAccounts } from '../erasure/account.ts';
 import { finishDueErasures } from '../erasure/finish.ts';
+import { sendExpiryEvents } from '../licenses/expiry-events.ts';
 import { sendHeldNotices } from '../mail/held.ts';
 import { logError } from '../shared/text/log.ts';
 
@@ -17,6 +18,7 @@ const WORK = [
   checkDue,
   pruneAuditLog,
   measureStorage,
+  sendExpiryEvents,
   finishDueErasures,
   eraseDueAccounts,
 ];

@@ -7,7 +7,7 @@ import type { Pending } from './pending-store.ts';
 
 /** Whose events are erased. The email addresses are in lower case. */
 export interface ErasedSubjects {
-  /** Deleted licenses. Their events are deleted, also those that are still to be delivered. */
+  /** Deleted licenses. Their events are deleted, also those that are still to be delivered, except the one of the deletion. */
   licenseIds: string[];
   /** Customers. Their events stay, without the address and without the names of machines. */
   emails: string[];
@@ -18,6 +18,9 @@ export interface ErasedPage {
   /** The last block of this page, or null if no blocks are left. */
   next: string | null;
 }
+
+/** The name of a machine, and the seller's reason. */
+const WRITTEN_BY_PEOPLE = ['name', 'reason'];
 
 /** Blocks of events that are read in one turn of the object, whether they have such events or not. */
 const PAGE_BLOCKS = 500;
@@ -46,10 +49,11 @@ export const openEventErasure = ({ events, deliveries, pending, laneStore }: Par
     const erase = (event: WebhookEvent): WebhookEvent | null => {
       const fields = JSON.parse(event.payload) as Record<string, string | number | null>;
       const { license_id: licenseId, customer_email: email } = fields;
-      if (isDeleted.has(String(licenseId))) return null;
+      if (isDeleted.has(String(licenseId)) && event.name !== 'license.deleted') return null;
       if (!isErased.has(String(email).toLowerCase())) return event;
-      const named = 'name' in fields ? { name: null } : {};
-      return { ...event, payload: JSON.stringify({ ...fields, customer_email: ERASED_EMAIL, ...named }) };
+      const others = WRITTEN_BY_PEOPLE.filter((field) => field in fields).map((field) => [field, null]);
+      const erased = { ...fields, customer_email: ERASED_EMAIL, ...Object.fromEntries(others) };
+      return { ...event, payload: JSON.stringify(erased) };
     };
 
     const { blocks, next } = events.pageContaining([...licenseIds, ...emails], afterId, PAGE_BLOCKS);

@@ -44,7 +44,7 @@ const openChange = async () => {
     const payloads = () =>
       readOutbox<{ payload: string }>(
         ada.accountId,
-        "SELECT value ->> 'payload' AS payload FROM event_blocks, json_each(events)",
+        "SELECT value ->> 'payload' AS payload FROM event_blocks, json_each(events) WHERE value ->> 'name' = 'license.created'",
       );
     return (await waitUntil(payloads, (found) => found.some(({ payload }) => payload.includes(id)))).length;
   };

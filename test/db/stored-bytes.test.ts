@@ -128,6 +128,7 @@ const UNCOUNTED: Record<string, string> = {
   object_states: 'two rows',
   search_accounts: 'one row',
   subscriptions: 'a row for each that was paid',
+  expiry_pass: 'one row of the service',
   held_notices: 'bounded for an email address',
   known_browsers: 'bounded for an account',
   recovery_codes: 'ten rows',

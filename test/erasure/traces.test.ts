@@ -193,7 +193,7 @@ test('an erasure that is cut off at any object is finished by the scheduled work
   expect(await findLeftovers(ada.accountId, TEXTS)).toEqual([]);
 });
 
-test('a deleted license is in no table and no object but the audit log', async () => {
+test('a deleted license is in no table and no object but the audit log and the event of its deletion', async () => {
   const { ada, theirs, plain } = await furnish();
   const rotated: Json = (await ada.asSession('POST', license(theirs.id, '/rotate-key'), {})).body;
   const texts = [theirs.id, theirs.license_key, rotated.license_key, plain.id, plain.license_key];
@@ -209,10 +209,14 @@ test('a deleted license is in no table and no object but the audit log', async (
     expect((await ada.asSession('DELETE', license(id))).body).toEqual({ id, deleted: true });
   }
   // For a day, an idempotency key remembers that its license was deleted, so that a repeat doesn't create another one.
-  expect(await findLeftovers(ada.accountId, texts)).toEqual(['D1: audit_log', 'D1: idempotency_keys']);
+  expect(await findLeftovers(ada.accountId, texts)).toEqual([
+    'D1: audit_log',
+    'D1: idempotency_keys',
+    'outbox: event_blocks',
+  ]);
   useFakeClock(Date.now() + DAY_MS);
   await runErasures();
-  expect(await findLeftovers(ada.accountId, texts)).toEqual(['D1: audit_log']);
+  expect(await findLeftovers(ada.accountId, texts)).toEqual(['D1: audit_log', 'outbox: event_blocks']);
   await runDurableObjectAlarm(outbox(ada.accountId));
   expect((await gate(ada.accountId).listActivations(theirs.license_key, 10, null)) ?? null).toBe(null);
 });

@@ -65,7 +65,7 @@ test('the history lists every change of a license, newest first, and ends with i
         ],
       },
       { action: 'created', at: at(0), changes: [] },
-    ].map((entry) => ({ ...entry, import_id: null })),
+    ].map((entry) => ({ ...entry, reason: null, import_id: null })),
     next_cursor: null,
   });
 });
@@ -83,7 +83,13 @@ test('calls that change nothing add no history entry: no-op patches, refused cal
   expect((await ada.asSession('PATCH', path, { product: 7 })).status).toBe(400);
   vi.setSystemTime('2027-03-11T00:00:00.000Z');
   expect((await ada.verify(license.license_key)).body.status).toBe('expired');
-  const created = { action: 'created', at: '2027-03-10T12:00:00.000Z', changes: [], import_id: null };
+  const created = {
+    action: 'created',
+    at: '2027-03-10T12:00:00.000Z',
+    changes: [],
+    reason: null,
+    import_id: null,
+  };
   expect(await historyOf(ada, license)).toEqual({ data: [created], next_cursor: null });
 });
 
@@ -190,6 +196,7 @@ test('history rows that hold every field, as early ones of version 0.1, are retu
     action: 'suspended',
     at: '2027-03-10T12:00:00.000Z',
     changes: [{ field: 'status', from: 'active', to: 'suspended' }],
+    reason: null,
     import_id: null,
   });
 });

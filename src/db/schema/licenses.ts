@@ -103,8 +103,11 @@ export type LicenseValues = Pick<LicenseRow, LicenseColumn>;
 /** The fields that a license's history records, with their names in the API. */
 export type LicenseSnapshot = { [Field in ChangeableField]: LicenseValues[ColumnOf<Field>] };
 
-/** The fields after a change, and the import that has made it, by the id of its entry in the audit log. */
-export type ChangedFields = Partial<LicenseSnapshot> & { import_id?: string };
+/**
+ * The fields after a change, the reason that the seller has given for it, and the import that has made it, by the id of its entry
+ * in the audit log.
+ */
+export type ChangedFields = Partial<LicenseSnapshot> & { reason?: string; import_id?: string };
 
 /** The history of each license: the changed fields, before and after. `seq` counts within the license. */
 export const licenseChanges = sqliteTable(
@@ -119,6 +122,17 @@ export const licenseChanges = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.accountId, table.licenseId, table.seq] })],
 );
+
+/** Up to where the events of expiring licenses have been sent, in one row: see src/licenses/expiry-events.ts. */
+export const expiryPass = sqliteTable('expiry_pass', {
+  id: integer().primaryKey(),
+  day: text().notNull(),
+  accountId: text('account_id').notNull(),
+  step: integer().notNull(),
+  licenseId: text('license_id').notNull(),
+  /** The accounts before this one have their events. */
+  toldThrough: text('told_through').notNull(),
+});
 
 /** The license or API key that was changed with each Idempotency-Key. */
 export const idempotencyKeys = sqliteTable(

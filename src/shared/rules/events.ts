@@ -1,12 +1,29 @@
 const ACTIVATION_EVENTS = ['activation.created', 'activation.released', 'activation.refused'] as const;
 export type ActivationEventName = (typeof ACTIVATION_EVENTS)[number];
 
+/** How many days before its last day a license is about to expire. */
+export const DAYS_BEFORE_EXPIRY = [30, 7, 1] as const;
+
+/** Each change of a license, named after its entry in the license's history. */
+const CHANGE_EVENTS = [
+  'license.updated',
+  'license.renewed',
+  'license.suspended',
+  'license.reinstated',
+  'license.revoked',
+  'license.key_rotated',
+  'license.deleted',
+] as const;
+
 /** Events that a webhook endpoint can subscribe to. */
 export const EVENT_NAMES = [
   'payment.success',
   'subscription.cancelled',
   'license.created',
   'license.verified',
+  ...CHANGE_EVENTS,
+  'license.expiring',
+  'license.expired',
   ...ACTIVATION_EVENTS,
   'usage.threshold',
 ] as const;

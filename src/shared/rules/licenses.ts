@@ -51,6 +51,8 @@ const EXPIRY_CHANGES: Record<LicenseStatus, boolean> = {
 };
 export const canChangeExpiry = (state: LicenseStatus): boolean => EXPIRY_CHANGES[state];
 
+/** The reason of a transition. */
+export const MAX_REASON_LENGTH = 200;
 export const MAX_PRODUCT_LENGTH = 200;
 export const MAX_METADATA_BYTES = 4_096;
 export const MAX_DURATION_DAYS = 36_500;

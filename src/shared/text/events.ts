@@ -12,7 +12,7 @@ export interface WebhookEvent {
   createdAtMs: number;
 }
 
-type EventValue = string | number | boolean | null;
+type EventValue = string | number | boolean | null | string[];
 
 export const newEvent = (
   name: WebhookEvent['name'],

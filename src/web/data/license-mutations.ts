@@ -61,14 +61,16 @@ export const renewLicense = (id: string) =>
     call(licenseApi.renew.$post({ param: { id }, json })),
   );
 
-export const suspendLicense = (id: string) =>
-  changeLicense(id, () => call(licenseApi.suspend.$post({ param: { id } })));
+const withReason = (reason: string) => (reason.trim() === '' ? {} : { reason });
+
+export const suspendLicense = (id: string, reason: string) =>
+  changeLicense(id, () => call(licenseApi.suspend.$post({ param: { id }, json: withReason(reason) })));
 
 export const reinstateLicense = (id: string) =>
-  changeLicense(id, () => call(licenseApi.reinstate.$post({ param: { id } })));
+  changeLicense(id, () => call(licenseApi.reinstate.$post({ param: { id }, json: {} })));
 
-export const revokeLicense = (id: string) =>
-  changeLicense(id, () => call(licenseApi.revoke.$post({ param: { id } })));
+export const revokeLicense = (id: string, reason: string) =>
+  changeLicense(id, () => call(licenseApi.revoke.$post({ param: { id }, json: withReason(reason) })));
 
 export const rotateLicenseKey = (id: string) =>
   changeLicense(id, () => call(licenseApi['rotate-key'].$post({ param: { id }, json: {} })));

@@ -101,6 +101,8 @@ interface ConfirmProps<Data> {
   /** The text of the button: a verb and its object, never "OK". */
   action: string;
   isDangerous?: boolean;
+  /** What else the action takes. */
+  field?: ReactNode;
   /** Text that the user must type to confirm the action. */
   typed?: string;
   /** Runs on confirmation. The dialog stays open until it succeeds. */
@@ -128,6 +130,7 @@ const ConfirmBody = <Data,>({
   children,
   action,
   isDangerous = false,
+  field,
   typed,
   write,
   onDone,
@@ -141,6 +144,7 @@ const ConfirmBody = <Data,>({
         {children}
       </AlertDialog.Description>
       <Form write={mutation} onSend={() => mutation.mutate(undefined, { onSuccess: onClose })}>
+        {field}
         {typed !== undefined && (
           <TextField
             label={`Type ${typed} to confirm`}

@@ -162,11 +162,12 @@ const transition = (name: 'suspend' | 'reinstate' | 'revoke', summary: string): 
     name: `licenses ${name}`,
     args: ['LICENSE'],
     summary,
-    options: {},
-    run: async ({ out, api }, [license = '']) => {
+    options: { reason: { value: 'TEXT', help: 'Why, for the license’s history and the event' } },
+    run: async ({ out, api }, [license = ''], { reason }) => {
       const client = await api();
       const path = { id: await findLicenseId(client, license) };
-      show(out, await answer(client.POST(`/api/v1/licenses/{id}/${name}`, { params: { path } })));
+      const body = given({ reason });
+      show(out, await answer(client.POST(`/api/v1/licenses/{id}/${name}`, { params: { path }, body })));
       return 0;
     },
   });

@@ -62,7 +62,7 @@ export const sendAction = (
   const param = { id };
   const licenseApi = api.v1.licenses[':id'];
   if (action === 'extend') return call(licenseApi.renew.$post({ param, json: expiry ?? {} }));
-  return call(licenseApi[action].$post({ param }));
+  return call(licenseApi[action].$post({ param, json: {} }));
 };
 
 export const licensesText = (count: number): string => plural(count, 'license');

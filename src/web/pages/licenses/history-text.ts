@@ -56,4 +56,7 @@ const describe = ({ field, from, to }: Change): string[] => {
 };
 
 /** Describes each change of a history entry in a sentence. */
-export const describeChanges = ({ changes }: LicenseChange): string[] => changes.flatMap(describe);
+export const describeChanges = ({ changes, reason }: LicenseChange): string[] => [
+  ...changes.flatMap(describe),
+  ...(reason === null ? [] : [`Reason: ${reason}`]),
+];

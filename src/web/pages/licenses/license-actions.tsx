@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { canChangeExpiry, nextStatus } from '../../../shared/rules/licenses.ts';
+import { canChangeExpiry, MAX_REASON_LENGTH, nextStatus } from '../../../shared/rules/licenses.ts';
 import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/form.tsx';
 import { showToast, showError } from '../../ui/toast.tsx';
 import { EditLicense } from './edit-license.tsx';
 import { MoreActions } from './more-actions.tsx';
@@ -42,10 +43,26 @@ const SuspendOrReinstate = ({ license, onSuspend }: { license: LicenseBody; onSu
   );
 };
 
+const ReasonField = ({ reason, onChange }: { reason: string; onChange: (reason: string) => void }) => (
+  <TextField
+    label="Reason"
+    name="reason"
+    hint="Optional. For the license’s history and the event. Your customer doesn’t see it."
+    maxLength={MAX_REASON_LENGTH}
+    value={reason}
+    onChange={(event) => onChange(event.currentTarget.value)}
+  />
+);
+
 export const LicenseActions = ({ license }: { license: LicenseBody }) => {
   const [open, setOpen] = useState<Open | null>(null);
   const actions = actionsOf(license);
-  const close = () => setOpen(null);
+  const [reason, setReason] = useState('');
+  const close = () => {
+    setOpen(null);
+    setReason('');
+  };
+  const field = <ReasonField reason={reason} onChange={setReason} />;
   const edit = useRef<HTMLButtonElement>(null);
   const revokeButton = useRef<HTMLButtonElement>(null);
   return (
@@ -74,7 +91,8 @@ export const LicenseActions = ({ license }: { license: LicenseBody }) => {
         onClose={close}
         title="Suspend this license?"
         action="Suspend license"
-        write={suspendLicense(license.id)}
+        field={field}
+        write={suspendLicense(license.id, reason)}
         onDone={() => showToast('License suspended')}
       >
         <p>
@@ -88,7 +106,8 @@ export const LicenseActions = ({ license }: { license: LicenseBody }) => {
         title="Revoke this license?"
         action="Revoke license"
         isDangerous
-        write={revokeLicense(license.id)}
+        field={field}
+        write={revokeLicense(license.id, reason)}
         onDone={() => showToast('License revoked')}
         focusAfter={() => revokeButton.current ?? edit.current}
       >

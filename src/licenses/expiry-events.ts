@@ -1,0 +1,152 @@
+// The events of licenses that are about to expire or have expired. The scheduled work sends each of them once, on its day. It looks
+// up four days in each account, so licenses without an end, and those that end on other days, cost nothing.
+import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
+import type { AccountDatabase } from '../db/client.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
+import { isRejected } from '../db/errors.ts';
+import { expiryPass } from '../db/schema.ts';
+import { eventChange, insertChanges } from '../gate/feed/write.ts';
+import { gateOf } from '../shared/objects/address.ts';
+import { addDays, isoDate } from '../shared/rules/dates.ts';
+import { DAYS_BEFORE_EXPIRY } from '../shared/rules/events.ts';
+import { licenseEvent } from '../shared/text/events.ts';
+import { logError } from '../shared/text/log.ts';
+
+/** The most of each that one query reads, so that it doesn't keep other queries waiting. */
+const MAX_ACCOUNTS = 2_000;
+const MAX_LICENSES = 500;
+/** After so many pages or calls of gates, the next run goes on: a run has 1,000 queries and calls for all of its work. */
+const MAX_PAGES = 40;
+const MAX_CALLS = 300;
+const CALLS_AT_ONCE = 10;
+
+/** The steps of a pass through an account: how many days are left to the licenses that it looks up. */
+const STEPS = [...DAYS_BEFORE_EXPIRY, -1];
+
+/** What is to be done next: a day, or the rest of it after a license. */
+type Position = typeof expiryPass.$inferSelect;
+
+interface Due {
+  id: string;
+  accountId: string;
+  licenseKey: string;
+  customerEmail: string;
+  expiresAt: string;
+  updatedAt: number;
+  step: number;
+}
+
+/** The only row of the table. */
+const ROW = 1;
+
+const startOf = (day: string): Position => ({
+  id: ROW,
+  day,
+  accountId: '',
+  step: 0,
+  licenseId: '',
+  toldThrough: '',
+});
+
+const isAt = ({ day, accountId, step, licenseId }: Position): SQL | undefined =>
+  and(
+    eq(expiryPass.id, ROW),
+    eq(expiryPass.day, day),
+    eq(expiryPass.accountId, accountId),
+    eq(expiryPass.step, step),
+    eq(expiryPass.licenseId, licenseId),
+  );
+
+/** Returns null once everything of today has been sent. A new database begins with today. */
+const findPosition = async (db: AccountDatabase): Promise<Position | null> => {
+  const today = isoDate(Date.now());
+  await db.insert(expiryPass).values(startOf(today)).onConflictDoNothing();
+  const [position] = await db
+    .select()
+    .from(expiryPass)
+    .where(and(eq(expiryPass.id, ROW), lte(expiryPass.day, today)));
+  return position ?? null;
+};
+
+/** Reads the next licenses, and the position after them. */
+const readNext = async (db: AccountDatabase, position: Position) => {
+  const { day, accountId, step, licenseId } = position;
+  const days = STEPS.map((left, number) => sql`(${number}, ${addDays(day, left)})`);
+  const [window] = await db.all<{ last: string | null; number: number }>(sql`
+    SELECT max(id) AS last, count(*) AS number
+    FROM (SELECT id FROM accounts WHERE id > ${accountId} ORDER BY id LIMIT ${MAX_ACCOUNTS})`);
+  const through = window?.last ?? accountId;
+  const due = await db.all<Due>(sql`
+    SELECT due.id, due.account_id AS accountId, due.license_key AS licenseKey, due.customer_email AS customerEmail,
+      due.expires_at AS expiresAt, due.updated_at AS updatedAt, days.column1 AS step
+    FROM accounts CROSS JOIN (VALUES ${sql.join(days, sql`, `)}) AS days CROSS JOIN licenses AS due INDEXED BY licenses_by_expiry
+    WHERE accounts.id >= ${accountId} AND accounts.id <= ${through} AND (accounts.id > ${accountId} OR days.column1 >= ${step})
+      AND due.account_id = accounts.id AND due.expires_at = days.column2 AND due.status = 'active'
+      AND due.id > iif(accounts.id = ${accountId} AND days.column1 = ${step}, ${licenseId}, '')
+    LIMIT ${MAX_LICENSES}`);
+  // The day ends once nothing is left, so that all gates have been told by then.
+  if (due.length === 0 && window?.number !== MAX_ACCOUNTS) return { due, next: startOf(addDays(day, 1)) };
+  const last = due.length === MAX_LICENSES ? due.at(-1) : undefined;
+  const place = last
+    ? { accountId: last.accountId, step: last.step, licenseId: last.id }
+    : { accountId: through, step: STEPS.length, licenseId: '' };
+  return { due, next: { ...position, ...place, toldThrough: accountId } };
+};
+
+const eventOf = (license: Due, nowMs: number) => {
+  const left = STEPS[license.step] ?? 0;
+  const { expiresAt: expires_at } = license;
+  return left < 0
+    ? licenseEvent('license.expired', nowMs, license, { expires_at })
+    : licenseEvent('license.expiring', nowMs, license, { expires_at, days_left: left });
+};
+
+/** Commits the events with the new position. It is rejected if another run has moved it, or one of the licenses has changed. */
+const send = async (db: AccountDatabase, position: Position, due: Due[], next: Position): Promise<void> => {
+  const nowMs = Date.now();
+  const changes = due.map((license) => ({
+    ...eventChange(eventOf(license, nowMs)),
+    accountId: license.accountId,
+  }));
+  const read = JSON.stringify(due.map(({ accountId, id, updatedAt }) => ({ accountId, id, updatedAt })));
+  const unchanged = sql`(
+    SELECT count(*) FROM json_each(${read}) AS due JOIN licenses ON licenses.account_id = due.value ->> 'accountId'
+      AND licenses.id = due.value ->> 'id' AND licenses.updated_at = due.value ->> 'updatedAt')`;
+  const isAsRead = sql`EXISTS (SELECT 1 FROM ${expiryPass} WHERE ${isAt(position)}) AND ${unchanged} = ${due.length}`;
+  const move = db.update(expiryPass).set(next).where(isAt(position));
+  // The position comes last, because each insert compares it.
+  const accountId = sql`iif(${isAsRead}, value ->> 'accountId', NULL)`;
+  await db.batch([...insertChanges({ db, accountId }, changes), move] as [typeof move]);
+};
+
+/** Lets gates take the events of the last page, and returns how many were called. */
+const tell = async ({ env, db }: DatabaseCtx, { accountId, toldThrough }: Position): Promise<number> => {
+  const told = await db.all<{ id: string }>(sql`
+    SELECT DISTINCT account_id AS id FROM feed
+    WHERE account_id >= ${toldThrough} AND account_id <= ${accountId} AND kind = 'event'`);
+  const pull = async (id: string) => {
+    try {
+      await gateOf(env, id).pull(null);
+    } catch (error) {
+      // It takes the events with the account's next change.
+      logError('gate_pull_failed', error, { account_id: id });
+    }
+  };
+  for (let i = 0; i < told.length; i += CALLS_AT_ONCE)
+    await Promise.all(told.slice(i, i + CALLS_AT_ONCE).map(({ id }) => pull(id)));
+  return told.length;
+};
+
+export const sendExpiryEvents = async (ctx: DatabaseCtx): Promise<void> => {
+  for (let pages = 0, calls = 0; pages < MAX_PAGES && calls < MAX_CALLS; pages++) {
+    const position = await findPosition(ctx.db);
+    if (!position) return;
+    calls += await tell(ctx, position);
+    const { due, next } = await readNext(ctx.db, position);
+    try {
+      await send(ctx.db, position, due, next);
+    } catch (error) {
+      if (!isRejected(error)) throw error;
+    }
+  }
+};

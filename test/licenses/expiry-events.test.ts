@@ -1,0 +1,136 @@
+import { createScheduledController } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { drizzle } from 'drizzle-orm/d1';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { sendExpiryEvents } from '../../src/licenses/expiry-events.ts';
+import { runScheduled } from '../../src/system/scheduled.ts';
+import { type Customer, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { insertLicenses } from '../support/licenses.ts';
+import { readEvents } from '../support/outbox.ts';
+import { sellerWithWebhook } from '../support/worlds.ts';
+
+const DAY = '2027-03-10';
+/** The last days of licenses that have an event on this day. */
+const EVENTS_OF_DAY = {
+  '2027-04-09': ['license.expiring', 30],
+  '2027-03-17': ['license.expiring', 7],
+  '2027-03-11': ['license.expiring', 1],
+  '2027-03-09': ['license.expired', undefined],
+} as const;
+
+const startOf = (day: string) => Date.parse(`${day}T00:00:00.000Z`);
+
+beforeEach(async () => {
+  useFakeClock(startOf(DAY));
+  // Each test begins on this day anew.
+  await accountsD1.exec('DELETE FROM expiry_pass');
+});
+
+const pass = () => runScheduled(createScheduledController(), env);
+
+/** Creates a license with this last day, which may have passed. */
+const licenseThrough = async (ada: Customer, lastDay: string) => {
+  const license = await ada.createLicense();
+  await accountsD1.prepare('UPDATE licenses SET expires_at = ? WHERE id = ?').bind(lastDay, license.id).run();
+  return license;
+};
+
+const namesOf = async ({ accountId }: Customer) => {
+  const events = await readEvents(accountId);
+  return events.map(({ name }) => name).filter((name) => name.startsWith('license.expir'));
+};
+
+test('a license is announced 30 days, 7 days, and 1 day before its last day, and on the day after it, once each', async () => {
+  const { ada, receiver } = await sellerWithWebhook({ events: ['license.expiring', 'license.expired'] });
+  const ids = new Map<string, string>();
+  for (const lastDay of [...Object.keys(EVENTS_OF_DAY), '2027-03-10', '2027-03-12', '2027-03-08'])
+    ids.set(lastDay, (await licenseThrough(ada, lastDay)).id);
+  await ada.createLicense();
+  await pass();
+  await pass();
+  const received = (await receiver.receives(4)).map(({ body }) => JSON.parse(body));
+  const expected = Object.entries(EVENTS_OF_DAY).map(([expires_at, [event, days_left]]) => ({
+    event,
+    expires_at,
+    license_id: ids.get(expires_at),
+    ...(days_left !== undefined && { days_left }),
+  }));
+  expect(received).toHaveLength(4);
+  for (const event of expected) expect(received).toContainEqual(expect.objectContaining(event));
+});
+
+test('suspended and revoked licenses, and those of other days, have no such event', async () => {
+  const ada = await signUp();
+  const suspended = await licenseThrough(ada, '2027-03-11');
+  await ada.asSession('POST', `/api/v1/licenses/${suspended.id}/suspend`);
+  const revoked = await licenseThrough(ada, '2027-03-09');
+  await ada.asSession('POST', `/api/v1/licenses/${revoked.id}/revoke`);
+  await licenseThrough(ada, '2027-03-14');
+  await pass();
+  expect(await namesOf(ada)).toEqual([]);
+});
+
+test('days on which nothing could run are made up for', async () => {
+  const ada = await signUp();
+  await pass();
+  await licenseThrough(ada, '2027-03-11');
+  vi.setSystemTime(startOf('2027-03-13'));
+  await pass();
+  await expect.poll(() => namesOf(ada)).toEqual(['license.expired']);
+});
+
+/** A database that commits a batch and then fails, as if the process had been killed before the answer. */
+const killedAfterCommit = new Proxy(accountsD1, {
+  get: (d1, name) =>
+    name === 'batch'
+      ? async (statements: D1PreparedStatement[]) => {
+          await d1.batch(statements);
+          throw new Error('killed by a test');
+        }
+      : Reflect.get(d1, name).bind(d1),
+});
+
+test('a run that dies after each page, before any gate knows of it, loses no event and repeats none', async () => {
+  const ada = await signUp();
+  await insertLicenses(ada, { count: 1_203, product: 'Orrery', expiresAt: '2027-03-11' });
+  const bob = await signUp();
+  await licenseThrough(bob, '2027-03-09');
+  for (let run = 0; run < 3; run++)
+    await sendExpiryEvents({ env, db: drizzle(killedAfterCommit) }).catch(() => {});
+  await pass();
+  await expect.poll(() => namesOf(ada)).toHaveLength(1_203);
+  await expect.poll(() => namesOf(bob)).toEqual(['license.expired']);
+});
+
+test('a license that is renewed while its event is being sent has none', async () => {
+  const ada = await signUp();
+  const license = await licenseThrough(ada, '2027-03-11');
+  await licenseThrough(ada, '2027-03-09');
+  const path = `/api/v1/licenses/${license.id}/renew`;
+  const statuses: number[] = [];
+  const renewing = new Proxy(accountsD1, {
+    get: (d1, name) =>
+      name === 'batch'
+        ? async (statements: D1PreparedStatement[]) => {
+            if (statuses.length === 0) {
+              statuses.push((await ada.asSession('POST', path, { duration_days: 365 })).status);
+            }
+            return d1.batch(statements);
+          }
+        : Reflect.get(d1, name).bind(d1),
+  });
+  await sendExpiryEvents({ env, db: drizzle(renewing) });
+  expect(statuses).toEqual([200]);
+  await pass();
+  await expect.poll(() => namesOf(ada)).toEqual(['license.expired']);
+});
+
+test('two runs at once send each event once', async () => {
+  const ada = await signUp();
+  await insertLicenses(ada, { count: 700, product: 'Orrery', expiresAt: '2027-03-11' });
+  await Promise.all([pass(), pass(), pass()]);
+  await pass();
+  await expect.poll(() => namesOf(ada)).toHaveLength(700);
+});
