@@ -28,6 +28,10 @@ const withAttempt = (
   return { ...delivery, attempts: [...earlier, { atMs, statusCode, error, durationMs, response }] };
 };
 
+/** Whether all of these were taken for the first time. */
+const areFirst = (jobs: DeliveryJob[], takenThrough: string) =>
+  jobs.every(({ deliveryId }) => deliveryId > takenThrough);
+
 interface Parts {
   storage: DurableObjectStorage;
   accountId: string;
@@ -50,10 +54,12 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
   let forgetsUntilMs = (storage.kv.get<number>(ERASED_AT) ?? -Infinity) + LEASE_MS;
 
   const transact = <T>(change: () => T): T => {
+    const undoLanes = laneStore.remember();
     try {
       return storage.transactionSync(change);
     } catch (error) {
       backlog.forget();
+      undoLanes();
       throw error;
     }
   };
@@ -90,7 +96,8 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
     for (const [endpointId, ofEndpoint] of Map.groupBy(added, (delivery) => delivery.endpointId)) {
       const lanes = laneStore.get(endpointId);
       const hasFailed = backlog.makeRoom(endpointId, lanes, ofEndpoint.length, nowMs);
-      if (hasFailed) laneStore.save(endpointId, lanes);
+      const isLate = ofEndpoint.some(({ id }) => id <= lanes.takenThrough);
+      if (hasFailed || isLate) laneStore.save(endpointId, lanes);
       for (const { id } of ofEndpoint) pending.add({ endpointId, id, dueAtMs: nowMs }, lanes);
       backlog.add(endpointId, ofEndpoint.length);
     }
@@ -110,8 +117,10 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
     claim: (endpoint: Endpoint, nowMs: number): DeliveryJob[] =>
       transact(() => {
         const lanes = laneStore.get(endpoint.id);
+        const takenBefore = lanes.takenThrough;
         const jobs = take(endpoint, lanes, nowMs);
-        if (jobs.length > 0) laneStore.save(endpoint.id, lanes);
+        if (areFirst(jobs, takenBefore)) laneStore.keep(endpoint.id, lanes, jobs.length);
+        else laneStore.save(endpoint.id, lanes);
         return jobs;
       }),
 
@@ -125,8 +134,11 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
     ): { job: DeliveryJob | null; isDisabled: boolean } =>
       transact(() => {
         const lanes = laneStore.get(endpoint.id);
-        const delivery = deliveries.get(endpoint.id, deliveryId, lanes);
-        if (!delivery) return { job: null, isDisabled: false };
+        const { takenThrough, hour } = lanes;
+        const found = deliveries.get(endpoint.id, deliveryId, lanes);
+        if (!found) return { job: null, isDisabled: false };
+        const isAdopted = pending.adopt(found, lease, lanes, nowMs);
+        const delivery = isAdopted ? { ...found, lease } : found;
         const isForgotten = outcome.atMs < forgetsUntilMs;
         const attempted = withAttempt(delivery, isForgotten ? { ...outcome, response: null } : outcome);
         const at = { nowMs, random: Math.random() };
@@ -141,10 +153,12 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
         const { health, disable } = change;
         const changed = { ...endpoint, ...health, disabledReason: disable ?? endpoint.disabledReason };
         if (disable) cancelPending(endpoint.id, lanes);
-        const [job = null] = wantsMore && !disable ? take(changed, lanes, nowMs, 1) : [];
-        laneStore.save(endpoint.id, lanes);
+        const jobs = wantsMore && !disable ? take(changed, lanes, nowMs, 1) : [];
+        const isPlain = outcome.ok && delivery.lease !== null && !isAdopted && hour === lanes.hour;
+        if (isPlain && areFirst(jobs, takenThrough)) laneStore.keep(endpoint.id, lanes, jobs.length);
+        else laneStore.save(endpoint.id, lanes);
         if (!isDeepStrictEqual(changed, endpoint)) endpoints.save(changed);
-        return { job, isDisabled: disable !== null };
+        return { job: jobs[0] ?? null, isDisabled: disable !== null };
       }),
 
     /** Erases events, see `openEventErasure`. */
@@ -204,6 +218,13 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
       if (dueMs > nowMs || countFreeLanes(endpoint, lanes, nowMs) > 0) return dueMs;
       return Math.min(...lanes.leases.map(({ untilMs }) => untilMs).filter((untilMs) => untilMs > nowMs));
     },
+
+    /** Counts the attempts of the last 24 hours, successful and failed. */
+    sumLastDay: (nowMs: number) =>
+      hourlyCounts.sumLastDay(
+        endpoints.listNewestFirst().map(({ id }) => laneStore.get(id)),
+        nowMs,
+      ),
 
     countWaiting: (endpointId: string, sinceMs: number, limit: number): number =>
       pending.countWaiting(endpointId, laneStore.get(endpointId), sinceMs, limit),

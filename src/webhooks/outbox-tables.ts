@@ -73,11 +73,12 @@ export interface DeliveryRecord extends StoredDelivery {
 /** An attempt in progress. */
 interface Lease {
   deliveryId: string;
-  lease: string;
+  /** Null if a restart has lost it. */
+  lease: string | null;
   untilMs: number;
 }
 
-/** The part of an endpoint that every claim and settle changes, in one row. */
+/** The part of an endpoint that every claim and settle changes, in one row, which may be behind: see `lane-store.ts`. */
 export interface Lanes {
   /** Deliveries with a greater id wait for their first attempt. */
   takenThrough: string;

@@ -53,6 +53,33 @@ export const openPending = (sql: SqlStorage) => {
       if (id <= lanes.takenThrough) insertRetry(endpointId, dueAtMs, id);
     },
 
+    /**
+     * Gives a delivery to the caller, who has sent it, if a restart has lost the lease and nobody else has leased it since.
+     * Returns whether it has.
+     */
+    adopt: (
+      { endpointId, id }: Pick<StoredDelivery, 'endpointId' | 'id'>,
+      lease: string,
+      lanes: Lanes,
+      nowMs: number,
+    ): boolean => {
+      const current = lanes.leases.find(({ deliveryId }) => deliveryId === id);
+      if (current ? current.lease !== null : id <= lanes.takenThrough) return false;
+      if (!current) {
+        sql.exec(
+          `INSERT INTO retries (endpoint_id, due_at_ms, id)
+           SELECT endpoint_id, due_at_ms, id FROM deliveries WHERE endpoint_id = ? AND id > ? AND id < ?`,
+          endpointId,
+          lanes.takenThrough,
+          id,
+        );
+        lanes.takenThrough = id;
+      }
+      const others = lanes.leases.filter(({ deliveryId }) => deliveryId !== id);
+      lanes.leases = [...others, { deliveryId: id, lease, untilMs: nowMs }];
+      return true;
+    },
+
     /** Removes and returns deliveries that are due, longest waiting first. */
     take: (endpointId: string, lanes: Lanes, nowMs: number, limit: number): StoredDelivery[] => {
       const retries = listRetries(endpointId, nowMs, limit);

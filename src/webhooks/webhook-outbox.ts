@@ -12,7 +12,6 @@ import { nextRotationMs, openEndpoints, withChanges, withSecret } from './endpoi
 import type { ErasedPage, ErasedSubjects } from './erase-events.ts';
 import { openEvents } from './event-store.ts';
 import { openGateSubscription, tellGateAnew } from './gate-subscription.ts';
-import { openHourlyCounts } from './hours.ts';
 import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
@@ -40,7 +39,6 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #events;
   readonly #listening;
   readonly #dispatcher;
-  readonly #hourlyCounts;
   readonly #work;
   readonly #gate;
   readonly #ownerMails;
@@ -61,7 +59,6 @@ export class WebhookOutbox extends DurableObject<Env> {
     const listening = (this.#listening = openListening(ctx));
     const dispatcher = openDispatcher({ storage, accountId, events, endpoints, listening });
     this.#dispatcher = dispatcher;
-    this.#hourlyCounts = openHourlyCounts(storage.sql);
     this.#gate = openGateSubscription(object, endpoints, listening);
     this.#ownerMails = openOwnerMails(object);
     openRetention(object, events);
@@ -210,7 +207,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   }
 
   summary(): Summary {
-    const { delivered, failed } = this.#hourlyCounts.sumLastDay(Date.now());
+    const { delivered, failed } = this.#dispatcher.sumLastDay(Date.now());
     return {
       endpoints: this.#endpoints.count(),
       delivered24h: delivered,

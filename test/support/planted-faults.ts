@@ -15,6 +15,8 @@ const PROVOKED = [
   /Error: (?:The account has not moved to this gate|This gate answers calls already)\./,
   // A page of a stream of lines that fails.
   /Error: The stream broke off\./,
+  // A trigger that refuses a row.
+  /Error: full: SQLITE_CONSTRAINT/,
   // `withoutTable`.
   /Error: no such table: /,
   // An alarm that runs while a test's clock is ahead of the runtime's.
