@@ -1,8 +1,12 @@
-import { isoTime } from '../shared/rules/dates.ts';
+import { DAY_MS, isoTime } from '../shared/rules/dates.ts';
 import { describeUserAgent } from '../shared/rules/user-agent.ts';
+import { DISABLE_AFTER_MS, KEEP_MISSED_MS } from '../shared/rules/webhooks.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
 
 // The emails of the service. Their links have the token in the fragment, which browsers don't send, so no log has it.
+
+const DISABLE_AFTER_DAYS = DISABLE_AFTER_MS / DAY_MS;
+const KEEP_MISSED_DAYS = KEEP_MISSED_MS / DAY_MS;
 
 const RESET_NOTE = 'If it wasn’t you, reset your password now: somebody else may know it.';
 
@@ -144,6 +148,19 @@ export const usageReached = (percent: number, apiUsage: number, apiLimit: number
     WHAT_FOLLOWS[percent] ?? '',
   ],
   note: 'The dashboard shows when the period ends. Then, or once the limit is raised, all calls are answered again.',
+});
+
+/** A webhook that the service has disabled, because it answered 410 twice or failed for days. */
+export const webhookDisabled = (host: string, isGone: boolean): MailContent => ({
+  kind: 'notice',
+  subject: `Your webhook at ${host} is disabled`,
+  paragraphs: [
+    isGone
+      ? `Your webhook at ${host} answered 410 Gone twice, which means that it wants no more events. It gets none until you enable it.`
+      : `No delivery to your webhook at ${host} has succeeded for ${DISABLE_AFTER_DAYS} days. It gets no events until you enable it.`,
+    `What happens meanwhile is kept for ${KEEP_MISSED_DAYS} days. Once you have enabled the webhook in the dashboard, you can send what it has missed.`,
+  ],
+  note: 'If nobody uses the webhook anymore, delete it.',
 });
 
 /** Says in one email what several would have said. */

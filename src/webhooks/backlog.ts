@@ -69,3 +69,5 @@ export const openBacklog = (pending: Pending, accountId: string) => {
     },
   };
 };
+
+export type Backlog = ReturnType<typeof openBacklog>;

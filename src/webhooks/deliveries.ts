@@ -4,12 +4,14 @@ import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { outboxOf } from '../shared/objects/address.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
+import { EVENT_NAMES } from '../shared/rules/events.ts';
 import { effectivePlan } from '../shared/rules/plans.ts';
-import { MAX_LISTENERS } from '../shared/rules/webhooks.ts';
+import { MAX_LISTENERS, MAX_REPLAYED_PER_DAY } from '../shared/rules/webhooks.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { findEndpoint } from './endpoints.ts';
 import type { DeliveryRecord } from './outbox-tables.ts';
-import { type listenQuery, toDeliveryBody, toNewEvents } from './schemas.ts';
+import { type listenQuery, type ReplayInput, toDeliveryBody, toNewEvents } from './schemas.ts';
 import { waitForEvent } from './wait.ts';
 
 const SECOND_MS = 1_000;
@@ -58,6 +60,26 @@ export const resend = async (ctx: Ctx, endpointId: string, deliveryId: string): 
       const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId);
       if (!delivery) throw deliveryNotFound();
       return delivery;
+    },
+  });
+};
+
+/** Sends what the endpoint has missed or refused, and returns how many deliveries that are. */
+export const replay = async (ctx: Ctx, endpointId: string, { since, events = null }: ReplayInput) => {
+  const names = events ?? EVENT_NAMES;
+  return audited(ctx, ['webhook.replay', endpointId, { since, events: [...names] }], {
+    check: () => assertEnabled(ctx, endpointId),
+    makeChange: async () => {
+      const count = await outboxOf(ctx.env, ctx.accountId).replay(endpointId, {
+        sinceMs: Date.parse(since),
+        names: events,
+      });
+      if (count !== null) return count;
+      const nowMs = Date.now();
+      throw new AppError('rate_limit_exceeded', {
+        message: `The account has replayed ${MAX_REPLAYED_PER_DAY.toLocaleString('en')} deliveries today, which is the most. Those are being sent.`,
+        headers: { 'Retry-After': String(Math.ceil((DAY_MS - (nowMs % DAY_MS)) / SECOND_MS)) },
+      });
     },
   });
 };

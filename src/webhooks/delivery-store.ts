@@ -49,17 +49,18 @@ export const openDeliveries = (sql: SqlStorage, events: Events) => {
   };
 
   return {
-    /** Inserts deliveries that are due now, to a block of events. */
+    /** Inserts deliveries to a block of events. Those that are pending are due now. */
     insert: (
-      added: Pick<StoredDelivery, 'endpointId' | 'id' | 'eventId'>[],
+      added: Pick<StoredDelivery, 'endpointId' | 'id' | 'eventId' | 'status' | 'error'>[],
       blockId: string,
       nowMs: number,
     ) => {
       if (added.length === 0) return;
       sql.exec(
         `INSERT INTO deliveries
-           (endpoint_id, id, event_id, block_id, status, failures, due_at_ms, created_at_ms, attempts)
-         SELECT value ->> 'endpointId', value ->> 'id', value ->> 'eventId', ?2, 'pending', 0, ?3, ?3, '[]'
+           (endpoint_id, id, event_id, block_id, status, error, failures, due_at_ms, created_at_ms, attempts)
+         SELECT value ->> 'endpointId', value ->> 'id', value ->> 'eventId', ?2, value ->> 'status', value ->> 'error',
+           0, ?3, ?3, '[]'
          FROM json_each(?1)`,
         JSON.stringify(added),
         blockId,
@@ -88,6 +89,18 @@ export const openDeliveries = (sql: SqlStorage, events: Events) => {
         )
         .toArray()
         .map((row) => toRecord(row, lanes)),
+
+    /** Returns the next failed deliveries, oldest first. */
+    listFailed: (endpointId: string, afterId: string, limit: number) =>
+      sql
+        .exec<Pick<DeliveryRow, 'id' | 'event_id' | 'block_id'>>(
+          `SELECT id, event_id, block_id FROM deliveries
+           WHERE endpoint_id = ? AND id > ? AND status = 'failed' ORDER BY id LIMIT ?`,
+          endpointId,
+          afterId,
+          limit,
+        )
+        .toArray(),
 
     save: (delivery: StoredDelivery) => {
       sql.exec(

@@ -11,14 +11,19 @@ import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { openLaneStore } from './lane-store.ts';
 import { countFreeLanes, LEASE_MS, MAX_LANES, nextWidth, openLanes } from './lanes.ts';
 import type { Listening } from './listening.ts';
-import type { DeliveryRecord, Endpoint, Lanes, StoredDelivery } from './outbox-tables.ts';
+import type { DeliveryRecord, DisabledReason, Endpoint, Lanes, StoredDelivery } from './outbox-tables.ts';
 import { applyOutcome, type Outcome } from './outcome.ts';
 import { openPending } from './pending-store.ts';
+import { openRepeats } from './repeats.ts';
 
 /** Older attempts of a delivery are dropped, because a row is limited to 2 MB. */
 const MAX_ATTEMPTS = 100;
 
 const ERASED_AT = 'erased_at_ms';
+
+const DUE = { status: 'pending', error: null } as const;
+/** Of an endpoint that is disabled. */
+const MISSED = { status: 'failed', error: 'the webhook was disabled' } as const;
 
 const withAttempt = (
   delivery: StoredDelivery,
@@ -87,14 +92,24 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
   /** Inserts a block of events with deliveries that are due now. Returns the deliveries' ids. */
   const insertBlock = (
     block: WebhookEvent[],
-    endpointIdsOf: (event: WebhookEvent) => string[],
+    endpointsOf: (event: WebhookEvent) => Endpoint[],
     nowMs: number,
   ): string[] => {
     const added = block.flatMap((event) =>
-      endpointIdsOf(event).map((endpointId) => ({ endpointId, id: newId('dlv'), eventId: event.id })),
+      endpointsOf(event).map(({ id, disabledReason }) => ({
+        endpointId: id,
+        id: newId('dlv'),
+        eventId: event.id,
+        ...(disabledReason === null ? DUE : MISSED),
+      })),
     );
     for (const [endpointId, ofEndpoint] of Map.groupBy(added, (delivery) => delivery.endpointId)) {
       const lanes = laneStore.get(endpointId);
+      if (ofEndpoint[0]?.status === MISSED.status) {
+        lanes.takenThrough = ofEndpoint.reduce((last, { id }) => (id > last ? id : last), lanes.takenThrough);
+        laneStore.save(endpointId, lanes);
+        continue;
+      }
       const hasFailed = backlog.makeRoom(endpointId, lanes, ofEndpoint.length, nowMs);
       const isLate = ofEndpoint.some(({ id }) => id <= lanes.takenThrough);
       if (hasFailed || isLate) laneStore.save(endpointId, lanes);
@@ -110,8 +125,8 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
 
   return {
     /** Inserts the new events of a JSON array, and deliveries to the endpoints that subscribe to them. */
-    accept: (json: string, endpointIdsOf: (event: WebhookEvent) => string[], nowMs: number): string[] =>
-      transact(() => events.newBlocks(json).flatMap((block) => insertBlock(block, endpointIdsOf, nowMs))),
+    accept: (json: string, endpointsOf: (event: WebhookEvent) => Endpoint[], nowMs: number): string[] =>
+      transact(() => events.newBlocks(json).flatMap((block) => insertBlock(block, endpointsOf, nowMs))),
 
     /** Leases deliveries that are due, up to the number of free lanes. */
     claim: (endpoint: Endpoint, nowMs: number): DeliveryJob[] =>
@@ -131,12 +146,12 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
       outcome: Outcome,
       wantsMore: boolean,
       nowMs: number,
-    ): { job: DeliveryJob | null; isDisabled: boolean } =>
+    ): { job: DeliveryJob | null; disabled: DisabledReason | null } =>
       transact(() => {
         const lanes = laneStore.get(endpoint.id);
         const { takenThrough, hour } = lanes;
         const found = deliveries.get(endpoint.id, deliveryId, lanes);
-        if (!found) return { job: null, isDisabled: false };
+        if (!found) return { job: null, disabled: null };
         const isAdopted = pending.adopt(found, lease, lanes, nowMs);
         const delivery = isAdopted ? { ...found, lease } : found;
         const isForgotten = outcome.atMs < forgetsUntilMs;
@@ -151,14 +166,16 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
         if (!isRepeat && urlRevision === endpoint.urlRevision)
           lanes.width = nextWidth(lanes.width, outcome.ok);
         const { health, disable } = change;
-        const changed = { ...endpoint, ...health, disabledReason: disable ?? endpoint.disabledReason };
+        const isDisabled = disable !== null && endpoint.disabledReason === null;
+        const disabled = isDisabled ? { disabledReason: disable, disabledAtMs: nowMs } : {};
+        const changed: Endpoint = { ...endpoint, ...health, ...disabled };
         if (disable) cancelPending(endpoint.id, lanes);
         const jobs = wantsMore && !disable ? take(changed, lanes, nowMs, 1) : [];
         const isPlain = outcome.ok && delivery.lease !== null && !isAdopted && hour === lanes.hour;
         if (isPlain && areFirst(jobs, takenThrough)) laneStore.keep(endpoint.id, lanes, jobs.length);
         else laneStore.save(endpoint.id, lanes);
         if (!isDeepStrictEqual(changed, endpoint)) endpoints.save(changed);
-        return { job: jobs[0] ?? null, isDisabled: disable !== null };
+        return { job: jobs[0] ?? null, disabled: isDisabled ? disable : null };
       }),
 
     /** Erases events, see `openEventErasure`. */
@@ -172,19 +189,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
         return eraseEvents(subjects, afterId);
       }),
 
-    /** Makes a delivery due now with all of its retries, and returns whether it exists. */
-    resend: (endpointId: string, deliveryId: string, nowMs: number): boolean =>
-      transact(() => {
-        const lanes = laneStore.get(endpointId);
-        const delivery = deliveries.get(endpointId, deliveryId, lanes);
-        if (!delivery) return false;
-        // The oldest of the others fails, not this delivery, which may be older than all of them.
-        if (delivery.status !== 'pending') backlog.makeRoom(endpointId, lanes, 1, nowMs);
-        const fields = { failures: 0, dueAtMs: nowMs, lease: null, error: null };
-        update(delivery, { ...delivery, ...fields, status: 'pending' }, lanes);
-        laneStore.save(endpointId, lanes);
-        return true;
-      }),
+    ...openRepeats({ kv: storage.kv, transact, update, laneStore, deliveries, pending, backlog, events }),
 
     /** Saves a changed endpoint. A new URL starts afresh, with retries that are due now. Disabling cancels them. */
     saveEndpoint: (before: Endpoint, after: Endpoint, nowMs: number) =>

@@ -1,9 +1,12 @@
 import type { EventName } from '../shared/rules/events.ts';
-import { MAX_SECRETS, MAX_SIGNATURES, OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
+import { KEEP_MISSED_MS, MAX_SECRETS, MAX_SIGNATURES, OLD_SECRET_MS } from '../shared/rules/webhooks.ts';
 import type { Endpoint, Health } from './outbox-tables.ts';
 
 /** The state of an endpoint that is new, or that starts again. */
-export const NO_FAILURES: Health = { failingSinceMs: null, heldUntilMs: null };
+export const NO_FAILURES: Health = { failingSinceMs: null, heldUntilMs: null, goneAtMs: null };
+
+/** What endpoints of early versions lack. */
+const LATER_FIELDS = { ...NO_FAILURES, disabledAtMs: null };
 
 /** Applies changes to an endpoint. A new URL starts without the failures of the earlier URL. */
 export const withChanges = (endpoint: Endpoint, fields: Partial<Endpoint>): Endpoint => {
@@ -12,8 +15,12 @@ export const withChanges = (endpoint: Endpoint, fields: Partial<Endpoint>): Endp
   return { ...changed, urlRevision: endpoint.urlRevision + 1, ...NO_FAILURES };
 };
 
-export const isSubscribedTo = ({ disabledReason, events }: Endpoint, name: EventName): boolean =>
-  disabledReason === null && (events === null || events.includes(name));
+const isKeptFor = ({ disabledReason, disabledAtMs }: Endpoint, nowMs: number): boolean =>
+  disabledReason === null || (disabledAtMs !== null && nowMs < disabledAtMs + KEEP_MISSED_MS);
+
+/** Whether the endpoint gets the event, or may ask for it later because it is disabled. */
+export const isSubscribedTo = (endpoint: Endpoint, name: EventName, nowMs: number): boolean =>
+  isKeptFor(endpoint, nowMs) && (endpoint.events === null || endpoint.events.includes(name));
 
 const unexpired = ({ earlierSecrets }: Endpoint, nowMs: number) =>
   earlierSecrets.slice(1 - MAX_SIGNATURES).filter(({ untilMs }) => nowMs < untilMs);
@@ -64,8 +71,8 @@ export const earlierSecretsEndMs = (endpoint: Endpoint, nowMs: number): number |
 export const openEndpoints = (sql: SqlStorage) => {
   const endpoints = new Map<string, Endpoint>();
   for (const { value } of sql.exec<{ value: string }>('SELECT value FROM endpoints ORDER BY id')) {
-    // Endpoints of version 0.1 have no `heldUntilMs`.
-    const endpoint = { ...NO_FAILURES, ...(JSON.parse(value) as Endpoint) };
+    const stored = JSON.parse(value) as Endpoint & Partial<typeof LATER_FIELDS>;
+    const endpoint = { ...LATER_FIELDS, ...stored };
     endpoints.set(endpoint.id, endpoint);
   }
   const save = (endpoint: Endpoint) => {
@@ -84,8 +91,8 @@ export const openEndpoints = (sql: SqlStorage) => {
     listEnabled,
     count: () => endpoints.size,
 
-    listSubscribedTo: (name: EventName): Endpoint[] =>
-      listEnabled().filter((endpoint) => isSubscribedTo(endpoint, name)),
+    listSubscribedTo: (name: EventName, nowMs: number): Endpoint[] =>
+      [...endpoints.values()].filter((endpoint) => isSubscribedTo(endpoint, name, nowMs)),
 
     save,
 

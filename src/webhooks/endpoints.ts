@@ -64,6 +64,7 @@ export const createEndpoint = async (
     sealedSecret: await sealSecret(ctx, id, secret),
     earlierSecrets: [],
     disabledReason,
+    disabledAtMs: disabledReason === null ? null : nowMs,
     ...NO_FAILURES,
     serviceHost,
     createdAtMs: nowMs,
@@ -102,7 +103,9 @@ const updateEndpoint = async (ctx: Ctx, id: string, fields: Partial<Endpoint>): 
 /** Returns the fields that a status change sets. Enabling an endpoint resets its failure history. */
 const statusFields = (status: 'enabled' | 'disabled' | undefined): Partial<Endpoint> => {
   if (status === undefined) return {};
-  return status === 'enabled' ? { disabledReason: null, ...NO_FAILURES } : { disabledReason: 'by_you' };
+  return status === 'enabled'
+    ? { disabledReason: null, disabledAtMs: null, ...NO_FAILURES }
+    : { disabledReason: 'by_you', disabledAtMs: Date.now() };
 };
 
 export const patchEndpoint = async (

@@ -31,7 +31,7 @@ export const openGateSubscription = (
   const wantsVerified = () =>
     subscribing > 0 ||
     listening.isActive(Date.now()) ||
-    endpoints.listSubscribedTo('license.verified').length > 0;
+    endpoints.listSubscribedTo('license.verified', Date.now()).length > 0;
 
   // One update at a time, because an older value that arrives late would overwrite the newer value.
   const update = coalesce(async () => {
@@ -72,7 +72,7 @@ export const openGateSubscription = (
      */
     save: async <T>(changed: Endpoint, save: () => T): Promise<T> => {
       let saved: T;
-      if (isSubscribedTo(changed, 'license.verified')) {
+      if (isSubscribedTo(changed, 'license.verified', Date.now())) {
         subscribing += 1;
         try {
           await update();

@@ -22,10 +22,14 @@ export interface Endpoint {
   /** Secrets that rotations replaced, oldest first. Each of them also signs until its `untilMs`. */
   earlierSecrets: EarlierSecret[];
   disabledReason: DisabledReason | null;
+  /** Null if it isn't disabled, or was disabled by an early version. */
+  disabledAtMs: number | null;
   /** When the first failure since the last success happened. */
   failingSinceMs: number | null;
-  /** A Retry-After lets no attempt begin before. */
+  /** A Retry-After or a 410 lets no attempt begin before. */
   heldUntilMs: number | null;
+  /** When it answered 410, if no later attempt has answered anything else. */
+  goneAtMs: number | null;
   /** The service's own hostname, which a webhook must not point to. */
   serviceHost: string;
   createdAtMs: number;
@@ -33,7 +37,7 @@ export interface Endpoint {
 }
 
 /** What an endpoint's answers say about it. */
-export type Health = Pick<Endpoint, 'failingSinceMs' | 'heldUntilMs'>;
+export type Health = Pick<Endpoint, 'failingSinceMs' | 'heldUntilMs' | 'goneAtMs'>;
 
 export interface Delivery {
   id: string;

@@ -1,6 +1,7 @@
+import { GONE_AGAIN_MS } from '../shared/rules/webhooks.ts';
 import type { DeliveryJob } from './jobs.ts';
 import type { Attempt, Delivery, DisabledReason, Endpoint, Health } from './outbox-tables.ts';
-import { hasFailedTooLong, holdUntilMs, nextAttemptMs } from './schedule.ts';
+import { hasFailedTooLong, holdUntilMs, isGoneAgain, nextAttemptMs } from './schedule.ts';
 
 export interface Outcome extends Attempt {
   ok: boolean;
@@ -17,14 +18,16 @@ export const applyOutcome = <D extends Delivery>(
   outcome: Outcome,
   { nowMs, random }: { nowMs: number; random: number },
 ): { delivery: D | null; health: Health; disable: DisabledReason | null } => {
-  const { failingSinceMs, heldUntilMs } = endpoint;
+  const { failingSinceMs, heldUntilMs, goneAtMs } = endpoint;
   // A response from an earlier URL says nothing about the current URL, so it leaves the endpoint as it is.
   const isEarlierUrl = urlRevision !== endpoint.urlRevision;
   if (outcome.ok) {
     // A success counts even if the lease has expired and another consumer holds a new one.
     return {
       delivery: { ...delivery, status: 'delivered', lease: null, error: null },
-      health: { failingSinceMs: isEarlierUrl ? failingSinceMs : null, heldUntilMs },
+      health: isEarlierUrl
+        ? { failingSinceMs, heldUntilMs, goneAtMs }
+        : { failingSinceMs: null, heldUntilMs, goneAtMs: null },
       disable: null,
     };
   }
@@ -32,16 +35,19 @@ export const applyOutcome = <D extends Delivery>(
     const isLeased = delivery.lease === lease;
     return {
       delivery: isLeased ? { ...delivery, failures: 0, lease: null, dueAtMs: nowMs } : null,
-      health: { failingSinceMs, heldUntilMs },
+      health: { failingSinceMs, heldUntilMs, goneAtMs },
       disable: null,
     };
   }
+  const isGone = outcome.statusCode === GONE;
+  const waitMs = isGone ? Math.max(GONE_AGAIN_MS, outcome.retryAfterMs ?? 0) : outcome.retryAfterMs;
   const health: Health = {
     failingSinceMs: failingSinceMs ?? outcome.atMs,
-    heldUntilMs: holdUntilMs(heldUntilMs, nowMs, outcome.retryAfterMs),
+    heldUntilMs: holdUntilMs(heldUntilMs, nowMs, waitMs),
+    goneAtMs: isGone ? (goneAtMs ?? outcome.atMs) : null,
   };
   const isFailing = hasFailedTooLong(health.failingSinceMs, nowMs);
-  const disable = outcome.statusCode === GONE ? 'gone' : isFailing ? 'failing' : null;
+  const disable = isGone && isGoneAgain(goneAtMs, outcome.atMs) ? 'gone' : isFailing ? 'failing' : null;
   // The lease expired and another consumer retries the delivery: its attempt decides.
   if (delivery.lease !== lease) {
     return { delivery: null, health: { ...health, failingSinceMs }, disable };

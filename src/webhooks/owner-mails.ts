@@ -1,12 +1,14 @@
 import { firstDatabase } from '../db/client.ts';
 import { letterTo, sendMail } from '../mail/send.ts';
-import { usageReached } from '../mail/templates.ts';
+import { usageReached, webhookDisabled } from '../mail/templates.ts';
 import { coalesce } from '../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../shared/objects/context.ts';
 import { within } from '../shared/objects/within.ts';
 import type { WebhookEvent } from '../shared/text/events.ts';
 import { logError } from '../shared/text/log.ts';
+import type { MailContent } from '../shared/text/mail-content.ts';
 import { getUser } from '../users/user.ts';
+import type { DisabledReason } from './outbox-tables.ts';
 
 // Emails the owner what may have no receiver. No event waits for that: what is to be sent is stored with the events.
 
@@ -17,10 +19,28 @@ const SEND_MS = 10_000;
 /** The alarm sends what an earlier process could not send. */
 const ALARM_MS = 10_000;
 
-type Payload = WebhookEvent['payload'];
+const DISABLED = 'webhook.disabled';
+
+/** JSON that names what has happened as `event`: the payload of an event, or something that is no event. */
+type Payload = string;
 
 /** A quick check, because most events aren't for the owner. */
 export const mayConcernOwner = (events: string): boolean => events.includes(THRESHOLD);
+
+export const aboutUsage = (events: WebhookEvent[]): Payload[] =>
+  events.filter(({ name }) => name === THRESHOLD).map(({ payload }) => payload);
+
+/** Names the host alone, because the rest of a URL may be a secret. */
+export const aboutDisabled = (url: string, reason: DisabledReason): Payload =>
+  JSON.stringify({ event: DISABLED, host: new URL(url).host, reason });
+
+const contentOf = (payload: Payload): MailContent => {
+  const fields = JSON.parse(payload) as Record<string, string> & Record<string, number>;
+  const { event, host = '', reason, percent = 0, api_usage = 0, api_limit = 0 } = fields;
+  return event === DISABLED
+    ? webhookDisabled(host, reason === 'gone')
+    : usageReached(percent, api_usage, api_limit);
+};
 
 export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) => {
   const { kv } = ctx.storage;
@@ -37,9 +57,7 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) =>
     const user = await getUser({ firstDb: firstDatabase(env) }, accountId);
     const told = new Set<Payload>();
     for (const payload of due) {
-      const { percent, api_usage, api_limit } = JSON.parse(payload) as Record<string, number>;
-      const letter = letterTo(user, usageReached(percent ?? 0, api_usage ?? 0, api_limit ?? 0));
-      if (await sendMail(env, letter)) told.add(payload);
+      if (await sendMail(env, letterTo(user, contentOf(payload)))) told.add(payload);
     }
     save(waiting.filter((payload) => !told.has(payload)));
   };
@@ -62,9 +80,8 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) =>
   });
 
   return {
-    /** Stores what the owner gets to know from new events, in the same turn as these, and begins to send it. */
-    add: (events: WebhookEvent[]) => {
-      const added = events.filter(({ name }) => name === THRESHOLD).map(({ payload }) => payload);
+    /** Stores what the owner gets to know, in the same turn as its cause, and begins to send it. */
+    add: (added: Payload[]) => {
       if (added.length === 0) return;
       save([...waiting, ...added]);
       const sent = send().catch((error: unknown) => {

@@ -182,6 +182,24 @@ export const openPending = (sql: SqlStorage) => {
       lanes.takenThrough = last ?? '';
     },
 
+    /** Makes failed deliveries pending again. They are due now, in the order of their ids. */
+    replay: (endpointId: string, ids: string[], nowMs: number) => {
+      const json = JSON.stringify(ids);
+      sql.exec(
+        `UPDATE deliveries SET status = 'pending', failures = 0, error = NULL, due_at_ms = ?3
+         WHERE endpoint_id = ?1 AND id IN (SELECT value FROM json_each(?2))`,
+        endpointId,
+        json,
+        nowMs,
+      );
+      sql.exec(
+        'INSERT INTO retries (endpoint_id, due_at_ms, id) SELECT ?1, ?3, value FROM json_each(?2)',
+        endpointId,
+        json,
+        nowMs,
+      );
+    },
+
     /** Makes retries due now, as if they had not failed yet. */
     restart: (endpointId: string, nowMs: number) => {
       sql.exec(

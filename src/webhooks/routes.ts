@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
 import { pageQuery } from '../shared/schemas/lists.ts';
-import { listDeliveries, listenForEvents, resend, sendTest } from './deliveries.ts';
+import { listDeliveries, listenForEvents, replay, resend, sendTest } from './deliveries.ts';
 import {
   createEndpoint,
   deleteEndpoint,
@@ -20,6 +20,8 @@ import {
   listenQuery,
   newEventsBody,
   patchWebhookInput,
+  replayBody,
+  replayInput,
   revealedWebhookBody,
   toDeliveryBody,
   toRevealedWebhook,
@@ -162,6 +164,24 @@ const deliveries = new Hono<AppEnv>()
       errors: ['webhook_not_found'],
     }),
     async (c) => c.json(await listDeliveries(c.var.ctx, c.req.param('id'), c.req.valid('query')), 200),
+  )
+  .post(
+    '/:id/replay',
+    endpoint({
+      id: 'replayWebhook',
+      tag: 'Webhooks',
+      summary: 'Send what a webhook has missed',
+      description:
+        'Makes all failed deliveries since a time due again, in their order and with the full retry schedule: those of events that happened while the webhook was disabled, and those that it refused. The same call again sends nothing twice.',
+      access: 'account',
+      body: replayInput,
+      answers: [{ status: 202, description: 'The deliveries are due.', schema: replayBody }],
+      errors: ['webhook_not_found', 'invalid_transition'],
+    }),
+    async (c) => {
+      const deliveries = await replay(c.var.ctx, c.req.param('id'), c.req.valid('json'));
+      return c.json({ deliveries }, 202);
+    },
   )
   .post(
     '/:id/deliveries/:delivery_id/resend',

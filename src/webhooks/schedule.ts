@@ -1,5 +1,6 @@
 import {
   DISABLE_AFTER_MS,
+  GONE_AGAIN_MS,
   MAX_RETRY_AFTER_MS,
   RETRY_DELAYS_MS,
   RETRY_JITTER,
@@ -26,6 +27,10 @@ export const holdUntilMs = (
   retryAfterMs === null
     ? heldUntilMs
     : Math.max(heldUntilMs ?? 0, nowMs + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
+
+/** Whether a 410 confirms an earlier one. An attempt that was under way then doesn't. */
+export const isGoneAgain = (goneAtMs: number | null, atMs: number): boolean =>
+  goneAtMs !== null && atMs >= goneAtMs + GONE_AGAIN_MS;
 
 /** Reads a Retry-After header, in seconds or as a date. Invalid values are ignored. */
 export const readRetryAfter = (header: string | null, nowMs: number): number | null => {

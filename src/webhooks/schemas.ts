@@ -29,7 +29,8 @@ export const patchWebhookInput = z
     events: eventNames.nullish(),
     description: description.nullish(),
     status: z.enum(['enabled', 'disabled']).optional().meta({
-      description: 'Disabling a webhook cancels its pending deliveries. They can be resent later.',
+      description:
+        'Disabling a webhook cancels its pending deliveries. They, and what happens within 14 days, can be sent later.',
     }),
   })
   .meta({ id: 'PatchWebhook' });
@@ -42,7 +43,7 @@ const webhookFields = {
   status: z.enum(['enabled', 'disabled']),
   disabled_reason: z.enum(['by_you', 'gone', 'failing']).nullable().meta({
     description:
-      'Why the webhook is disabled: `by_you` if you disabled it, `gone` if it answered 410, `failing` if it only failed for five days.',
+      'Why the webhook is disabled: `by_you` if you disabled it, `gone` if it answered 410 twice, five minutes apart, `failing` if it only failed for five days.',
   }),
   failing_since: z.iso
     .datetime()
@@ -94,6 +95,23 @@ export const deliveryBody = z
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'Delivery' });
+
+export const replayInput = z
+  .strictObject({
+    since: z.iso.datetime({ offset: true }).meta({
+      description:
+        'Deliveries of events from this time on are sent. Events are kept for 14 days while the webhook is disabled.',
+    }),
+    events: eventNames
+      .nullish()
+      .meta({ description: 'The events to send. By default, or with null, all of them.' }),
+  })
+  .meta({ id: 'ReplayWebhook' });
+export type ReplayInput = z.output<typeof replayInput>;
+
+export const replayBody = z
+  .object({ deliveries: z.int().meta({ description: 'How many deliveries are due now.' }) })
+  .meta({ id: 'WebhookReplay' });
 
 export const deliveryListBody = listOf(deliveryBody).meta({ id: 'DeliveryList' });
 

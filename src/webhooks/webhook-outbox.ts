@@ -16,8 +16,9 @@ import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import type { Outcome } from './outcome.ts';
-import { mayConcernOwner, openOwnerMails } from './owner-mails.ts';
+import { aboutDisabled, aboutUsage, mayConcernOwner, openOwnerMails } from './owner-mails.ts';
 import { REPEATABLE } from './repeatable.ts';
+import type { Replayed, Wanted } from './repeats.ts';
 import { openRetention } from './retention.ts';
 import { OUTBOX_TABLES } from './tables.ts';
 import { readWait } from './wait.ts';
@@ -69,10 +70,10 @@ export class WebhookOutbox extends DurableObject<Env> {
   async accept(events: string): Promise<{ wantsVerified: boolean }> {
     const nowMs = Date.now();
     const forOwner = mayConcernOwner(events) ? this.#events.newBlocks(events).flat() : [];
-    const endpointIdsOf = ({ name }: WebhookEvent) =>
-      name === TEST_EVENT ? [] : this.#endpoints.listSubscribedTo(name).map(({ id }) => id);
-    this.#dispatcher.accept(events, endpointIdsOf, nowMs);
-    this.#ownerMails.add(forOwner);
+    const endpointsOf = ({ name }: WebhookEvent) =>
+      name === TEST_EVENT ? [] : this.#endpoints.listSubscribedTo(name, nowMs);
+    this.#dispatcher.accept(events, endpointsOf, nowMs);
+    this.#ownerMails.add(aboutUsage(forOwner));
     await this.#work.schedule(nowMs);
     return { wantsVerified: this.#gate.wantsVerified() };
   }
@@ -96,8 +97,11 @@ export class WebhookOutbox extends DurableObject<Env> {
     const nowMs = Date.now();
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint) return null;
-    const { job, isDisabled } = this.#dispatcher.settle(endpoint, settled, outcome, wantsMore, nowMs);
-    if (isDisabled) await this.#gate.updateAfterChange();
+    const { job, disabled } = this.#dispatcher.settle(endpoint, settled, outcome, wantsMore, nowMs);
+    if (disabled) {
+      this.#ownerMails.add([aboutDisabled(endpoint.url, disabled)]);
+      await this.#gate.updateAfterChange();
+    }
     await this.#work.schedule(nowMs);
     return job;
   }
@@ -168,7 +172,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!endpoint) return null;
     const nowMs = Date.now();
     const event = newEvent(TEST_EVENT, nowMs, { customer_email: customerEmail });
-    const [id = ''] = this.#dispatcher.accept(JSON.stringify([event]), () => [endpointId], nowMs);
+    const [id = ''] = this.#dispatcher.accept(JSON.stringify([event]), () => [endpoint], nowMs);
     await this.#work.schedule(nowMs);
     return this.#dispatcher.getRecord(endpointId, id);
   }
@@ -183,6 +187,20 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!this.#dispatcher.resend(endpointId, deliveryId, nowMs)) return null;
     await this.#work.schedule(nowMs);
     return this.#dispatcher.getRecord(endpointId, deliveryId);
+  }
+
+  /** Sends failed deliveries again, see `openRepeats`. Returns their number, or null if the account has replayed too many. */
+  async replay(endpointId: string, wanted: Wanted): Promise<number | null> {
+    let count = 0;
+    let page: Replayed | null = { count, next: null };
+    do {
+      if (this.#endpoints.get(endpointId)?.disabledReason !== null) break;
+      page = this.#dispatcher.replay(endpointId, wanted, page.next, Date.now());
+      if (!page) return null;
+      count += page.count;
+      await this.#work.schedule(Date.now());
+    } while (page.next !== null);
+    return count;
   }
 
   /**

@@ -37,6 +37,7 @@ describe('a call that changes nothing writes nothing to D1 and leaves no entry',
     ['POST /api/webhooks/{webhook}/rotate-secret', '403 limit_reached'],
     [`POST /api/webhooks/whe_${NOBODY}/rotate-secret`, '404 webhook_not_found'],
     [`POST /api/webhooks/whe_${NOBODY}/test`, '404 webhook_not_found'],
+    [`POST /api/webhooks/whe_${NOBODY}/replay`, '404 webhook_not_found', { since: '2027-03-10T12:00:00Z' }],
     [`POST /api/webhooks/{webhook}/deliveries/dlv_${NOBODY}/resend`, '404 not_found'],
   ])('%s: %s', async ([request, outcome, body]) => {
     const [method = '', path = ''] = request.replace(/\{(\w+)\}/g, (_, name) => names[name] ?? '').split(' ');

@@ -94,6 +94,11 @@ const WEBHOOKS: Step[] = [
   { route: 'POST /api/webhooks/:id/rotate-secret', leaves: 'webhook.rotate_secret' },
   { route: 'POST /api/webhooks/:id/test', leaves: 'webhook.test', creates: 'deliveries' },
   { route: 'POST /api/webhooks/:id/deliveries/:delivery_id/resend', leaves: 'webhook.resend' },
+  {
+    route: 'POST /api/webhooks/:id/replay',
+    leaves: 'webhook.replay',
+    body: { since: '2027-03-10T12:00:00Z' },
+  },
   { route: 'DELETE /api/webhooks/:id', leaves: 'webhook.delete' },
 ];
 

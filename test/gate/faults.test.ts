@@ -63,8 +63,8 @@ test('the alarm applies, in order, the changes of requests that died after their
   await changeWithoutPull(ada, 'POST', '/api/v1/licenses/create', { license_key: 'LATE-KEY-0001' });
   await changeWithoutPull(ada, 'DELETE', `/api/api-keys/${ada.apiKeyId}`);
   expect((await ada.verify(license_key)).body.status).toBe('active');
-  // A create writes two feed rows, the license and its event, and the last applied row stays.
-  expect(await countFeedRows(ada.accountId)).toBe(7);
+  // A change of a license writes two feed rows, the license and its event, and the last applied row stays.
+  expect(await countFeedRows(ada.accountId)).toBe(10);
 
   expect(await runDurableObjectAlarm(gate(ada.accountId))).toBe(true);
   expect((await ada.verify(license_key)).status).toBe(403);

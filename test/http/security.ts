@@ -26,6 +26,7 @@ export const APPLICATION_CALLS = ['verify', 'activate', 'heartbeat', 'deactivate
 const BODIES: Record<string, unknown> = {
   ...Object.fromEntries(APPLICATION_CALLS.map((path) => [`POST ${path}`, { license_key: 'AAAAA-AAAAA' }])),
   'POST /api/v1/licenses/:id/renew': { duration_days: 1 },
+  'POST /api/webhooks/:id/replay': { since: '2027-03-10T12:00:00Z' },
   'PATCH /api/webhooks/:id': { description: 'Changed' },
 };
 

@@ -22,7 +22,12 @@ import {
 import { RATE_WINDOW_MS } from '../../src/shared/rules/rate.ts';
 import { MAX_PRODUCTS } from '../../src/shared/rules/terms.ts';
 import { MAX_IMPORT_LINES } from '../../src/shared/rules/transfer-limits.ts';
-import { MAX_ENDPOINTS, MAX_LISTENERS, MAX_SECRETS } from '../../src/shared/rules/webhooks.ts';
+import {
+  MAX_ENDPOINTS,
+  MAX_LISTENERS,
+  MAX_REPLAYED_PER_DAY,
+  MAX_SECRETS,
+} from '../../src/shared/rules/webhooks.ts';
 import {
   browserLimits,
   confirmLimits,
@@ -95,6 +100,7 @@ const LIMITS = [
   count(MAX_ENDPOINTS),
   count(MAX_SECRETS),
   `${perPlan(PLAN_NAMES.map((name) => MAX_LISTENERS[name]))} at a time`,
+  within(MAX_REPLAYED_PER_DAY, DAY_MS),
   within(CHECKOUT_PACE.checkouts, CHECKOUT_PACE.windowMs),
   named(erasureLimits(''), 'erase-customer'),
   `${VISITOR_PACE.callsPerSecond} a second, ${(VISITOR_PACE.callsPerSecond * RATE_WINDOW_MS) / 1_000} at once`,

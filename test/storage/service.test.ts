@@ -53,7 +53,17 @@ const asAda = (method: string, path: string, body?: unknown) =>
   call(method, path, { body, headers: { authorization: `Bearer ${ada.session}` } });
 
 /** Events that v0.1.0 didn't have. An endpoint that gets all events lists them, too. */
-const LATER_EVENTS = new Set<unknown>([]);
+const LATER_EVENTS = new Set<unknown>([
+  'license.updated',
+  'license.renewed',
+  'license.suspended',
+  'license.reinstated',
+  'license.revoked',
+  'license.key_rotated',
+  'license.deleted',
+  'license.expiring',
+  'license.expired',
+]);
 
 /** Fields that differ in each run, or that tell of the time of day. */
 const VOLATILE = new Set(['token', 'session', 'request_id', 'recent_events', 'delivered_24h']);

@@ -213,7 +213,7 @@ test('resending a delivery keeps its webhook-id and body and adds an attempt to 
   expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found']);
 });
 
-test('a disabled webhook receives no event, test or resend until it is enabled', async () => {
+test('a disabled webhook receives no event, test or resend until it is enabled, and keeps what it misses', async () => {
   const { ada, receiver, path, deliveries } = await sellerWithWebhook({}, { status: 500 }, { status: 200 });
   const { body: delivery } = await ada.asSession('POST', `${path}/test`);
   await waitUntil(deliveries, ([shown]) => shown.next_attempt_at !== null && shown.attempts.length === 1);
@@ -228,7 +228,10 @@ test('a disabled webhook receives no event, test or resend until it is enabled',
     async () => (await ada.asSession('GET', '/api/dashboard')).body.recent_events,
     ({ length }) => length === 2,
   );
-  expect(await deliveries()).toHaveLength(1);
+  expect(await deliveries()).toMatchObject([
+    { event: 'license.created', status: 'failed' },
+    { id: delivery.id },
+  ]);
   await ada.asSession('PATCH', path, { status: 'enabled' });
   expect((await ada.asSession('POST', `${path}/deliveries/${delivery.id}/resend`)).status).toBe(200);
   await receiver.receives(2);

@@ -27,8 +27,10 @@ const ENDPOINT: Endpoint = {
   sealedSecret: '',
   earlierSecrets: [],
   disabledReason: null,
+  disabledAtMs: null,
   failingSinceMs: null,
   heldUntilMs: null,
+  goneAtMs: null,
   serviceHost: 'latchkey.test',
   createdAtMs: NOON,
   updatedAtMs: NOON,
@@ -51,7 +53,7 @@ const FAILING = { ...ENDPOINT, failingSinceMs: NOON - DAY_MS };
 test('a success marks the delivery as delivered and resets failing_since', () => {
   expect(applyOutcome(DELIVERY, JOB, FAILING, outcome(200), AT)).toEqual({
     delivery: { ...DELIVERY, status: 'delivered', lease: null },
-    health: { failingSinceMs: null, heldUntilMs: null },
+    health: { failingSinceMs: null, heldUntilMs: null, goneAtMs: null },
     disable: null,
   });
 });
@@ -70,14 +72,14 @@ test.for([
 test('a first failure schedules a retry and sets failing_since to the time of the attempt', () => {
   expect(applyOutcome(DELIVERY, JOB, ENDPOINT, outcome(null), AT)).toEqual({
     delivery: { ...DELIVERY, failures: 1, lease: null, dueAtMs: NOON + 5_000 },
-    health: { failingSinceMs: NOON - 100, heldUntilMs: null },
+    health: { failingSinceMs: NOON - 100, heldUntilMs: null, goneAtMs: null },
     disable: null,
   });
 });
 
 test('a later failure keeps failing_since, and a Retry-After holds the endpoint back', () => {
   const { health } = applyOutcome(DELIVERY, JOB, FAILING, outcome(429, 60_000), AT);
-  expect(health).toEqual({ failingSinceMs: NOON - DAY_MS, heldUntilMs: NOON + 60_000 });
+  expect(health).toEqual({ failingSinceMs: NOON - DAY_MS, heldUntilMs: NOON + 60_000, goneAtMs: null });
 });
 
 test('the tenth failure fails the delivery permanently', () => {
@@ -94,8 +96,13 @@ test.for([
 });
 
 test.for([
-  { name: 'a 410', failingForMs: null, statusCode: 410, disable: 'gone' },
-  { name: 'a 410 after five days of failures', failingForMs: 5 * DAY_MS, statusCode: 410, disable: 'gone' },
+  { name: 'a 410', failingForMs: null, statusCode: 410, disable: null },
+  {
+    name: 'a 410 after five days of failures',
+    failingForMs: 5 * DAY_MS,
+    statusCode: 410,
+    disable: 'failing',
+  },
   {
     name: 'a 500 after five days of failures',
     failingForMs: 5 * DAY_MS,
@@ -115,13 +122,38 @@ test.for([
   expect(result.disable).toBe(disable);
 });
 
+describe('a 410', () => {
+  const MINUTES_5 = 5 * 60_000;
+  const after410 = (msBefore: number) => ({ ...ENDPOINT, goneAtMs: NOON - 100 - msBefore });
+
+  test('holds the endpoint back for five minutes, and is remembered', () => {
+    const { health, disable } = applyOutcome(DELIVERY, JOB, ENDPOINT, outcome(410), AT);
+    expect(health).toEqual({
+      failingSinceMs: NOON - 100,
+      heldUntilMs: NOON + MINUTES_5,
+      goneAtMs: NOON - 100,
+    });
+    expect(disable).toBeNull();
+  });
+
+  test('disables the endpoint if an attempt that began five minutes later says so, too', () => {
+    expect(applyOutcome(DELIVERY, JOB, after410(MINUTES_5), outcome(410), AT).disable).toBe('gone');
+    expect(applyOutcome(DELIVERY, JOB, after410(MINUTES_5 - 1), outcome(410), AT).disable).toBeNull();
+  });
+
+  test.for([200, 500, null])('means nothing anymore once an attempt ends with %s', (statusCode) => {
+    const { health, disable } = applyOutcome(DELIVERY, JOB, after410(MINUTES_5), outcome(statusCode), AT);
+    expect([health.goneAtMs, disable]).toEqual([null, null]);
+  });
+});
+
 describe('a response from an earlier URL', () => {
   const earlier = { ...JOB, urlRevision: 2 };
 
   test.for([410, 500, null])('with status %s makes the delivery due now and nothing else', (statusCode) => {
     expect(applyOutcome(DELIVERY, earlier, ENDPOINT, outcome(statusCode, 60_000), AT)).toEqual({
       delivery: { ...DELIVERY, lease: null, dueAtMs: NOON },
-      health: { failingSinceMs: null, heldUntilMs: null },
+      health: { failingSinceMs: null, heldUntilMs: null, goneAtMs: null },
       disable: null,
     });
   });
@@ -130,7 +162,7 @@ describe('a response from an earlier URL', () => {
     const leased = { ...DELIVERY, lease: 'other-lease' };
     expect(applyOutcome(leased, earlier, FAILING, outcome(410), AT)).toEqual({
       delivery: null,
-      health: { failingSinceMs: FAILING.failingSinceMs, heldUntilMs: null },
+      health: { failingSinceMs: FAILING.failingSinceMs, heldUntilMs: null, goneAtMs: null },
       disable: null,
     });
   });

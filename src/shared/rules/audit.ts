@@ -57,6 +57,7 @@ export const AUDIT_ACTIONS = [
   'webhook.rotate_secret',
   'webhook.test',
   'webhook.resend',
+  'webhook.replay',
   'webhook.delete',
   'checkout.start',
   'payment.receive',

@@ -37,6 +37,15 @@ export const MAX_RETRY_AFTER_MS = DAY_MS;
 /** An endpoint is disabled if all attempts fail for this long. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 
+/** A 410 disables an endpoint if it answers 410 again after this time, in which it gets nothing. */
+export const GONE_AGAIN_MS = 5 * MINUTE_MS;
+
+/** What happens while an endpoint is disabled is kept for so long, to be replayed. */
+export const KEEP_MISSED_MS = 14 * DAY_MS;
+
+/** Deliveries of an account that replays make due in a day. Each takes two rows. */
+export const MAX_REPLAYED_PER_DAY = 100_000;
+
 /** Events and their deliveries are kept for so many days, unless a delivery is pending. */
 export const RETENTION_DAYS = 30;
 

@@ -111,6 +111,13 @@ export const resendDelivery = (webhookId: string, deliveryId: string) =>
     meta: { invalidates: ['webhooks'] },
   });
 
+/** Sends what the webhook has missed or refused since the beginning of a day, UTC. */
+export const replayWebhook = (id: string, day: string) =>
+  mutationOptions({
+    mutationFn: () => call(webhookApi.replay.$post({ param: { id }, json: { since: `${day}T00:00:00Z` } })),
+    meta: { invalidates: ['webhooks'] },
+  });
+
 // Billing
 
 export const startCheckout = mutationOptions({

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type Receiver } from '../../crash/receiver.ts';
-import { openPage } from '../support/browser.ts';
+import { axeViolations, openPage } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -100,8 +100,17 @@ test('a disabled webhook can’t send test events until it is enabled', async ()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Disable webhook' }).click();
   await page.getByRole('button', { name: 'Enable' }).waitFor();
   expect(await page.getByRole('button', { name: 'Send test event' }).count()).toBe(0);
+  await ada.addLicense();
   await page.getByRole('button', { name: 'Enable' }).click();
   await page.getByRole('button', { name: 'Send test event' }).first().waitFor();
+});
+
+test('an enabled webhook gets what it has missed, since a day', async () => {
+  await chooseAction('Send missed events');
+  const dialog = page.getByRole('alertdialog');
+  expect(await axeViolations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Send missed events' }).click();
+  await page.getByText(/^\d+ deliver(y|ies) due now$/).waitFor();
 });
 
 test('deleting a webhook requires typing its hostname', async () => {

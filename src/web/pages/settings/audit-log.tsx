@@ -42,6 +42,7 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'webhook.rotate_secret': 'Webhook secret rotated',
   'webhook.test': 'Test event sent',
   'webhook.resend': 'Delivery resent',
+  'webhook.replay': 'Missed events sent',
   'subscription.cancel': 'Subscription canceled',
 };
 

@@ -17,7 +17,11 @@ export const HealthBadge = ({ disabled_reason: reason, failing_since: since }: H
   return since ? <StateBadge tone="warn">Failing</StateBadge> : <StateBadge tone="good">Enabled</StateBadge>;
 };
 
-const REASONS = { by_you: 'By you', gone: 'Responded 410 Gone', failing: `Failed for ${DISABLED_AFTER}` };
+const REASONS = {
+  by_you: 'By you',
+  gone: 'Responded 410 Gone twice',
+  failing: `Failed for ${DISABLED_AFTER}`,
+};
 
 /** The short reason for a table row. */
 export const HealthReason = ({ disabled_reason: reason, failing_since: since }: Health) => {
@@ -61,11 +65,11 @@ const Failing = ({ since }: { since: string }) => {
 };
 
 const CANCELED_DELIVERIES =
-  'Pending deliveries were canceled. You can resend them after you enable the webhook.';
+  'Pending deliveries were canceled. Once the webhook is enabled, you can send what it has missed.';
 const NOTICES = {
   by_you: { title: 'You disabled this webhook', text: `It receives no events. ${CANCELED_DELIVERIES}` },
   gone: {
-    title: 'Disabled because it responded 410 Gone',
+    title: 'Disabled because it responded 410 Gone twice',
     text: `A 410 response means that your endpoint wants no more events. ${CANCELED_DELIVERIES}`,
   },
   failing: {

@@ -1,12 +1,15 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Ellipsis, Pencil, Power, PowerOff, Trash2 } from 'lucide-react';
+import { Ellipsis, History, Pencil, Power, PowerOff, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { deleteWebhook, disableWebhook, enableWebhook } from '../../data/mutations.ts';
+import { DAY_MS, isoDate } from '../../../shared/rules/dates.ts';
+import { KEEP_MISSED_MS } from '../../../shared/rules/webhooks.ts';
+import { deleteWebhook, disableWebhook, enableWebhook, replayWebhook } from '../../data/mutations.ts';
 import type { Webhook } from '../../data/queries.ts';
-import { hostOf } from '../../lib/format.ts';
+import { hostOf, plural } from '../../lib/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/form.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
 import { showToast, showError } from '../../ui/toast.tsx';
 import { SendTest } from './send-test.tsx';
@@ -17,6 +20,8 @@ interface DialogProps {
   onClose: () => void;
 }
 
+const KEPT_DAYS = KEEP_MISSED_MS / DAY_MS;
+
 const Disable = ({ webhook, ...props }: DialogProps) => (
   <Confirm
     {...props}
@@ -25,13 +30,41 @@ const Disable = ({ webhook, ...props }: DialogProps) => (
     write={disableWebhook(webhook.id)}
     onDone={() => showToast('Webhook disabled')}
   >
+    <p>It stops receiving events, and its pending deliveries are canceled.</p>
     <p>
-      It stops receiving events, and its pending deliveries are canceled. Events that happen while it is
-      disabled are not delivered later.
+      You can enable it again at any time, and then send what it has missed: events are kept for {KEPT_DAYS}{' '}
+      days.
     </p>
-    <p>You can enable it again at any time and resend canceled deliveries.</p>
   </Confirm>
 );
+
+const Replay = ({ webhook, ...props }: DialogProps) => {
+  const [day, setDay] = useState(() => isoDate(Date.now() - KEEP_MISSED_MS));
+  return (
+    <Confirm
+      {...props}
+      title="Send missed events?"
+      action="Send missed events"
+      field={
+        <TextField
+          type="date"
+          label="Since"
+          name="since"
+          required
+          value={day}
+          onChange={(event) => setDay(event.currentTarget.value)}
+        />
+      }
+      write={replayWebhook(webhook.id, day)}
+      onDone={({ deliveries }) => showToast(`${plural(deliveries, 'delivery', 'deliveries')} due now`)}
+    >
+      <p>
+        Everything that this webhook has missed or refused is sent again, oldest first: what happened while it
+        was disabled, and deliveries that failed.
+      </p>
+    </Confirm>
+  );
+};
 
 const Delete = ({ webhook, ...props }: DialogProps) => {
   const navigate = useNavigate();
@@ -58,7 +91,7 @@ const Delete = ({ webhook, ...props }: DialogProps) => {
 };
 
 export const WebhookActions = ({ webhook }: { webhook: Webhook }) => {
-  const [open, setOpen] = useState<'disable' | 'delete' | null>(null);
+  const [open, setOpen] = useState<'disable' | 'replay' | 'delete' | null>(null);
   const enable = useMutation({
     ...enableWebhook(webhook.id),
     onSuccess: () => showToast('Webhook enabled'),
@@ -89,9 +122,14 @@ export const WebhookActions = ({ webhook }: { webhook: Webhook }) => {
           Edit
         </MenuItem>
         {webhook.status === 'enabled' ? (
-          <MenuItem icon={<PowerOff aria-hidden />} onSelect={() => setOpen('disable')}>
-            Disable…
-          </MenuItem>
+          <>
+            <MenuItem icon={<History aria-hidden />} onSelect={() => setOpen('replay')}>
+              Send missed events…
+            </MenuItem>
+            <MenuItem icon={<PowerOff aria-hidden />} onSelect={() => setOpen('disable')}>
+              Disable…
+            </MenuItem>
+          </>
         ) : (
           <MenuItem icon={<Power aria-hidden />} onSelect={() => enable.mutate()}>
             Enable
@@ -103,6 +141,7 @@ export const WebhookActions = ({ webhook }: { webhook: Webhook }) => {
         </MenuItem>
       </Menu>
       <Disable webhook={webhook} isOpen={open === 'disable'} onClose={close} />
+      <Replay webhook={webhook} isOpen={open === 'replay'} onClose={close} />
       <Delete webhook={webhook} isOpen={open === 'delete'} onClose={close} />
     </>
   );
