@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fromCell, readCells, toCsvRecord } from '../../src/shared/rules/csv.ts';
 import { readCsvRecord } from '../../src/shared/rules/import-lines.ts';
@@ -60,7 +61,27 @@ test.for([
   ["'=1", "''=1"],
   ["'tis", "'tis"],
   ['a=b', 'a=b'],
+  ['Ada;=HYPERLINK(A1)', "Ada;'=HYPERLINK(A1)"],
+  ['Ada; "-1', `"Ada; ""'-1"`],
+  ["Ada;'=1", "Ada;''=1"],
+  ['Ada\n+1', `"Ada\n'+1"`],
+  ['=1;=2', "'=1;'=2"],
+  ['a; b;c', 'a; b;c'],
 ] as const)('%s is written so that a spreadsheet shows it as text, and read as it was', ([value, cell]) => {
   expect(toCsvRecord([value])).toBe(cell);
   expect(fromCell(readCells(cell).cells[0] ?? '')).toBe(value);
+});
+
+test('any text is read as it was written, and begins no formula, wherever a spreadsheet divides the line', () => {
+  const pieces = fc.constantFrom('=', '+', '-', '@', "'", '"', ';', ',', ' ', '\t', '\r', '\n', 'a', '1');
+  const cell = fc.array(pieces, { maxLength: 8 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.array(cell, { minLength: 1, maxLength: 3 }), (values) => {
+      const record = toCsvRecord(values);
+      const { cells } = readCells(record);
+      expect(cells.map(fromCell)).toEqual(values);
+      for (const read of cells) expect(read).not.toMatch(/^[=+\-@]/);
+      expect(record).not.toMatch(/[;\t\r\n][" ]*[=+\-@]/);
+    }),
+  );
 });

@@ -26,6 +26,7 @@ test('without its variable, a setting has its default, or whoever reads it fails
     stripeSecretKey: null,
     stripeWebhookSecret: null,
     stripeApiUrl: null,
+    publicOrigin: null,
     mailFrom: null,
     mailPreview: null,
   });

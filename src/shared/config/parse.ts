@@ -63,6 +63,13 @@ export const parseUrl = (text: string): URL => {
   return new URL(text);
 };
 
+export const parseOrigin = (text: string): string => {
+  const { origin, href } = parseUrl(text);
+  if (href !== `${origin}/` || !/^https?:/.test(origin))
+    throw new InvalidText('must be an origin, such as https://licenses.example.com.');
+  return origin;
+};
+
 /** Parses one of several words, each of which stands for a value. */
 export const oneOf =
   <T>(values: Record<string, T>) =>

@@ -4,6 +4,7 @@ import {
   InvalidText,
   oneOf,
   parseApiKeySecrets,
+  parseOrigin,
   parseSealingKeys,
   parseSigningKeys,
   parseText,
@@ -74,6 +75,8 @@ export const SETTINGS = {
   stripeSecretKey: optional('STRIPE_SECRET_KEY', parseText),
   stripeWebhookSecret: optional('STRIPE_WEBHOOK_SECRET', parseText),
   stripeApiUrl: optional('STRIPE_API_BASE', parseUrl),
+  /** Where the links of emails lead. By default, to the host that the request was sent to. */
+  publicOrigin: withDefault<string | null>('PUBLIC_ORIGIN', parseOrigin, null),
   mailFrom: optional('MAIL_FROM', parseText),
   mailPreview: optional('MAIL_PREVIEW', parseText),
 } satisfies Record<string, Setting<unknown>>;

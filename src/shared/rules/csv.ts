@@ -27,12 +27,17 @@ export const readCells = (record: string): CsvCells => {
   return { cells, isUnfinished: false, isTooWide: false };
 };
 
-/** Spreadsheets take such a cell for a formula, which could send the sheet's data away. A single quote makes it text. */
+// Spreadsheets take a cell for a formula, which could send the sheet's data away, if it begins with one of some characters. A single
+// quote makes it text. Where numbers have a decimal comma, they divide a line at semicolons, and don't know its quotes: a formula
+// can begin after each semicolon, tab, or line break of a cell, too.
 const FORMULA = /^'*[=+\-@\t\r]/;
 const QUOTED_FORMULA = /^'+[=+\-@\t\r]/;
+const INNER_FORMULA = /([;\t\r\n][" ]*)('*)(?=[=+\-@])/g;
+const QUOTED_INNER_FORMULA = /([;\t\r\n][" ]*)'('*)(?=[=+\-@])/g;
 
 const toCell = (value: string): string => {
-  const text = FORMULA.test(value) ? `'${value}` : value;
+  const inner = value.replace(INNER_FORMULA, "$1'$2");
+  const text = FORMULA.test(value) ? `'${inner}` : inner;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
@@ -40,4 +45,5 @@ const toCell = (value: string): string => {
 export const toCsvRecord = (values: string[]): string => values.map(toCell).join(',');
 
 /** Returns the value of a cell that `toCsvRecord` may have written. */
-export const fromCell = (cell: string): string => (QUOTED_FORMULA.test(cell) ? cell.slice(1) : cell);
+export const fromCell = (cell: string): string =>
+  (QUOTED_FORMULA.test(cell) ? cell.slice(1) : cell).replace(QUOTED_INNER_FORMULA, '$1$2');
