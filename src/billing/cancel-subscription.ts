@@ -11,6 +11,7 @@ import { isoTime } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/text/events.ts';
 import { findLiveSubscription } from './billing.ts';
 import { endMarker, accountWhileLive } from './guards.ts';
+import { providerFailed } from './provider-failed.ts';
 import { findProvider } from './providers.ts';
 
 /** Cancels the subscription. The gate applies the paid limits until the subscription ends. */
@@ -29,7 +30,7 @@ export const cancelSubscription = async (
     throw new AppError('unavailable', {
       message: 'The payment provider of this subscription is not configured on this service.',
     });
-  await provider.cancel(subscription.providerRef, at);
+  await provider.cancel(subscription.providerRef, at).catch(providerFailed);
 
   const nowMs = Date.now();
   // Canceling must not extend an unpaid period beyond its grace period.

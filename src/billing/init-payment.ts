@@ -9,6 +9,7 @@ import { newId } from '../shared/text/ids.ts';
 import { findLiveSubscription } from './billing.ts';
 import { claimPayment } from './claim.ts';
 import { expireReplaced } from './expire.ts';
+import { providerFailed } from './provider-failed.ts';
 import type { Checkout, Provider } from './provider.ts';
 import { getCheckoutProvider } from './providers.ts';
 import type { initPaymentInput } from './schemas.ts';
@@ -31,12 +32,6 @@ const checkReturnUrl = (
   return target.href;
 };
 
-const startFailed = (cause?: unknown) =>
-  new AppError('unavailable', {
-    message: 'The payment provider did not respond, so try again later.',
-    cause,
-  });
-
 const WAIT_MS = 250;
 /** How long another request may take to start the checkout that this one shares. */
 const MAX_START_MS = 5_000;
@@ -46,7 +41,7 @@ const untilStarted = async (ctx: Ctx, payment: PaymentRow): Promise<PaymentRow |
   for (let waited = 0; waited < MAX_START_MS; waited += WAIT_MS) {
     const isOld = Date.now() - payment.createdAt > MAX_START_MS;
     const [row] = await ctx.db.select().from(payments).where(eq(payments.id, payment.id));
-    if (row?.status !== 'pending') throw startFailed();
+    if (row?.status !== 'pending') return providerFailed();
     if (row.checkoutUrl !== null) return row;
     if (isOld) return null;
     await scheduler.wait(WAIT_MS);
@@ -61,7 +56,7 @@ const startCheckout = async (ctx: Ctx, provider: Provider, payment: PaymentRow, 
     // Stripe would repeat its error for this payment, so the next call needs another one.
     const isNotStarted = and(isPayment, isPending, isNull(payments.checkoutRef));
     await ctx.db.update(payments).set({ status: 'replaced' }).where(isNotStarted);
-    throw startFailed(error);
+    return providerFailed(error);
   });
   const [row] = await ctx.db.update(payments).set(started).where(isPayment).returning();
   if (row?.status === 'replaced') {

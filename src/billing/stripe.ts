@@ -48,17 +48,36 @@ const STARTED_STATUSES = new Set<Stripe.Subscription.Status>([
   'canceled',
 ]);
 
+const FIRST_INVOICE = 'subscription_create';
+
+const latestInvoice = ({ latest_invoice: invoice }: Stripe.Subscription) =>
+  typeof invoice === 'object' ? invoice : null;
+
+/** Whether the money for the first period has not arrived. */
+const isFirstUnpaid = (subscription: Stripe.Subscription) => {
+  const invoice = latestInvoice(subscription);
+  return invoice?.billing_reason === FIRST_INVOICE && invoice.status !== 'paid';
+};
+
+/** Whether the subscription ended before anything was paid. */
+const isNeverPaid = (subscription: Stripe.Subscription) =>
+  subscription.status === 'incomplete_expired' ||
+  (subscription.status === 'canceled' && isFirstUnpaid(subscription));
+
 /** Derives facts from a subscription's current state, so that the order of notifications doesn't matter. */
 const toFacts = (subscription: Stripe.Subscription): Fact[] => {
   const paymentId = subscription.metadata[PAYMENT_ID_KEY];
   const subscriptionRef = subscription.id;
   if (!paymentId || !STARTED_STATUSES.has(subscription.status)) return [];
+  // A bank debit takes days: until its money has arrived, nothing has been bought.
+  if (isFirstUnpaid(subscription)) return [];
   const period = toPeriod(subscription);
   const facts: Fact[] = [
     { kind: 'paid', paymentId, subscriptionRef, customerRef: toId(subscription.customer), period },
   ];
-  const invoice = typeof subscription.latest_invoice === 'object' ? subscription.latest_invoice : null;
-  if (invoice?.id && invoice.billing_reason === 'subscription_cycle' && invoice.status === 'paid') {
+  const invoice = latestInvoice(subscription);
+  // Whatever the invoice was for: a change of price or of the billing date can fail and be paid, too.
+  if (invoice?.id && invoice.billing_reason !== FIRST_INVOICE && invoice.status === 'paid') {
     const { amount_paid: amount, currency } = invoice;
     facts.push({ kind: 'renewed', subscriptionRef, invoiceRef: invoice.id, amount, currency, period });
   }
@@ -67,7 +86,8 @@ const toFacts = (subscription: Stripe.Subscription): Fact[] => {
       kind: 'payment_failed',
       subscriptionRef,
       invoiceRef: invoice.id,
-      atMs: toMs(invoice.created),
+      // An invoice can be days older than its failure. Only the first report of a failure has an effect.
+      atMs: Date.now(),
       period,
     });
   }
@@ -126,6 +146,24 @@ export const stripe = (access: StripeAccess): Provider => {
   const api = client(access);
   const getSubscription = (ref: string, options?: Stripe.RequestOptions) =>
     api.subscriptions.retrieve(ref, { expand: ['latest_invoice'] }, options);
+
+  /** Nobody may pay an invoice of a subscription that is over: Stripe's reminders still link to it. */
+  const voidOpen = async (invoice: Stripe.Invoice | null) => {
+    if (!invoice?.id || invoice.status !== 'open') return;
+    await api.invoices.voidInvoice(invoice.id);
+  };
+
+  /** An ended subscription refuses each change, with different errors. Its open invoice can outlive a lost response. */
+  const unlessEnded = async (subscriptionRef: string, error: unknown) => {
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+    const subscription = await getSubscription(subscriptionRef).catch((missing: unknown) => {
+      if (!isMissing(missing)) throw missing;
+      return null;
+    });
+    if (subscription && subscription.status !== 'canceled') throw error;
+    if (subscription) await voidOpen(latestInvoice(subscription));
+  };
+
   return {
     name: 'stripe',
 
@@ -147,11 +185,14 @@ export const stripe = (access: StripeAccess): Provider => {
 
     cancel: async (subscriptionRef, at) => {
       try {
-        if (at === 'now') await api.subscriptions.cancel(subscriptionRef);
-        else await api.subscriptions.update(subscriptionRef, { cancel_at_period_end: true });
+        if (at === 'now') {
+          const { latest_invoice: invoice } = await api.subscriptions.cancel(subscriptionRef, {
+            expand: ['latest_invoice'],
+          });
+          await voidOpen(typeof invoice === 'object' ? invoice : null);
+        } else await api.subscriptions.update(subscriptionRef, { cancel_at_period_end: true });
       } catch (error) {
-        // The subscription has already ended.
-        if (!isMissing(error)) throw error;
+        await unlessEnded(subscriptionRef, error);
       }
     },
 
@@ -162,10 +203,12 @@ export const stripe = (access: StripeAccess): Provider => {
             ? await api.checkout.sessions.retrieve(subject.ref, {}, READ_STATE_OPTIONS)
             : null;
         const subscriptionRef = session ? toId(session.subscription) : subject.ref;
-        const subscription = subscriptionRef && (await getSubscription(subscriptionRef, READ_STATE_OPTIONS));
+        const subscription = subscriptionRef
+          ? await getSubscription(subscriptionRef, READ_STATE_OPTIONS)
+          : null;
         return {
           facts: subscription ? toFacts(subscription) : [],
-          hasExpired: session?.status === 'expired',
+          hasExpired: session?.status === 'expired' || (subscription !== null && isNeverPaid(subscription)),
         };
       } catch (error) {
         if (!isMissing(error)) throw error;

@@ -112,7 +112,7 @@ describe.for([
   {
     renewal: 'failed' as const,
     expected: {
-      plan: [{ plan: 'pro', untilDay: 7 }],
+      plan: [{ plan: 'pro', untilDay: 7 + 60_000 / DAY_MS }],
       subscriptions: [{ plan: 'pro', status: 'past_due', periodStartDay: 0, endsDay: null }],
       payments: [PAYMENT],
       events: ['payment.success'],

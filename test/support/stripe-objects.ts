@@ -5,7 +5,7 @@ export type StripeObject = Record<string, unknown>;
 export interface Invoice {
   id: string;
   status: 'paid' | 'open';
-  billing_reason: 'subscription_create' | 'subscription_cycle';
+  billing_reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update';
   periodStartMs: number;
   periodEndMs: number;
   amount: number;

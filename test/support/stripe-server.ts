@@ -108,22 +108,33 @@ const readSession = ({ id }: Call): Reply => {
   return session ? ok(session) : refuseMissing(404, 'checkout session', id, 'id');
 };
 
-/** As at Stripe, a canceled subscription can only be read. */
+/** As at Stripe, a canceled subscription can be neither canceled again nor changed, each with its own error. */
 const callSubscription = async ({ method, id, form, expand }: Call): Promise<Reply> => {
   const subscription = subscriptions.get(id);
-  if (!subscription || (method !== 'GET' && subscription['status'] === 'canceled')) {
-    return refuseMissing(404, 'subscription', id, 'id');
+  const isOver = subscription?.['status'] === 'canceled';
+  if (!subscription || (method === 'DELETE' && isOver)) return refuseMissing(404, 'subscription', id, 'id');
+  if (method === 'POST' && isOver) {
+    return refuse(400, 'A canceled subscription can only update its cancellation_details and metadata.');
   }
   if (method === 'DELETE') {
     Object.assign(subscription, { status: 'canceled', ended_at: Math.floor(Date.now() / 1_000) });
     await held.get(id)?.promise;
   }
-  if (method === 'POST' && form['cancel_at_period_end'] === 'true') {
-    subscription['cancel_at_period_end'] = true;
+  if (method === 'POST' && form['cancel_at_period_end'] !== undefined) {
+    subscription['cancel_at_period_end'] = form['cancel_at_period_end'] === 'true';
   }
   const invoice = subscription['latest_invoice'] as { id: string } | null;
-  const isExpanded = expand.includes('latest_invoice');
+  const isExpanded = expand.includes('latest_invoice') || form['expand[0]'] === 'latest_invoice';
   return ok({ ...subscription, latest_invoice: isExpanded ? invoice : invoice?.id });
+};
+
+/** Only an open invoice can be voided. */
+const voidInvoice = ({ id }: Call): Reply => {
+  const invoices = [...subscriptions.values()].map(({ latest_invoice: invoice }) => invoice as StripeObject);
+  const invoice = invoices.find((candidate) => candidate?.['id'] === id);
+  if (!invoice) return refuseMissing(404, 'invoice', id, 'invoice');
+  if (invoice['status'] !== 'open') return refuse(400, 'You can only pass in open invoices.');
+  return ok(Object.assign(invoice, { status: 'void' }));
 };
 
 const reply = async (call: Call): Promise<Reply> => {
@@ -134,6 +145,8 @@ const reply = async (call: Call): Promise<Reply> => {
       return createCustomer();
     case 'POST /v1/checkout/sessions':
       return createSession(call);
+    case `POST /v1/invoices/${id}/void`:
+      return voidInvoice(call);
     case `GET /v1/checkout/sessions/${id}`:
       return readSession(call);
     case `POST /v1/checkout/sessions/${id}/expire`:
@@ -145,7 +158,11 @@ const reply = async (call: Call): Promise<Reply> => {
 
 /** Handles `/test/…`: a test stores subscriptions, holds back responses, and reads the recorded requests. */
 const control = (method: string, [command = '', id = '']: string[], body: string): unknown => {
-  if (command === 'subscriptions') subscriptions.set(id, JSON.parse(body) as StripeObject);
+  if (command === 'subscriptions') {
+    const changed = { ...subscriptions.get(id), ...(JSON.parse(body) as StripeObject) };
+    subscriptions.set(id, changed);
+    return changed;
+  }
   if (command === 'sessions') Object.assign(sessions.get(id) ?? {}, JSON.parse(body));
   if (command === 'hold' && method === 'PUT') held.set(id, Promise.withResolvers());
   if (command === 'hold' && method === 'DELETE') held.get(id)?.resolve();
@@ -158,7 +175,8 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-const idIn = (path: string) => /^\/v1\/(?:subscriptions|checkout\/sessions)\/([^/]+)/.exec(path)?.[1] ?? '';
+const idIn = (path: string) =>
+  /^\/v1\/(?:subscriptions|invoices|checkout\/sessions)\/([^/]+)/.exec(path)?.[1] ?? '';
 
 const handle = async (request: IncomingMessage, response: ServerResponse) => {
   const method = request.method ?? '';

@@ -41,7 +41,7 @@ export const callIn = async (environment: Env, request: Request): Promise<Answer
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 };
 
-const control = async (method: string, path: string, body?: unknown): Promise<StripeRequest[]> =>
+const control = async <T = StripeRequest[]>(method: string, path: string, body?: unknown): Promise<T> =>
   (await fetch(`${inject('stripe')}/test/${path}`, { method, body: JSON.stringify(body) })).json();
 
 /** Returns the recorded requests to Stripe that contain the text. */
@@ -109,13 +109,8 @@ export const paidAtStripe = async (
   firstInvoice: Invoice,
 ): Promise<StripeSubscription> => {
   const id = ref('sub');
-  let current = subscription(id, await sentMetadata(paymentId), customer, firstInvoice);
-  const put = async (changes: StripeObject = {}) => {
-    current = { ...current, ...changes };
-    await control('PUT', `subscriptions/${id}`, current);
-    return current;
-  };
-  await put();
+  const put = (changes: StripeObject = {}) => control<StripeObject>('PUT', `subscriptions/${id}`, changes);
+  await put(subscription(id, await sentMetadata(paymentId), customer, firstInvoice));
   return {
     id,
     paymentId,

@@ -1,0 +1,114 @@
+import { createScheduledController } from 'cloudflare:test';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { addMonths, DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { runScheduled } from '../../src/system/scheduled.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { checkoutSession, invoice } from '../support/stripe-objects.ts';
+import {
+  month,
+  newStripeCustomer,
+  notify,
+  paidAtStripe,
+  signUpWithStripe,
+  stripeEnv,
+  stripeRequests,
+} from '../support/stripe.ts';
+
+const START_MS = Date.UTC(2027, 0, 10, 12);
+const RENEWAL_MS = addMonths(START_MS, 1);
+
+beforeEach(() => {
+  useFakeClock(START_MS);
+});
+
+const billingOf = async (ada: Awaited<ReturnType<typeof signUpWithStripe>>) =>
+  (await ada.callApi('GET', '/api/billing')).body;
+
+test('an invoice for a change of price that fails and is then paid ends past due', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe('scale');
+  vi.setSystemTime(START_MS + 10 * DAY_MS);
+  const changed = month(Date.now(), { status: 'open', billing_reason: 'subscription_update' });
+  await atStripe.bill(changed);
+  expect((await billingOf(ada)).subscription.status).toBe('past_due');
+  vi.setSystemTime(Date.now() + HOUR_MS);
+  await atStripe.bill({ ...changed, status: 'paid' });
+  vi.setSystemTime(START_MS + 18 * DAY_MS);
+  await runScheduled(createScheduledController(), stripeEnv());
+  expect(await billingOf(ada)).toMatchObject({ plan: 'scale', subscription: { status: 'active' } });
+  expect(await ada.apiLimit()).toBe(5_000_000);
+});
+
+test('a bank debit buys the plan when its money has arrived, also if it bounced first', async () => {
+  const ada = await signUpWithStripe();
+  const first = month(START_MS, { status: 'open' });
+  const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), first);
+  await notify('checkout.session.completed', { ...checkoutSession(atStripe), payment_status: 'unpaid' });
+  expect(await billingOf(ada)).toMatchObject({ plan: 'free', payments: [{ status: 'pending' }] });
+  expect(await ada.events()).toEqual([]);
+
+  vi.setSystemTime(START_MS + 9 * DAY_MS);
+  await atStripe.put({ status: 'past_due' });
+  await notify('invoice.payment_failed', invoice(first, atStripe.id));
+  expect((await billingOf(ada)).plan).toBe('free');
+
+  const paid = invoice({ ...first, status: 'paid' }, atStripe.id);
+  await atStripe.put({ status: 'active', latest_invoice: paid });
+  await notify('invoice.paid', paid);
+  expect(await billingOf(ada)).toMatchObject({
+    plan: 'pro',
+    subscription: { status: 'active' },
+    payments: [{ status: 'paid' }],
+  });
+  expect((await ada.events()).map(({ event }) => event)).toEqual(['payment.success']);
+});
+
+test('a checkout whose bank debit never arrives expires when Stripe ends its subscription', async () => {
+  const ada = await signUpWithStripe();
+  const paymentId = await ada.begin('pro');
+  const first = month(START_MS, { status: 'open' });
+  const atStripe = await paidAtStripe(paymentId, await newStripeCustomer(), first);
+  expect((await atStripe.end()).status).toBe(200);
+  expect(await billingOf(ada)).toMatchObject({ plan: 'free', subscription: null });
+  expect(await ada.events()).toEqual([]);
+});
+
+test('the seven days of grace run from the failure and not from the invoice', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS + 9 * DAY_MS);
+  await atStripe.bill(month(RENEWAL_MS, { status: 'open', billing_reason: 'subscription_cycle' }));
+  vi.setSystemTime(RENEWAL_MS + 16 * DAY_MS - 1);
+  expect(await ada.apiLimit()).toBe(100_000);
+  vi.setSystemTime(RENEWAL_MS + 16 * DAY_MS);
+  expect(await ada.apiLimit()).toBe(1_000);
+});
+
+test('a new purchase voids the open invoice of the subscription that it replaces', async () => {
+  const ada = await signUpWithStripe();
+  const old = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  const open = month(RENEWAL_MS, { status: 'open', billing_reason: 'subscription_cycle' });
+  await old.bill(open);
+  await ada.subscribe();
+  expect((await stripeRequests(open.id)).map(({ path, answered }) => [path, answered])).toContainEqual([
+    `/v1/invoices/${open.id}/void`,
+    200,
+  ]);
+});
+
+test('canceling answers 503 and changes nothing while Stripe is down', async () => {
+  const ada = await signUpWithStripe();
+  await ada.subscribe();
+  const down = stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' });
+  const { status, body } = await ada.callApi('POST', '/api/cancel-subscription', {}, down);
+  expect([status, body.error.code]).toEqual([503, 'unavailable']);
+  expect((await billingOf(ada)).subscription.status).toBe('active');
+});
+
+test('a subscription that has ended at Stripe can be canceled here before its notification arrives', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  await atStripe.put({ status: 'canceled', ended_at: START_MS / 1_000 });
+  expect((await ada.callApi('POST', '/api/cancel-subscription')).status).toBe(200);
+});
