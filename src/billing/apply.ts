@@ -1,7 +1,7 @@
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { audit } from '../audit/audit.ts';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
-import { violatesUnique } from '../db/errors.ts';
+import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { appliedFacts } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
@@ -15,7 +15,9 @@ import type { CurrentState, Fact, Provider, Subject } from './provider.ts';
 
 /** Whether a concurrent commit has changed the state that the effect was computed from. */
 const isConflict = (error: unknown) =>
-  violatesUnique(error, 'applied_facts.name') || violatesUnique(error, 'subscriptions.account_id');
+  violatesUnique(error, 'applied_facts.name') ||
+  violatesNotNull(error, 'applied_facts.name') ||
+  violatesUnique(error, 'subscriptions.account_id');
 
 const MAX_ATTEMPTS = 3;
 
@@ -30,10 +32,12 @@ export const applyFact = async (ctx: DatabaseCtx, provider: Provider, fact: Fact
       logLine('info', { event: 'payment_fact_ignored', fact: name });
       return false;
     }
-    const { accountId, statements, changes, entry } = effect;
+    const { accountId, condition = sql`TRUE`, statements, changes, entry } = effect;
     const account: Ctx = { ...ctx, accountId, key: null, actor: SYSTEM, ip: null };
     await effect.beforeCommit?.();
-    const insertName = ctx.db.insert(appliedFacts).values({ name, appliedAt: Date.now() });
+    // The name is null if the condition no longer holds, which the column refuses.
+    const nameIfTrue = sql<string>`iif(${condition}, ${name}, NULL)`;
+    const insertName = ctx.db.insert(appliedFacts).values({ name: nameIfTrue, appliedAt: Date.now() });
     try {
       await commit(
         account,

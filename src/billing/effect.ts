@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { eq, type SQL } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
@@ -10,6 +10,8 @@ export interface Effect {
   accountId: string;
   /** A call to the provider. It runs before the commit, so that on failure the notification is sent again. */
   beforeCommit?: () => Promise<void>;
+  /** What must still be true in the commit, or else the effect is computed again. */
+  condition?: SQL;
   statements: BatchItem<'sqlite'>[];
   changes: FeedChange[];
   /** For the audit log. */

@@ -1,8 +1,8 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, exists, sql } from 'drizzle-orm';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { isLive, payments, subscriptions, accounts } from '../db/schema.ts';
 import { eventChange } from '../gate/feed/write.ts';
-import { DAY_MS } from '../shared/rules/dates.ts';
+import { DAY_MS, isoTime } from '../shared/rules/dates.ts';
 import { GRACE_DAYS } from '../shared/rules/plans.ts';
 import { newEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
@@ -91,22 +91,32 @@ const paymentFailedEffect = async (
   const { db } = ctx;
   const subscription = await findSubscription(ctx, provider, fact.subscriptionRef);
   if (subscription?.status !== 'active') return null;
-  const { accountId, id } = subscription;
+  if (await isRenewalRecorded(ctx, subscription, fact.invoiceRef)) return null;
+  const { accountId, id, plan } = subscription;
   const { startMs: periodStart, endMs: periodEnd } = fact.period;
-  const isUnpaid = activeAndUnpaid(ctx, provider, fact.invoiceRef);
+  const isUnpaid = and(eq(subscriptions.id, id), activeAndUnpaid(ctx, provider, fact.invoiceRef));
+  const nowMs = Date.now();
+  const endsAtMs = fact.atMs + GRACE_DAYS * DAY_MS;
+  const event = newEvent('payment.failed', nowMs, {
+    subscription_id: id,
+    plan,
+    ends_at: isoTime(endsAtMs),
+    customer_email: await getEmail(ctx, accountId),
+  });
   return {
     accountId,
+    condition: exists(db.select({ id: subscriptions.id }).from(subscriptions).where(isUnpaid)),
     statements: [
       db
         .update(accounts)
-        .set({ periodStart, periodEnd, planUntil: fact.atMs + GRACE_DAYS * DAY_MS })
-        .where(accountWhileLive(ctx, accountId, id, isUnpaid)),
+        .set({ periodStart, periodEnd, planUntil: endsAtMs })
+        .where(accountWhileLive(ctx, accountId, id)),
       db
         .update(subscriptions)
-        .set({ status: 'past_due', periodStart, periodEnd, updatedAt: Date.now() })
-        .where(and(eq(subscriptions.id, id), isUnpaid)),
+        .set({ status: 'past_due', periodStart, periodEnd, updatedAt: nowMs })
+        .where(eq(subscriptions.id, id)),
     ],
-    changes: [],
+    changes: [eventChange(event)],
     entry: { action: 'payment.fail', target: id },
   };
 };

@@ -150,6 +150,17 @@ export const usageReached = (percent: number, apiUsage: number, apiLimit: number
   note: 'The dashboard shows when the period ends. Then, or once the limit is raised, all calls are answered again.',
 });
 
+/** A declined card takes nothing down at once, so that there is time to act. */
+export const paymentFailed = (plan: string, endsAt: string): MailContent => ({
+  kind: 'notice',
+  subject: 'A payment for your Latchkey account failed',
+  paragraphs: [
+    `The payment for the ${plan} plan of your Latchkey account failed. The plan’s limits apply until ${utcTime(Date.parse(endsAt))}. After that the limits of the free plan apply, and your customers’ machines may be refused.`,
+    'To keep the plan, pay the invoice or update your card. The payment provider has sent you a link, and the billing page of the dashboard shows the plan.',
+  ],
+  note: 'Once the payment succeeds, everything goes on as before.',
+});
+
 /** A webhook that the service has disabled, because it answered 410 twice or failed for days. */
 export const webhookDisabled = (host: string, isGone: boolean): MailContent => ({
   kind: 'notice',

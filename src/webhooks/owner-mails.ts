@@ -1,6 +1,6 @@
 import { firstDatabase } from '../db/client.ts';
 import { letterTo, sendMail } from '../mail/send.ts';
-import { usageReached, webhookDisabled } from '../mail/templates.ts';
+import { paymentFailed, usageReached, webhookDisabled } from '../mail/templates.ts';
 import { coalesce } from '../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../shared/objects/context.ts';
 import { within } from '../shared/objects/within.ts';
@@ -12,7 +12,8 @@ import type { DisabledReason } from './outbox-tables.ts';
 
 // Emails the owner what may have no receiver. No event waits for that: what is to be sent is stored with the events.
 
-const THRESHOLD = 'usage.threshold';
+const TOLD = ['usage.threshold', 'payment.failed'] as const;
+const isTold = (name: string) => TOLD.some((told) => told === name);
 const OWNER_MAILS = 'owner_mails';
 
 const SEND_MS = 10_000;
@@ -25,10 +26,10 @@ const DISABLED = 'webhook.disabled';
 type Payload = string;
 
 /** A quick check, because most events aren't for the owner. */
-export const mayConcernOwner = (events: string): boolean => events.includes(THRESHOLD);
+export const mayConcernOwner = (events: string): boolean => TOLD.some((name) => events.includes(name));
 
-export const aboutUsage = (events: WebhookEvent[]): Payload[] =>
-  events.filter(({ name }) => name === THRESHOLD).map(({ payload }) => payload);
+export const aboutOwner = (events: WebhookEvent[]): Payload[] =>
+  events.filter(({ name }) => isTold(name)).map(({ payload }) => payload);
 
 /** Names the host alone, because the rest of a URL may be a secret. */
 export const aboutDisabled = (url: string, reason: DisabledReason): Payload =>
@@ -37,9 +38,9 @@ export const aboutDisabled = (url: string, reason: DisabledReason): Payload =>
 const contentOf = (payload: Payload): MailContent => {
   const fields = JSON.parse(payload) as Record<string, string> & Record<string, number>;
   const { event, host = '', reason, percent = 0, api_usage = 0, api_limit = 0 } = fields;
-  return event === DISABLED
-    ? webhookDisabled(host, reason === 'gone')
-    : usageReached(percent, api_usage, api_limit);
+  if (event === DISABLED) return webhookDisabled(host, reason === 'gone');
+  if (event === 'payment.failed') return paymentFailed(fields['plan'] ?? '', fields['ends_at'] ?? '');
+  return usageReached(percent, api_usage, api_limit);
 };
 
 export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) => {

@@ -1,8 +1,9 @@
 import { createScheduledController } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { addMonths, DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { addMonths, DAY_MS, HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { mailsTo } from '../support/mails.ts';
 import { checkoutSession, invoice } from '../support/stripe-objects.ts';
 import {
   month,
@@ -82,6 +83,22 @@ test('the seven days of grace run from the failure and not from the invoice', as
   expect(await ada.apiLimit()).toBe(100_000);
   vi.setSystemTime(RENEWAL_MS + 16 * DAY_MS);
   expect(await ada.apiLimit()).toBe(1_000);
+});
+
+test('a failed payment is told to the owner by mail and event, once for an invoice', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  const open = month(RENEWAL_MS, { status: 'open', billing_reason: 'subscription_cycle' });
+  const failures = [1, 2, 3].map(() => atStripe.bill(open));
+  expect((await Promise.all(failures)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  const endsAt = isoTime(RENEWAL_MS + 5_000 + 7 * DAY_MS);
+  expect((await ada.events()).slice(1)).toMatchObject([
+    { event: 'payment.failed', plan: 'pro', ends_at: endsAt, customer_email: ada.email },
+  ]);
+  const isFailure = ({ subject }: { subject: string }) => subject.includes('payment');
+  await expect.poll(() => mailsTo(ada.email).filter(isFailure).length).toBe(1);
+  expect(mailsTo(ada.email).find(isFailure)?.text).toContain('2027-02-17 12:00 UTC');
 });
 
 test('a new purchase voids the open invoice of the subscription that it replaces', async () => {

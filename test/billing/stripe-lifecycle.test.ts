@@ -73,7 +73,11 @@ test('after a failed payment the paid limits apply for seven days, then the free
     plan: 'pro',
     subscription: { status: 'active', period_start: isoTime(RENEWAL_MS) },
   });
-  expect((await ada.events()).map(({ event }) => event)).toEqual(['payment.success', 'payment.success']);
+  expect((await ada.events()).map(({ event }) => event)).toEqual([
+    'payment.success',
+    'payment.failed',
+    'payment.success',
+  ]);
 });
 
 test('canceling an unpaid subscription ends it at the end of its seven-day grace period', async () => {

@@ -115,7 +115,7 @@ describe.for([
       plan: [{ plan: 'pro', untilDay: 7 + 60_000 / DAY_MS }],
       subscriptions: [{ plan: 'pro', status: 'past_due', periodStartDay: 0, endsDay: null }],
       payments: [PAYMENT],
-      events: ['payment.success'],
+      events: ['payment.success', 'payment.failed'],
     },
   },
 ])('with a $renewal renewal, notifications lead to the same state in the order', ({ renewal, expected }) => {

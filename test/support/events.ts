@@ -1,6 +1,7 @@
 /** Written out, so that the tests notice when an event is renamed or removed. */
 export const ALL_EVENTS = [
   'payment.success',
+  'payment.failed',
   'subscription.cancelled',
   'license.created',
   'license.verified',

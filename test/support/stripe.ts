@@ -175,7 +175,7 @@ export const signUpWithStripe = async () => {
   const person: Customer = await signUp();
   const receiver = await newReceiver();
   const endpoint = await addEndpoint(person, receiver.url, {
-    events: ['payment.success', 'subscription.cancelled'],
+    events: ['payment.success', 'payment.failed', 'subscription.cancelled'],
   });
   const license = await person.createLicense();
   const callApi = (method: string, path: string, sent: unknown = {}, environment = stripeEnv()) =>

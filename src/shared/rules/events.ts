@@ -18,6 +18,7 @@ const CHANGE_EVENTS = [
 /** Events that a webhook endpoint can subscribe to. */
 export const EVENT_NAMES = [
   'payment.success',
+  'payment.failed',
   'subscription.cancelled',
   'license.created',
   'license.verified',

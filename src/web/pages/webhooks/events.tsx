@@ -6,6 +6,7 @@ import { Choice, ChoiceGroup, useFieldError } from '../../ui/form.tsx';
 
 const EVENT_DESCRIPTIONS: Record<EventName, string> = {
   'payment.success': 'A payment is confirmed',
+  'payment.failed': 'A payment for the subscription fails, once for an invoice',
   'subscription.cancelled': 'A subscription is canceled',
   'license.created': 'A license is created',
   'license.verified': 'Each time a license is verified as valid',
