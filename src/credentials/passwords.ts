@@ -14,6 +14,7 @@ import { startChallenge } from '../sign-in/challenge.ts';
 import { signIn } from '../sign-in/sign-in.ts';
 import type { Client } from '../users/client.ts';
 import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
+import { forgetOtherBrowsers } from '../users/known-browsers.ts';
 import { forgotPasswordLimits, resetPasswordLimits } from '../users/limits.ts';
 import { hashPassword } from '../users/passwords.ts';
 import { consumeAttempts } from '../users/throttle.ts';
@@ -32,7 +33,7 @@ import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
 export const changePassword = async (
   ctx: UserCtx,
   input: z.infer<typeof changePasswordInput>,
-  { origin }: Client,
+  { origin, browserToken }: Client,
   sessionHash: string | null,
 ) => {
   const user = await confirmPassword(ctx, input.current_password);
@@ -42,6 +43,7 @@ export const changePassword = async (
     await ctx.firstDb.batch([
       setPassword(ctx, changed, isSamePassword(user)),
       endOtherSessions(ctx, user.accountId, sessionHash),
+      forgetOtherBrowsers(ctx, user.accountId, browserToken),
       deleteTokens(ctx, user.accountId, ENDED_WITH_PASSWORD),
       auditFirst(ctx, 'password.change', null),
     ]);
@@ -91,6 +93,7 @@ export const resetPassword = async (
       // The link has proven that the email address is the user's.
       ctx.firstDb.update(users).set({ emailVerifiedAt }).where(eq(users.accountId, accountId)),
       endOtherSessions(ctx, accountId, null),
+      forgetOtherBrowsers(ctx, accountId, null),
       deleteTokens(ctx, accountId, ENDED_WITH_PASSWORD),
     ];
     const account = accountOf(ctx, accountId);

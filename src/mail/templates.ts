@@ -113,6 +113,20 @@ export const twoFactorChanged = (origin: string, isEnabled: boolean): MailConten
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
 });
 
+export const wrongCodes = (origin: string, ip: string | null, nowMs: number): MailContent => ({
+  kind: 'notice',
+  subject: 'Wrong codes after your password',
+  paragraphs: [
+    'Somebody who knows the password of your Latchkey account has sent five wrong codes at sign-in. Two-factor authentication has kept them out.',
+  ],
+  facts: [
+    ['Time', utcTime(nowMs)],
+    ['IP address', ip ?? 'Unknown'],
+  ],
+  link: forgotPasswordLink(origin),
+  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+});
+
 export const erasureRequested = (origin: string, erasedByMs: number): MailContent => ({
   kind: 'notice',
   subject: 'Your account will be deleted',

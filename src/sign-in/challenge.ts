@@ -4,12 +4,14 @@ import { auditFirst } from '../audit/audit.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { type UserRow, userTokens } from '../db/schema.ts';
+import { letterTo, sendMail } from '../mail/send.ts';
+import { wrongCodes } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { changeUserIf, withCode } from '../two-factor/code.ts';
 import type { Client } from '../users/client.ts';
 import { limitsOf } from '../users/known-browsers.ts';
 import { deleteExpiredTokens, findUserToken, isUnused, newUserToken } from '../users/user-tokens.ts';
-import { getUser, idIfSamePassword } from '../users/user.ts';
+import { accountOf, getUser, idIfSamePassword } from '../users/user.ts';
 import { type SignedIn, signIn } from './sign-in.ts';
 
 const MAX_TRIES = 5;
@@ -44,20 +46,37 @@ export const startChallenge = async (
   return { challenge: token };
 };
 
-/** Counts a try before its code is checked, so that parallel tries can't exceed the limit. */
-const countTry = async ({ firstDb }: PublicCtx, tokenHash: string): Promise<void> => {
-  const [counted] = await firstDb
-    .update(userTokens)
-    .set({ tries: sql`${userTokens.tries} + 1` })
-    .where(
-      and(
-        eq(userTokens.tokenHash, tokenHash),
-        gt(userTokens.expiresAt, Date.now()),
-        lt(userTokens.tries, MAX_TRIES),
-      ),
-    )
-    .returning({ tries: userTokens.tries });
+/**
+ * Counts a try before its code is checked, so that parallel tries can't exceed the limit. Returns the tries of all the
+ * account's challenges, so that somebody who starts one after another is noticed, too.
+ */
+const countTry = async ({ firstDb }: PublicCtx, accountId: string, tokenHash: string): Promise<number> => {
+  const isChallenge = and(eq(userTokens.accountId, accountId), eq(userTokens.purpose, 'two_factor'));
+  const [[counted], [all]] = await firstDb.batch([
+    firstDb
+      .update(userTokens)
+      .set({ tries: sql`${userTokens.tries} + 1` })
+      .where(
+        and(
+          eq(userTokens.tokenHash, tokenHash),
+          gt(userTokens.expiresAt, Date.now()),
+          lt(userTokens.tries, MAX_TRIES),
+        ),
+      )
+      .returning({ tries: userTokens.tries }),
+    firstDb
+      .select({ tries: sql<number>`total(${userTokens.tries})` })
+      .from(userTokens)
+      .where(isChallenge),
+  ]);
   if (!counted) throw new AppError('invalid_token');
+  return all?.tries ?? 0;
+};
+
+/** Tells the owner of each five wrong codes: whoever sends them knows the password. */
+const tellOfWrongCodes = async (ctx: PublicCtx, user: UserRow, { origin }: Client): Promise<void> => {
+  await auditFirst(accountOf(ctx, user.accountId), 'two_factor.fail', null, { codes: MAX_TRIES });
+  await sendMail(ctx.env, letterTo(user, wrongCodes(origin, ctx.ip, Date.now())));
 };
 
 /** Completes a login with a code. */
@@ -69,8 +88,11 @@ export const answerChallenge = async (
   const { firstDb } = ctx;
   const { tokenHash, accountId } = await findUserToken(ctx, challenge, ['two_factor']);
   const user = await getUser(ctx, accountId);
-  return withCode(ctx, user, code, await limitsOf(ctx, user.email, client), {
-    prepare: () => countTry(ctx, tokenHash),
+  let tries = 0;
+  const signedIn = withCode(ctx, user, code, await limitsOf(ctx, user.email, client), {
+    prepare: async () => {
+      tries = await countTry(ctx, accountId, tokenHash);
+    },
     use: ({ kind, statements }) => {
       const entry = { ...ctx, accountId, actor: { kind: 'session', id: null } } as const;
       const isRecovery = kind === 'recovery_code';
@@ -88,5 +110,10 @@ export const answerChallenge = async (
         { two_factor: kind },
       );
     },
+  });
+  return signedIn.catch(async (error) => {
+    const isWrong = error instanceof AppError && error.code === 'invalid_credentials';
+    if (isWrong && tries > 0 && tries % MAX_TRIES === 0) await tellOfWrongCodes(ctx, user, client);
+    throw error;
   });
 };

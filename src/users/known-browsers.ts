@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, ne } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
 import { knownBrowsers, users } from '../db/schema.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
@@ -22,10 +22,10 @@ type BrowserRow = typeof knownBrowsers.$inferSelect;
 export const findBrowsers = ({ firstDb }: PublicCtx, accountId: string): Promise<BrowserRow[]> =>
   firstDb.select().from(knownBrowsers).where(eq(knownBrowsers.accountId, accountId));
 
-/** Whether the account knows other browsers, but not this one. */
+/** Whether the account doesn't know this browser. After a new password, it knows none but the one that set it. */
 export const isNewBrowser = (known: BrowserRow[], presented: string | null): boolean => {
   const hash = presented === null ? null : sha256(presented);
-  return known.length > 0 && known.every(({ browserHash }) => browserHash !== hash);
+  return known.every(({ browserHash }) => browserHash !== hash);
 };
 
 const STRANGERS_IN_MEMORY = 10_000;
@@ -70,6 +70,12 @@ export const rememberBrowser = ({ firstDb }: PublicCtx, accountId: string, token
     .values({ accountId, browserHash: sha256(token), seenAt })
     .onConflictDoUpdate({ target: [knownBrowsers.accountId, knownBrowsers.browserHash], set: { seenAt } });
 };
+
+/** Statement that forgets every browser but the given one. Whoever knew the old password may have signed in with them. */
+export const forgetOtherBrowsers = ({ firstDb }: PublicCtx, accountId: string, kept: string | null) =>
+  firstDb
+    .delete(knownBrowsers)
+    .where(and(eq(knownBrowsers.accountId, accountId), ne(knownBrowsers.browserHash, sha256(kept ?? ''))));
 
 /** Statements that forget the browsers that were not seen for longest, to make room for another. */
 export const forgetBrowsers = ({ firstDb }: PublicCtx, known: BrowserRow[]) =>

@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   'session.end',
   'two_factor.enable',
   'two_factor.disable',
+  'two_factor.fail',
   'recovery_code.use',
   'account.update',
   'account.move',

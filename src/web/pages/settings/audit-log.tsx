@@ -33,6 +33,7 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'email.change': 'Email address changed',
   'two_factor.enable': 'Two-factor authentication turned on',
   'two_factor.disable': 'Two-factor authentication turned off',
+  'two_factor.fail': 'Wrong codes at sign-in',
   'account.move': 'Home region changed',
   'account.erase': 'Deletion of the account requested',
   'license.rotate_key': 'License key replaced',
