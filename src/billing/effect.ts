@@ -1,9 +1,10 @@
-import { eq, type SQL } from 'drizzle-orm';
+import { and, eq, type SQL } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { DatabaseCtx } from '../db/ctx.ts';
-import { accounts } from '../db/schema.ts';
+import { accounts, subscriptions } from '../db/schema.ts';
 import type { FeedChange } from '../gate/feed/write.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
+import type { ProviderName } from './provider.ts';
 
 /** What a fact changes. */
 export interface Effect {
@@ -17,6 +18,14 @@ export interface Effect {
   /** For the audit log. */
   entry: { action: AuditAction; target: string; details?: AuditDetails };
 }
+
+export const findSubscription = async ({ db }: DatabaseCtx, provider: ProviderName, ref: string) => {
+  const [row] = await db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.provider, provider), eq(subscriptions.providerRef, ref)));
+  return row ?? null;
+};
 
 /** Returns the email address for the events of an account. */
 export const getEmail = async ({ db }: DatabaseCtx, accountId: string): Promise<string> => {

@@ -6,20 +6,13 @@ import { DAY_MS, isoTime } from '../shared/rules/dates.ts';
 import { GRACE_DAYS } from '../shared/rules/plans.ts';
 import { newEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
-import { type Effect, getEmail } from './effect.ts';
+import { cancellationEffect } from './cancellation-effect.ts';
+import { type Effect, findSubscription, getEmail } from './effect.ts';
 import { accountWhileLive, activeAndUnpaid, endMarker, isRenewalRecorded } from './guards.ts';
 import { paidEffect } from './paid-effect.ts';
 import type { Fact, Provider, ProviderName } from './provider.ts';
 
 // Computes what a fact changes, given the current state. Nothing is written here.
-
-const findSubscription = async ({ db }: DatabaseCtx, provider: ProviderName, ref: string) => {
-  const [row] = await db
-    .select()
-    .from(subscriptions)
-    .where(and(eq(subscriptions.provider, provider), eq(subscriptions.providerRef, ref)));
-  return row ?? null;
-};
 
 const renewedEffect = async (
   ctx: DatabaseCtx,
@@ -165,6 +158,8 @@ export const computeEffect = (ctx: DatabaseCtx, provider: Provider, fact: Fact):
       return renewedEffect(ctx, provider.name, fact);
     case 'payment_failed':
       return paymentFailedEffect(ctx, provider.name, fact);
+    case 'cancellation':
+      return cancellationEffect(ctx, provider.name, fact);
     case 'ended':
     default:
       return endedEffect(ctx, provider.name, fact);

@@ -9,6 +9,9 @@ export const toFactName = (provider: ProviderName, fact: Fact): string => {
       return renewalName(provider, fact.invoiceRef);
     case 'payment_failed':
       return `${provider}:payment_failed:${fact.invoiceRef}`;
+    // A state, which may come and go: each change of it has another name, and is guarded by what it was before.
+    case 'cancellation':
+      return `${provider}:cancellation:${fact.subscriptionRef}:${crypto.randomUUID()}`;
     case 'ended':
     default:
       return `${provider}:${fact.kind satisfies 'ended'}:${fact.subscriptionRef}`;

@@ -36,9 +36,12 @@ export const activeAndUnpaid = ({ db }: DatabaseCtx, provider: ProviderName, inv
     ),
   );
 
+/** The name of the marker that a subscription was canceled, replaced or ended. */
+export const overName = (subscriptionId: string) => `over:${subscriptionId}`;
+
 /** Inserts a unique marker, so that only one commit can cancel, replace or end a subscription. */
 export const endMarker = ({ db }: DatabaseCtx, { id, cancelledAt }: SubscriptionRow) =>
-  cancelledAt === null ? [db.insert(appliedFacts).values({ name: `over:${id}`, appliedAt: Date.now() })] : [];
+  cancelledAt === null ? [db.insert(appliedFacts).values({ name: overName(id), appliedAt: Date.now() })] : [];
 
 /** Whether the invoice has renewed the subscription, even if the name of that fact has been pruned. */
 export const isRenewalRecorded = async (

@@ -36,6 +36,14 @@ export type Fact =
       period: Period;
     }
   | { kind: 'payment_failed'; subscriptionRef: string; invoiceRef: string; atMs: number; period: Period }
+  /** When the subscription ends because it was canceled, or null. It can change back. */
+  | {
+      kind: 'cancellation';
+      subscriptionRef: string;
+      endsAtMs: number | null;
+      isFailing: boolean;
+      readAtMs: number;
+    }
   | { kind: 'ended'; subscriptionRef: string; atMs: number };
 
 /** What a provider can be asked about. */

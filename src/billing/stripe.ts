@@ -1,10 +1,8 @@
 import { Stripe } from 'stripe';
-import { type Checkout, type Fact, type Notification, plannedEnd, type Provider } from './provider.ts';
+import { type Checkout, type Notification, plannedEnd, type Provider } from './provider.ts';
+import { ACCOUNT_ID_KEY, isNeverPaid, latestInvoice, PAYMENT_ID_KEY, toFacts, toId } from './stripe-facts.ts';
 
 const API_VERSION = '2026-10-28.endive';
-/** The metadata keys for our ids on Stripe's checkouts and subscriptions. */
-const PAYMENT_ID_KEY = 'latchkey_payment_id';
-const ACCOUNT_ID_KEY = 'latchkey_account_id';
 
 export interface StripeAccess {
   secretKey: string;
@@ -27,75 +25,6 @@ const client = ({ secretKey, apiUrl }: StripeAccess) =>
 
 const isMissing = (error: unknown) =>
   error instanceof Stripe.errors.StripeError && error.code === 'resource_missing';
-
-const toId = (object: string | { id: string } | null | undefined): string | null =>
-  typeof object === 'string' ? object : (object?.id ?? null);
-
-const toMs = (seconds: number) => seconds * 1_000;
-
-const toPeriod = (subscription: Stripe.Subscription) => {
-  const [item] = subscription.items.data;
-  if (!item) throw new Error(`Stripe subscription ${subscription.id} has no items.`);
-  return { startMs: toMs(item.current_period_start), endMs: toMs(item.current_period_end) };
-};
-
-const FAILING_STATUSES = new Set<Stripe.Subscription.Status>(['past_due', 'unpaid']);
-const STARTED_STATUSES = new Set<Stripe.Subscription.Status>([
-  'active',
-  'trialing',
-  'past_due',
-  'unpaid',
-  'canceled',
-]);
-
-const FIRST_INVOICE = 'subscription_create';
-
-const latestInvoice = ({ latest_invoice: invoice }: Stripe.Subscription) =>
-  typeof invoice === 'object' ? invoice : null;
-
-/** Whether the money for the first period has not arrived. */
-const isFirstUnpaid = (subscription: Stripe.Subscription) => {
-  const invoice = latestInvoice(subscription);
-  return invoice?.billing_reason === FIRST_INVOICE && invoice.status !== 'paid';
-};
-
-/** Whether the subscription ended before anything was paid. */
-const isNeverPaid = (subscription: Stripe.Subscription) =>
-  subscription.status === 'incomplete_expired' ||
-  (subscription.status === 'canceled' && isFirstUnpaid(subscription));
-
-/** Derives facts from a subscription's current state, so that the order of notifications doesn't matter. */
-const toFacts = (subscription: Stripe.Subscription): Fact[] => {
-  const paymentId = subscription.metadata[PAYMENT_ID_KEY];
-  const subscriptionRef = subscription.id;
-  if (!paymentId || !STARTED_STATUSES.has(subscription.status)) return [];
-  // A bank debit takes days: until its money has arrived, nothing has been bought.
-  if (isFirstUnpaid(subscription)) return [];
-  const period = toPeriod(subscription);
-  const facts: Fact[] = [
-    { kind: 'paid', paymentId, subscriptionRef, customerRef: toId(subscription.customer), period },
-  ];
-  const invoice = latestInvoice(subscription);
-  // Whatever the invoice was for: a change of price or of the billing date can fail and be paid, too.
-  if (invoice?.id && invoice.billing_reason !== FIRST_INVOICE && invoice.status === 'paid') {
-    const { amount_paid: amount, currency } = invoice;
-    facts.push({ kind: 'renewed', subscriptionRef, invoiceRef: invoice.id, amount, currency, period });
-  }
-  if (invoice?.id && FAILING_STATUSES.has(subscription.status)) {
-    facts.push({
-      kind: 'payment_failed',
-      subscriptionRef,
-      invoiceRef: invoice.id,
-      // An invoice can be days older than its failure. Only the first report of a failure has an effect.
-      atMs: Date.now(),
-      period,
-    });
-  }
-  if (subscription.status === 'canceled') {
-    facts.push({ kind: 'ended', subscriptionRef, atMs: toMs(subscription.ended_at ?? subscription.created) });
-  }
-  return facts;
-};
 
 /** Returns the id of the subscription that an event is about. */
 const getSubscriptionId = (event: Stripe.Event): string | null => {
@@ -197,6 +126,7 @@ export const stripe = (access: StripeAccess): Provider => {
     },
 
     readState: async (subject) => {
+      const readAtMs = Date.now();
       try {
         const session =
           subject.kind === 'checkout'
@@ -207,7 +137,7 @@ export const stripe = (access: StripeAccess): Provider => {
           ? await getSubscription(subscriptionRef, READ_STATE_OPTIONS)
           : null;
         return {
-          facts: subscription ? toFacts(subscription) : [],
+          facts: subscription ? toFacts(subscription, readAtMs) : [],
           hasExpired: session?.status === 'expired' || (subscription !== null && isNeverPaid(subscription)),
         };
       } catch (error) {
@@ -231,9 +161,10 @@ export const stripe = (access: StripeAccess): Provider => {
       const subscriptionRef = getSubscriptionId(event);
       if (!subscriptionRef) return { ...notification, accountId: null, facts: [] };
       // Notifications can be late or out of order, so read the subscription's current state.
+      const readAtMs = Date.now();
       const subscription = await getSubscription(subscriptionRef);
       const accountId = subscription.metadata[ACCOUNT_ID_KEY] ?? null;
-      return { ...notification, accountId, facts: toFacts(subscription) };
+      return { ...notification, accountId, facts: toFacts(subscription, readAtMs) };
     },
   };
 };

@@ -129,3 +129,50 @@ test('a subscription that has ended at Stripe can be canceled here before its no
   await atStripe.put({ status: 'canceled', ended_at: START_MS / 1_000 });
   expect((await ada.callApi('POST', '/api/cancel-subscription')).status).toBe(200);
 });
+
+test('a cancellation at Stripe is shown and announced, and so is taking it back', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  const told = async (changes: Record<string, unknown>) => {
+    const changed = await atStripe.put(changes);
+    const answers = await Promise.all([1, 2, 3].map(() => notify('customer.subscription.updated', changed)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    return (await billingOf(ada)).subscription;
+  };
+  const endsAt = isoTime(RENEWAL_MS);
+  for (let times = 0; times < 2; times++) {
+    expect(await told({ cancel_at_period_end: true })).toMatchObject({
+      status: 'cancelled',
+      ends_at: endsAt,
+    });
+    expect(await told({ cancel_at_period_end: false })).toMatchObject({ status: 'active', ends_at: null });
+  }
+  expect((await ada.events()).map(({ event }) => event)).toEqual([
+    'payment.success',
+    'subscription.cancelled',
+    'subscription.cancelled',
+  ]);
+});
+
+test('a subscription canceled here and resumed at Stripe renews and can be canceled again', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  expect((await ada.callApi('POST', '/api/cancel-subscription')).status).toBe(200);
+  await notify('customer.subscription.updated', await atStripe.put({ cancel_at_period_end: false }));
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  await atStripe.bill(month(RENEWAL_MS, { billing_reason: 'subscription_cycle' }));
+  expect(await billingOf(ada)).toMatchObject({ plan: 'pro', subscription: { status: 'active' } });
+  expect(await ada.apiLimit()).toBe(100_000);
+  expect((await ada.callApi('POST', '/api/cancel-subscription')).status).toBe(200);
+});
+
+test('a cancellation here stands against what was read at Stripe before it', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  expect((await ada.callApi('POST', '/api/cancel-subscription')).status).toBe(200);
+  // The clock of this request is before the cancellation, as if Stripe had answered slowly.
+  vi.setSystemTime(START_MS - 1_000);
+  await notify('customer.subscription.updated', await atStripe.put({ cancel_at_period_end: false }));
+  vi.setSystemTime(START_MS);
+  expect((await billingOf(ada)).subscription.status).toBe('cancelled');
+});

@@ -65,6 +65,7 @@ export const AUDIT_ACTIONS = [
   'payment.fail',
   'subscription.renew',
   'subscription.cancel',
+  'subscription.resume',
   'subscription.end',
   'plan.change',
   'plan.grant',
