@@ -1,12 +1,17 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
-import type { PublicCtx, UserCtx } from '../db/ctx.ts';
+import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
-import { users, userTokens } from '../db/schema.ts';
+import { recoveryCodes, type UserRow, users, userTokens } from '../db/schema.ts';
 import { hasMail } from '../mail/deliver.ts';
 import { letterTo, sendMail } from '../mail/send.ts';
-import { passwordChanged, resetPassword as resetPasswordMail, tokenUrl } from '../mail/templates.ts';
+import {
+  addressClaimed,
+  passwordChanged,
+  resetPassword as resetPasswordMail,
+  tokenUrl,
+} from '../mail/templates.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
@@ -73,21 +78,51 @@ export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: C
   }
 };
 
+/** Ends the keys and webhooks of before, as of a time. */
+type EndSquatted = (ctx: Ctx, untilMs: number) => Promise<void>;
+
+const NO_TWO_FACTOR = { twoFactorSecret: null, twoFactorEnabledAt: null, twoFactorLastStep: null };
+
+/**
+ * Ends what was made with an address that nobody had proved. Sessions and two-factor go first, with the password, so that
+ * nothing new is made. The address is proved only afterwards, so a reset that is cut off can be repeated.
+ */
+const startClean = async (ctx: PublicCtx, changed: UserRow, isUsable: SQL, endSquatted: EndSquatted) => {
+  const { accountId } = changed;
+  await ctx.firstDb.batch([
+    setPassword(ctx, changed, isUsable),
+    ctx.firstDb.update(users).set(NO_TWO_FACTOR).where(eq(users.accountId, accountId)),
+    ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
+    endOtherSessions(ctx, accountId, null),
+    deleteTokens(ctx, accountId, ['verify_email', 'change_email', 'two_factor']),
+  ]);
+  await endSquatted(accountOf(ctx, accountId), Date.now());
+};
+
 /** Sets a new password, ends every session, and signs in as a login does. Also returns an email to send after the response. */
 export const resetPassword = async (
   ctx: PublicCtx,
   input: z.infer<typeof resetPasswordInput>,
   client: Client,
+  endSquatted: EndSquatted,
 ) => {
   const { tokenHash, accountId, email } = await findUserToken(ctx, input.token, ['reset_password']);
   await consumeAttempts(ctx, resetPasswordLimits(client.ip));
   const user = await getUser(ctx, accountId);
   const passwordHash = await hashPassword(input.password);
   const emailVerifiedAt = user.emailVerifiedAt ?? Date.now();
-  const changed = { ...user, passwordHash, passwordChangedAt: Date.now(), emailVerifiedAt };
+  const isFirstProof = user.emailVerifiedAt === null;
+  const changed = {
+    ...user,
+    ...(isFirstProof && NO_TWO_FACTOR),
+    passwordHash,
+    passwordChangedAt: Date.now(),
+    emailVerifiedAt,
+  };
   // A token that was sent to an earlier address while the address changed is no proof.
   const isUsable = sql`${isUnused(tokenHash)} AND ${users.email} = ${email}`;
   try {
+    if (isFirstProof) await startClean(ctx, changed, isUsable, endSquatted);
     const statements = [
       setPassword(ctx, changed, isUsable),
       // The link has proven that the email address is the user's.
@@ -98,15 +133,16 @@ export const resetPassword = async (
     ];
     const account = accountOf(ctx, accountId);
     const answer =
-      user.twoFactorEnabledAt === null
+      changed.twoFactorEnabledAt === null
         ? await signIn(ctx, changed, client, 'password.reset', statements)
         : await startChallenge(ctx, changed, [...statements, auditFirst(account, 'password.reset', null)]);
     // The next look at the account completes a copy that fails.
-    if (user.emailVerifiedAt === null)
+    if (isFirstProof)
       await copyToAccount(account, { isUnverified: false }).catch((error) =>
         logError('email_not_copied', error),
       );
-    return { answer, letter: letterTo(changed, passwordChanged(client.origin)) };
+    const content = isFirstProof ? addressClaimed(client.origin) : passwordChanged(client.origin);
+    return { answer, letter: letterTo(changed, content) };
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? new AppError('invalid_token') : error;
   }

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { setSignInCookies } from '../auth/session-cookie.ts';
+import { endSquatted } from '../erasure/squatted.ts';
 import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { sendMail } from '../mail/send.ts';
 import { twoFactorRequired } from '../sign-in/challenge.ts';
@@ -71,14 +72,15 @@ export const credentialRoutes = new Hono<AppEnv>()
       id: 'resetPassword',
       tag: 'Account',
       summary: 'Set a new password with the token of an email',
-      description: 'Every session ends, and a new one starts, as with `POST /api/login`.',
+      description:
+        'Every session ends, and a new one starts, as with `POST /api/login`. If nobody has proved the email address before, the account’s API keys, webhooks, two-factor authentication, and pending changes end, too.',
       access: 'public',
       body: resetPasswordInput,
       answers: [{ status: 200, description: 'The account and a new session.', schema: signedInBody }],
       errors: ['invalid_token', 'two_factor_required', 'rate_limit_exceeded'],
     }),
     async (c) => {
-      const reset = resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c));
+      const reset = resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c), endSquatted);
       const { answer, letter } = await completed(c, reset);
       c.executionCtx.waitUntil(sendMail(c.env, letter));
       if ('challenge' in answer) throw twoFactorRequired(answer);

@@ -83,6 +83,17 @@ export const passwordChanged = (origin: string): MailContent => ({
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
 });
 
+/** Sent after the first proof of an address by a reset of the password. */
+export const addressClaimed = (origin: string): MailContent => ({
+  kind: 'notice',
+  subject: 'The account of your email address is yours',
+  paragraphs: [
+    'The password of your Latchkey account has changed. Nobody had proved before that its email address is theirs, so the account starts clean: API keys, webhooks, sessions, two-factor authentication, and pending changes of before have ended.',
+  ],
+  link: forgotPasswordLink(origin),
+  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+});
+
 export interface SignInClient {
   ip: string | null;
   userAgent: string | null;
