@@ -14,6 +14,7 @@ import { applyState } from './apply.ts';
 import { expireAgain } from './expire.ts';
 import type { ProviderName, Subject } from './provider.ts';
 import { findProvider } from './providers.ts';
+import { isLiveService } from './sandbox.ts';
 
 // Asks the provider about payments and subscriptions whose notification may have been lost.
 
@@ -85,11 +86,11 @@ const MAX_FAILURES = 5;
 
 /**
  * Asks once a day about every payment that is pending and every subscription that is past due or over, and expires
- * replaced checkouts that are still payable.
+ * replaced checkouts that are still payable. Plans of the sandbox end here once the service takes real payments.
  */
 export const checkDue = async (ctx: DatabaseCtx): Promise<void> => {
   const nowMs = Date.now();
-  const [replaced, duePayments, dueSubscriptions] = await ctx.db.batch([
+  const [replaced, duePayments, dueSubscriptions, unpaidPlans] = await ctx.db.batch([
     ctx.db
       .select()
       .from(payments)
@@ -108,11 +109,16 @@ export const checkDue = async (ctx: DatabaseCtx): Promise<void> => {
       .where(and(isLive, lte(subscriptions.checkAt, nowMs)))
       .orderBy(asc(subscriptions.checkAt))
       .limit(MAX_CHECKS),
+    ctx.db
+      .select()
+      .from(subscriptions)
+      .where(and(eq(subscriptions.provider, 'sandbox'), isLive))
+      .limit(isLiveService(ctx.env) ? MAX_CHECKS : 0),
   ]);
   const checks = [
     ...replaced.map((row) => ({ row, run: () => expireAgain(ctx, row) })),
     ...duePayments.map((row) => ({ row, run: () => checkPayment(ctx, row, DAY_MS, null) })),
-    ...dueSubscriptions.map((row) => ({ row, run: () => checkSubscription(ctx, row) })),
+    ...[...dueSubscriptions, ...unpaidPlans].map((row) => ({ row, run: () => checkSubscription(ctx, row) })),
   ];
   let failures = 0;
   for (const { row, run } of checks) {

@@ -115,7 +115,7 @@ export const billingRoutes = new Hono<AppEnv>()
     }),
     async (c) => {
       const { at } = c.req.valid('json');
-      return c.json(toCancelled(await cancelSubscription(c.var.ctx, at, originOf(c))), 200);
+      return c.json(toCancelled(await cancelSubscription(c.var.ctx, at)), 200);
     },
   )
   .post('/billing/stripe', notificationEndpoint('stripe'), notificationHandler('stripe'))

@@ -5,7 +5,7 @@ import { settingsOf } from '../shared/config/settings.ts';
 import { equalInConstantTime } from '../shared/crypto/hash.ts';
 import { addMonths } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
-import { type Fact, plannedEnd, type Provider } from './provider.ts';
+import { type Fact, plannedEnd, type Provider, type Subject } from './provider.ts';
 
 // Simulates a payment provider without moving money. Its checkout is a page of this Worker.
 
@@ -18,6 +18,12 @@ const notificationBody = z.object({
   account_id: z.string(),
   at_ms: z.number(),
 });
+
+/** Whether the service takes real payments, so that no plan of the sandbox may go on. */
+export const isLiveService = (env: Env): boolean => {
+  const { payments, allowsSandboxAnywhere } = settingsOf(env);
+  return payments === 'stripe' && !allowsSandboxAnywhere;
+};
 
 const sign = (env: Env, body: string) =>
   createHmac('sha256', `sandbox ${settingsOf(env).apiKeySecrets[0]}`)
@@ -40,6 +46,12 @@ export const sandboxNotification = (
   return { body, headers: new Headers({ [SIGNATURE_HEADER]: sign(env, body) }) };
 };
 
+/** A plan that nobody has paid for ends once the service takes real payments. */
+const endWhenLive = (env: Env, subject: Subject): Fact[] =>
+  subject.kind === 'subscription' && isLiveService(env)
+    ? [{ kind: 'ended', subscriptionRef: subject.ref, atMs: Date.now() }]
+    : [];
+
 export const sandbox = (env: Env): Provider => ({
   name: 'sandbox',
   startCheckout: ({ origin, paymentId }) =>
@@ -47,7 +59,11 @@ export const sandbox = (env: Env): Provider => ({
   expireCheckout: () => Promise.resolve(),
   cancel: () => Promise.resolve(),
   // Paying in the sandbox applies the notification before it answers, so only a planned end can be missing.
-  readState: (subject) => Promise.resolve({ facts: plannedEnd(subject), hasExpired: false }),
+  readState: (subject) => {
+    const planned = plannedEnd(subject);
+    const facts = planned.length > 0 ? planned : endWhenLive(env, subject);
+    return Promise.resolve({ facts, hasExpired: false });
+  },
   readNotification: (body, headers) => {
     if (!equalInConstantTime(sign(env, body), headers.get(SIGNATURE_HEADER) ?? ''))
       return Promise.resolve(null);

@@ -76,7 +76,7 @@ const eraseAccount = async (ctx: Ctx, spend: (queries: number) => boolean): Prom
   if (email === undefined) return;
   if (!(await deleteUser(ctx))) return restoreAccount(ctx);
   // A checkout may have been paid since the erasure was requested.
-  if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now', null);
+  if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now');
   // The rows in D1 go before the gate, which would copy them again.
   const deleteAll = async () =>
     (await deleteRows(firstDatabase(env), accountId, spend)) && (await deleteRows(db, accountId, spend));

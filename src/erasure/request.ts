@@ -33,7 +33,7 @@ export const requestErasure = async (
   if (confirm !== user.email) throw invalidField('confirm', 'must be the email address of this account');
   // First, so that no payment starts another subscription.
   await expirePending(ctx, origin);
-  if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now', origin);
+  if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now');
   const eraseAt = Date.now() + UNDO_MS;
   await commit(
     ctx,

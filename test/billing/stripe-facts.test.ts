@@ -1,11 +1,14 @@
 import { createScheduledController } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { addMonths, DAY_MS, HOUR_MS, isoTime } from '../../src/shared/rules/dates.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
+import { ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
 import { checkoutSession, invoice } from '../support/stripe-objects.ts';
 import {
+  callIn,
   month,
   newStripeCustomer,
   notify,
@@ -175,4 +178,42 @@ test('a cancellation here stands against what was read at Stripe before it', asy
   await notify('customer.subscription.updated', await atStripe.put({ cancel_at_period_end: false }));
   vi.setSystemTime(START_MS);
   expect((await billingOf(ada)).subscription.status).toBe('cancelled');
+});
+
+const buyInSandbox = async () => {
+  const eve = await signUp();
+  const { body } = await eve.asSession('POST', '/api/init-payment', { plan: 'scale' });
+  const paid = await callIn(
+    env,
+    new Request(body.checkout_url, {
+      method: 'POST',
+      body: 'outcome=paid',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    }),
+  );
+  expect(paid.status).toBe(303);
+  const live = stripeEnv({ PAYMENTS_SANDBOX_ANYWHERE: 'false' });
+  const call = (method: string, path: string, sent?: unknown) =>
+    callIn(
+      live,
+      new Request(ORIGIN + path, {
+        method,
+        ...(sent !== undefined && { body: JSON.stringify(sent) }),
+        headers: { 'x-api-key': eve.apiKey, 'content-type': 'application/json' },
+      }),
+    );
+  return { live, call };
+};
+
+test('a plan bought in the sandbox ends in the next scheduled run once the service takes real payments', async () => {
+  const { live, call } = await buyInSandbox();
+  expect((await call('GET', '/api/billing')).body.plan).toBe('scale');
+  await runScheduled(createScheduledController(), live);
+  expect((await call('GET', '/api/billing')).body).toMatchObject({ plan: 'free', subscription: null });
+});
+
+test('a plan bought in the sandbox can be canceled once the service takes real payments', async () => {
+  const { call } = await buyInSandbox();
+  expect((await call('POST', '/api/cancel-subscription', { at: 'now' })).status).toBe(200);
+  expect((await call('GET', '/api/billing')).body.plan).toBe('free');
 });
