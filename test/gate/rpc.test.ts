@@ -83,6 +83,7 @@ test('the outbox has the methods that a Worker of the other release calls', () =
     deleteEndpoint: 1,
     sendTest: 2,
     listDeliveries: 3,
+    replay: 2,
     resend: 2,
     summary: 0,
     backup: 1,

@@ -70,6 +70,28 @@ export const WEBHOOKS: Area = {
     'GET /api/webhooks/whe_none/deliveries': [
       { when: 'the webhook does not exist', answers: '404 webhook_not_found' },
     ],
+    'POST /api/webhooks/{webhook}/replay': [
+      {
+        when: 'the time has passed',
+        body: { since: '2027-03-10T12:00:00Z', events: ['license.created'] },
+        answers: '202 ok',
+      },
+      { when: 'the time is not one', body: { since: 'yesterday' }, answers: '400 invalid_request' },
+    ],
+    'POST /api/webhooks/{disabled}/replay': [
+      {
+        when: 'the webhook is disabled',
+        body: { since: '2027-03-10T12:00:00Z' },
+        answers: '409 invalid_transition',
+      },
+    ],
+    'POST /api/webhooks/whe_none/replay': [
+      {
+        when: 'the webhook does not exist',
+        body: { since: '2027-03-10T12:00:00Z' },
+        answers: '404 webhook_not_found',
+      },
+    ],
     'POST /api/webhooks/{webhook}/deliveries/{delivery}/resend': [
       { when: 'the delivery exists', answers: '200 ok' },
     ],
