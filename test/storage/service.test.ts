@@ -54,6 +54,7 @@ const asAda = (method: string, path: string, body?: unknown) =>
 
 /** Events that v0.1.0 didn't have. An endpoint that gets all events lists them, too. */
 const LATER_EVENTS = new Set<unknown>([
+  'payment.failed',
   'license.updated',
   'license.renewed',
   'license.suspended',
