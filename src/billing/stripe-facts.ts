@@ -72,7 +72,7 @@ export const toFacts = (subscription: Stripe.Subscription, readAtMs: number): Fa
       subscriptionRef,
       invoiceRef: invoice.id,
       // An invoice can be days older than its failure. Only the first report of a failure has an effect.
-      atMs: Date.now(),
+      atMs: readAtMs,
       period,
     });
   }

@@ -72,8 +72,18 @@ export const scrubLicense = (license: License, history: HistoryRow[], email: str
     };
   };
 
+  /** A reason that was given while the license was theirs may be about them. */
+  const scrubReason = ({ at, after: { reason } }: HistoryRow) => {
+    const mayBeAboutThem = untilMs === null || at <= untilMs;
+    return reason === undefined || mayBeAboutThem
+      ? {}
+      : { reason: reason.replaceAll(anyEmail, ERASED_EMAIL) };
+  };
+
   const changes = history.flatMap((change) => {
-    const [before, after] = [scrubSnapshot(change.before), scrubSnapshot(change.after)];
+    const before = scrubSnapshot(change.before);
+    const { reason: _, ...fields } = change.after;
+    const after = { ...scrubSnapshot(fields), ...scrubReason(change) };
     if (JSON.stringify([before, after]) === JSON.stringify([change.before, change.after])) return [];
     const isSame = (field: string) =>
       JSON.stringify(Reflect.get(before, field)) === JSON.stringify(Reflect.get(after, field));

@@ -1,9 +1,9 @@
-// The events of licenses that are about to expire or have expired. The scheduled work sends each of them once, on its day. It looks
-// up four days in each account, so licenses without an end, and those that end on other days, cost nothing.
+// The events of licenses that are about to expire or have expired. The scheduled work sends each event once, on its day. In each
+// account it looks up the licenses of four last days, so all other licenses cost nothing.
 import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
-import { isRejected } from '../db/errors.ts';
+import { violatesNotNull } from '../db/errors.ts';
 import { expiryPass } from '../db/schema.ts';
 import { eventChange, insertChanges } from '../gate/feed/write.ts';
 import { gateOf } from '../shared/objects/address.ts';
@@ -146,7 +146,8 @@ export const sendExpiryEvents = async (ctx: DatabaseCtx): Promise<void> => {
     try {
       await send(ctx.db, position, due, next);
     } catch (error) {
-      if (!isRejected(error)) throw error;
+      // Another run or a changed license came first: what is due is read again.
+      if (!violatesNotNull(error, 'feed.account_id')) throw error;
     }
   }
 };

@@ -12,35 +12,45 @@ import type { DisabledReason } from './outbox-tables.ts';
 
 // Emails the owner what may have no receiver. No event waits for that: what is to be sent is stored with the events.
 
-const TOLD = ['usage.threshold', 'payment.failed'] as const;
-const isTold = (name: string) => TOLD.some((told) => told === name);
+/** Events that the owner also gets an email about. */
+const MAILED_EVENTS = ['usage.threshold', 'payment.failed'] as const;
 const OWNER_MAILS = 'owner_mails';
 
 const SEND_MS = 10_000;
 /** The alarm sends what an earlier process could not send. */
 const ALARM_MS = 10_000;
 
-const DISABLED = 'webhook.disabled';
+/** What an email is about: the payload of an event, or a disabled webhook, of which no event tells. */
+type Subject =
+  | { event: 'usage.threshold'; percent: number; api_usage: number; api_limit: number }
+  | { event: 'payment.failed'; plan: string; ends_at: string }
+  | { event: 'webhook.disabled'; host: string; reason: DisabledReason };
 
-/** JSON that names what has happened as `event`: the payload of an event, or something that is no event. */
+/** A subject as JSON. */
 type Payload = string;
 
 /** A quick check, because most events aren't for the owner. */
-export const mayConcernOwner = (events: string): boolean => TOLD.some((name) => events.includes(name));
+export const mayConcernOwner = (events: string): boolean =>
+  MAILED_EVENTS.some((name) => events.includes(name));
 
-export const aboutOwner = (events: WebhookEvent[]): Payload[] =>
-  events.filter(({ name }) => isTold(name)).map(({ payload }) => payload);
+export const mailedEvents = (events: WebhookEvent[]): Payload[] =>
+  events.filter(({ name }) => MAILED_EVENTS.some((mailed) => mailed === name)).map(({ payload }) => payload);
 
 /** Names the host alone, because the rest of a URL may be a secret. */
-export const aboutDisabled = (url: string, reason: DisabledReason): Payload =>
-  JSON.stringify({ event: DISABLED, host: new URL(url).host, reason });
+export const disabledWebhook = (url: string, reason: DisabledReason): Payload =>
+  JSON.stringify({ event: 'webhook.disabled', host: new URL(url).host, reason } satisfies Subject);
 
 const contentOf = (payload: Payload): MailContent => {
-  const fields = JSON.parse(payload) as Record<string, string> & Record<string, number>;
-  const { event, host = '', reason, percent = 0, api_usage = 0, api_limit = 0 } = fields;
-  if (event === DISABLED) return webhookDisabled(host, reason === 'gone');
-  if (event === 'payment.failed') return paymentFailed(fields['plan'] ?? '', fields['ends_at'] ?? '');
-  return usageReached(percent, api_usage, api_limit);
+  const subject = JSON.parse(payload) as Subject;
+  switch (subject.event) {
+    case 'webhook.disabled':
+      return webhookDisabled(subject.host, subject.reason === 'gone');
+    case 'payment.failed':
+      return paymentFailed(subject.plan, subject.ends_at);
+    case 'usage.threshold':
+    default:
+      return usageReached(subject.percent, subject.api_usage, subject.api_limit);
+  }
 };
 
 export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) => {

@@ -16,7 +16,7 @@ import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import type { Outcome } from './outcome.ts';
-import { aboutDisabled, aboutOwner, mayConcernOwner, openOwnerMails } from './owner-mails.ts';
+import { disabledWebhook, mailedEvents, mayConcernOwner, openOwnerMails } from './owner-mails.ts';
 import { REPEATABLE } from './repeatable.ts';
 import type { Replayed, Wanted } from './repeats.ts';
 import { openRetention } from './retention.ts';
@@ -73,7 +73,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     const endpointsOf = ({ name }: WebhookEvent) =>
       name === TEST_EVENT ? [] : this.#endpoints.listSubscribedTo(name, nowMs);
     this.#dispatcher.accept(events, endpointsOf, nowMs);
-    this.#ownerMails.add(aboutOwner(forOwner));
+    this.#ownerMails.add(mailedEvents(forOwner));
     await this.#work.schedule(nowMs);
     return { wantsVerified: this.#gate.wantsVerified() };
   }
@@ -99,7 +99,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     if (!endpoint) return null;
     const { job, disabled } = this.#dispatcher.settle(endpoint, settled, outcome, wantsMore, nowMs);
     if (disabled) {
-      this.#ownerMails.add([aboutDisabled(endpoint.url, disabled)]);
+      this.#ownerMails.add([disabledWebhook(endpoint.url, disabled)]);
       await this.#gate.updateAfterChange();
     }
     await this.#work.schedule(nowMs);

@@ -1,4 +1,4 @@
-import { runInDurableObject } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import { isoDate } from '../../src/shared/rules/dates.ts';
 import { signUp } from '../support/client.ts';
@@ -162,4 +162,19 @@ test('a deleted API key leaves no counter behind', async () => {
   await ada.asSession('DELETE', `/api/api-keys/${ada.apiKeyId}`);
   expect(await counters()).not.toContain(ada.apiKeyId);
   expect((await statistics(ada.accountId)).apiUsage).toBe(1);
+});
+
+test('a gate killed after the announcement of a create that is never committed counts nothing', async () => {
+  useFakeClock();
+  const { ada, license_key } = await sellerWithLicense();
+  for (let i = 0; i < 3; i++) await ada.verify(license_key);
+  await gate(ada.accountId).announce('lic_never', { call: 'create', claim: null }, 'token');
+  expect((await statistics(ada.accountId)).apiUsage).toBe(4);
+  await kill(ada.accountId);
+  expect((await statistics(ada.accountId)).apiUsage).toBe(4);
+
+  vi.advanceTimersByTime(100_000);
+  await gate(ada.accountId).pull();
+  await runDurableObjectAlarm(gate(ada.accountId));
+  expect((await statistics(ada.accountId)).apiUsage).toBe(3);
 });

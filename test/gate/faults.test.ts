@@ -226,21 +226,6 @@ test('a change that the gate fails to store still takes effect, and its event is
   expect(JSON.parse((await receiver.receives(2))[1]?.body ?? '').license_key).toBe('STORED-LATER');
 });
 
-test('a gate killed after the announcement of a create that is never committed counts nothing', async () => {
-  useFakeClock();
-  const { ada, license_key } = await sellerWithLicense();
-  for (let i = 0; i < 3; i++) await ada.verify(license_key);
-  await gate(ada.accountId).announce('lic_never', { call: 'create', claim: null }, 'token');
-  expect((await statistics(ada.accountId)).apiUsage).toBe(4);
-  await kill(ada.accountId);
-  expect((await statistics(ada.accountId)).apiUsage).toBe(4);
-
-  vi.advanceTimersByTime(100_000);
-  await gate(ada.accountId).pull();
-  await runDurableObjectAlarm(gate(ada.accountId));
-  expect((await statistics(ada.accountId)).apiUsage).toBe(3);
-});
-
 test('a create counts on the day on which it was announced, also if its license is deleted before the gate saw it', async () => {
   useFakeClock(Date.UTC(2026, 10, 30, 23, 59, 59));
   const ada = await signUp();

@@ -77,7 +77,7 @@ test('the history shows the reason of a suspension and of a revocation', async (
   expect(tooLong).toMatchObject({ status: 400, body: { error: { details: [{ path: 'reason' }] } } });
 });
 
-test('an erased customer’s events have no reason, because it may name the person', async () => {
+test('an erased customer’s events and history have no reason, because it may name the person', async () => {
   const { ada, receiver, id } = await sellerWithWebhook({}, { status: 500 });
   const license = await ada.createLicense({ customer_email: 'grace@example.com' });
   await send(ada, 'POST', `${pathOf(license)}/suspend`, { reason: 'Grace asked for it' });
@@ -87,4 +87,9 @@ test('an erased customer’s events have no reason, because it may name the pers
   const suspended = data.find(({ event }: Json) => event === 'license.suspended');
   expect(JSON.parse(suspended.payload)).toMatchObject({ license_id: license.id, reason: null });
   expect(JSON.stringify(data)).not.toContain('Grace');
+  const history = await send(ada, 'GET', `${pathOf(license)}/history`);
+  expect(history.data.map(({ action, reason }: Json) => [action, reason])).toEqual([
+    ['suspended', null],
+    ['created', null],
+  ]);
 });

@@ -9,6 +9,7 @@ import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { call, type Json, ORIGIN } from '../support/client.ts';
 import { emptyStorage } from '../support/empty-storage.ts';
+import { ALL_EVENTS } from '../support/events.ts';
 import { atTime, useFakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
 import { consume, loseHints, runOutboxAlarm } from '../support/outbox.ts';
@@ -52,19 +53,18 @@ beforeEach(async () => {
 const asAda = (method: string, path: string, body?: unknown) =>
   call(method, path, { body, headers: { authorization: `Bearer ${ada.session}` } });
 
-/** Events that v0.1.0 didn't have. An endpoint that gets all events lists them, too. */
-const LATER_EVENTS = new Set<unknown>([
-  'payment.failed',
-  'license.updated',
-  'license.renewed',
-  'license.suspended',
-  'license.reinstated',
-  'license.revoked',
-  'license.key_rotated',
-  'license.deleted',
-  'license.expiring',
-  'license.expired',
+const EVENTS_OF_0_1 = new Set([
+  'payment.success',
+  'subscription.cancelled',
+  'license.created',
+  'license.verified',
+  'activation.created',
+  'activation.released',
+  'activation.refused',
+  'usage.threshold',
 ]);
+/** An endpoint that gets all events lists these, too. */
+const LATER_EVENTS = new Set<unknown>(ALL_EVENTS.filter((name) => !EVENTS_OF_0_1.has(name)));
 
 /** Fields that differ in each run, or that tell of the time of day. */
 const VOLATILE = new Set(['token', 'session', 'request_id', 'recent_events', 'delivered_24h']);

@@ -27,9 +27,9 @@ export const readCells = (record: string): CsvCells => {
   return { cells, isUnfinished: false, isTooWide: false };
 };
 
-// Spreadsheets take a cell for a formula, which could send the sheet's data away, if it begins with one of some characters. A single
-// quote makes it text. Where numbers have a decimal comma, they divide a line at semicolons, and don't know its quotes: a formula
-// can begin after each semicolon, tab, or line break of a cell, too.
+// A spreadsheet takes a cell that begins with one of these characters for a formula, which could send the sheet's data away. A
+// single quote before it makes it text. In countries with a decimal comma, spreadsheets split lines at semicolons, even within
+// our quotes, so that a formula can also begin after a semicolon, a tab, or a line break.
 const FORMULA = /^'*[=+\-@\t\r]/;
 const QUOTED_FORMULA = /^'+[=+\-@\t\r]/;
 const INNER_FORMULA = /([;\t\r\n][" ]*)('*)(?=[=+\-@])/g;

@@ -1,10 +1,10 @@
 const ACTIVATION_EVENTS = ['activation.created', 'activation.released', 'activation.refused'] as const;
 export type ActivationEventName = (typeof ACTIVATION_EVENTS)[number];
 
-/** How many days before its last day a license is about to expire. */
+/** `license.expiring` is sent so many days before a license's last day. */
 export const DAYS_BEFORE_EXPIRY = [30, 7, 1] as const;
 
-/** Each change of a license, named after its entry in the license's history. */
+/** Changes of a license. The history has most of them, too. */
 const CHANGE_EVENTS = [
   'license.updated',
   'license.renewed',
