@@ -42,7 +42,7 @@ const problemWith = (file: string, link: string): string | null => {
 };
 
 /** A path from the repository's root. Paths with placeholders are not checked. */
-const NAMED_PATH = /`((?:src|test|scripts|drizzle|docs|examples|\.ci)\/[\w./-]*)`/g;
+const NAMED_PATH = /`((?:src|test|scripts|drizzle|docs|examples|conformance|\.ci)\/[\w./-]*)`/g;
 const files = execFileSync('git', ['ls-files', '-z', '--', '*.md'], { encoding: 'utf8' })
   .split('\0')
   .filter((file) => file !== '' && existsSync(file));

@@ -28,6 +28,13 @@ for (const path of [...migrations.map((name) => join('drizzle', name)), 'scripts
   }
 }
 
+if (readdirSync('drizzle/meta').filter((name) => name.endsWith('_snapshot.json')).length !== 1) {
+  console.error(
+    'drizzle/meta has older snapshots, which nothing reads. Write migrations with npm run migration.',
+  );
+  process.exit(1);
+}
+
 const copy = mkdtempSync(join(tmpdir(), 'latchkey-migrations-'));
 try {
   cpSync('drizzle', copy, { recursive: true });

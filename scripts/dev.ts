@@ -23,7 +23,7 @@ const writeFreshSecrets = () =>
   );
 
 const STRIPE_SECRETS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'];
-const OPTIONAL_SECRETS = [...STRIPE_SECRETS, 'OPERATOR_TOKEN'];
+const OPTIONAL_SECRETS = [...STRIPE_SECRETS, 'STRIPE_PRICES', 'OPERATOR_TOKEN'];
 
 /**
  * The configuration of a local run. Wrangler reads only the secrets in .dev.vars that its configuration requires, so the
@@ -75,9 +75,10 @@ if (problem !== null) fail(problem);
 // Picks any free port. Two checkouts that start at the same time would both find the default debugger port free.
 if (!args.some((arg) => arg.startsWith('--inspector-port'))) args.push('--inspector-port=0');
 
-// Developers receive webhooks on this machine and pay in the sandbox unless they have Stripe's test keys.
+// Developers receive webhooks on this machine and pay in the sandbox, unless they choose otherwise or have Stripe's test keys.
 const isStripe = STRIPE_SECRETS.every((name) => secrets[name]);
-args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true', '--var', `PAYMENTS:${isStripe ? 'stripe' : 'sandbox'}`);
+const payments = secrets['PAYMENTS'] ?? (isStripe ? 'stripe' : 'sandbox');
+args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true', '--var', `PAYMENTS:${payments}`);
 args.push('--var', 'MAIL_FROM:latchkey@example.com', '--var', `MAIL_PREVIEW:${MAIL_PREVIEW}`);
 args.push('--config', writeLocalConfig(OPTIONAL_SECRETS.filter((name) => secrets[name])));
 

@@ -34,9 +34,12 @@ const CLIENT: Layer[] = [
   { files: 'client/core', only: [], types: ['shared/rules'] },
 ];
 
-/** Durable Objects. Home and branch know each other only by their messages. */
+/** Durable Objects. Home and branch know each other only by their messages. Home carries out its account's erasures. */
 const OBJECTS: Layer[] = [
-  { files: 'gate/home', only: ['gate/moving', 'gate/object', 'gate/feed', 'gate/rules', 'db', 'shared'] },
+  {
+    files: 'gate/home',
+    only: ['gate/moving', 'gate/object', 'gate/feed', 'gate/rules', 'erasure', 'db', 'shared'],
+  },
   { files: 'gate/branch', only: ['gate/object', 'gate/rules', 'db', 'shared'] },
   { files: 'gate/moving', only: ['gate/feed', 'gate/rules', 'db', 'shared'] },
   { files: 'gate/object', only: ['gate/rules', 'db', 'shared'] },

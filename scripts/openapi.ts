@@ -55,6 +55,7 @@ const errorsOf = ({ method, operation }: Route): ErrorCode[] => [
     ...(operation.access === 'account' && ADDING.has(method.toUpperCase())
       ? (['storage_limit_reached'] as const)
       : []),
+    ...(operation.wantsProof ? (['reauthentication_required'] as const) : []),
     ...(operation.isRepeatable ? (['idempotency_conflict'] as const) : []),
     ...(operation.errors ?? []),
     ...(['internal_error', 'unavailable'] as const),

@@ -6,6 +6,8 @@ interface OptionalEnv {
   MAIL_PREVIEW?: string;
   STRIPE_SECRET_KEY?: string;
   STRIPE_WEBHOOK_SECRET?: string;
+  /** The prices of the plans at Stripe: `pro:price_…,scale:price_…`. */
+  STRIPE_PRICES?: string;
   /** Overrides the URL of Stripe's API in tests. */
   STRIPE_API_BASE?: string;
 }

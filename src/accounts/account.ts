@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { audit, auditWithinStorage, refuseEntry } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { claimStatements } from '../db/idempotency.ts';
 import { accounts } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
@@ -9,11 +10,13 @@ import type { patchAccountInput } from './schemas.ts';
 
 /** Updates fields that aren't in the gate's local copy, so no feed row is needed. */
 export const changeAccount = async (ctx: Ctx, input: z.output<typeof patchAccountInput>): Promise<void> => {
-  const fields = omitUndefined({ name: input.name, allowedOrigins: input.allowed_origins });
+  const { name, allowed_origins: allowedOrigins, muted_emails: mutedEmails } = input;
+  const fields = omitUndefined({ name, allowedOrigins, mutedEmails });
   if (Object.keys(fields).length > 0) {
     const update = ctx.db.update(accounts).set(fields).where(eq(accounts.id, ctx.accountId));
     const entry = auditWithinStorage(ctx, 'account.update', null, { fields: Object.keys(input) });
-    await ctx.db.batch([update, entry]).catch(refuseEntry);
+    const claims = ctx.idempotency ? claimStatements(ctx, ctx.idempotency, ctx.accountId) : [];
+    await ctx.db.batch([update, entry, ...claims]).catch(refuseEntry);
   }
 };
 

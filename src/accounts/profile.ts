@@ -1,12 +1,12 @@
 import { and, eq, gt } from 'drizzle-orm';
-import { getAccount } from '../db/account.ts';
+import { type LimitedAccount, getAccount } from '../db/account.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { type AccountRow, users, userTokens } from '../db/schema.ts';
-import { copyToAccount } from '../users/user.ts';
+import { users, userTokens } from '../db/schema.ts';
+import { copyUser } from '../users/copy.ts';
 
 /** An account with what its user has to show. */
-export interface Profile extends AccountRow {
+export interface Profile extends LimitedAccount {
   emailVerifiedAt: number | null;
   /** An email address that takes the place of the present one when it is confirmed. */
   pendingEmail: string | null;
@@ -37,8 +37,7 @@ export const getProfile = async (ctx: Ctx): Promise<Profile> => {
   ]);
   if (!user) throw new Error(`The account ${ctx.accountId} has no user.`);
   const isProved = account.isUnverified && user.emailVerifiedAt !== null;
-  if (isProved || user.email !== account.email)
-    await copyToAccount(ctx, { email: user.email, ...(isProved && { isUnverified: false }) });
+  if (isProved || user.email !== account.email) await copyUser(ctx);
   return {
     ...account,
     email: user.email,

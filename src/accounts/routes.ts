@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
+import { once } from '../gate/worker/once.ts';
 import type { AppEnv } from '../http/context.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';
@@ -30,12 +31,17 @@ export const accountRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Update the account',
       access: 'account',
+      isRepeatable: true,
       body: patchAccountInput,
       answers: [{ status: 200, description: 'The updated account.', schema: accountDetailsBody }],
     }),
     async (c) => {
       const { ctx } = c.var;
-      await changeAccount(ctx, c.req.valid('json'));
+      await once(
+        ctx,
+        () => changeAccount(ctx, c.req.valid('json')),
+        () => Promise.resolve(),
+      );
       const [account, ...regions] = await Promise.all([getProfile(ctx), listBranches(ctx), findMove(ctx)]);
       return c.json(toAccountDetails(account, ...regions), 200);
     },

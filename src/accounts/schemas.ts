@@ -1,10 +1,12 @@
 import * as z from 'zod';
-import type { AccountRow, UserRow } from '../db/schema.ts';
+import type { LimitedAccount } from '../db/account.ts';
+import type { UserRow } from '../db/schema.ts';
 import type { OpenBranch } from '../gate/rules/traffic.ts';
 import { branchBody, movingTo, toBranch } from '../regions/schemas.ts';
 import { MAX_ALLOWED_ORIGINS, MAX_NAME_LENGTH } from '../shared/rules/accounts.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { effectivePlan, PLAN_NAMES } from '../shared/rules/plans.ts';
+import { MAIL_TOPICS } from '../shared/rules/mail-topics.ts';
+import { effectivePlan, ACCOUNT_PLANS } from '../shared/rules/plans.ts';
 import { type Region, REGIONS } from '../shared/rules/regions.ts';
 import { text } from '../shared/schemas/fields.ts';
 import type { Profile } from './profile.ts';
@@ -17,12 +19,17 @@ const origin = z
     'must be an origin, such as https://example.com',
   );
 
+const mutedEmails = z.array(z.enum(MAIL_TOPICS)).max(MAIL_TOPICS.length).meta({
+  description: 'What the owner wants no emails about. Emails about security are always sent.',
+});
+
 export const patchAccountInput = z
   .strictObject({
     name: text(MAX_NAME_LENGTH).nullish(),
     allowed_origins: z.array(origin).max(MAX_ALLOWED_ORIGINS).optional().meta({
       description: 'Origins, besides this service, that a checkout may send the browser back to.',
     }),
+    muted_emails: mutedEmails.optional(),
   })
   .meta({ id: 'PatchAccount' });
 
@@ -32,7 +39,9 @@ export const accountBody = z
     email: z.string(),
     email_verified: z.boolean(),
     name: z.string().nullable(),
-    plan: z.enum(PLAN_NAMES),
+    plan: z.enum(ACCOUNT_PLANS).meta({
+      description: '`own` if the service sells no plans.',
+    }),
     home_region: z.enum(REGIONS).nullable().meta({
       description: 'Where verifies of this account are answered. Null if the account has no chosen region.',
     }),
@@ -46,6 +55,7 @@ export const accountDetailsBody = accountBody
       description: 'The email address that becomes the account’s once it is confirmed.',
     }),
     two_factor: z.boolean().meta({ description: 'Whether a login also requires a code.' }),
+    muted_emails: mutedEmails,
     moving_to: movingTo,
     branches: z.array(branchBody).meta({
       description:
@@ -54,7 +64,7 @@ export const accountDetailsBody = accountBody
   })
   .meta({ id: 'AccountDetails' });
 
-export type VerifiedAccount = AccountRow & Pick<UserRow, 'emailVerifiedAt'>;
+export type VerifiedAccount = LimitedAccount & Pick<UserRow, 'emailVerifiedAt'>;
 
 export const toAccount = (row: VerifiedAccount): z.infer<typeof accountBody> => ({
   id: row.id,
@@ -74,6 +84,7 @@ export const toAccountDetails = (
   ...toAccount(row),
   pending_email: row.pendingEmail,
   two_factor: row.twoFactor,
+  muted_emails: row.mutedEmails,
   moving_to: moveTo,
   branches: branches.map(toBranch),
 });

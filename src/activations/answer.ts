@@ -1,11 +1,10 @@
-import type * as z from 'zod';
 import { settingsOf } from '../shared/config/settings.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import type { CallName, Verdict } from '../shared/rules/verdict.ts';
+import type { CallName, Verdict, VerdictCode } from '../shared/rules/verdict.ts';
 import { type Proof, type SignedVerdict, toClaims } from '../tokens/claims.ts';
 import { signToken } from '../tokens/jws.ts';
 import { signingKeysOf } from '../tokens/keys.ts';
-import type { verdictBody, SentCall } from './schemas.ts';
+import type { SentCall } from './schemas.ts';
 
 interface Caller {
   env: Env;
@@ -42,20 +41,42 @@ export const requireSigningKeys = (env: Env, call: CallName): void => {
   if (canHaveToken(call)) void settingsOf(env).signingKeys;
 };
 
+/** Leaving is free, so it says nothing of the license, not even whether there is one. */
+const DEACTIVATED = {
+  valid: false,
+  status: null,
+  expires_at: null,
+  license_id: null,
+  product: null,
+  entitlements: null,
+  updates_until: null,
+  grace_until: null,
+  activation: null,
+  seats: null,
+  retry_at: null,
+  machines: null,
+} as const;
+
+const toLeaving = (code: VerdictCode) => (code === 'not_found' ? 'deactivated' : code);
+
+/** Signs a verdict at a time. */
+type Signer = (verdict: SignedVerdict, proof: Proof, nowMs: number) => Promise<string>;
+
 /** Returns the response to an application's call, with its token. */
 export const answer = async (
-  caller: Caller,
+  sign: Signer,
   call: CallName,
   { fingerprint = null, nonce = null }: Pick<SentCall, 'fingerprint' | 'nonce'>,
   verdict: Verdict,
   usage: { api_usage: number; api_limit: number },
-): Promise<z.infer<typeof verdictBody>> => {
-  const nowMs = Date.now();
-  const { valid, status, expires_at, code, license_id, product, entitlements, updates_until } = verdict;
-  const { activation, seats, retry_at, machines } = verdict;
+  nowMs: number,
+) => {
+  const told = call === 'deactivate' ? { ...DEACTIVATED, code: toLeaving(verdict.code) } : verdict;
+  const { valid, status, expires_at, code, license_id, product, entitlements, updates_until } = told;
+  const { grace_until = null, activation, seats, retry_at, machines } = told;
   const token =
     canHaveToken(call) && code !== 'verify_due'
-      ? await sign(caller, { ...verdict, code }, { kind: 'online', fingerprint, nonce }, nowMs)
+      ? await sign({ ...verdict, code }, { kind: 'online', fingerprint, nonce }, nowMs)
       : null;
   return {
     valid,
@@ -67,6 +88,7 @@ export const answer = async (
     product,
     entitlements,
     updates_until,
+    grace_until,
     server_time: isoTime(nowMs),
     activation,
     seats,

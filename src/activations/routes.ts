@@ -12,12 +12,13 @@ import { openOnlyTo } from '../http/response-headers.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import type { CallName } from '../shared/rules/verdict.ts';
 import { numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
-import { answer, canSign, requireSigningKeys } from './answer.ts';
+import { answer, canSign, requireSigningKeys, sign } from './answer.ts';
 import { callGate } from './call.ts';
 import {
   activationListBody,
   verdictBody,
   callInput,
+  leavingBody,
   deletedActivationBody,
   givenFields,
   isPlainCall,
@@ -49,17 +50,19 @@ const DOCS = {
     id: 'sendHeartbeat',
     summary: 'Renew a machine’s lease',
     description:
-      'Renews the lease of the machine’s seat, and no more. Answers `verify_due` once the machine’s last counted call is more than 24 hours ago. Counts nothing.',
+      'Renews the lease of the machine’s seat, and no more. Answers `verify_due` once the machine’s last counted call is more than 24 hours ago, or where no call of the machine is on record. Counts nothing.',
     errors: [],
   },
   deactivate: {
     id: 'deactivateLicense',
     summary: 'Release a machine’s seat',
     description:
-      'Releases the machine’s seat. Without a seat, the answer is the same. Works whatever the state of the license and the usage limit. Counts nothing.',
+      'Releases the machine’s seat. Without a seat or a license, the answer is the same, and it says nothing of the license. Works whatever the state of the license and the usage limit. Counts nothing.',
     errors: [],
   },
 } as const satisfies Record<CallName, Pick<EndpointDocs, 'id' | 'summary' | 'description' | 'errors'>>;
+
+const BODIES = { verify: verifyBody, activate: verdictBody, heartbeat: verdictBody, deactivate: leavingBody };
 
 const describe = (call: CallName) =>
   endpoint({
@@ -76,7 +79,7 @@ const describe = (call: CallName) =>
       {
         status: 200,
         description: 'The verdict on the license and the machine.',
-        schema: call === 'verify' ? verifyBody : verdictBody,
+        schema: BODIES[call],
       },
     ],
   });
@@ -104,7 +107,8 @@ const answerCall =
       return c.json({ valid, status, expires_at, ...usage } satisfies z.infer<typeof plainVerdictBody>, 200);
     }
     const caller = { env: c.env, origin: new URL(c.req.url).origin, accountId: key.accountId };
-    return c.json(await answer(caller, call, sent, verdict, usage), 200);
+    const signer = sign.bind(null, caller);
+    return c.json(await answer(signer, call, sent, verdict, usage, Date.now()), 200);
   };
 
 /** Otherwise `/:id` would match these paths. */
@@ -180,6 +184,7 @@ export const activationRoutes = new Hono<AppEnv>()
       description:
         'Returns a token for a machine without a network. Takes the seat that the machine needs, and holds it until the token ends: a file can’t be called back.',
       access: 'account',
+      isRepeatable: true,
       body: offlineTokenInput,
       answers: [{ status: 200, description: 'The token.', schema: offlineTokenBody }],
       errors: ['license_not_found', 'invalid_transition', 'no_seat', 'storage_limit_reached'],

@@ -116,6 +116,10 @@ const verdict = {
   product: z.string().nullable(),
   entitlements: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   updates_until: z.iso.date().nullable(),
+  grace_until: z.iso.date().nullable().meta({
+    description:
+      'The last day of grace, until which the license stays active after `expires_at`. Null without any.',
+  }),
   server_time: z.iso.datetime(),
   activation: z
     .object({ ...machineName, activated_at: z.iso.datetime(), lease_until: z.iso.datetime().nullable() })
@@ -139,6 +143,20 @@ const verdict = {
 >;
 
 export const verdictBody = plainVerdictBody.extend(verdict).meta({ id: 'ApplicationVerdict' });
+
+/** The answer to a machine that leaves, which says nothing of the license. */
+export const leavingBody = verdictBody
+  .extend({
+    status: z.null(),
+    expires_at: z.null(),
+    license_id: z.null(),
+    product: z.null(),
+    entitlements: z.null(),
+    updates_until: z.null(),
+    grace_until: z.null(),
+    token: z.null(),
+  })
+  .meta({ id: 'Deactivation' });
 
 /** A verify with nothing but a license key, of a license without terms, has only the first five fields. */
 export const verifyBody = z.union([verdictBody, plainVerdictBody]).meta({ id: 'VerifyAnswer' });

@@ -5,10 +5,12 @@ import type { LicenseRow } from '../db/schema.ts';
 import type { FileVerdict } from '../gate/rules/seller.ts';
 import { findLicense } from '../licenses/find.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
+import { sha256 } from '../shared/crypto/hash.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { tokenEndMs } from '../shared/rules/tokens.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
+import { idTimeMs } from '../shared/text/ids.ts';
 import { requireSigningKeys, sign } from './answer.ts';
 import { type offlineTokenInput, toActivation, toSeatChangeBody } from './schemas.ts';
 
@@ -83,12 +85,18 @@ export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: File
     if (issued.refused !== null) throw toRefusal(issued.refused, license);
     return issued;
   };
-  const { verdict, issuedAtMs } = await audited(ctx, ['offline_file.issue', licenseId], {
+  const { verdict, issuedAtMs, id } = await audited(ctx, ['offline_file.issue', licenseId], {
     check: () => issue(true),
-    makeChange: () => issue(false),
+    makeChange: async (onceId) => {
+      const issued = await issue(false);
+      if (onceId === null) return { ...issued, id: null };
+      // A repeat for the machine takes the same seat, and gets the same file.
+      const firstMs = Math.min(idTimeMs(onceId), issued.issuedAtMs);
+      return { ...issued, issuedAtMs: firstMs, id: sha256(onceId).slice(0, 16) };
+    },
   });
   const caller = { env: ctx.env, origin, accountId: ctx.accountId };
-  const proof = { kind: 'offline', fingerprint: fingerprint ?? null, nonce: null } as const;
+  const proof = { kind: 'offline', fingerprint: fingerprint ?? null, nonce: null, id } as const;
   const token = await sign(caller, verdict, proof, issuedAtMs);
   return { token, expires_at: isoTime(Math.floor(tokenEndMs(verdict, issuedAtMs) / 1_000) * 1_000) };
 };

@@ -3,10 +3,12 @@ import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { undoIfEnded } from '../sessions/caller.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { seal } from '../shared/crypto/sealing.ts';
 import { newId } from '../shared/text/ids.ts';
 import { maskApiKey, mintApiKey } from './api-key.ts';
+import { deleteApiKey } from './delete.ts';
 import { pruneKeys } from './prune.ts';
 import { accountWithRoom, refuseWithoutRoom } from './room.ts';
 import type { createApiKeyInput } from './schemas.ts';
@@ -37,5 +39,7 @@ export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKey
   const entry = audit(ctx, 'api_key.create', id, { scope: input.scope });
   const statements = [insert, entry, ...pruneKeys(ctx, row.createdAt)] as const;
   await commit(ctx, [...statements], [{ kind: 'key', ref: id }]).catch(refuseWithoutRoom);
+  // Nobody has the key before the answer.
+  await undoIfEnded(ctx, () => deleteApiKey(ctx, id));
   return { row, apiKey };
 };

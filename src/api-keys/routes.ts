@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { Ctx } from '../db/ctx.ts';
@@ -8,6 +8,7 @@ import type { AppEnv } from '../http/context.ts';
 import { pageQuery } from '../shared/schemas/lists.ts';
 import { createApiKey } from './create.ts';
 import { deleteApiKey } from './delete.ts';
+import { findApiKey } from './find.ts';
 import { listApiKeys } from './list.ts';
 import { revealApiKey } from './reveal.ts';
 import { rotateApiKey } from './rotate.ts';
@@ -25,6 +26,12 @@ const makeOnce = async (ctx: Ctx, make: () => Promise<{ row: ApiKeyRow; apiKey: 
   const { row, apiKey } = await once(ctx, make, (id) => revealApiKey(ctx, id));
   return toRevealedApiKey(row, apiKey, null);
 };
+
+const createsFullKey = (c: Context<AppEnv>): boolean =>
+  (c.req.valid('json' as never) as z.output<typeof createApiKeyInput>).scope === 'full';
+
+const isFullKey = async (c: Context<AppEnv>): Promise<boolean> =>
+  (await findApiKey(c.var.ctx, c.req.param('id') ?? '')).scope === 'full';
 
 export const apiKeyRoutes = new Hono<AppEnv>()
   .get(
@@ -49,6 +56,7 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       description:
         'An account has at most 100 keys that are neither deleted nor expired. Of its expired keys, the 100 newest stay listed.',
       access: 'account',
+      wantsProof: createsFullKey,
       isRepeatable: true,
       body: createApiKeyInput,
       answers: [{ status: 201, description: 'The API key, unmasked.', schema: revealedApiKeyBody }],
@@ -66,6 +74,7 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       tag: 'API keys',
       summary: 'Reveal an API key',
       access: 'account',
+      wantsProof: isFullKey,
       answers: [{ status: 200, description: 'The API key, unmasked.', schema: revealedApiKeyBody }],
       errors: ['api_key_not_found', 'storage_limit_reached'],
     }),
@@ -83,6 +92,7 @@ export const apiKeyRoutes = new Hono<AppEnv>()
       description:
         'Creates a key with the same name, scope, and allowed addresses, which does not expire. The old key expires after the overlap, or earlier if it was to expire earlier. An account that has 100 live keys can rotate without an overlap only.',
       access: 'account',
+      wantsProof: isFullKey,
       isRepeatable: true,
       body: rotateApiKeyInput,
       answers: [{ status: 201, description: 'The new API key, unmasked.', schema: revealedApiKeyBody }],

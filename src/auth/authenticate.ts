@@ -10,7 +10,7 @@ import {
   rememberSessionRefusal,
   type SessionRefusal,
 } from '../sessions/refusals.ts';
-import { findSession, hashToken, isSeenDue, noteSeen } from '../sessions/sessions.ts';
+import { findSession, hashToken, isSeenDue, noteSeen, provedUntil } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { askGate, gateOf, rememberEpoch } from '../shared/objects/address.ts';
@@ -89,6 +89,14 @@ const admitSession = async (
   return null;
 };
 
+/** Returns the session that a request to a public route carries, if it is one of our pages or clients. */
+export const findOwnSession = async (c: Context<AppEnv>) => {
+  const presented = readSessionToken(c);
+  if (!presented || (presented.fromCookie && !isSameOrigin(c))) return null;
+  const tokenHash = hashToken(publicCtx(c), presented.token);
+  return tokenHash === null ? null : findSession(publicCtx(c), tokenHash);
+};
+
 const authenticateSession = async (c: Context<AppEnv>, isRateLimited: boolean): Promise<Ctx | AppError> => {
   const presented = readSessionToken(c);
   if (!presented) return new AppError('api_key_required');
@@ -105,6 +113,7 @@ const authenticateSession = async (c: Context<AppEnv>, isRateLimited: boolean): 
   const refusal = isRateLimited ? await admitSession(c, tokenHash, session.accountId) : null;
   if (refusal) return refusal;
   c.set('sessionHash', tokenHash);
+  c.set('provedUntilMs', provedUntil(session));
   if (isSeenDue(session)) c.executionCtx.waitUntil(noteSeen(publicCtx(c), tokenHash));
   return accountCtx(c, session.accountId, { kind: 'session', id: session.id });
 };

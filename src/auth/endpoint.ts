@@ -4,12 +4,19 @@ import { errorResponse } from '../http/errors.ts';
 import { withIdempotency } from '../http/idempotency.ts';
 import { type InputOf, readInputs } from '../http/input.ts';
 import { documented, type EndpointDocs } from '../http/openapi.ts';
+import { AppError } from '../shared/app-error.ts';
 import { admitKey, authenticate, requireKey } from './authenticate.ts';
 
 /** Returns why the caller is refused. Throwing it would cost more than the decision. */
 const refuseCaller = (c: Context<AppEnv>, { access, hasUnlimitedSessions }: EndpointDocs) => {
   if (access === 'public') return null;
   return access === 'key' ? requireKey(c) : authenticate(c, !hasUnlimitedSessions);
+};
+
+/** Whether the call wants a fresh proof that the caller's session doesn't have. An API key is its own proof. */
+const lacksProof = async (c: Context<AppEnv>, { wantsProof }: EndpointDocs): Promise<boolean> => {
+  if (!wantsProof || (c.get('provedUntilMs') ?? Infinity) > Date.now()) return false;
+  return wantsProof === true || wantsProof(c);
 };
 
 /**
@@ -38,6 +45,7 @@ export const endpoint = <D extends EndpointDocs>(docs: D): MiddlewareHandler<App
     if (refusal) return errorResponse(c, refusal);
     try {
       await readInputs(c, docs);
+      if (await lacksProof(c, docs)) throw new AppError('reauthentication_required');
       if (docs.isRepeatable) c.set('ctx', withIdempotency(c, docs.id));
     } catch (error) {
       // Invalid input spends the key's rate, too.

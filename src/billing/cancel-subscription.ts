@@ -9,31 +9,51 @@ import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/text/events.ts';
+import { applyState } from './apply.ts';
 import { findLiveSubscription } from './billing.ts';
 import { endMarker, accountWhileLive } from './guards.ts';
 import { providerFailed } from './provider-failed.ts';
+import type { Provider } from './provider.ts';
 import { findProvider } from './providers.ts';
+
+/** A renewal whose notification is late counts first, because the plan is paid for until its end. */
+const renewIfDue = async (ctx: Ctx, provider: Provider, row: SubscriptionRow): Promise<SubscriptionRow> => {
+  if (row.periodEnd > Date.now()) return row;
+  const subject = { kind: 'subscription', ref: row.providerRef, endsAtMs: row.endsAt } as const;
+  await applyState(ctx, provider, subject).catch(providerFailed);
+  const renewed = await findLiveSubscription(ctx);
+  if (renewed?.id !== row.id) throw new AppError('no_active_subscription');
+  return renewed;
+};
 
 /** Cancels the subscription. The gate applies the paid limits until the subscription ends. */
 export const cancelSubscription = async (ctx: Ctx, at: 'period_end' | 'now'): Promise<SubscriptionRow> => {
   const { db, accountId } = ctx;
-  const subscription = await findLiveSubscription(ctx);
-  const isCancelled = subscription?.status === 'cancelled';
-  if (!subscription || (isCancelled && at === 'period_end')) throw new AppError('no_active_subscription');
-  const { email, planUntil } = await getAccount(ctx);
+  const found = await findLiveSubscription(ctx);
+  if (!found) throw new AppError('no_active_subscription');
   // Canceling gives nothing away, so a plan of the sandbox can be canceled wherever the service runs.
-  const provider = await findProvider(ctx.env, subscription.provider, null);
+  const provider = await findProvider(ctx.env, found.provider, null);
   if (!provider)
     throw new AppError('unavailable', {
       message: 'The payment provider of this subscription is not configured on this service.',
     });
+  const subscription = at === 'now' ? found : await renewIfDue(ctx, provider, found);
+  const isCancelled = subscription.status === 'cancelled';
+  if (isCancelled && at === 'period_end') throw new AppError('no_active_subscription');
+  const { email, planUntil } = await getAccount(ctx);
   await provider.cancel(subscription.providerRef, at).catch(providerFailed);
 
   const nowMs = Date.now();
   // Canceling must not extend an unpaid period beyond its grace period.
   const paidUntil = Math.min(subscription.periodEnd, planUntil ?? Infinity);
   const endsAt = at === 'now' ? nowMs : Math.max(nowMs, paidUntil);
-  const cancelled = { status: 'cancelled' as const, cancelledAt: nowMs, endsAt, updatedAt: nowMs };
+  const cancelled = {
+    status: 'cancelled' as const,
+    cancelledAt: nowMs,
+    endsAt,
+    readAt: nowMs,
+    updatedAt: nowMs,
+  };
   const event = newEvent('subscription.cancelled', nowMs, {
     subscription_id: subscription.id,
     plan: subscription.plan,
@@ -55,7 +75,7 @@ export const cancelSubscription = async (ctx: Ctx, at: 'period_end' | 'now'): Pr
         ...endMarker(ctx, subscription),
       ],
       [{ kind: 'account', ref: accountId }, ...(isCancelled ? [] : [eventChange(event)])],
-      { isBeyondLimits: true },
+      { isBeyondLimits: true, claimsId: subscription.id },
     );
     if (rows[0]) return rows[0];
   } catch (error) {

@@ -24,13 +24,26 @@ const ask = async (ctx: DatabaseCtx, name: ProviderName, subject: Subject, origi
   return provider !== null && (await applyState(ctx, provider, subject)).hasExpired;
 };
 
+/** What there is to ask about a pending payment: its checkout, or the subscription that it is to change. */
+const subjectOf = async (
+  { db }: DatabaseCtx,
+  { provider, checkoutRef, subscriptionId }: PaymentRow,
+): Promise<Subject | null> => {
+  if (checkoutRef !== null) return { kind: 'checkout', ref: checkoutRef };
+  if (subscriptionId === null) return null;
+  const isSubscription = and(eq(subscriptions.id, subscriptionId), eq(subscriptions.provider, provider));
+  const [row] = await db.select().from(subscriptions).where(isSubscription);
+  return row ? { kind: 'subscription', ref: row.providerRef, endsAtMs: row.endsAt } : null;
+};
+
 /** Asks about a pending payment, unless this was done within `intervalMs`. Returns whether it asked. */
 const checkPayment = async (
   ctx: DatabaseCtx,
-  { id, provider, checkoutRef, createdAt }: PaymentRow,
+  payment: PaymentRow,
   intervalMs: number,
   origin: string | null,
 ): Promise<boolean> => {
+  const { id, provider, checkoutRef, createdAt } = payment;
   const nowMs = Date.now();
   const claimed = await ctx.db
     .update(payments)
@@ -38,12 +51,10 @@ const checkPayment = async (
     .where(and(eq(payments.id, id), isPending, lte(payments.checkedAt, nowMs - intervalMs)))
     .returning({ id: payments.id });
   if (claimed.length === 0) return false;
-  // Without a checkoutRef, the checkout is just being started or its start failed.
-  const hasExpired =
-    checkoutRef === null
-      ? createdAt <= nowMs - DAY_MS
-      : await ask(ctx, provider, { kind: 'checkout', ref: checkoutRef }, origin);
-  if (hasExpired) {
+  const subject = await subjectOf(ctx, payment);
+  const hasExpired = subject !== null && (await ask(ctx, provider, subject, origin));
+  // Without a checkoutRef, the checkout is just being started, its start failed, or a change waits for its owner.
+  if (hasExpired || (checkoutRef === null && createdAt <= nowMs - DAY_MS)) {
     await ctx.db
       .update(payments)
       .set({ status: 'expired' })
@@ -64,14 +75,19 @@ const checkSubscription = async (ctx: DatabaseCtx, row: SubscriptionRow): Promis
   await ask(ctx, provider, { kind: 'subscription', ref, endsAtMs }, null);
 };
 
-/** The shortest time between two questions about a payment whose customer reloads a page. */
+/** The shortest time between two questions about a payment whose customer reloads a page. It grows with the payment's age. */
 const RETURN_INTERVAL_MS = 5_000;
+const INTERVALS_PER_AGE = 20;
+
+/** Customers come back within minutes, and an account should not make Stripe answer all day. */
+const intervalOf = ({ createdAt }: PaymentRow) =>
+  Math.max(RETURN_INTERVAL_MS, (Date.now() - createdAt) / INTERVALS_PER_AGE);
 
 /** Asks about the pending payment of a customer who has come back from checkout. Returns whether it may have changed. */
 export const checkReturning = async (ctx: DatabaseCtx, payment: PaymentRow, origin: string) => {
   if (payment.status !== 'pending') return false;
   try {
-    return await checkPayment(ctx, payment, RETURN_INTERVAL_MS, origin);
+    return await checkPayment(ctx, payment, intervalOf(payment), origin);
   } catch (error) {
     // The customer sees that the payment is still pending, and the provider is asked again.
     logError('payment_check_failed', error, { account_id: payment.accountId });

@@ -1,7 +1,8 @@
 import type { PaymentRow } from '../db/schema.ts';
+import { formatMoney } from '../shared/rules/money.ts';
 import { PLANS } from '../shared/rules/plans.ts';
 
-// The sandbox's checkout page: plain HTML without scripts. All values are constants or numbers, so nothing is escaped.
+// The sandbox's checkout page and the page of a change of plan: plain HTML without scripts. All values are constants or numbers, so nothing is escaped.
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -17,11 +18,6 @@ const STYLE = `
   button[value=declined] { background: none; border-color: light-dark(#d5d5cf, #45453f); color: inherit; }
   button:focus-visible { outline: 2px solid #4a7dff; outline-offset: 2px; }
 `;
-
-const money = (amount: number, currency: string) =>
-  new Intl.NumberFormat('en-US', { style: 'currency', currency, minimumFractionDigits: 0 }).format(
-    amount / 100,
-  );
 
 const count = (value: number) => value.toLocaleString('en-US');
 
@@ -48,7 +44,7 @@ export const checkoutPage = ({ plan, amount, currency }: PaymentRow) => {
     'Sandbox checkout',
     `<h1>Latchkey ${plan}</h1>
       <p class="note">Sandbox: no money moves.</p>
-      <p class="amount">${money(amount, currency)} <small>a month</small></p>
+      <p class="amount">${formatMoney(amount, currency)} <small>a month</small></p>
       <ul>
         <li>${count(apiLimit)} licensing calls a month</li>
         <li>${count(licenseLimit)} licenses</li>
@@ -61,11 +57,33 @@ export const checkoutPage = ({ plan, amount, currency }: PaymentRow) => {
   );
 };
 
+/** Asks whether to change the plan, or to let it go on, with the payment method that the provider knows. */
+export const changePage = ({ plan, amount, currency }: PaymentRow) => {
+  const { apiLimit, licenseLimit, callsPerSecond } = PLANS[plan];
+  return page(
+    `Latchkey ${plan}`,
+    `<h1>Go on with Latchkey ${plan}</h1>
+      <p class="amount">${formatMoney(amount, currency)} <small>a month</small></p>
+      <ul>
+        <li>${count(apiLimit)} licensing calls a month</li>
+        <li>${count(licenseLimit)} licenses</li>
+        <li>${count(callsPerSecond)} calls a second for each API key</li>
+      </ul>
+      <p class="note">What is left of your current plan counts toward this one. If this one costs more, the difference for the rest of the period is charged to your payment method now. If it costs less, the rest lowers your next invoices.</p>
+      <form method="post">
+        <button name="outcome" value="paid">Confirm</button>
+        <button name="outcome" value="declined">Keep my plan</button>
+      </form>`,
+  );
+};
+
 const STATUS_TEXTS = {
   pending: ['Processing', 'Your payment has not been confirmed yet.'],
   paid: ['Paid', 'Thank you. The plan is active.'],
   declined: ['Not paid', 'The payment was declined. Nothing has changed.'],
   expired: ['Expired', 'This checkout has expired. You were not charged.'],
+  refunded: ['Refunded', 'This payment was given back to you.'],
+  disputed: ['Disputed', 'This payment is disputed at your bank.'],
   replaced: ['No longer valid', 'A newer checkout has replaced this one.'],
 } as const;
 

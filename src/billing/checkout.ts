@@ -3,6 +3,7 @@ import { accountDatabases, databaseOf } from '../db/client.ts';
 import { type PaymentRow, payments } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { idPattern } from '../shared/text/ids.ts';
+import { confirmChange } from './change-plan.ts';
 import { checkReturning } from './check.ts';
 import type { Provider } from './provider.ts';
 import { receiveNotification } from './receive.ts';
@@ -30,6 +31,23 @@ const ctxOf = (env: Env, { accountId }: PaymentRow) => ({ env, db: databaseOf(en
 export const findReturning = async (env: Env, payment: PaymentRow, origin: string): Promise<PaymentRow> =>
   (await checkReturning(ctxOf(env, payment), payment, origin)) ? findCheckout(env, payment.id) : payment;
 
+const decline = async (env: Env, payment: PaymentRow) => {
+  const isPending = and(eq(payments.id, payment.id), eq(payments.status, 'pending'));
+  await ctxOf(env, payment).db.update(payments).set({ status: 'declined' }).where(isPending);
+};
+
+/** Changes the subscription if its owner has confirmed that. Returns the URL to redirect to. */
+export const completeChange = async (
+  env: Env,
+  provider: Provider,
+  payment: PaymentRow,
+  outcome: 'paid' | 'declined',
+): Promise<string> => {
+  if (outcome === 'paid') return confirmChange(ctxOf(env, payment), provider, payment);
+  await decline(env, payment);
+  return payment.cancelUrl ?? '/';
+};
+
 /** Pays or declines through a signed notification, as a real provider does. Returns the URL to redirect to. */
 export const completeCheckout = async (
   env: Env,
@@ -37,10 +55,7 @@ export const completeCheckout = async (
   payment: PaymentRow,
   outcome: 'paid' | 'declined',
 ): Promise<string> => {
-  if (outcome === 'declined') {
-    const isPending = and(eq(payments.id, payment.id), eq(payments.status, 'pending'));
-    await ctxOf(env, payment).db.update(payments).set({ status: 'declined' }).where(isPending);
-  }
+  if (outcome === 'declined') await decline(env, payment);
   const { body, headers } = sandboxNotification(env, payment, outcome);
   await receiveNotification(env, provider, body, headers);
   return (outcome === 'paid' ? payment.successUrl : payment.cancelUrl) ?? '/';

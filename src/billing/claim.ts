@@ -2,6 +2,7 @@ import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, not, notExists, or, 
 import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
+import { claimStatements } from '../db/idempotency.ts';
 import { isPending, isUnpaid, type PaymentRow, payments } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -29,6 +30,7 @@ const isReusable = ({ plan, provider, amount, currency, createdAt, ...wanted }: 
     eq(payments.amount, amount),
     eq(payments.currency, currency),
     gt(payments.createdAt, createdAt - REUSABLE_MS),
+    sql`${payments.subscriptionId} IS ${wanted.subscriptionId}`,
     or(isNull(payments.checkoutRef), isNotNull(payments.checkoutUrl)),
     hasUrl('successUrl'),
     hasUrl('cancelUrl'),
@@ -55,6 +57,9 @@ const pruneUnpaid = (ctx: Ctx, nowMs: number) => {
     .offset(MAX_UNPAID);
   return ctx.db.delete(payments).where(inArray(payments.id, old));
 };
+
+const pendingId = ({ accountId }: Ctx) =>
+  sql<string>`(SELECT id FROM payments WHERE account_id = ${accountId} AND status = 'pending')`;
 
 /** When the oldest of the last checkouts no longer counts. */
 const tooMany = async (ctx: Ctx, nowMs: number) => {
@@ -93,6 +98,8 @@ export const claimPayment = async (ctx: Ctx, wanted: PaymentRow) => {
       db.insert(payments).select(sql`${row} WHERE ${notExists(pending)}`),
       pruneUnpaid(ctx, nowMs),
       pending,
+      // A repeat with the same Idempotency-Key gets the payment that is pending now, also if this call has not made it.
+      ...(ctx.idempotency ? claimStatements(ctx, ctx.idempotency, pendingId(ctx)) : []),
     ]);
     if (!payment) throw new AppError('unavailable');
     return { payment, replaced };

@@ -4,9 +4,9 @@ import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { isPending, type PaymentRow, payments } from '../db/schema.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { CURRENCY, PLANS } from '../shared/rules/plans.ts';
 import { newId } from '../shared/text/ids.ts';
 import { findLiveSubscription } from './billing.ts';
+import { isChangeable } from './change-plan.ts';
 import { claimPayment } from './claim.ts';
 import { expireReplaced } from './expire.ts';
 import { providerFailed } from './provider-failed.ts';
@@ -79,6 +79,8 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
     });
   }
   const id = newId('pay');
+  const isOurs = isChangeable(provider, subscription);
+  const { amount, currency } = await provider.price(input.plan).catch(providerFailed);
   const toReturnUrl = (path: 'success_url' | 'cancel_url') =>
     checkReturnUrl(path, input[path], origin, account.allowedOrigins, `/checkout/${id}`);
   // Inserted before the checkout starts, because a checkout without a row could be paid without any effect.
@@ -88,18 +90,24 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
     provider: provider.name,
     plan: input.plan,
     status: 'pending',
-    amount: PLANS[input.plan].amount,
-    currency: CURRENCY,
+    amount,
+    currency,
     checkoutRef: null,
-    checkoutUrl: null,
+    // The owner confirms a change on a page of this service, because the provider has none.
+    checkoutUrl: isOurs ? `${origin}/checkout/${id}` : null,
     successUrl: toReturnUrl('success_url'),
     cancelUrl: toReturnUrl('cancel_url'),
     createdAt: Date.now(),
     paidAt: null,
     checkedAt: 0,
     expireDueAt: null,
+    // The sandbox has no proration: there another checkout replaces the subscription on purpose.
+    subscriptionId: isOurs || provider.name === 'sandbox' ? (subscription?.id ?? null) : null,
+    periodEnd: null,
+    refundedAmount: 0,
   });
   for (const row of replaced) await expireReplaced(ctx, provider, row);
+  if (payment.checkoutUrl !== null) return { payment, checkoutUrl: payment.checkoutUrl };
   const shared = payment.id === id ? null : await untilStarted(ctx, payment);
   if (shared?.checkoutUrl) return { payment: shared, checkoutUrl: shared.checkoutUrl };
   const checkoutUrl = await startCheckout(ctx, provider, payment, {
@@ -115,4 +123,14 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
     origin,
   });
   return { payment, checkoutUrl };
+};
+
+/** Returns the payment that an earlier call has started. */
+export const findStarted = async ({ db, accountId }: Ctx, id: string) => {
+  const [payment] = await db
+    .select()
+    .from(payments)
+    .where(and(eq(payments.id, id), eq(payments.accountId, accountId)));
+  if (!payment?.checkoutUrl) throw providerFailed();
+  return { payment, checkoutUrl: payment.checkoutUrl };
 };

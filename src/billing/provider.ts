@@ -5,6 +5,12 @@ import type { PaidPlan } from '../shared/rules/plans.ts';
 
 export type ProviderName = (typeof PROVIDERS)[number];
 
+export interface Price {
+  /** In minor units. */
+  amount: number;
+  currency: string;
+}
+
 export interface Checkout {
   paymentId: string;
   accountId: string;
@@ -24,27 +30,53 @@ interface Period {
   endMs: number;
 }
 
-/** A change to a payment or subscription, as reported by any provider. Each fact is applied once. */
+interface Charge {
+  subscriptionRef: string;
+  invoiceRef: string;
+  amount: number;
+  currency: string;
+}
+
+/** A payment that was charged back. */
+export type DisputeState = 'open' | 'won' | 'lost';
+
+/** What is true at any provider, read from its objects. Each fact is applied once, except for the terms, which are a state. */
 export type Fact =
-  | { kind: 'paid'; paymentId: string; subscriptionRef: string; customerRef: string | null; period: Period }
+  /** The first payment of a subscription, for a checkout of ours. */
   | {
-      kind: 'renewed';
+      kind: 'bought';
+      paymentId: string;
       subscriptionRef: string;
-      invoiceRef: string;
-      amount: number;
-      currency: string;
+      customerRef: string | null;
+      invoiceRef: string | null;
+      /** What has arrived. Null if it's what the payment was for. */
+      charged: { amount: number; currency: string } | null;
+      /** The period of the subscription now, and until when this payment was for. */
       period: Period;
+      untilMs: number;
     }
-  | { kind: 'payment_failed'; subscriptionRef: string; invoiceRef: string; atMs: number; period: Period }
-  /** When the subscription ends because it was canceled, or null. It can change back. */
+  /** Any other invoice of a subscription that is paid. */
+  | (Charge & { kind: 'settled'; paidAtMs: number | null; plan: PaidPlan | null; period: Period })
+  /** What the subscription is now. `endsAtMs` is set while it is canceled, and `failingRef` is an invoice that is overdue. */
   | {
-      kind: 'cancellation';
+      kind: 'terms';
       subscriptionRef: string;
+      plan: PaidPlan | null;
       endsAtMs: number | null;
-      isFailing: boolean;
+      failingRef: string | null;
+      period: Period;
       readAtMs: number;
     }
-  | { kind: 'ended'; subscriptionRef: string; atMs: number };
+  | { kind: 'ended'; subscriptionRef: string; atMs: number }
+  /** `amount` is everything that was given back of the invoice. */
+  | (Charge & { kind: 'refunded'; paymentId: string | null; untilMs: number })
+  | (Charge & {
+      kind: 'disputed';
+      paymentId: string | null;
+      disputeRef: string;
+      state: DisputeState;
+      untilMs: number;
+    });
 
 /** What a provider can be asked about. */
 export type Subject =
@@ -77,7 +109,21 @@ export interface Provider {
   startCheckout: (checkout: Checkout) => Promise<{ checkoutUrl: string; checkoutRef: string }>;
   /** Expires a checkout that a newer checkout has replaced, so that it can't be paid anymore. */
   expireCheckout: (checkoutRef: string) => Promise<void>;
+  /** Canceling now also voids what is unpaid. */
   cancel: (subscriptionRef: string, at: 'period_end' | 'now') => Promise<void>;
+  /** Lets a canceled subscription go on. Returns false if it has ended. */
+  resume: (subscriptionRef: string) => Promise<boolean>;
+  /**
+   * Changes the plan of a subscription: what is left of the old one counts toward the new one. Returns a page where the customer
+   * confirms the payment, if that is needed. Null for a provider whose plans change by another checkout.
+   */
+  change: ((subscriptionRef: string, plan: PaidPlan, paymentId: string) => Promise<string | null>) | null;
+  /** Returns the provider's page for cards, invoices, and tax ids, or null for an account that it doesn't know. */
+  portal: (customerRef: string | null, returnUrl: string) => Promise<string | null>;
+  /** What a month of a plan costs. */
+  price: (plan: PaidPlan) => Promise<Price>;
+  /** Gives a payment back, by the provider's id of its invoice or checkout. A repeat gives nothing more back. */
+  refund: (paymentRef: string) => Promise<void>;
   /** Reads the current state of a checkout or subscription, whose notifications may have been lost. */
   readState: (subject: Subject) => Promise<CurrentState>;
   /** Returns the content of a signed notification, or null if the signature is invalid. */

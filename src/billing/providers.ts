@@ -1,5 +1,8 @@
+import { firstDatabase } from '../db/client.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
+import { providerLimits } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
 import type { Provider, ProviderName } from './provider.ts';
 import { sandbox } from './sandbox.ts';
 import type { StripeAccess } from './stripe.ts';
@@ -25,9 +28,14 @@ export const findProvider = async (
   origin: string | null,
 ): Promise<Provider | null> => {
   if (name === 'sandbox') return isSandboxAllowed(env, origin) ? sandbox(env) : null;
-  const { stripeSecretKey, stripeWebhookSecret, stripeApiUrl } = settingsOf(env);
+  const { stripeSecretKey, stripeWebhookSecret, stripeApiUrl, stripePrices } = settingsOf(env);
   if (stripeSecretKey === null || stripeWebhookSecret === null) return null;
-  return loadStripe({ secretKey: stripeSecretKey, webhookSecret: stripeWebhookSecret, apiUrl: stripeApiUrl });
+  return loadStripe({
+    secretKey: stripeSecretKey,
+    webhookSecret: stripeWebhookSecret,
+    apiUrl: stripeApiUrl,
+    prices: stripePrices,
+  });
 };
 
 /** Returns the provider for new checkouts. */
@@ -38,4 +46,9 @@ export const getCheckoutProvider = async (env: Env, origin: string): Promise<Pro
     throw new AppError('unavailable', { message: 'Payments are not configured on this service.' });
   }
   return provider;
+};
+
+/** Admits a call of an account that the provider has to answer. */
+export const admitProviderCall = async (env: Env, accountId: string): Promise<void> => {
+  await consumeAttempts({ firstDb: firstDatabase(env) }, providerLimits(accountId));
 };

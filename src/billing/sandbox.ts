@@ -4,6 +4,7 @@ import type { PaymentRow } from '../db/schema.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { equalInConstantTime } from '../shared/crypto/hash.ts';
 import { addMonths } from '../shared/rules/dates.ts';
+import { CURRENCY, PLANS } from '../shared/rules/plans.ts';
 import { newId } from '../shared/text/ids.ts';
 import { type Fact, plannedEnd, type Provider, type Subject } from './provider.ts';
 
@@ -58,6 +59,12 @@ export const sandbox = (env: Env): Provider => ({
     Promise.resolve({ checkoutUrl: `${origin}/checkout/${paymentId}`, checkoutRef: paymentId }),
   expireCheckout: () => Promise.resolve(),
   cancel: () => Promise.resolve(),
+  refund: () => Promise.resolve(),
+  resume: () => Promise.resolve(true),
+  change: null,
+  // It knows no cards and no invoices, so the dashboard's own page shows what there is.
+  portal: (_customerRef, returnUrl) => Promise.resolve(returnUrl),
+  price: (plan) => Promise.resolve({ amount: PLANS[plan].amount, currency: CURRENCY }),
   // Paying in the sandbox applies the notification before it answers, so only a planned end can be missing.
   readState: (subject) => {
     const planned = plannedEnd(subject);
@@ -69,11 +76,14 @@ export const sandbox = (env: Env): Provider => ({
       return Promise.resolve(null);
     const { id, type, payment_id, account_id, at_ms } = notificationBody.parse(JSON.parse(body));
     const paid: Fact = {
-      kind: 'paid',
+      kind: 'bought',
       paymentId: payment_id,
       subscriptionRef: `sandbox_${payment_id}`,
       customerRef: null,
+      invoiceRef: null,
+      charged: null,
       period: { startMs: at_ms, endMs: addMonths(at_ms, 1) },
+      untilMs: addMonths(at_ms, 1),
     };
     return Promise.resolve({
       id,

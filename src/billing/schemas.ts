@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { PAYMENT_STATUSES, type PaymentRow, PROVIDERS, type SubscriptionRow } from '../db/schema.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
-import { CURRENCY, PAID_PLANS, PLAN_NAMES, PLANS } from '../shared/rules/plans.ts';
+import { PAID_PLANS, type PaidPlan, PLAN_NAMES, type PlanName, PLANS } from '../shared/rules/plans.ts';
+import type { Price } from './provider.ts';
+import { standingOf } from './standing.ts';
 
 const returnUrl = z.string().max(2_048).meta({
   description: 'A URL on this service, or on one of the account’s `allowed_origins`.',
@@ -47,20 +49,30 @@ export const cancelledSubscriptionBody = z
   })
   .meta({ id: 'CancelledSubscription' });
 
+const subscriptionBody = z.object({
+  id: z.string(),
+  plan: z.enum(PAID_PLANS),
+  status: z.enum(['active', 'past_due', 'suspended', 'cancelled']).meta({
+    description: 'A subscription is `suspended` while a payment for its period is disputed.',
+  }),
+  period_start: z.iso.datetime(),
+  period_end: z.iso.datetime(),
+  cancelled_at: z.iso.datetime().nullable(),
+  ends_at: z.iso.datetime().nullable().meta({
+    description: 'When the plan ends, after a cancellation or a failed payment.',
+  }),
+});
+
+export const resumedSubscriptionBody = z
+  .object({ subscription: subscriptionBody })
+  .meta({ id: 'ResumedSubscription' });
+
+export const portalBody = z.object({ url: z.string() }).meta({ id: 'BillingPortal' });
+
 export const billingBody = z
   .object({
     plan: z.enum(PLAN_NAMES),
-    subscription: z
-      .object({
-        id: z.string(),
-        plan: z.enum(PAID_PLANS),
-        status: z.enum(['active', 'past_due', 'cancelled']),
-        period_start: z.iso.datetime(),
-        period_end: z.iso.datetime(),
-        cancelled_at: z.iso.datetime().nullable(),
-        ends_at: z.iso.datetime().nullable(),
-      })
-      .nullable(),
+    subscription: subscriptionBody.nullable(),
     payments: z
       .array(
         z.object({
@@ -121,11 +133,14 @@ export const toCancelled = (row: SubscriptionRow): z.infer<typeof cancelledSubsc
 export const toSubscription = (row: SubscriptionRow) => ({
   id: row.id,
   plan: row.plan,
-  status: row.status as Exclude<SubscriptionRow['status'], 'ended'>,
+  status:
+    row.status === 'past_due' && row.disputedAt !== null
+      ? ('suspended' as const)
+      : (row.status as Exclude<SubscriptionRow['status'], 'ended'>),
   period_start: isoTime(row.periodStart),
   period_end: isoTime(row.periodEnd),
   cancelled_at: isoTimeOrNull(row.cancelledAt),
-  ends_at: isoTimeOrNull(row.endsAt),
+  ends_at: isoTimeOrNull(standingOf(row).planUntil),
 });
 
 export const toPayment = (row: PaymentRow) => ({
@@ -139,23 +154,25 @@ export const toPayment = (row: PaymentRow) => ({
   paid_at: isoTimeOrNull(row.paidAt),
 });
 
-const toPlan = (plan: (typeof PLAN_NAMES)[number]) => ({
+const pick = ({ amount, currency }: Price) => ({ amount, currency });
+
+const toPlan = (plan: PlanName, prices: Record<PaidPlan, Price>) => ({
   plan,
   api_limit: PLANS[plan].apiLimit,
   license_limit: PLANS[plan].licenseLimit,
   storage_limit: PLANS[plan].storageBytes,
   calls_per_second: PLANS[plan].callsPerSecond,
-  amount: PLANS[plan].amount,
-  currency: CURRENCY,
+  ...(plan === 'free' ? { amount: 0, currency: prices.pro.currency } : pick(prices[plan])),
 });
 
 export const toBilling = (
   plan: (typeof PLAN_NAMES)[number],
   subscription: SubscriptionRow | null,
   payments: PaymentRow[],
+  prices: Record<PaidPlan, Price>,
 ): z.infer<typeof billingBody> => ({
   plan,
   subscription: subscription && toSubscription(subscription),
   payments: payments.map(toPayment),
-  plans: PLAN_NAMES.map(toPlan),
+  plans: PLAN_NAMES.map((name) => toPlan(name, prices)),
 });

@@ -1,7 +1,8 @@
 import type { Stripe } from 'stripe';
-import type { Fact } from './provider.ts';
+import type { PaidPlan } from '../shared/rules/plans.ts';
+import type { DisputeState, Fact } from './provider.ts';
 
-// What a subscription at Stripe says.
+// What the objects at Stripe say.
 
 /** The metadata keys for our ids on Stripe's checkouts and subscriptions. */
 export const PAYMENT_ID_KEY = 'latchkey_payment_id';
@@ -43,41 +44,128 @@ export const isNeverPaid = (subscription: Stripe.Subscription) =>
   subscription.status === 'incomplete_expired' ||
   (subscription.status === 'canceled' && isFirstUnpaid(subscription));
 
-/** Derives facts from a subscription's current state, so that the order of notifications doesn't matter. */
-export const toFacts = (subscription: Stripe.Subscription, readAtMs: number): Fact[] => {
+/** Returns the plan that a subscription is for, if its price is one that this service knows. */
+export type PlanOf = (price: Stripe.Price | undefined) => PaidPlan | null;
+
+const planOfSubscription = (subscription: Stripe.Subscription, planOf: PlanOf) =>
+  planOf(subscription.items.data[0]?.price);
+
+const chargeOf = (subscriptionRef: string, invoice: Stripe.Invoice) => ({
+  subscriptionRef,
+  invoiceRef: invoice.id ?? '',
+  amount: invoice.amount_paid,
+  currency: invoice.currency,
+});
+
+/** Whatever the invoice was for: a change of price or of the billing date can fail and be paid, too. */
+const isSettled = (invoice: Stripe.Invoice | null): invoice is Stripe.Invoice =>
+  invoice?.status === 'paid' && invoice.billing_reason !== FIRST_INVOICE;
+
+/** Until when an invoice pays, by its lines. */
+const untilOf = (invoice: Stripe.Invoice, fallbackMs: number): number =>
+  Math.max(...(invoice.lines?.data ?? []).map(({ period }) => toMs(period.end)), 0) || fallbackMs;
+
+const settledFact = (subscription: Stripe.Subscription, invoice: Stripe.Invoice, planOf: PlanOf): Fact => {
+  const period = toPeriod(subscription);
+  const isLatest = invoice.id === latestInvoice(subscription)?.id;
+  const paidAt = invoice.status_transitions?.paid_at ?? null;
+  return {
+    kind: 'settled',
+    ...chargeOf(subscription.id, invoice),
+    paidAtMs: paidAt === null ? null : toMs(paidAt),
+    plan: isLatest ? planOfSubscription(subscription, planOf) : null,
+    period: isLatest ? period : { ...period, endMs: untilOf(invoice, toMs(invoice.created)) },
+  };
+};
+
+/** What an invoice of the subscription says by itself, which may be older than the latest one. */
+export const toInvoiceFacts = (
+  subscription: Stripe.Subscription,
+  invoice: Stripe.Invoice | null,
+  planOf: PlanOf,
+): Fact[] => {
+  const isOlder = invoice !== null && invoice.id !== latestInvoice(subscription)?.id;
+  return isOlder && isSettled(invoice) ? [settledFact(subscription, invoice, planOf)] : [];
+};
+
+/**
+ * Derives facts from a subscription's current state, so that the order of notifications doesn't matter. The terms come after
+ * what else is known of its invoices: while another invoice is overdue, paying an older one ends only the older failure.
+ */
+export const toFacts = (
+  subscription: Stripe.Subscription,
+  readAtMs: number,
+  planOf: PlanOf,
+  ofInvoices: Fact[] = [],
+): Fact[] => {
   const paymentId = subscription.metadata[PAYMENT_ID_KEY];
   const subscriptionRef = subscription.id;
-  if (!paymentId || !STARTED_STATUSES.has(subscription.status)) return [];
+  if (!paymentId || !STARTED_STATUSES.has(subscription.status)) return ofInvoices;
   // A bank debit takes days: until its money has arrived, nothing has been bought.
-  if (isFirstUnpaid(subscription)) return [];
+  if (isFirstUnpaid(subscription)) return ofInvoices;
   const period = toPeriod(subscription);
-  const facts: Fact[] = [
-    { kind: 'paid', paymentId, subscriptionRef, customerRef: toId(subscription.customer), period },
-  ];
-  const isFailing = FAILING_STATUSES.has(subscription.status);
-  if (subscription.status !== 'canceled') {
-    const { cancel_at: endsAt, cancel_at_period_end: endsWithPeriod } = subscription;
-    const endsAtMs = endsAt ? toMs(endsAt) : endsWithPeriod ? period.endMs : null;
-    facts.push({ kind: 'cancellation', subscriptionRef, endsAtMs, isFailing, readAtMs });
-  }
   const invoice = latestInvoice(subscription);
-  // Whatever the invoice was for: a change of price or of the billing date can fail and be paid, too.
-  if (invoice?.id && invoice.billing_reason !== FIRST_INVOICE && invoice.status === 'paid') {
-    const { amount_paid: amount, currency } = invoice;
-    facts.push({ kind: 'renewed', subscriptionRef, invoiceRef: invoice.id, amount, currency, period });
-  }
-  if (invoice?.id && isFailing) {
-    facts.push({
-      kind: 'payment_failed',
+  const first = invoice?.billing_reason === FIRST_INVOICE ? invoice : null;
+  const facts: Fact[] = [
+    {
+      kind: 'bought',
+      paymentId,
       subscriptionRef,
-      invoiceRef: invoice.id,
-      // An invoice can be days older than its failure. Only the first report of a failure has an effect.
-      atMs: readAtMs,
+      customerRef: toId(subscription.customer),
+      invoiceRef: first?.id ?? null,
+      charged: first && { amount: first.amount_paid, currency: first.currency },
       period,
-    });
-  }
+      untilMs: toMs(subscription.created) < period.startMs ? period.startMs : period.endMs,
+    },
+  ];
+  if (isSettled(invoice)) facts.push(settledFact(subscription, invoice, planOf));
   if (subscription.status === 'canceled') {
-    facts.push({ kind: 'ended', subscriptionRef, atMs: toMs(subscription.ended_at ?? subscription.created) });
+    const atMs = toMs(subscription.ended_at ?? subscription.created);
+    return [...facts, { kind: 'ended', subscriptionRef, atMs }, ...ofInvoices];
   }
-  return facts;
+  const { cancel_at: endsAt, cancel_at_period_end: endsWithPeriod, status } = subscription;
+  const terms: Fact = {
+    kind: 'terms',
+    subscriptionRef,
+    plan: planOfSubscription(subscription, planOf),
+    endsAtMs: endsAt ? toMs(endsAt) : endsWithPeriod ? period.endMs : null,
+    failingRef: FAILING_STATUSES.has(status) ? (invoice?.id ?? null) : null,
+    period,
+    readAtMs,
+  };
+  return [...facts, ...ofInvoices, terms];
+};
+
+const DISPUTE_STATES: Partial<Record<Stripe.Dispute.Status, DisputeState>> = {
+  needs_response: 'open',
+  under_review: 'open',
+  won: 'won',
+  lost: 'lost',
+};
+
+/** Derives facts from the charge of an invoice. An inquiry, whose money stays, is no dispute yet. */
+export const toChargeFacts = (
+  subscription: Stripe.Subscription,
+  invoice: Stripe.Invoice,
+  charge: Stripe.Charge,
+  dispute: Stripe.Dispute | null,
+  planOf: PlanOf,
+): Fact[] => {
+  const isFirst = invoice.billing_reason === FIRST_INVOICE;
+  const about = {
+    ...chargeOf(subscription.id, invoice),
+    paymentId: isFirst ? (subscription.metadata[PAYMENT_ID_KEY] ?? null) : null,
+    untilMs: untilOf(invoice, toMs(invoice.created)),
+  };
+  const state = dispute && DISPUTE_STATES[dispute.status];
+  return [
+    // The invoice may be older than the latest one, and its own notification may be lost.
+    ...(isSettled(invoice) ? [settledFact(subscription, invoice, planOf)] : []),
+    ...(charge.amount_refunded > 0
+      ? [{ kind: 'refunded' as const, ...about, amount: charge.amount_refunded }]
+      : []),
+    ...(state
+      ? [{ kind: 'disputed' as const, ...about, disputeRef: dispute.id, state, amount: dispute.amount }]
+      : []),
+  ];
 };

@@ -1,12 +1,24 @@
 import { Stripe } from 'stripe';
+import type { Prices } from '../shared/config/parse.ts';
 import { type Checkout, type Notification, plannedEnd, type Provider } from './provider.ts';
-import { ACCOUNT_ID_KEY, isNeverPaid, latestInvoice, PAYMENT_ID_KEY, toFacts, toId } from './stripe-facts.ts';
+import { changeSubscription, openPortal, resumeSubscription } from './stripe-changes.ts';
+import { findInvoice, readCharge, readRecentCharges, refundPayment, voidOpen } from './stripe-charges.ts';
+import {
+  ACCOUNT_ID_KEY,
+  isNeverPaid,
+  PAYMENT_ID_KEY,
+  toFacts,
+  toInvoiceFacts,
+  toId,
+} from './stripe-facts.ts';
+import { hasAutomaticTax, planByPrice, priceItem, readPrice } from './stripe-prices.ts';
 
 const API_VERSION = '2026-10-28.endive';
 
 export interface StripeAccess {
   secretKey: string;
   webhookSecret: string;
+  prices: Prices | null;
   /** Another address of Stripe's API, in tests. */
   apiUrl: URL | null;
 }
@@ -42,26 +54,46 @@ const getSubscriptionId = (event: Stripe.Event): string | null => {
   }
 };
 
+/** The charge that an event is about, and the intent by which its invoice is found. */
+const getCharge = (event: Stripe.Event): { chargeId: string; intent: string } | null => {
+  const ids = (charge: string | null, intent: string | null) =>
+    charge !== null && intent !== null ? { chargeId: charge, intent } : null;
+  switch (event.type) {
+    case 'charge.refunded':
+      return ids(event.data.object.id, toId(event.data.object.payment_intent));
+    case 'charge.dispute.created':
+    case 'charge.dispute.updated':
+    case 'charge.dispute.closed':
+      return ids(toId(event.data.object.charge), toId(event.data.object.payment_intent));
+    default:
+      return null;
+  }
+};
+
 const toMetadata = ({ paymentId, accountId }: Checkout) => ({
   [PAYMENT_ID_KEY]: paymentId,
   [ACCOUNT_ID_KEY]: accountId,
 });
 
-const sessionParams = (checkout: Checkout): Stripe.Checkout.SessionCreateParams => ({
+const customerParams = ({ customerRef, email }: Checkout, hasTax: boolean) =>
+  customerRef === null
+    ? { customer_email: email }
+    : // The address decides on the tax, and may be another one now.
+      {
+        customer: customerRef,
+        ...(hasTax && { customer_update: { address: 'auto' as const, name: 'auto' as const } }),
+      };
+
+const sessionParams = (
+  checkout: Checkout,
+  item: Awaited<ReturnType<typeof priceItem>>,
+  hasTax: boolean,
+): Stripe.Checkout.SessionCreateParams => ({
   mode: 'subscription',
   client_reference_id: checkout.accountId,
-  ...(checkout.customerRef ? { customer: checkout.customerRef } : { customer_email: checkout.email }),
-  line_items: [
-    {
-      quantity: 1,
-      price_data: {
-        currency: checkout.currency,
-        unit_amount: checkout.amount,
-        recurring: { interval: 'month' },
-        product_data: { name: `Latchkey ${checkout.plan}` },
-      },
-    },
-  ],
+  ...customerParams(checkout, hasTax),
+  line_items: [{ quantity: 1, ...item }],
+  ...(hasTax && { automatic_tax: { enabled: true }, tax_id_collection: { enabled: true } }),
   metadata: toMetadata(checkout),
   subscription_data: { metadata: toMetadata(checkout) },
   success_url: checkout.successUrl,
@@ -73,14 +105,14 @@ const READ_STATE_OPTIONS = { timeout: 5_000, maxNetworkRetries: 0 };
 
 export const stripe = (access: StripeAccess): Provider => {
   const api = client(access);
+  const { prices } = access;
+  const planOf = planByPrice(prices);
   const getSubscription = (ref: string, options?: Stripe.RequestOptions) =>
     api.subscriptions.retrieve(ref, { expand: ['latest_invoice'] }, options);
 
-  /** Nobody may pay an invoice of a subscription that is over: Stripe's reminders still link to it. */
-  const voidOpen = async (invoice: Stripe.Invoice | null) => {
-    if (!invoice?.id || invoice.status !== 'open') return;
-    await api.invoices.voidInvoice(invoice.id);
-  };
+  /** A late notification can be about an invoice that is no longer the latest one. */
+  const readInvoice = async ({ type, data }: Stripe.Event): Promise<Stripe.Invoice | null> =>
+    type === 'invoice.paid' && data.object.id ? api.invoices.retrieve(data.object.id) : null;
 
   /** An ended subscription refuses each change, with different errors. Its open invoice can outlive a lost response. */
   const unlessEnded = async (subscriptionRef: string, error: unknown) => {
@@ -90,15 +122,17 @@ export const stripe = (access: StripeAccess): Provider => {
       return null;
     });
     if (subscription && subscription.status !== 'canceled') throw error;
-    if (subscription) await voidOpen(latestInvoice(subscription));
+    if (subscription) await voidOpen(api, subscriptionRef);
   };
 
   return {
     name: 'stripe',
 
     startCheckout: async (checkout) => {
+      const item = await priceItem(api, prices, checkout.plan);
+      const hasTax = await hasAutomaticTax(api);
       const createSession = (params: Checkout, idempotencyKey: string) =>
-        api.checkout.sessions.create(sessionParams(params), { idempotencyKey });
+        api.checkout.sessions.create(sessionParams(params, item, hasTax), { idempotencyKey });
       const session = await createSession(checkout, checkout.paymentId).catch((error: unknown) => {
         // Stripe doesn't know the customer, for example after a switch of Stripe accounts: create a new one.
         if (!isMissing(error) || checkout.customerRef === null) throw error;
@@ -115,15 +149,19 @@ export const stripe = (access: StripeAccess): Provider => {
     cancel: async (subscriptionRef, at) => {
       try {
         if (at === 'now') {
-          const { latest_invoice: invoice } = await api.subscriptions.cancel(subscriptionRef, {
-            expand: ['latest_invoice'],
-          });
-          await voidOpen(typeof invoice === 'object' ? invoice : null);
+          await api.subscriptions.cancel(subscriptionRef);
+          await voidOpen(api, subscriptionRef);
         } else await api.subscriptions.update(subscriptionRef, { cancel_at_period_end: true });
       } catch (error) {
         await unlessEnded(subscriptionRef, error);
       }
     },
+
+    resume: (ref) => resumeSubscription(api, ref),
+    change: (ref, plan, idempotencyKey) => changeSubscription(api, prices, { ref, plan, idempotencyKey }),
+    portal: (customerRef, returnUrl) => openPortal(api, customerRef, returnUrl),
+    price: (plan) => readPrice(api, prices, plan),
+    refund: (paymentRef) => refundPayment(api, paymentRef),
 
     readState: async (subject) => {
       const readAtMs = Date.now();
@@ -136,8 +174,12 @@ export const stripe = (access: StripeAccess): Provider => {
         const subscription = subscriptionRef
           ? await getSubscription(subscriptionRef, READ_STATE_OPTIONS)
           : null;
+        const charges =
+          subscription && subject.kind === 'subscription'
+            ? await readRecentCharges(api, subscription, planOf, READ_STATE_OPTIONS)
+            : [];
         return {
-          facts: subscription ? toFacts(subscription, readAtMs) : [],
+          facts: subscription ? toFacts(subscription, readAtMs, planOf, charges) : [],
           hasExpired: session?.status === 'expired' || (subscription !== null && isNeverPaid(subscription)),
         };
       } catch (error) {
@@ -158,13 +200,22 @@ export const stripe = (access: StripeAccess): Provider => {
         return null;
       }
       const notification = { id: event.id, type: event.type };
-      const subscriptionRef = getSubscriptionId(event);
+      const charge = getCharge(event);
+      const invoice = charge && (await findInvoice(api, charge.intent));
+      const subscriptionRef = invoice
+        ? toId(invoice.parent?.subscription_details?.subscription)
+        : getSubscriptionId(event);
       if (!subscriptionRef) return { ...notification, accountId: null, facts: [] };
       // Notifications can be late or out of order, so read the subscription's current state.
       const readAtMs = Date.now();
       const subscription = await getSubscription(subscriptionRef);
       const accountId = subscription.metadata[ACCOUNT_ID_KEY] ?? null;
-      return { ...notification, accountId, facts: toFacts(subscription, readAtMs) };
+      const charges =
+        charge && invoice ? await readCharge(api, subscription, invoice, charge.chargeId, planOf) : [];
+      const about = await readInvoice(event);
+      const ofInvoices = [...toInvoiceFacts(subscription, about, planOf), ...charges];
+      const facts = toFacts(subscription, readAtMs, planOf, ofInvoices);
+      return { ...notification, accountId, facts };
     },
   };
 };

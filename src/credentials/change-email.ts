@@ -1,31 +1,47 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, ne, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
-import type { UserCtx } from '../db/ctx.ts';
+import type { PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
 import { letterTo } from '../mail/send.ts';
 import { confirmEmail, emailChangeRequested, tokenUrl } from '../mail/templates.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
+import { confirmPassword, wrongPassword } from '../two-factor/confirm.ts';
 import type { Client } from '../users/client.ts';
-import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
 import { mailLimits } from '../users/limits.ts';
+import { isReserved } from '../users/reserved-emails.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 import { deleteExpiredTokens, deleteTokens, newUserToken } from '../users/user-tokens.ts';
 import { idIfSamePassword } from '../users/user.ts';
 import type { changeEmailInput } from './schemas.ts';
 
+/** Throws if the address is another account's, or was until a few days ago. */
+export const refuseTaken = async (
+  { firstDb }: PublicCtx,
+  email: string,
+  accountId: string,
+): Promise<void> => {
+  const [[taken], [reserved]] = await firstDb.batch([
+    firstDb
+      .select({ id: users.accountId })
+      .from(users)
+      .where(and(eq(users.email, email), ne(users.accountId, accountId))),
+    firstDb.select({ is: sql<number>`${isReserved(email, accountId)}` }).from(sql`(SELECT 1)`),
+  ]);
+  if (taken || reserved?.is) throw new AppError('email_taken');
+};
+
 /** Starts a change of the caller's email address. Returns the emails to send after the response. */
 export const changeEmail = async (
   ctx: UserCtx,
   { email, current_password }: z.infer<typeof changeEmailInput>,
-  { origin }: Client,
+  client: Client,
 ) => {
+  const user = await confirmPassword(ctx, current_password, client);
   await consumeAttempts(ctx, mailLimits('change', ctx.accountId));
-  const user = await confirmPassword(ctx, current_password);
   if (email === user.email) throw invalidField('email', 'is already the email address of this account');
-  const taken = await ctx.firstDb.select().from(users).where(eq(users.email, email)).get();
-  if (taken) throw new AppError('email_taken');
+  await refuseTaken(ctx, email, user.accountId);
   const { token, row } = newUserToken(ctx, user.accountId, 'change_email', email);
   try {
     await ctx.firstDb.batch([
@@ -38,9 +54,9 @@ export const changeEmail = async (
   } catch (error) {
     throw violatesNotNull(error, 'user_tokens.account_id') ? wrongPassword() : error;
   }
-  const confirmation = confirmEmail(tokenUrl(origin, 'verify-email', token));
+  const confirmation = confirmEmail(tokenUrl(client.origin, 'verify-email', token));
   return [
     { ...letterTo(user, confirmation), to: email },
-    letterTo(user, emailChangeRequested(origin, email)),
+    letterTo(user, emailChangeRequested(client.origin, email)),
   ];
 };

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
 import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
-import { recoveryCodes, type UserRow, users, userTokens } from '../db/schema.ts';
+import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { hasMail } from '../mail/deliver.ts';
 import { letterTo, sendMail } from '../mail/send.ts';
 import {
@@ -17,45 +17,48 @@ import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
 import { startChallenge } from '../sign-in/challenge.ts';
 import { signIn } from '../sign-in/sign-in.ts';
+import { NO_TWO_FACTOR } from '../two-factor/code.ts';
+import { confirmPassword, wrongPassword } from '../two-factor/confirm.ts';
+import { withDueReset } from '../two-factor/reset.ts';
 import type { Client } from '../users/client.ts';
-import { confirmPassword, wrongPassword } from '../users/confirm-password.ts';
+import { copyIsDue, copyUserNow } from '../users/copy.ts';
 import { forgetOtherBrowsers } from '../users/known-browsers.ts';
 import { forgotPasswordLimits, resetPasswordLimits } from '../users/limits.ts';
 import { hashPassword } from '../users/passwords.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 import {
-  deleteExpiredTokens,
   deleteTokens,
   ENDED_WITH_PASSWORD,
   findUserToken,
   isUnused,
   newUserToken,
+  storeToken,
 } from '../users/user-tokens.ts';
-import { accountOf, copyToAccount, getUser, isSamePassword, setPassword } from '../users/user.ts';
+import { accountOf, getUser, isSamePassword, setPassword } from '../users/user.ts';
 import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
 
 /** Changes the caller's password and ends every other session. Returns an email to send after the response. */
 export const changePassword = async (
   ctx: UserCtx,
   input: z.infer<typeof changePasswordInput>,
-  { origin, browserToken }: Client,
+  client: Client,
   sessionHash: string | null,
 ) => {
-  const user = await confirmPassword(ctx, input.current_password);
+  const user = await confirmPassword(ctx, input.current_password, client);
   const passwordHash = await hashPassword(input.password);
   const changed = { ...user, passwordHash, passwordChangedAt: Date.now() };
   try {
     await ctx.firstDb.batch([
       setPassword(ctx, changed, isSamePassword(user)),
       endOtherSessions(ctx, user.accountId, sessionHash),
-      forgetOtherBrowsers(ctx, user.accountId, browserToken),
+      forgetOtherBrowsers(ctx, user.accountId, client.browserToken),
       deleteTokens(ctx, user.accountId, ENDED_WITH_PASSWORD),
       auditFirst(ctx, 'password.change', null),
     ]);
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? wrongPassword() : error;
   }
-  return letterTo(user, passwordChanged(origin));
+  return letterTo(user, passwordChanged(client.origin));
 };
 
 /**
@@ -65,14 +68,14 @@ export const changePassword = async (
 export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: Client): Promise<void> => {
   if (!hasMail(ctx.env)) return;
   try {
-    await consumeAttempts(ctx, forgotPasswordLimits(ip, email));
+    await consumeAttempts(ctx, forgotPasswordLimits(ip));
     const user = await ctx.firstDb.select().from(users).where(eq(users.email, email)).get();
     if (!user) return;
     const { token, row } = newUserToken(ctx, user.accountId, 'reset_password', email);
-    await ctx.firstDb.batch([ctx.firstDb.insert(userTokens).values(row), deleteExpiredTokens(ctx)]);
     const content = resetPasswordMail(tokenUrl(origin, 'reset-password', token));
     // Anybody may have asked, so it isn't the account's doing.
-    await sendMail(ctx.env, { ...letterTo(user, content), isUnverified: false });
+    const letter = { ...letterTo(user, content), isUnverified: false };
+    await sendMail(ctx.env, { ...letter, prepare: () => storeToken(ctx, row) });
   } catch (error) {
     if (!(error instanceof AppError)) logError('reset_not_sent', error);
   }
@@ -80,8 +83,6 @@ export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: C
 
 /** Ends the keys and webhooks of before, as of a time. */
 type EndSquatted = (ctx: Ctx, untilMs: number) => Promise<void>;
-
-const NO_TWO_FACTOR = { twoFactorSecret: null, twoFactorEnabledAt: null, twoFactorLastStep: null };
 
 /**
  * Ends what was made with an address that nobody had proved. Sessions and two-factor go first, with the password, so that
@@ -108,7 +109,7 @@ export const resetPassword = async (
 ) => {
   const { tokenHash, accountId, email } = await findUserToken(ctx, input.token, ['reset_password']);
   await consumeAttempts(ctx, resetPasswordLimits(client.ip));
-  const user = await getUser(ctx, accountId);
+  const user = await withDueReset(ctx, await getUser(ctx, accountId), client);
   const passwordHash = await hashPassword(input.password);
   const emailVerifiedAt = user.emailVerifiedAt ?? Date.now();
   const isFirstProof = user.emailVerifiedAt === null;
@@ -126,7 +127,10 @@ export const resetPassword = async (
     const statements = [
       setPassword(ctx, changed, isUsable),
       // The link has proven that the email address is the user's.
-      ctx.firstDb.update(users).set({ emailVerifiedAt }).where(eq(users.accountId, accountId)),
+      ctx.firstDb
+        .update(users)
+        .set({ emailVerifiedAt, ...(isFirstProof && copyIsDue()) })
+        .where(eq(users.accountId, accountId)),
       endOtherSessions(ctx, accountId, null),
       forgetOtherBrowsers(ctx, accountId, null),
       deleteTokens(ctx, accountId, ENDED_WITH_PASSWORD),
@@ -136,11 +140,7 @@ export const resetPassword = async (
       changed.twoFactorEnabledAt === null
         ? await signIn(ctx, changed, client, 'password.reset', statements)
         : await startChallenge(ctx, changed, [...statements, auditFirst(account, 'password.reset', null)]);
-    // The next look at the account completes a copy that fails.
-    if (isFirstProof)
-      await copyToAccount(account, { isUnverified: false }).catch((error) =>
-        logError('email_not_copied', error),
-      );
+    if (isFirstProof) await copyUserNow(account);
     const content = isFirstProof ? addressClaimed(client.origin) : passwordChanged(client.origin);
     return { answer, letter: letterTo(changed, content) };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { findOwnSession } from '../auth/authenticate.ts';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { setSignInCookies } from '../auth/session-cookie.ts';
@@ -9,14 +10,17 @@ import { twoFactorRequired } from '../sign-in/challenge.ts';
 import { signedInBody, toSignedIn } from '../sign-in/schemas.ts';
 import { changeEmail } from './change-email.ts';
 import { changePassword, resetPassword, sendReset } from './passwords.ts';
+import { restoreEmail } from './restore-email.ts';
 import {
   changeEmailInput,
   changePasswordInput,
+  emailRestoredBody,
   emailVerifiedBody,
   forgotPasswordInput,
   mailAcceptedBody,
   passwordChangedBody,
   resetPasswordInput,
+  restoreEmailInput,
   verifyEmailInput,
 } from './schemas.ts';
 import { confirmEmail, findUnverified, sendVerification } from './verify-email.ts';
@@ -32,6 +36,7 @@ export const credentialRoutes = new Hono<AppEnv>()
       summary: 'Change the password',
       description: 'Every other session ends.',
       access: 'account',
+      wantsProof: true,
       body: changePasswordInput,
       answers: [{ status: 200, description: 'The password has changed.', schema: passwordChangedBody }],
       errors: ['invalid_credentials'],
@@ -50,7 +55,7 @@ export const credentialRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Ask for an email to reset the password',
       description:
-        'The response is the same whether an account has the email address or not. The link in the email works once, for an hour. An address gets at most five emails an hour and 15 a day, and further ones are dropped.',
+        'The response is the same whether an account has the email address or not. The link in the email works once, for an hour. An address gets at most five emails an hour and 15 a day. Beyond them, it gets the first link of each hour, and further ones are dropped.',
       access: 'public',
       body: forgotPasswordInput,
       answers: [
@@ -94,17 +99,41 @@ export const credentialRoutes = new Hono<AppEnv>()
       id: 'verifyEmail',
       tag: 'Account',
       summary: 'Confirm an email address with the token of an email',
-      description: 'After a change of the email address, the new address takes effect with this call.',
+      description:
+        'After a change of the email address, the new address takes effect with this call. The token alone proves only who reads the email, so the call also needs a session of the account, or its password. Wrong passwords are limited as those of `POST /api/login`.',
       access: 'public',
       body: verifyEmailInput,
       answers: [{ status: 200, description: 'The email address is verified.', schema: emailVerifiedBody }],
-      errors: ['invalid_token', 'email_taken'],
+      errors: ['invalid_token', 'reauthentication_required', 'email_taken', 'rate_limit_exceeded'],
     }),
     async (c) => {
-      const confirmed = confirmEmail(publicCtx(c), c.req.valid('json').token);
+      const session = await findOwnSession(c);
+      const confirmed = confirmEmail(publicCtx(c), c.req.valid('json'), clientOf(c), session);
       const { email, letter } = await completed(c, confirmed);
       if (letter) c.executionCtx.waitUntil(sendMail(c.env, letter));
       return c.json({ email, email_verified: true as const }, 200);
+    },
+  )
+  .post(
+    '/restore-email',
+    endpoint({
+      id: 'restoreEmail',
+      tag: 'Account',
+      summary: 'Take back a changed email address',
+      description:
+        'Takes the token of the email that an address gets when it is replaced, for seven days. The address is the account’s again, every session and pending change ends, the password stops working, and two-factor authentication goes off if it was turned on since the change. The address gets an email with a link to choose a new password. An address that was never verified can’t be taken back.',
+      access: 'public',
+      body: restoreEmailInput,
+      answers: [
+        { status: 200, description: 'The address is the account’s again.', schema: emailRestoredBody },
+      ],
+      errors: ['invalid_token', 'email_taken'],
+    }),
+    async (c) => {
+      const { token } = c.req.valid('json');
+      const restored = await completed(c, restoreEmail(publicCtx(c), token, clientOf(c)));
+      for (const letter of restored.letters) c.executionCtx.waitUntil(sendMail(c.env, letter));
+      return c.json({ email: restored.email, restored: true as const }, 200);
     },
   )
   .post(
@@ -132,8 +161,9 @@ export const credentialRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Change the email address',
       description:
-        'The new address takes effect once it is confirmed with the token of the email that it gets. The present address gets an email, too. At most five times an hour. An address gets at most five emails an hour and 15 a day, whoever asks for them, and further ones are dropped.',
+        'The new address takes effect once it is confirmed with the token of the email that it gets. The present address gets an email, too, and after the change one with which it can be taken back for seven days, if it was verified. At most five times an hour. An address gets at most five emails an hour and 15 a day, whoever asks for them, and further ones are dropped.',
       access: 'account',
+      wantsProof: true,
       body: changeEmailInput,
       answers: [{ status: 202, description: 'The new address gets an email.', schema: mailAcceptedBody }],
       errors: ['invalid_credentials', 'email_taken'],

@@ -14,7 +14,16 @@ export const resetPasswordInput = z
   .strictObject({ token, password: newPassword })
   .meta({ id: 'ResetPassword' });
 
-export const verifyEmailInput = z.strictObject({ token }).meta({ id: 'VerifyEmail' });
+export const verifyEmailInput = z
+  .strictObject({
+    token,
+    password: currentPassword.optional().meta({
+      description: 'The password of the account. Needed only without a session of the account.',
+    }),
+  })
+  .meta({ id: 'VerifyEmail' });
+
+export const restoreEmailInput = z.strictObject({ token }).meta({ id: 'RestoreEmail' });
 
 export const changeEmailInput = z
   .strictObject({ email, current_password: currentPassword })
@@ -27,3 +36,7 @@ export const mailAcceptedBody = z.object({ accepted: z.literal(true) }).meta({ i
 export const emailVerifiedBody = z
   .object({ email: z.string(), email_verified: z.literal(true) })
   .meta({ id: 'EmailVerified' });
+
+export const emailRestoredBody = z
+  .object({ email: z.string(), restored: z.literal(true) })
+  .meta({ id: 'EmailRestored' });

@@ -1,23 +1,24 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, not, sql } from 'drizzle-orm';
+import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
-import type { PublicCtx, UserCtx } from '../db/ctx.ts';
+import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
-import { users, userTokens } from '../db/schema.ts';
+import { type UserRow, users, userTokens } from '../db/schema.ts';
 import { hasMail } from '../mail/deliver.ts';
 import { type Letter, sendMail } from '../mail/send.ts';
 import { emailChanged, tokenUrl, verifyEmail } from '../mail/templates.ts';
-import { AppError } from '../shared/app-error.ts';
-import { logError } from '../shared/text/log.ts';
-import { mailLimits } from '../users/limits.ts';
-import { consumeAttempts } from '../users/throttle.ts';
-import {
-  deleteExpiredTokens,
-  deleteTokens,
-  findUserToken,
-  isUnused,
-  newUserToken,
-} from '../users/user-tokens.ts';
-import { accountOf, copyToAccount, getUser } from '../users/user.ts';
+import { AppError, type ErrorDetail } from '../shared/app-error.ts';
+import type { Client } from '../users/client.ts';
+import { copyIsDue, copyUserNow } from '../users/copy.ts';
+import { limitsOf } from '../users/known-browsers.ts';
+import { type AttemptOutcome, mailLimits, secondStepLimits } from '../users/limits.ts';
+import { checkPassword } from '../users/passwords.ts';
+import { isReserved } from '../users/reserved-emails.ts';
+import { consumeAttempts, settleAttempt } from '../users/throttle.ts';
+import { deleteTokens, findUserToken, isUnused, newUserToken, storeToken } from '../users/user-tokens.ts';
+import { accountOf, getUser } from '../users/user.ts';
+import { refuseTaken } from './change-email.ts';
+import type { verifyEmailInput } from './schemas.ts';
 
 /** Sends the email by which a user proves that the account's email address is theirs. */
 export const sendVerification = async (
@@ -27,9 +28,9 @@ export const sendVerification = async (
 ): Promise<void> => {
   if (!hasMail(ctx.env)) return;
   const { token, row } = newUserToken(ctx, id, 'verify_email', email);
-  await ctx.firstDb.batch([ctx.firstDb.insert(userTokens).values(row), deleteExpiredTokens(ctx)]);
   const content = verifyEmail(tokenUrl(origin, 'verify-email', token));
-  await sendMail(ctx.env, { to: email, content, accountId: id, isUnverified: true });
+  const letter = { to: email, content, accountId: id, isUnverified: true };
+  await sendMail(ctx.env, { ...letter, prepare: () => storeToken(ctx, row) });
 };
 
 /** Returns the caller's account if its email address is still to be verified. */
@@ -39,25 +40,74 @@ export const findUnverified = async (ctx: UserCtx) => {
   return emailVerifiedAt === null ? { id: accountId, email } : null;
 };
 
-/** Takes the token of a new account's email, or of a changed email address, which then replaces the present one. */
-export const confirmEmail = async (ctx: PublicCtx, token: string) => {
+/** An address that was never proved may be a stranger's, by a typing error, so it gets no way back into the account. */
+const wayBack = (ctx: PublicCtx, { accountId, email }: UserRow) =>
+  newUserToken(ctx, accountId, 'restore_email', email);
+
+const notProved = (message: string, details: ErrorDetail[] = []) =>
+  new AppError('reauthentication_required', { message, ...(details.length > 0 && { details }) });
+
+/** Throws unless the password is the user's. Guesses are limited apart from those of strangers, who have no token. */
+const requirePassword = async (
+  ctx: PublicCtx,
+  user: UserRow,
+  password: string | undefined,
+  client: Client,
+): Promise<void> => {
+  if (password === undefined) throw notProved('Enter the Password of Your Account');
+  const limits = await limitsOf(ctx, user.email, client, secondStepLimits('token', client.ip, user));
+  const reservations = await consumeAttempts(ctx, limits);
+  let outcome: AttemptOutcome = 'error';
+  try {
+    const { matches } = await checkPassword(password, user.passwordHash);
+    outcome = matches ? 'success' : 'failure';
+  } finally {
+    await settleAttempt(ctx, reservations, outcome);
+  }
+  if (outcome === 'failure')
+    throw notProved('Wrong Password', [{ path: 'password', message: 'The password is wrong.' }]);
+};
+
+/**
+ * Takes the token of a new account's email, or of a changed email address, which then replaces the present one. Whoever reads
+ * the email may not be who has the account, so the caller proves that, too: the address would be theirs otherwise.
+ */
+export const confirmEmail = async (
+  ctx: PublicCtx,
+  { token, password }: z.infer<typeof verifyEmailInput>,
+  client: Client,
+  session: { accountId: string; id: string } | null,
+) => {
   const { tokenHash, accountId, purpose, email } = await findUserToken(ctx, token, [
     'verify_email',
     'change_email',
   ]);
   const isChange = purpose === 'change_email';
-  const { email: oldEmail } = await getUser(ctx, accountId);
+  const user = await getUser(ctx, accountId);
+  const sessionId = session?.accountId === accountId ? session.id : null;
+  if (sessionId === null) await requirePassword(ctx, user, password, client);
+  if (isChange) await refuseTaken(ctx, email, accountId);
   // A token that was sent while the address changed must not change it back.
-  const isUsable = and(isUnused(tokenHash), isChange ? undefined : eq(users.email, email));
-  const account = accountOf(ctx, accountId);
+  const isUsable = and(
+    isUnused(tokenHash),
+    isChange ? not(isReserved(email, accountId)) : eq(users.email, email),
+  );
+  const restore = isChange && user.emailVerifiedAt !== null ? wayBack(ctx, user) : null;
+  const account: Ctx = { ...accountOf(ctx, accountId), actor: { kind: 'session', id: sessionId } };
   try {
-    await ctx.firstDb.batch([
+    const [changed] = await ctx.firstDb.batch([
       // Fails the batch if the token has just been used.
       ctx.firstDb
         .update(users)
-        .set({ email: sql`CASE WHEN ${isUsable} THEN ${email} END`, emailVerifiedAt: Date.now() })
-        .where(eq(users.accountId, accountId)),
+        .set({
+          email: sql`CASE WHEN ${isUsable} THEN ${email} END`,
+          emailVerifiedAt: Date.now(),
+          ...copyIsDue(),
+        })
+        .where(eq(users.accountId, accountId))
+        .returning({ id: users.accountId }),
       auditFirst(account, isChange ? 'email.change' : 'email.verify', null),
+      ...(restore ? [ctx.firstDb.insert(userTokens).values(restore.row)] : []),
       // Tokens that were sent to the old address end with it.
       deleteTokens(
         ctx,
@@ -65,13 +115,14 @@ export const confirmEmail = async (ctx: PublicCtx, token: string) => {
         isChange ? ['verify_email', 'change_email', 'reset_password'] : ['verify_email'],
       ),
     ]);
+    // The account was just erased.
+    if (changed.length === 0) throw new AppError('invalid_token');
   } catch (error) {
     if (violatesNotNull(error, 'users.email')) throw new AppError('invalid_token');
     throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
   }
-  // The next look at the account completes a copy that fails.
-  const known = { isUnverified: false, ...(isChange && { email }) };
-  await copyToAccount(account, known).catch((error) => logError('email_not_copied', error));
-  const letter: Letter = { to: oldEmail, content: emailChanged(email), accountId, isUnverified: false };
+  await copyUserNow(account);
+  const content = emailChanged(email, restore && tokenUrl(client.origin, 'restore-email', restore.token));
+  const letter: Letter = { to: user.email, content, accountId, isUnverified: false };
   return { email, letter: isChange ? letter : null };
 };

@@ -51,7 +51,7 @@ export const dashboardBody = z
     api_keys: z.object({ total: count }),
     storage: z.object({ used: count, limit: count }).meta({
       description:
-        'Bytes of everything that the account stores in the database, with its indexes. Beyond the limit, what would add to it answers 403 storage_limit_reached. An account whose email address was never verified has a tenth of its plan’s limit.',
+        'Bytes of everything that the account stores in the database, with its indexes. Beyond the limit, what would add to it answers 403 storage_limit_reached. An account whose email address was never verified has a tenth of it.',
     }),
     webhooks: z.object({ endpoints: count, delivered_24h: count, failed_24h: count }).meta({
       description: 'The number of endpoints, and of successful and failed attempts in the last 24 hours.',
@@ -62,6 +62,7 @@ export const dashboardBody = z
 
 export const STEPS = [
   ['create_account', 'Create your account'],
+  ['create_product', 'Create a product'],
   ['create_api_key', 'Create an API key'],
   ['create_license', 'Create your first license'],
   ['verify_license', 'Verify a license'],

@@ -1,6 +1,7 @@
 import { drizzle, type DrizzleD1Database } from 'drizzle-orm/d1';
 import { chooseDatabase, type DatabaseEntry } from '../shared/config/databases.ts';
-import { ConfigError, settingsOf } from '../shared/config/settings.ts';
+import { ConfigError, databasesText, settingsOf } from '../shared/config/settings.ts';
+import { type Bound, guarded } from './identity.ts';
 
 // Every database has all tables, but each row has one place. The first database stores what all accounts share: users,
 // sessions and throttles. Everything that belongs to an account is in the account's own database, which may be the first.
@@ -13,19 +14,19 @@ export type FirstDatabase = DrizzleD1Database & { readonly [contents]?: 'shared'
 /** For everything that belongs to an account. */
 export type AccountDatabase = DrizzleD1Database & { readonly [contents]?: 'accounts' };
 
-export interface NamedDatabase extends DatabaseEntry {
+export interface NamedDatabase extends Bound {
   db: AccountDatabase;
 }
 
 const isD1 = (binding: unknown): binding is D1Database =>
   typeof binding === 'object' && binding !== null && 'prepare' in binding;
 
-const openDatabase = (env: Env, entry: DatabaseEntry): NamedDatabase => {
-  const binding = (env as unknown as Record<string, unknown>)[entry.binding];
-  if (!isD1(binding)) {
+const bind = (env: Env, entry: DatabaseEntry): Bound => {
+  const d1 = (env as unknown as Record<string, unknown>)[entry.binding];
+  if (!isD1(d1)) {
     throw new ConfigError(`DATABASES names ${entry.binding}, but wrangler.toml has no such D1 binding.`);
   }
-  return { ...entry, db: drizzle(binding) };
+  return { ...entry, d1 };
 };
 
 const databasesByEnv = new WeakMap<Env, [NamedDatabase, ...NamedDatabase[]]>();
@@ -35,7 +36,12 @@ export const accountDatabases = (env: Env): [NamedDatabase, ...NamedDatabase[]] 
   let databases = databasesByEnv.get(env);
   if (!databases) {
     const [first, ...others] = settingsOf(env).databases;
-    databases = [openDatabase(env, first), ...others.map((entry) => openDatabase(env, entry))];
+    const bound = [bind(env, first), ...others.map((entry) => bind(env, entry))] as const;
+    const open = (database: Bound): NamedDatabase => ({
+      ...database,
+      db: drizzle(guarded(databasesText(env), bound, database.d1)),
+    });
+    databases = [open(bound[0]), ...bound.slice(1).map(open)];
     databasesByEnv.set(env, databases);
   }
   return databases;

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import { AppError } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import type { Ctx, DatabaseCtx, Idempotency } from './ctx.ts';
@@ -6,6 +6,10 @@ import { idempotencyKeys } from './schema.ts';
 
 // An Idempotency-Key is claimed in the commit of the change that it was sent with. Of two commits with one key the second
 // fails, so a change is made once, whatever was answered.
+
+/** What a repeat gets that can no longer be answered like the first call. */
+export const wasDeleted = () =>
+  new AppError('idempotency_conflict', { message: 'What This Idempotency Key Changed Was Deleted' });
 
 /** Returns the id of what an earlier request with the key has changed. Throws if that request was another. */
 export const findClaimed = async (
@@ -46,7 +50,7 @@ const deleteOldest = (db: DatabaseCtx['db'], nowMs: number, limit: number) => {
 export const claimStatements = (
   { db, accountId }: Ctx,
   { key, requestHash, atMs }: Idempotency,
-  targetId: string,
+  targetId: string | SQL<string>,
 ) => [
   db
     .delete(idempotencyKeys)
@@ -54,6 +58,18 @@ export const claimStatements = (
   deleteOldest(db, atMs, PRUNED_PER_CLAIM),
   db.insert(idempotencyKeys).values({ accountId, key, requestHash, targetId, createdAt: atMs }),
 ];
+
+/** Statement that frees the key of a change that was refused. */
+export const releaseClaim = ({ db, accountId }: Ctx, { key }: Idempotency, targetId: string) =>
+  db
+    .delete(idempotencyKeys)
+    .where(
+      and(
+        eq(idempotencyKeys.accountId, accountId),
+        eq(idempotencyKeys.key, key),
+        eq(idempotencyKeys.targetId, targetId),
+      ),
+    );
 
 /** The most keys that a run of the scheduled work deletes. */
 const PRUNED_PER_RUN = 10_000;

@@ -8,9 +8,11 @@ export interface ObjectState {
   loading: number;
   waiting: number;
   failingEndpoints: number;
+  /** Rows that a gate keeps although D1 has lost them. */
+  orphans: number;
 }
 
-export const USUAL: ObjectState = { loading: 0, waiting: 0, failingEndpoints: 0 };
+export const USUAL: ObjectState = { loading: 0, waiting: 0, failingEndpoints: 0, orphans: 0 };
 const INTERVAL_MS = 60_000;
 const REPORTED = 'reported_state';
 

@@ -7,5 +7,6 @@ export * from './schema/audit.ts';
 export * from './schema/billing.ts';
 export * from './schema/erasures.ts';
 export * from './schema/feed.ts';
+export * from './schema/identity.ts';
 export * from './schema/licenses.ts';
 export * from './schema/products.ts';

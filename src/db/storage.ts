@@ -15,17 +15,21 @@ export const storedBytes = sql<number>`coalesce((
   SELECT bytes + machine_bytes FROM license_totals WHERE account_id = accounts.id
 ), 0)`;
 
+/** How many bytes the account may store, in a query of `accounts`: what `storageLimit` says. */
+export const storageLimitOf = (env: Env, nowMs: number): SQL<number> =>
+  sql<number>`${planLimit(env, 'storageBytes', nowMs)} / iif(is_unverified, ${UNVERIFIED_SHARE}, 1)`;
+
 /**
  * The account's id while it stores no more than it may, or if the condition holds, and otherwise null, which a column refuses.
  * D1 evaluates it in the commit itself, after what the commit has changed.
  */
 export const accountWithinStorage = (
-  { accountId }: Pick<Ctx, 'accountId'>,
+  { env, accountId }: Pick<Ctx, 'env' | 'accountId'>,
   nowMs: number,
   isNoLarger: SQL = sql`false`,
 ) =>
   sql<string>`iif((
-    SELECT ${storedBytes} <= ${planLimit('storageBytes', nowMs)} / iif(is_unverified, ${UNVERIFIED_SHARE}, 1)
+    SELECT ${storedBytes} <= ${storageLimitOf(env, nowMs)}
     FROM accounts WHERE id = ${accountId}
   ) OR ${isNoLarger}, ${accountId}, NULL)`;
 
@@ -48,6 +52,6 @@ export const orStorageLimit = (
   column: 'feed.account_id' | 'audit_log.account_id',
 ): unknown => {
   if (!violatesNotNull(error, column)) return error;
-  const message = 'The account stores as much as its plan allows. Delete something, or choose a larger plan.';
+  const message = 'The account stores as much as it may. Delete something, or get a higher limit.';
   return new AppError('storage_limit_reached', { details: [{ path: 'storage', message }] });
 };

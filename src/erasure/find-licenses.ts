@@ -1,11 +1,12 @@
-// Finds the licenses that have or had a customer.
-import { and, asc, eq, gt, lte, sql } from 'drizzle-orm';
+// Finds the licenses that have or had a customer, or name them.
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
-import { erasures, licenseChanges, licenses } from '../db/schema.ts';
+import { erasures, licenses } from '../db/schema.ts';
+import { SCRUBBED_COLUMNS } from './scrub-license.ts';
 
 /** Licenses per commit. */
 export const MAX_LICENSES = 500;
-/** History rows that a query compares. No index has the customers of earlier times. */
+/** Licenses that a query compares, with their history. No index has the customers of earlier times. */
 const ROWS_PER_QUERY = 20_000;
 /** Called before so many D1 queries are made. Throws if they would be too many. */
 export type SpendQueries = (queries: number) => void;
@@ -24,47 +25,47 @@ const savePosition = ({ db, accountId }: Ctx, email: string, position: string) =
       and(eq(erasures.accountId, accountId), eq(erasures.kind, 'customer'), eq(erasures.subject, email)),
     );
 
+/** A page of licenses, of which those are found that have the email address in any text, now or in their history. */
+const namedIn = ({ accountId }: Ctx, email: string, after: string) => {
+  const texts = SCRUBBED_COLUMNS.map((column) => sql`coalesce(${licenses[column]}, '')`);
+  const names = (text: SQL) => sql`instr(lower(${text}), ${email})`;
+  const pastNames = sql`EXISTS (
+    SELECT 1 FROM license_changes WHERE account_id = ${accountId} AND license_id = licenses.id
+      AND ${names(sql`before || after`)})`;
+  return sql`
+    SELECT max(id) AS end, count(*) AS rows, json_group_array(id) FILTER (WHERE is_named) AS found
+    FROM (
+      SELECT id, ${names(sql.join(texts, sql` || ' ' || `))} OR ${pastNames} AS is_named FROM licenses
+      WHERE account_id = ${accountId} AND id > ${after} ORDER BY id LIMIT ${ROWS_PER_QUERY}
+    )`;
+};
+
 /**
- * Returns the licenses whose history has the email address, in pages, from where an earlier call has stopped. What was looked
- * through before is not looked through again: a call that goes on finds what was there when the first one began.
+ * Returns the licenses that have the email address in any text, now or in their history, in pages, from where an earlier call has
+ * stopped. What was looked through before is not looked through again: a call that goes on finds what was there when the first
+ * one began.
  */
-export async function* findFormer(
+export async function* findNamed(
   ctx: Ctx,
   email: string,
   position: string,
   spend: SpendQueries,
 ): AsyncGenerator<string[]> {
-  const { db, accountId } = ctx;
-  const isOwn = eq(licenseChanges.accountId, accountId);
   for (let after = position; ;) {
-    spend(2);
-    const isLater = and(isOwn, gt(licenseChanges.licenseId, after));
-    const [end] = await db
-      .select({ id: licenseChanges.licenseId })
-      .from(licenseChanges)
-      .where(isLater)
-      .orderBy(asc(licenseChanges.licenseId))
-      .limit(1)
-      .offset(ROWS_PER_QUERY);
-    const found = await db
-      .selectDistinct({ id: licenseChanges.licenseId })
-      .from(licenseChanges)
-      .where(
-        and(
-          isLater,
-          end && lte(licenseChanges.licenseId, end.id),
-          sql`instr(lower(${licenseChanges.before} || ${licenseChanges.after}), ${email})`,
-        ),
-      );
+    spend(1);
+    const [page] = await ctx.db.all<{ end: string | null; rows: number; found: string }>(
+      namedIn(ctx, email, after),
+    );
+    const found = JSON.parse(page?.found ?? '[]') as string[];
     for (let from = 0; from < found.length; from += MAX_LICENSES)
-      yield found.slice(from, from + MAX_LICENSES).map(({ id }) => id);
+      yield found.slice(from, from + MAX_LICENSES);
     // At the end, the next call begins anew: it erases also what comes back while this one goes on elsewhere.
-    const next = end?.id ?? '';
+    const next = page?.rows === ROWS_PER_QUERY ? (page.end ?? '') : '';
     if (after !== next) {
       spend(1);
       await savePosition(ctx, email, next);
     }
-    if (!end) return;
+    if (next === '') return;
     after = next;
   }
 }

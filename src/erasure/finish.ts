@@ -1,12 +1,12 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
-import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
+import { and, eq, sql } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
 import { jsonChunks } from '../db/json-rows.ts';
 import { type ErasureRow, erasures, licenses } from '../db/schema.ts';
 import { commitUnannounced } from '../gate/feed/write.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
-import { SYSTEM } from '../shared/rules/audit.ts';
 import { logError } from '../shared/text/log.ts';
+import { openBudget } from './budget.ts';
 import { eraseCustomerRows } from './customer-rows.ts';
 import type { SpendQueries } from './find-licenses.ts';
 
@@ -15,24 +15,26 @@ import type { SpendQueries } from './find-licenses.ts';
 
 /** The most rows of each kind that are taken at once. */
 const MAX_ROWS = 500;
-/** The most accounts in a run of the scheduled work. The next run continues. */
-const MAX_ACCOUNTS = 20;
-/** The accounts from which a run chooses. */
-const MAX_DUE = 10_000;
 
-/** How many D1 queries a call, or a run of the scheduled work, makes to erase customers. D1 allows 1,000 per request. */
-const MAX_QUERIES = 600;
+/** How many D1 queries, and for how long, a call erases customers. D1 allows 1,000 per request. */
+const CALL_BUDGET = [600, 60_000] as const;
+/** The same for a run of the gate's alarm. Meanwhile, the gate answers calls, and other jobs of the alarm wait. */
+const ALARM_BUDGET = [300, 2_000] as const;
 
-const limitQueries = (limit: number) => {
-  let left = limit;
-  const spend: SpendQueries = (queries) => {
-    if (left < queries)
-      throw new AppError('unavailable', {
-        message: 'The customer has too many licenses for one call. Repeat it to go on.',
-      });
-    left -= queries;
+/** The rest waits for the gate's next alarm. */
+class OutOfBudget extends AppError {
+  constructor() {
+    super('unavailable', {
+      message: 'The customer has too many licenses for one call. The erasure goes on by itself.',
+    });
+  }
+}
+
+const openSpend = (maxQueries: number, maxMs: number): SpendQueries => {
+  const budget = openBudget(maxQueries, maxMs);
+  return (queries) => {
+    if (!budget.spend(queries)) throw new OutOfBudget();
   };
-  return { spend, left: () => left };
 };
 
 /** How many licenses, activations, and events the erased person was in. */
@@ -105,30 +107,28 @@ const eraseEvents = async ({ env, accountId }: Ctx, licenseIds: string[], emails
   return events;
 };
 
-/** Erases customers from D1, one after the other, for as long as there are queries left. */
+/** Erases customers from D1, one after the other, for as long as there are queries left. One that fails is passed over. */
 const eraseCustomers = async (ctx: Ctx, customers: ErasureRow[], spend: SpendQueries) => {
   const done: ErasureRow[] = [];
   let licenses = 0;
-  try {
-    for (const customer of customers) {
-      licenses += await eraseCustomerRows(ctx, customer.subject, spend, customer.position);
+  let failure: unknown = null;
+  for (const customer of customers) {
+    try {
+      licenses += await eraseCustomerRows(ctx, customer, spend);
       done.push(customer);
+    } catch (error) {
+      failure ??= error;
+      if (error instanceof OutOfBudget) break;
     }
-    return { done, licenses, failure: null };
-  } catch (failure) {
-    return { done, licenses, failure };
   }
+  return { done, licenses, failure };
 };
 
 /**
- * Finishes the erasure `only`, or all that the account has begun. If one of them fails, those before it are finished all the
- * way, and then the failure is thrown.
+ * Finishes the erasure `only`, or many that the account has begun. If one of them fails, the others are finished all the way,
+ * and then the failure is thrown.
  */
-export const finishErasures = async (
-  ctx: Ctx,
-  only: Wanted | null,
-  spend = limitQueries(MAX_QUERIES).spend,
-): Promise<Erased> => {
+export const finishErasures = async (ctx: Ctx, only: Wanted | null, spend: SpendQueries): Promise<Erased> => {
   const customers = await list(ctx, 'customer', only);
   const deleted = await list(ctx, 'license', only);
   if (customers.length + deleted.length === 0 && (await list(ctx, 'machines')).length === 0)
@@ -142,34 +142,47 @@ export const finishErasures = async (
   return { licenses, activations, events };
 };
 
-/** Chooses some accounts, each found with one lookup, however many erasures it has begun. */
-const chooseDue = async ({ db }: DatabaseCtx): Promise<string[]> => {
-  const next = (after: SQL) => sql`(SELECT min(account_id) FROM erasures WHERE account_id > ${after})`;
-  const due = await db.all<{ id: string }>(sql`
-    WITH RECURSIVE due(id, number) AS (
-      SELECT ${next(sql`''`)}, 1
-      UNION ALL SELECT ${next(sql`id`)}, number + 1 FROM due WHERE id IS NOT NULL AND number < ${MAX_DUE}
-    )
-    SELECT id FROM due WHERE id IS NOT NULL`);
-  // At random, so that accounts that need many runs don't keep others from theirs.
-  return due
-    .map(({ id }) => id)
-    .toSorted(() => Math.random() - 0.5)
-    .slice(0, MAX_ACCOUNTS);
+/** Should the call that begins an erasure die, the gate goes on so much later. */
+const FALLBACK_MS = 60_000;
+
+/** Lets the gate go on with erasures. If it can't be told, the scheduled work finds them. */
+const letGateGoOn = async ({ env, accountId }: Ctx, inMs: number): Promise<void> => {
+  try {
+    await gateOf(env, accountId).eraseDue(inMs);
+  } catch (error) {
+    logError('erasure_not_begun', error, { account_id: accountId });
+  }
 };
 
-/** Finishes erasures that were cut off. Each account has its share of the queries, and what the accounts before it have left. */
-export const finishDueErasures = async (ctx: DatabaseCtx): Promise<void> => {
-  const due = await chooseDue(ctx);
-  let left = MAX_QUERIES;
-  for (const [i, accountId] of due.entries()) {
-    const share = limitQueries(Math.floor(left / (due.length - i)));
-    const before = share.left();
-    try {
-      await finishErasures({ ...ctx, accountId, key: null, actor: SYSTEM, ip: null }, null, share.spend);
-    } catch (error) {
-      logError('erasure_not_finished', error, { account_id: accountId });
-    }
-    left -= before - share.left();
+/** Call it before, or while, an erasure is committed. */
+export const expectErasure = (ctx: Ctx): Promise<void> => letGateGoOn(ctx, FALLBACK_MS);
+
+/** Finishes an erasure that was committed, within the call. If that fails, the gate goes on at once. */
+export const finishErasure = async (ctx: Ctx, erasure: Wanted): Promise<Erased> => {
+  try {
+    return await finishErasures(ctx, erasure, openSpend(...CALL_BUDGET));
+  } catch (error) {
+    await letGateGoOn(ctx, 0);
+    throw error;
   }
+};
+
+/**
+ * Erases some of what the account has begun to erase, from the alarm of its gate. Returns whether something is left, also if
+ * that was begun meanwhile.
+ */
+export const eraseSome = async (ctx: Ctx): Promise<boolean> => {
+  const { db, accountId } = ctx;
+  const [begun] = await db
+    .select({ subject: erasures.subject })
+    .from(erasures)
+    .where(eq(erasures.accountId, accountId))
+    .limit(1);
+  if (!begun) return false;
+  try {
+    await finishErasures(ctx, null, openSpend(...ALARM_BUDGET));
+  } catch (error) {
+    if (!(error instanceof OutOfBudget)) throw error;
+  }
+  return true;
 };

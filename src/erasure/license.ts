@@ -7,16 +7,16 @@ import { commit } from '../gate/worker/feed.ts';
 import { findLicense } from '../licenses/find.ts';
 import { licenseEvent } from '../shared/text/events.ts';
 import { logError } from '../shared/text/log.ts';
-import { finishErasures } from './finish.ts';
+import { expectErasure, finishErasure } from './finish.ts';
 
 /**
  * Deletes a license with its history, and, through the feed, with its seats. Its events are deleted next. If that fails, the
- * scheduled work goes on with it.
+ * account's gate goes on with it.
  */
 export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
   const { db, accountId } = ctx;
   const erasure = { accountId, kind: 'license', subject: id, untilMs: 0, createdAt: Date.now() } as const;
-  await untilAsRead(async () => {
+  const commitErasure = untilAsRead(async () => {
     const license = await findLicense(ctx, id);
     const { licenseKey } = license;
     const isLicense = and(eq(licenses.accountId, accountId), eq(licenses.id, id));
@@ -40,8 +40,9 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
       { isBeyondLimits: true },
     );
   });
+  await Promise.all([commitErasure, expectErasure(ctx)]);
   try {
-    await finishErasures(ctx, erasure);
+    await finishErasure(ctx, erasure);
   } catch (error) {
     logError('erasure_not_finished', error, { account_id: accountId });
   }

@@ -11,28 +11,43 @@ import { letterTo } from '../mail/send.ts';
 import { erasureRequested } from '../mail/templates.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { invalidField } from '../shared/app-error.ts';
+import { gateOf } from '../shared/objects/address.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
+import { logError } from '../shared/text/log.ts';
+import { confirmPassword } from '../two-factor/confirm.ts';
 import type { Client } from '../users/client.ts';
-import { confirmPassword } from '../users/confirm-password.ts';
 import type { eraseAccountInput } from './schemas.ts';
 
 /** Time in which signing in keeps the account. */
 const UNDO_MS = 7 * DAY_MS;
 
+/** Once an erasure is requested, nothing depends on these: the gate refuses what is left of the sessions. */
+const prepareErasure = async (ctx: UserCtx): Promise<void> => {
+  const { env, accountId } = ctx;
+  const results = await Promise.allSettled<unknown>([
+    endOtherSessions(ctx, accountId, null),
+    gateOf(env, accountId).eraseDue(UNDO_MS),
+  ]);
+  for (const result of results)
+    if (result.status === 'rejected')
+      logError('erasure_not_prepared', result.reason, { account_id: accountId });
+};
+
 /**
- * Schedules the erasure of the caller's account. From the return on, its API keys are refused and nobody is signed in.
- * Returns the time, and an email to send after the response. A repeat after a failure has the same result.
+ * Schedules the erasure of the caller's account. One commit does it, from which on its API keys and sessions are refused: if
+ * anything fails before, nothing has changed but the subscription, and the caller repeats the call. Returns the time, and an
+ * email to send after the response.
  */
 export const requestErasure = async (
   ctx: UserCtx,
   { current_password, confirm }: z.infer<typeof eraseAccountInput>,
-  { origin }: Client,
+  client: Client,
 ) => {
   const { db, accountId } = ctx;
-  const user = await confirmPassword(ctx, current_password);
+  const user = await confirmPassword(ctx, current_password, client);
   if (confirm !== user.email) throw invalidField('confirm', 'must be the email address of this account');
   // First, so that no payment starts another subscription.
-  await expirePending(ctx, origin);
+  await expirePending(ctx, client.origin);
   if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now');
   const eraseAt = Date.now() + UNDO_MS;
   await commit(
@@ -44,7 +59,6 @@ export const requestErasure = async (
     [{ kind: 'account', ref: accountId }],
     { isBeyondLimits: true },
   );
-  // Last, so that the caller can repeat a call that failed before.
-  await endOtherSessions(ctx, accountId, null);
-  return { eraseAt, letter: letterTo(user, erasureRequested(origin, eraseAt)) };
+  await prepareErasure(ctx);
+  return { eraseAt, letter: letterTo(user, erasureRequested(client.origin, eraseAt)) };
 };

@@ -2,10 +2,11 @@ import { Hono } from 'hono';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { clearSessionCookie } from '../auth/session-cookie.ts';
+import { once } from '../gate/worker/once.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
 import { sendMail } from '../mail/send.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { eraseCustomer } from './customer.ts';
+import { eraseCustomer, readCounts } from './customer.ts';
 import { requestErasure } from './request.ts';
 import { eraseAccountInput, erasedCustomerBody, eraseCustomerInput, erasureBody } from './schemas.ts';
 
@@ -18,6 +19,7 @@ const account = new Hono<AppEnv>().delete(
     description:
       'Every session ends, API keys are refused, and the subscription is canceled at once. Everything of the account is erased after seven days. Signing in before then keeps the account, but its subscription stays canceled.',
     access: 'account',
+    wantsProof: true,
     body: eraseAccountInput,
     answers: [{ status: 202, description: 'The account will be erased.', schema: erasureBody }],
     errors: ['invalid_credentials'],
@@ -38,12 +40,18 @@ const customer = new Hono<AppEnv>().post(
     tag: 'Licenses',
     summary: 'Erase a customer',
     description:
-      'Removes a person from licenses, their history, events, and the names of machines, permanently. The licenses go on working, with `erased@customer.invalid` as the email address. Deliveries that are still pending are sent without the address. A repeat counts only what was left.',
+      'Removes a person from all texts of licenses, from their history, from events, and from what applications have said of machines, permanently. The licenses go on working, with `erased@customer.invalid` as the email address. Deliveries that are still pending are sent without the address. A repeat counts only what was left, unless it has the same `Idempotency-Key`. A key that names the customer is not kept. A customer with too many licenses for one call gets 503, and the erasure goes on by itself.',
     access: 'account',
+    isRepeatable: true,
     body: eraseCustomerInput,
     answers: [{ status: 200, description: 'The customer is erased.', schema: erasedCustomerBody }],
   }),
-  async (c) => c.json(await eraseCustomer(c.var.ctx, c.req.valid('json').customer_email), 200),
+  async (c) => {
+    const { ctx } = c.var;
+    const { customer_email: email } = c.req.valid('json');
+    const erase = () => eraseCustomer(ctx, email);
+    return c.json(await once(ctx, erase, (counts) => Promise.resolve(readCounts(counts))), 200);
+  },
 );
 
 export const erasureRoutes = new Hono<AppEnv>().route('/', account).route('/', customer);

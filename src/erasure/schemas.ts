@@ -22,7 +22,9 @@ const count = z.number().int();
 
 export const erasedCustomerBody = z
   .object({
-    licenses: count.meta({ description: 'Licenses that the customer has, or had in the past.' }),
+    licenses: count.meta({
+      description: 'Licenses that the customer has or had, and others that have named them.',
+    }),
     activations: count.meta({ description: 'Machines of these licenses, which have no name anymore.' }),
     events: count.meta({ description: 'Events that named the customer.' }),
   })

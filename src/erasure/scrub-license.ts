@@ -1,26 +1,57 @@
-import type { LicenseRow, LicenseSnapshot, licenseChanges } from '../db/schema.ts';
-import { byColumn, byField, columnOf, PERSONAL_FIELDS } from '../shared/rules/license-fields.ts';
-import { ERASED_EMAIL, type Metadata } from '../shared/rules/licenses.ts';
+import { getTableColumns } from 'drizzle-orm';
+import { licenses, type LicenseRow, type LicenseSnapshot, type licenseChanges } from '../db/schema.ts';
+import { byField, CHANGEABLE_FIELDS, columnOf, PERSONAL_FIELDS } from '../shared/rules/license-fields.ts';
+import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import { NO_LIMIT } from '../shared/rules/terms.ts';
+import { openScrubber, type Person } from '../shared/text/scrub.ts';
 
-/** Takes the place of a name in metadata. */
-const ERASED_NAME = 'erased';
+/** Ids, keys, states, and days name nobody, and have to stay as they are. All other columns are looked through. */
+const KEPT_COLUMNS = [
+  'seq',
+  'id',
+  'accountId',
+  'licenseKey',
+  'status',
+  'expiresAt',
+  'updatesUntil',
+  'createdAt',
+  'updatedAt',
+  'importId',
+] as const satisfies (keyof LicenseRow)[];
 
-/** The columns that can name a customer. */
-export const SCRUBBED_COLUMNS = ['customerEmail', 'metadata', ...PERSONAL_FIELDS.map(columnOf)] as const;
-type License = Pick<LicenseRow, (typeof SCRUBBED_COLUMNS)[number]>;
+const isKept = (column: string): column is (typeof KEPT_COLUMNS)[number] =>
+  KEPT_COLUMNS.some((kept) => kept === column);
+
+type ScrubbedColumn = Exclude<keyof LicenseRow, (typeof KEPT_COLUMNS)[number]>;
+export const SCRUBBED_COLUMNS = Object.keys(getTableColumns(licenses)).filter(
+  (column): column is ScrubbedColumn => !isKept(column),
+);
+export type ScrubbedFields = Pick<LicenseRow, ScrubbedColumn>;
+
+const isKeptField = (field: string) =>
+  field === 'import_id' || CHANGEABLE_FIELDS.some((own) => own === field && isKept(columnOf(own)));
+
 export type HistoryRow = Pick<typeof licenseChanges.$inferSelect, 'seq' | 'at' | 'before' | 'after'>;
 
 export interface Scrubbed {
   /** The license's fields without the customer. */
-  license: License;
+  license: ScrubbedFields;
   /** The changed rows of the history. A row whose fields don't differ anymore is empty. */
   changes: HistoryRow[];
+  /** Whether the license, or its history, has named the customer. */
+  isChanged: boolean;
+  /** The names that the customer had, and that its texts are without. */
+  names: readonly string[];
   /** When the license passed to another customer. Null if it is still this customer's, and 0 if it never was. */
   untilMs: number | null;
 }
 
-/** Goes back through the history. Returns the names and the like that the customer had, and until when the license was theirs. */
-const readHistory = (license: License, history: HistoryRow[], isCustomer: (email: string) => boolean) => {
+/** Goes back through the history. Returns the names that the customer had, and until when the license was theirs. */
+const readHistory = (
+  license: ScrubbedFields,
+  history: HistoryRow[],
+  isCustomer: (email: string) => boolean,
+) => {
   const names = new Set<string>();
   let past = {
     customer_email: license.customerEmail,
@@ -44,40 +75,46 @@ const without = <T extends object>(fields: T, names: Set<string>): Partial<T> =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name))) as Partial<T>;
 
 /**
- * Removes a customer from a license and from its history, oldest row first: their email address in any field, and the personal
- * fields that the license had while it was theirs. A license that passed to another customer keeps its present ones.
+ * Removes a customer from all texts of a license and of its history, oldest row first. A license that passed to another customer
+ * keeps the present ones. `shared` are texts of the account's products, which are about no customer.
  */
-export const scrubLicense = (license: License, history: HistoryRow[], email: string): Scrubbed => {
+export const scrubLicense = (
+  license: ScrubbedFields,
+  history: HistoryRow[],
+  { email, names: otherNames }: Person,
+  shared: ReadonlySet<string> = new Set(),
+): Scrubbed => {
   const isCustomer = (text: string) => text.toLowerCase() === email;
-  const { names, untilMs } = readHistory(license, history, isCustomer);
-  // Another address may contain this one.
-  const anyEmail = new RegExp(`(?<![\\w.+-])${RegExp.escape(email)}(?![\\w-]|\\.\\w)`, 'gi');
+  const { names: ownNames, untilMs } = readHistory(license, history, isCustomer);
+  const isTheirs = untilMs === null;
+  const presentNames = isTheirs ? [] : PERSONAL_FIELDS.map((field) => license[columnOf(field)]);
+  const names = [...new Set([...ownNames, ...otherNames])].filter((name) => !presentNames.includes(name));
+  const { scrub, withoutAddress } = openScrubber({ email, names }, new Set([...shared, NO_LIMIT]));
 
-  const scrubMetadata = (metadata: Metadata): Metadata =>
-    Object.fromEntries(
-      Object.entries(metadata).map(([field, value]) => {
-        if (typeof value !== 'string') return [field, value];
-        return [field, names.has(value) ? ERASED_NAME : value.replaceAll(anyEmail, ERASED_EMAIL)];
-      }),
-    );
+  const scrubPersonal = (text: string | null) => text && withoutAddress(text);
+  /** The first level of the terms has names of ours. */
+  const scrubTerms = (terms: LicenseSnapshot['terms']) =>
+    Object.fromEntries(Object.entries(terms).map(([term, value]) => [term, scrub(value)]));
 
   const scrubSnapshot = (fields: Partial<LicenseSnapshot>): Partial<LicenseSnapshot> => {
-    const { customer_email, metadata } = fields;
-    const named = PERSONAL_FIELDS.filter((field) => names.has(fields[field] ?? ''));
+    const { customer_email: address, terms } = fields;
+    const named = PERSONAL_FIELDS.filter((field) => fields[field] !== undefined);
+    const others = Object.entries(fields).filter(([field]) => !isKeptField(field));
     return {
       ...fields,
-      ...(customer_email !== undefined && isCustomer(customer_email) && { customer_email: ERASED_EMAIL }),
-      ...byField(named, () => null),
-      ...(metadata && { metadata: scrubMetadata(metadata) }),
+      ...Object.fromEntries(others.map(([field, value]) => [field, scrub(value)])),
+      ...byField(named, (field) =>
+        ownNames.has(fields[field] ?? '') ? null : scrubPersonal(fields[field] ?? null),
+      ),
+      ...(address !== undefined && { customer_email: withoutAddress(address) }),
+      ...(terms && { terms: scrubTerms(terms) }),
     };
   };
 
   /** A reason that was given while the license was theirs may be about them. */
   const scrubReason = ({ at, after: { reason } }: HistoryRow) => {
-    const mayBeAboutThem = untilMs === null || at <= untilMs;
-    return reason === undefined || mayBeAboutThem
-      ? {}
-      : { reason: reason.replaceAll(anyEmail, ERASED_EMAIL) };
+    const mayBeAboutThem = isTheirs || at <= untilMs;
+    return reason === undefined || mayBeAboutThem ? {} : { reason: scrub(reason) };
   };
 
   const changes = history.flatMap((change) => {
@@ -90,14 +127,26 @@ export const scrubLicense = (license: License, history: HistoryRow[], email: str
     const same = new Set(Object.keys(after).filter(isSame));
     return [{ ...change, before: without(before, same), after: without(after, same) }];
   });
-  const isTheirs = untilMs === null;
+
+  const scrubColumn = (column: ScrubbedColumn) => {
+    if (column === 'customerEmail') return isTheirs ? ERASED_EMAIL : withoutAddress(license.customerEmail);
+    if (column === 'terms') return scrubTerms(license.terms);
+    const isPersonal = PERSONAL_FIELDS.some((field) => columnOf(field) === column);
+    const value = license[column];
+    if (!isPersonal) return scrub(value);
+    return isTheirs ? null : scrubPersonal(value as string | null);
+  };
+  const scrubbed = Object.fromEntries(
+    SCRUBBED_COLUMNS.map((column) => [column, scrubColumn(column)]),
+  ) as unknown as ScrubbedFields;
+  const isSame = SCRUBBED_COLUMNS.every(
+    (column) => JSON.stringify(scrubbed[column]) === JSON.stringify(license[column]),
+  );
   return {
-    license: {
-      customerEmail: isTheirs ? ERASED_EMAIL : license.customerEmail,
-      ...byColumn(PERSONAL_FIELDS, (field) => (isTheirs ? null : license[columnOf(field)])),
-      metadata: scrubMetadata(license.metadata),
-    },
+    license: scrubbed,
     changes,
+    isChanged: untilMs !== 0 || changes.length > 0 || !isSame,
+    names,
     untilMs,
   };
 };

@@ -14,6 +14,8 @@ export interface AppEnv {
     ctx: Ctx;
     key: PresentedKey;
     sessionHash: string;
+    /** Of the session: until when its holder counts as having proved who they are. */
+    provedUntilMs: number;
     errorCode: ErrorCode;
     isDashboard: boolean;
     /** Web pages of any origin may read the response. */

@@ -18,6 +18,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   invalid_session: { status: 401, message: 'Invalid or Expired Session' },
   two_factor_required: { status: 401, message: 'A Code From Your Authenticator App Is Required' },
   invalid_credentials: { status: 401, message: 'Wrong Email or Password' },
+  reauthentication_required: { status: 401, message: 'Enter Your Password or a Code Again' },
   api_key_invalid: { status: 403, message: 'Invalid API Key' },
   insufficient_scope: { status: 403, message: 'This API Key Is Limited to Application Calls' },
   origin_not_allowed: { status: 403, message: 'Origin Not Allowed' },

@@ -1,5 +1,7 @@
+import type { Context } from 'hono';
 import type * as z from 'zod';
 import type { ErrorCode } from '../shared/app-error.ts';
+import type { AppEnv } from './context.ts';
 import type { Inputs } from './input.ts';
 
 // Routes carry their documentation. `scripts/openapi.ts` builds the OpenAPI document from it at build time, so the
@@ -35,6 +37,11 @@ export interface EndpointDocs extends Inputs {
   summary: string;
   description?: string;
   access: Access;
+  /**
+   * Whether a session must have proved in the last ten minutes who holds it, because the call changes how one gets in, or
+   * what gets out. The function decides by the request.
+   */
+  wantsProof?: true | ((c: Context<AppEnv>) => boolean | Promise<boolean>);
   /** Web pages of any origin can make the call. */
   anyOrigin?: true;
   /** Sessions may make the call even if they are over their rate limit. */

@@ -2,6 +2,8 @@ import { and, asc, eq, lte, sql } from 'drizzle-orm';
 import { firstDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { type HeldNoticeRow, heldNotices } from '../db/schema.ts';
+import { settingsOf } from '../shared/config/settings.ts';
+import { seal, unseal } from '../shared/crypto/sealing.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
@@ -18,11 +20,22 @@ interface Notice {
   isUnverified: boolean;
 }
 
+/** Does something to the token of the email's link. A held token is sealed: it would let any reader of D1 in. */
+const withToken = async (
+  content: MailContent,
+  work: (token: string) => Promise<string>,
+): Promise<MailContent> => {
+  const [, page, token] = /^(.*#token=)(.+)$/.exec(content.link?.url ?? '') ?? [];
+  if (!content.link || !page || !token) return content;
+  return { ...content, link: { ...content.link, url: page + (await work(token)) } };
+};
+
 /** An address that was never proven may be a stranger's, so it gets such an email once a day. */
 export const holdNotice = async (
   env: Env,
-  { to, content, accountId, isUnverified }: Notice,
+  { to, content: sent, accountId, isUnverified }: Notice,
 ): Promise<void> => {
+  const content = await withToken(sent, (token) => seal(settingsOf(env).sealing, token, [to]));
   const dueAt = Date.now() + (isUnverified ? DAY_MS : HOUR_MS);
   await firstDatabase(env)
     .insert(heldNotices)
@@ -40,7 +53,13 @@ const forget = ({ db }: DatabaseCtx, { email, subject, times }: HeldNoticeRow) =
     .where(and(eq(heldNotices.email, email), eq(heldNotices.subject, subject), eq(heldNotices.times, times)));
 
 const sendHeldTo = async (ctx: DatabaseCtx, email: string): Promise<void> => {
-  const [first, ...others] = await ctx.db.select().from(heldNotices).where(eq(heldNotices.email, email));
+  const rows = await ctx.db.select().from(heldNotices).where(eq(heldNotices.email, email));
+  const { sealing } = settingsOf(ctx.env);
+  const unsealed = rows.map(async (row) => {
+    const content = await withToken(row.content, (token) => unseal(sealing, token, [email]));
+    return { ...row, content };
+  });
+  const [first, ...others] = await Promise.all(unsealed);
   if (!first) return;
   const isSingle = others.length === 0 && first.times === 1;
   await deliver(ctx.env, email, isSingle ? first.content : severalNotices([first, ...others]));

@@ -3,7 +3,7 @@ import type { UserRow } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
-import { recipientLimits, unverifiedLimits } from '../users/limits.ts';
+import { type Limit, recipientLimits, unverifiedLimits, wayInLimit } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 import { deliver, hasMail } from './deliver.ts';
 import { holdNotice } from './held.ts';
@@ -15,6 +15,8 @@ export interface Letter {
   accountId: string;
   /** Whether the account has caused the email before it has proven an address. */
   isUnverified: boolean;
+  /** Stores what the email's link needs, once it's clear that the email is sent. */
+  prepare?: () => Promise<unknown>;
 }
 
 /** A letter to the account's own address. */
@@ -23,18 +25,27 @@ export const letterTo = (
   content: MailContent,
 ): Letter => ({ to: email, content, accountId, isUnverified: emailVerifiedAt === null });
 
-const isWithinLimits = async (env: Env, letter: Letter): Promise<boolean> => {
-  const { to, accountId, isUnverified } = letter;
-  const limits = [...recipientLimits(to), ...(isUnverified ? [unverifiedLimits(accountId)] : [])];
+/** Counts the email in all of the limits, or in none of them if one is reached. */
+const counts = async (env: Env, { kind }: MailContent, limits: Limit[]): Promise<boolean> => {
   try {
     await consumeAttempts({ firstDb: firstDatabase(env) }, limits);
     return true;
   } catch (error) {
     if (error instanceof AppError) return false;
     // A notice that can't be counted is sent rather than lost.
-    if (letter.content.kind === 'notice') return true;
+    if (kind === 'notice') return true;
     throw error;
   }
+};
+
+const isWithinLimits = async (env: Env, letter: Letter): Promise<boolean> => {
+  const { to, content, accountId, isUnverified } = letter;
+  const ofAccount = isUnverified ? [unverifiedLimits(accountId)] : [];
+  const isFirst =
+    content.kind === 'way_in' &&
+    (await counts(env, content, [wayInLimit(to, content.subject), ...ofAccount]));
+  const isCounted = await counts(env, content, [...recipientLimits(to), ...(isFirst ? [] : ofAccount)]);
+  return isFirst || isCounted;
 };
 
 /** Does the work unless it fails, which is logged. */
@@ -56,6 +67,7 @@ export const sendMail = async (env: Env, letter: Letter): Promise<boolean> => {
   if (!hasMail(env)) return true;
   const isSent = await attempt(async () => {
     if (!(await isWithinLimits(env, letter))) return false;
+    await letter.prepare?.();
     await deliver(env, letter.to, letter.content);
     return true;
   });

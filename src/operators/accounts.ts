@@ -1,22 +1,28 @@
 import { and, desc, eq, exists, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import { audit, auditIf } from '../audit/audit.ts';
-import { type AccountDatabase, accountDatabases } from '../db/client.ts';
+import { type LimitedAccount, toAccountOf } from '../db/account.ts';
+import { accountDatabases } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { type AccountRow, accounts, licenseTotals } from '../db/schema.ts';
+import { accounts, licenseTotals } from '../db/schema.ts';
 import { storedBytes } from '../db/storage.ts';
 import { commit } from '../gate/worker/feed.ts';
-import { AppError } from '../shared/app-error.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
+import { ownLimits } from '../shared/config/settings.ts';
 import type { PlanName } from '../shared/rules/plans.ts';
 import type { PageInput } from '../shared/schemas/lists.ts';
 
 export interface FoundAccount {
-  account: AccountRow;
+  account: LimitedAccount;
   licenses: number;
   /** How many bytes it stores. */
   bytes: number;
 }
 
-const findAccounts = async (db: AccountDatabase, condition: SQL | undefined, limit: number) => {
+const findAccounts = async (
+  { env, db }: Pick<Ctx, 'env' | 'db'>,
+  condition: SQL | undefined,
+  limit: number,
+) => {
   const rows = await db
     .select({ account: accounts, licenses: licenseTotals.licenses, bytes: storedBytes })
     .from(accounts)
@@ -24,7 +30,11 @@ const findAccounts = async (db: AccountDatabase, condition: SQL | undefined, lim
     .where(condition)
     .orderBy(desc(accounts.id))
     .limit(limit);
-  return rows.map(({ licenses, ...row }) => ({ ...row, licenses: licenses ?? 0 }));
+  return rows.map(({ account, licenses, bytes }) => ({
+    account: toAccountOf(env, account),
+    licenses: licenses ?? 0,
+    bytes,
+  }));
 };
 
 const matches = (q: string) => {
@@ -41,7 +51,7 @@ export const searchAccounts = async (
   const found: FoundAccount[] = [];
   for (const { db } of accountDatabases(env).toReversed()) {
     const condition = and(q ? matches(q) : undefined, cursor ? lt(accounts.id, cursor) : undefined);
-    found.push(...(await findAccounts(db, condition, limit + 1 - found.length)));
+    found.push(...(await findAccounts({ env, db }, condition, limit + 1 - found.length)));
     if (found.length > limit) break;
   }
   return found;
@@ -50,7 +60,7 @@ export const searchAccounts = async (
 const isOwn = ({ accountId }: Ctx) => eq(accounts.id, accountId);
 
 export const getAccount = async (ctx: Ctx): Promise<FoundAccount> => {
-  const [found] = await findAccounts(ctx.db, isOwn(ctx), 1);
+  const [found] = await findAccounts(ctx, isOwn(ctx), 1);
   if (!found) throw new AppError('not_found', { message: 'Account Not Found' });
   return found;
 };
@@ -78,6 +88,8 @@ export const setSuspended = async (ctx: Ctx, isSuspended: boolean): Promise<Foun
 /** Grants a plan beside what the account pays for, of which the better one applies. The plan `free` ends the grant. */
 export const grantPlan = async (ctx: Ctx, plan: PlanName, untilMs: number | null): Promise<FoundAccount> => {
   await getAccount(ctx);
+  if (ownLimits(ctx.env))
+    throw invalidField('plan', 'must be absent, because the service sells no plans (PAYMENTS)');
   const until = untilMs === null ? null : new Date(untilMs).toISOString();
   await commit(
     ctx,

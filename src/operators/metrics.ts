@@ -70,6 +70,7 @@ interface DatabaseState {
   loading: number;
   waiting: number;
   failing: number;
+  orphans: number;
   stored: number;
   customerDueMs: number | null;
   accountDueMs: number | null;
@@ -80,10 +81,13 @@ const readDatabase = async ({ binding, db }: NamedDatabase) => {
   try {
     const [state, largest] = await db.batch([
       db.run(sql`SELECT ${sumOf(objectStates.loading)} AS loading, ${sumOf(objectStates.waiting)} AS waiting,
-        ${sumOf(objectStates.failingEndpoints)} AS failing,
+        ${sumOf(objectStates.failingEndpoints)} AS failing, ${sumOf(objectStates.orphans)} AS orphans,
         (SELECT coalesce(sum(bytes), 0) FROM license_totals) AS stored,
         (SELECT min(created_at) FROM erasures) AS customerDueMs,
-        (SELECT min(erase_at) FROM accounts WHERE erase_at IS NOT NULL) AS accountDueMs
+        (SELECT min(due) FROM (
+          SELECT min(erase_at) AS due FROM accounts WHERE erase_at IS NOT NULL
+          UNION ALL SELECT min(user_due_at) FROM accounts WHERE user_due_at IS NOT NULL
+        )) AS accountDueMs
         FROM object_states`),
       db
         .select({ account: licenseTotals.accountId, bytes: sql<number>`coalesce(bytes, 0) + machine_bytes` })
@@ -95,7 +99,8 @@ const readDatabase = async ({ binding, db }: NamedDatabase) => {
     return { binding, size: state.meta.size_after, ...row, largest };
   } catch (error) {
     logError('metrics_database_failed', error, { database: binding });
-    const none = { loading: 0, waiting: 0, failing: 0, stored: 0, customerDueMs: null, accountDueMs: null };
+    const nothing = { loading: 0, waiting: 0, failing: 0, orphans: 0, stored: 0 };
+    const none = { ...nothing, customerDueMs: null, accountDueMs: null };
     return { binding, size: null, ...none, largest: [] };
   }
 };
@@ -141,6 +146,12 @@ export const renderMetrics = async (env: Env, requests: RequestCounts): Promise<
       'gauge',
       'Gates of all accounts that load their copy in the background, as of their last alarm.',
       byDatabase(({ loading }) => loading),
+    ),
+    ...render(
+      'gate_orphans',
+      'gauge',
+      'Licenses, API keys, and products that the gates of all accounts keep although a restored D1 has lost them.',
+      byDatabase(({ orphans }) => orphans),
     ),
     ...render(
       'outbox_deliveries_waiting',

@@ -1,12 +1,17 @@
 import { type Context, Hono } from 'hono';
-import { audited, auditFirst, auditReadFirst } from '../audit/audit.ts';
+import { audited, auditFirst, auditRead, auditReadFirst } from '../audit/audit.ts';
+import { clientOf } from '../auth/client.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
-import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
+import { accountCtx, type AppEnv, completed, publicCtx } from '../http/context.ts';
 import { takes } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
 import { readRequestCounts } from '../http/request-counts.ts';
+import { sendMail } from '../mail/send.ts';
 import { AppError } from '../shared/app-error.ts';
+import { gateOf } from '../shared/objects/address.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
+import { isoTime } from '../shared/rules/dates.ts';
+import { requestReset } from '../two-factor/reset.ts';
 import { checkOperatorToken } from './access.ts';
 import { getAccount, grantPlan, searchAccounts, setSuspended } from './accounts.ts';
 import { readBackup } from './backup.ts';
@@ -21,6 +26,7 @@ import {
   restoreQuery,
   toAccountPage,
   toOperatorAccount,
+  toOrphans,
 } from './schemas.ts';
 
 // The operator's paths. They are not in the OpenAPI document, which is for the service's users: see docs/running.md.
@@ -61,11 +67,34 @@ export const operatorRoutes = new Hono<AppEnv>()
     const found = await setSuspended(operatorCtx(c), false);
     return c.json(toOperatorAccount(found), 200);
   })
+  .post('/accounts/:id/reset-two-factor', takes({}), async (c) => {
+    const ctx = { ...operatorCtx(c), ...publicCtx(c) };
+    const found = await getAccount(ctx);
+    const { resetAt, letter } = await completed(c, requestReset(ctx, clientOf(c)));
+    c.executionCtx.waitUntil(sendMail(c.env, letter));
+    return c.json({ ...toOperatorAccount(found), two_factor_reset_at: isoTime(resetAt) }, 200);
+  })
   .post('/accounts/:id/plan', takes({ body: grantInput }), async (c) => {
     const { plan, until } = c.req.valid('json');
     const untilMs = until ? Date.parse(until) : null;
     const found = await grantPlan(operatorCtx(c), plan, untilMs);
     return c.json(toOperatorAccount(found), 200);
+  })
+  .get('/accounts/:id/orphans', takes({}), async (c) => {
+    const ctx = operatorCtx(c);
+    await getAccount(ctx);
+    await auditRead(ctx, 'account.list_orphans', null, { isBeyondLimits: true });
+    return c.json(toOrphans(await gateOf(ctx.env, ctx.accountId).orphans()), 200);
+  })
+  .delete('/accounts/:id/orphans', takes({}), async (c) => {
+    const ctx = operatorCtx(c);
+    await getAccount(ctx);
+    const given = await audited(ctx, ['account.drop_orphans', null], {
+      check: null,
+      makeChange: async () => toOrphans(await gateOf(ctx.env, ctx.accountId).orphans(true)),
+      isBeyondLimits: true,
+    });
+    return c.json(given, 200);
   })
   .get('/backup/:id', takes({}), async (c) => {
     const ctx = operatorCtx(c);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Orphans } from '../gate/rules/rows.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { effectivePlan, PLAN_NAMES, storageLimit } from '../shared/rules/plans.ts';
 import { pageQuery, toPage } from '../shared/schemas/lists.ts';
@@ -54,3 +55,16 @@ export const toAccountPage = (rows: FoundAccount[], limit: number) =>
     limit,
     ({ row }) => toOperatorAccount(row),
   );
+
+export const toOrphans = ({ licenses, apiKeyIds, products, total }: Orphans) => ({
+  licenses: licenses.map(({ id, licenseKey, customerEmail, status, untilMs }) => ({
+    id,
+    license_key: licenseKey,
+    customer_email: customerEmail,
+    status,
+    kept_until: isoTime(untilMs),
+  })),
+  api_key_ids: apiKeyIds,
+  products,
+  total,
+});

@@ -5,6 +5,7 @@ import { MAX_DURATION_DAYS } from '../shared/rules/licenses.ts';
 import {
   MAX_ENTITLEMENTS,
   MAX_ENTITLEMENTS_BYTES,
+  MAX_GRACE_DAYS,
   MAX_LEASE_SECONDS,
   MAX_OFFLINE_DAYS,
   MAX_PRODUCT_CODE_LENGTH,
@@ -20,6 +21,7 @@ import { listOf } from '../shared/schemas/lists.ts';
 const maxActivations = z.int().min(1).max(MAX_SEATS);
 const leaseSeconds = z.int().min(MIN_LEASE_SECONDS).max(MAX_LEASE_SECONDS);
 const offlineDays = z.int().min(0).max(MAX_OFFLINE_DAYS);
+const graceDays = z.int().min(0).max(MAX_GRACE_DAYS);
 const maxTransfers = z.int().min(0).max(MAX_SEATS);
 const entitlementValue = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -38,6 +40,8 @@ const DESCRIPTIONS = {
     'Whether an application that finds no seat is told which machines hold the seats, and may replace one. The default is false.',
   duration_days: 'How long a new license lasts, unless its create says otherwise.',
   updates_days: 'For how long a new license gets updates, unless its create says otherwise.',
+  grace_days:
+    'For how many days after its last day a license stays active, so that a late renewal locks nobody out. The default is 0.',
   entitlements: 'A flat object of strings, numbers, and booleans that applications receive.',
 };
 
@@ -60,6 +64,7 @@ const productTermsInput = z
       .max(MAX_DURATION_DAYS)
       .nullish()
       .meta({ description: DESCRIPTIONS.updates_days }),
+    grace_days: graceDays.nullish().meta({ description: DESCRIPTIONS.grace_days }),
     entitlements: z
       .record(z.string().min(1), entitlementValue)
       .refine(fits, FITS)
@@ -81,6 +86,7 @@ export const licenseTermsInput = z
     offline_days: offlineDays.nullish().meta({ description: DESCRIPTIONS.offline_days }),
     max_transfers: lifted(maxTransfers, DESCRIPTIONS.max_transfers),
     self_service: z.boolean().nullish().meta({ description: DESCRIPTIONS.self_service }),
+    grace_days: graceDays.nullish().meta({ description: DESCRIPTIONS.grace_days }),
     entitlements: z
       .record(z.string().min(1), entitlementValue.nullable())
       .refine(fits, FITS)
@@ -100,6 +106,7 @@ const productTermsBody = z
     self_service: z.boolean().optional(),
     duration_days: z.int().optional(),
     updates_days: z.int().optional(),
+    grace_days: z.int().optional(),
     entitlements: entitlementsBody.optional(),
   })
   .meta({ id: 'ProductTerms', description: 'The terms that were set. An absent field has its default.' });
@@ -113,6 +120,7 @@ export const licenseTermsBody = z
     offline_days: z.int().optional(),
     max_transfers: limitBody,
     self_service: z.boolean().optional(),
+    grace_days: z.int().optional(),
     entitlements: z.record(z.string(), entitlementValue.nullable()).optional(),
   })
   .meta({

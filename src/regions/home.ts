@@ -1,6 +1,7 @@
 import { audited } from '../audit/audit.ts';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { findClaimed } from '../db/idempotency.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { type Region, REGION_NAMES } from '../shared/rules/regions.ts';
@@ -12,6 +13,8 @@ export const findMove = async ({ env, accountId }: Ctx): Promise<Region | null> 
 /** Starts to move the account. A repeat, and a move to the home region, change nothing. */
 export const moveHome = async (ctx: Ctx, region: Region) => {
   if (ctx.key) throw new AppError('insufficient_scope', { message: 'Only a session can move the account.' });
+  // Throws if the Idempotency-Key belongs to another call, which the rest finds out only where it makes a change.
+  if (ctx.idempotency) await findClaimed(ctx, ctx.idempotency);
   const [{ homeRegion }, movingTo] = await Promise.all([getAccount(ctx), findMove(ctx)]);
   // The audit log has no entry of a move that changes nothing.
   if (region === (movingTo ?? homeRegion)) return { home_region: homeRegion, moving_to: movingTo };

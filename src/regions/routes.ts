@@ -34,6 +34,7 @@ export const regionRoutes = new Hono<AppEnv>()
       description:
         'The account moves in the background, usually within seconds. No call is refused meanwhile. If the new region can’t be reached for an hour, the account stays where it is. Only a session can move the account, and at most once in 24 hours.',
       access: 'account',
+      isRepeatable: true,
       body: moveHomeInput,
       answers: [
         {

@@ -58,11 +58,27 @@ export const findSession = async ({ firstDb }: PublicCtx, tokenHash: string) => 
       accountId: sessions.accountId,
       id: sessions.id,
       lastSeenAt: sessions.lastSeenAt,
+      createdAt: sessions.createdAt,
+      provedAt: sessions.provedAt,
     })
     .from(sessions)
     .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, Date.now())));
   return session ?? null;
 };
+
+const PROOF_MS = 600_000;
+
+/** Until when the session's holder counts as having proved who they are: by signing in, or again since then. */
+export const provedUntil = ({ createdAt, provedAt }: Pick<SessionRow, 'createdAt' | 'provedAt'>): number =>
+  (provedAt ?? createdAt) + PROOF_MS;
+
+/** Statement that notes that the session's holder has proved again who they are. */
+export const proveSession = ({ firstDb }: PublicCtx, tokenHash: string, nowMs: number) =>
+  firstDb
+    .update(sessions)
+    .set({ provedAt: nowMs })
+    .where(eq(sessions.tokenHash, tokenHash))
+    .returning({ createdAt: sessions.createdAt, provedAt: sessions.provedAt });
 
 const SEEN_MS = HOUR_MS;
 
@@ -88,7 +104,11 @@ export const endSession = ({ firstDb }: PublicCtx, tokenHash: string) =>
   firstDb.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
 
 /** Statement that ends the account's sessions, except the given one. */
-export const endOtherSessions = ({ firstDb }: PublicCtx, accountId: string, kept: string | null) => {
+export const endOtherSessions = (
+  { firstDb }: Pick<PublicCtx, 'firstDb'>,
+  accountId: string,
+  kept: string | null,
+) => {
   const others: (SQL | undefined)[] = [eq(sessions.accountId, accountId)];
   if (kept !== null) others.push(ne(sessions.tokenHash, kept));
   return firstDb.delete(sessions).where(and(...others));

@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'api_key_required'
   | 'invalid_session'
   | 'invalid_credentials'
+  | 'reauthentication_required'
   | 'api_key_invalid'
   | 'insufficient_scope'
   | 'origin_not_allowed'

@@ -10,6 +10,7 @@ import { AppError } from '../shared/app-error.ts';
 import { changeUserIf, withCode } from '../two-factor/code.ts';
 import type { Client } from '../users/client.ts';
 import { limitsOf } from '../users/known-browsers.ts';
+import { secondStepLimits } from '../users/limits.ts';
 import { deleteExpiredTokens, findUserToken, isUnused, newUserToken } from '../users/user-tokens.ts';
 import { accountOf, getUser, idIfSamePassword } from '../users/user.ts';
 import { type SignedIn, signIn } from './sign-in.ts';
@@ -89,7 +90,8 @@ export const answerChallenge = async (
   const { tokenHash, accountId } = await findUserToken(ctx, challenge, ['two_factor']);
   const user = await getUser(ctx, accountId);
   let tries = 0;
-  const signedIn = withCode(ctx, user, code, await limitsOf(ctx, user.email, client), {
+  const limits = await limitsOf(ctx, user.email, client, secondStepLimits('code', client.ip, user));
+  const signedIn = withCode(ctx, user, code, limits, {
     prepare: async () => {
       tries = await countTry(ctx, accountId, tokenHash);
     },

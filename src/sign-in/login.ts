@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import type { PublicCtx } from '../db/ctx.ts';
 import { type UserRow, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
+import { withDueReset } from '../two-factor/reset.ts';
 import type { Client } from '../users/client.ts';
 import { limitsOf } from '../users/known-browsers.ts';
 import { checkPassword, hashPassword, unknownAccountHash } from '../users/passwords.ts';
@@ -23,12 +24,13 @@ const rehash = async ({ firstDb }: PublicCtx, user: UserRow, password: string) =
 };
 
 const tryLogin = async (ctx: PublicCtx, input: Login, client: Client, reservations: AttemptReservation[]) => {
-  const [user] = await ctx.firstDb.select().from(users).where(eq(users.email, input.email));
+  const [found] = await ctx.firstDb.select().from(users).where(eq(users.email, input.email));
   const { matches, isOutdated } = await checkPassword(
     input.password,
-    user?.passwordHash ?? unknownAccountHash(),
+    found?.passwordHash ?? unknownAccountHash(),
   );
-  if (!user || !matches) throw new AppError('invalid_credentials');
+  if (!found || !matches) throw new AppError('invalid_credentials');
+  const user = await withDueReset(ctx, found, client);
   const statements = [
     ...(isOutdated ? await rehash(ctx, user, input.password) : []),
     ...settlements(ctx, reservations, 'success'),

@@ -1,22 +1,26 @@
 import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
-import { databaseOf } from '../db/client.ts';
+import { toAccountOf } from '../db/account.ts';
+import { type AccountDatabase, databaseOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
-import { isRejected, violatesUnique } from '../db/errors.ts';
+import { isRejected, violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { type AccountRow, accounts, licenseTotals, sessions, users } from '../db/schema.ts';
 import { regionOf } from '../gate/worker/nearest.ts';
 import { hasMail } from '../mail/deliver.ts';
 import { deleteExpiredSessions, newSession } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
+import { HOUR_MS } from '../shared/rules/dates.ts';
 import type { Location, Region } from '../shared/rules/regions.ts';
 import { newId } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
 import type { Client } from '../users/client.ts';
 import { browserTokenOf, rememberBrowser } from '../users/known-browsers.ts';
+import { idUnlessLate } from '../users/late-user.ts';
 import { registerLimits } from '../users/limits.ts';
 import { hashPassword } from '../users/passwords.ts';
+import { emailUnlessReserved } from '../users/reserved-emails.ts';
 import { consumeAttempts, deleteExpiredThrottles } from '../users/throttle.ts';
 import type { registerInput } from './schemas.ts';
 
@@ -28,10 +32,22 @@ interface NewAccount {
   client?: Pick<Client, 'userAgent' | 'browserToken'>;
 }
 
+/** How long an account without a user stays. */
+const USER_DUE_MS = HOUR_MS;
+
+/** Notes that the account has its user. If that fails, the scheduled work does it. */
+const noteUser = async (db: AccountDatabase, accountId: string): Promise<void> => {
+  try {
+    await db.update(accounts).set({ userDueAt: null }).where(eq(accounts.id, accountId));
+  } catch (error) {
+    logError('user_not_noted', error, { account_id: accountId });
+  }
+};
+
 /**
  * Inserts an account with its user and first session. The account comes first, possibly in another database: without a
- * user, nobody can sign in to it, and its email address can be registered again. It has no gate yet, so no feed row is
- * needed.
+ * user, nobody can sign in to it, its email address can be registered again, and it is erased after an hour. It has no gate
+ * yet, so no feed row is needed.
  */
 export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...fields }: NewAccount) => {
   const { env, firstDb } = ctx;
@@ -50,8 +66,12 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
     grantedUntil: null,
     suspendedAt: null,
     eraseAt: null,
+    unverifiedToldAt: null,
+    userDueAt: nowMs + USER_DUE_MS,
+    userVersion: 0,
     customerRef: null,
     allowedOrigins: [],
+    mutedEmails: [],
     createdAt: nowMs,
   };
   const { session, row } = newSession(ctx, account.id, nowMs, client?.userAgent);
@@ -63,7 +83,11 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
   ]);
   try {
     await firstDb.batch([
-      firstDb.insert(users).values({ accountId: account.id, email: account.email, passwordHash }),
+      firstDb.insert(users).values({
+        accountId: idUnlessLate(account.id),
+        email: emailUnlessReserved(account.email, account.id),
+        passwordHash,
+      }),
       firstDb.insert(sessions).values(row),
       auditFirst({ ...ctx, accountId: account.id, actor: { kind: 'session', id: row.id } }, 'register', null),
       rememberBrowser(ctx, account.id, browserToken),
@@ -71,16 +95,18 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
       deleteExpiredThrottles(ctx, nowMs),
     ]);
   } catch (error) {
-    // After any other error, the user may exist.
+    // After any other error, the user may exist. Then the scheduled work finds out, and also if this fails.
     if (isRejected(error)) {
       await db.batch([
         db.delete(licenseTotals).where(eq(licenseTotals.accountId, account.id)),
         db.delete(accounts).where(eq(accounts.id, account.id)),
       ]);
     }
-    throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
+    const isTaken = violatesUnique(error, 'users.email') || violatesNotNull(error, 'users.email');
+    throw isTaken ? new AppError('email_taken') : error;
   }
-  return { account: { ...account, emailVerifiedAt: null }, session, browserToken };
+  await noteUser(db, account.id);
+  return { account: { ...toAccountOf(env, account), emailVerifiedAt: null }, session, browserToken };
 };
 
 /**

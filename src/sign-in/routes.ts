@@ -6,13 +6,18 @@ import { sendVerification } from '../credentials/verify-email.ts';
 import { clientLocation } from '../http/client-location.ts';
 import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { sendMail } from '../mail/send.ts';
+import { AppError } from '../shared/app-error.ts';
+import { isoTime } from '../shared/rules/dates.ts';
 import { answerChallenge, twoFactorRequired } from './challenge.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
+import { reauthenticate } from './reauthenticate.ts';
 import { register } from './register.ts';
 import {
   loggedOutBody,
   loginInput,
+  reauthenticatedBody,
+  reauthenticateInput,
   registerInput,
   signedInBody,
   toSignedIn,
@@ -26,7 +31,8 @@ export const signInRoutes = new Hono<AppEnv>()
       id: 'register',
       tag: 'Account',
       summary: 'Create an account',
-      description: 'Also signs in: the response contains a session token and sets the session cookie.',
+      description:
+        'Also signs in: the response contains a session token and sets the session cookie. The email address gets a link to verify it. An account whose address is still not verified after seven days is erased, and its owner is told two days before.',
       access: 'public',
       body: registerInput,
       answers: [{ status: 201, description: 'The new account and its first session.', schema: signedInBody }],
@@ -80,6 +86,29 @@ export const signInRoutes = new Hono<AppEnv>()
       if (signedIn.letter) c.executionCtx.waitUntil(sendMail(c.env, signedIn.letter));
       setSignInCookies(c, signedIn);
       return c.json(toSignedIn(signedIn), 200);
+    },
+  )
+  .post(
+    '/reauthenticate',
+    endpoint({
+      id: 'reauthenticate',
+      tag: 'Account',
+      summary: 'Prove again who you are',
+      description:
+        'Ten minutes after a session began, calls that change how one gets in, or what gets out (full keys, webhooks, the export), answer `reauthentication_required`. This call accepts the password, or a code if two-factor authentication is on, and opens them for another ten minutes. Only for sessions.',
+      access: 'account',
+      // Passwords and codes have limits of their own, and the session of a suspended account may export.
+      hasUnlimitedSessions: true,
+      body: reauthenticateInput,
+      answers: [{ status: 200, description: 'The session is proved again.', schema: reauthenticatedBody }],
+      errors: ['invalid_credentials', 'insufficient_scope'],
+    }),
+    async (c) => {
+      const { sessionHash } = c.var;
+      if (!sessionHash)
+        throw new AppError('insufficient_scope', { message: 'Only a session can be proved again.' });
+      const proved = reauthenticate(userCtx(c), sessionHash, c.req.valid('json'), clientOf(c));
+      return c.json({ proved_until: isoTime(await completed(c, proved)) }, 200);
     },
   )
   .post(

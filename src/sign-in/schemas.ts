@@ -34,6 +34,18 @@ export const twoFactorLoginInput = z
   })
   .meta({ id: 'TwoFactorLogin' });
 
+export const reauthenticateInput = z
+  .union([z.strictObject({ password: currentPassword }), z.strictObject({ code })])
+  .meta({ id: 'Reauthenticate' });
+
+export type SessionProof = z.output<typeof reauthenticateInput>;
+
+export const reauthenticatedBody = z
+  .object({
+    proved_until: z.iso.datetime().meta({ description: 'Until when calls that want a proof are accepted.' }),
+  })
+  .meta({ id: 'Reauthenticated' });
+
 export const signedInBody = z
   .object({
     account: accountBody,

@@ -1,16 +1,17 @@
 import type { BatchItem } from 'drizzle-orm/batch';
 import { restoreAccount } from '../accounts/account.ts';
 import { auditFirst } from '../audit/audit.ts';
-import { getAccount } from '../db/account.ts';
+import { type LimitedAccount, getAccount } from '../db/account.ts';
 import { databaseOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
-import { type AccountRow, sessions, type UserRow } from '../db/schema.ts';
+import { sessions, type UserRow } from '../db/schema.ts';
 import { type Letter, letterTo } from '../mail/send.ts';
 import { newSignIn } from '../mail/templates.ts';
 import {
   deleteExpiredSessions,
   endOldestSessions,
+  endOtherSessions,
   endSessionOf,
   newSession,
   type NewSession,
@@ -30,7 +31,7 @@ import { deleteExpiredTokens } from '../users/user-tokens.ts';
 import { idIfSamePassword } from '../users/user.ts';
 
 export interface SignedIn {
-  account: AccountRow & Pick<UserRow, 'emailVerifiedAt'>;
+  account: LimitedAccount & Pick<UserRow, 'emailVerifiedAt'>;
   session: NewSession;
   browserToken: string;
   /** An email to send after the response. */
@@ -52,10 +53,7 @@ export const signIn = async (
   const { firstDb } = ctx;
   const { accountId } = user;
   const browserToken = browserTokenOf(ctx, client.browserToken);
-  const [account, browsers] = await Promise.all([
-    getAccount({ db: databaseOf(ctx.env, accountId), accountId }),
-    findBrowsers(ctx, accountId),
-  ]);
+  const browsers = await findBrowsers(ctx, accountId);
   const nowMs = Date.now();
   const { session, row } = newSession(ctx, accountId, nowMs, client.userAgent);
   try {
@@ -74,9 +72,14 @@ export const signIn = async (
   } catch (error) {
     throw violatesNotNull(error, 'sessions.account_id') ? new AppError('invalid_credentials') : error;
   }
+  const actor = { kind: 'session', id: row.id } as const;
+  const accountCtx = { ...ctx, db: databaseOf(ctx.env, accountId), accountId, key: null, actor };
+  // Read now: an erasure that is requested later ends the new session.
+  const account = await getAccount(accountCtx);
   if (account.eraseAt !== null) {
-    const actor = { kind: 'session', id: row.id } as const;
-    await restoreAccount({ ...ctx, db: databaseOf(ctx.env, accountId), accountId, key: null, actor });
+    // The request of the erasure may have been unable to end the sessions of before.
+    await endOtherSessions(ctx, accountId, row.tokenHash);
+    await restoreAccount(accountCtx);
   }
   return {
     account: { ...account, email: user.email, emailVerifiedAt: user.emailVerifiedAt },

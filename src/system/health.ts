@@ -1,8 +1,9 @@
-import { sql } from 'drizzle-orm';
 import * as z from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
+import { mistakeIn, readIdentity } from '../db/identity.ts';
 import { hasMail } from '../mail/deliver.ts';
+import type { Found } from '../shared/config/places.ts';
 import { ConfigError, problemsOf, settingsOf } from '../shared/config/settings.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';
@@ -24,18 +25,17 @@ export const healthBody = z
   })
   .meta({ id: 'Health' });
 
-/** Returns the name of the database if it doesn't respond. */
-const findOutage = async ({ binding, db }: NamedDatabase): Promise<string[]> => {
+/** Returns what the database says of itself, or null if it doesn't respond. */
+const ask = async (database: NamedDatabase): Promise<Found | null> => {
   const timeout = AbortSignal.timeout(DATABASE_TIMEOUT_MS);
   const timedOut = new Promise<never>((_resolve, reject) => {
     timeout.addEventListener('abort', () => reject(new Error('The database did not respond in time.')));
   });
   try {
-    await Promise.race([db.run(sql`SELECT 1 FROM accounts LIMIT 1`), timedOut]);
-    return [];
+    return await Promise.race([readIdentity(database), timedOut]);
   } catch (error) {
-    logError('health_database_failed', error, { database: binding });
-    return [binding];
+    logError('health_database_failed', error, { database: database.binding });
+    return null;
   }
 };
 
@@ -52,8 +52,12 @@ const findDatabasesProblem = (env: Env): string | null => {
 
 const queryDatabases = async (env: Env): Promise<string> => {
   if (findDatabasesProblem(env)) return 'not checked';
-  const outages = (await Promise.all(accountDatabases(env).map(findOutage))).flat();
-  return outages.length === 0 ? 'ok' : `unavailable: ${outages.join(', ')}`;
+  const databases = accountDatabases(env);
+  const answers = await Promise.all(databases.map(ask));
+  const outages = databases.filter((_, i) => !answers[i]).map(({ binding }) => binding);
+  if (outages.length > 0) return `unavailable: ${outages.join(', ')}`;
+  const found = answers.filter((answer) => answer !== null);
+  return mistakeIn(databases, found) ?? 'ok';
 };
 
 const DATABASE_CHECK_MS = 2_000;

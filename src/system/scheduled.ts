@@ -1,26 +1,32 @@
 import { measureStorage } from '../accounts/measure-storage.ts';
+import { tellOfNearlyFull } from '../accounts/nearly-full.ts';
 import { pruneAuditLog } from '../audit/prune.ts';
 import { checkDue } from '../billing/check.ts';
+import { tellOfEndingPlans } from '../billing/ending.ts';
 import { pruneBilling } from '../billing/prune.ts';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { pruneIdempotencyKeys } from '../db/idempotency.ts';
-import { eraseDueAccounts } from '../erasure/account.ts';
-import { finishDueErasures } from '../erasure/finish.ts';
+import { eraseUnverified } from '../erasure/unverified.ts';
+import { wakeErasures } from '../erasure/wake.ts';
 import { sendExpiryEvents } from '../licenses/expiry-events.ts';
 import { sendHeldNotices } from '../mail/held.ts';
 import { logError } from '../shared/text/log.ts';
+import { copyDueUsers } from '../users/copy.ts';
 
-/** Erasures go last, because they can use up the queries that D1 allows in a run. */
+/** Erasures go first, because the others can use up the queries that D1 allows in a run. */
 const WORK = [
+  copyDueUsers,
+  eraseUnverified,
+  wakeErasures,
   sendHeldNotices,
   pruneIdempotencyKeys,
   pruneBilling,
   checkDue,
+  tellOfEndingPlans,
+  tellOfNearlyFull,
   pruneAuditLog,
   measureStorage,
   sendExpiryEvents,
-  finishDueErasures,
-  eraseDueAccounts,
 ];
 
 /** A failure is only logged, because the next run continues. */

@@ -8,6 +8,8 @@ import type { Verdict } from '../shared/rules/verdict.ts';
 /** What a token says besides the verdict: what it is, and what proves that it is for this machine and this call. */
 export interface Proof extends Pick<Claims, 'kind' | 'nonce'> {
   fingerprint: string | null;
+  /** Of a token that a repeated request gets again. */
+  id?: string | null;
 }
 
 /** A heartbeat that asks for a verify is never signed. */
@@ -35,15 +37,15 @@ export const toClaims = (
   origin: string,
   accountId: string,
   verdict: SignedVerdict,
-  { kind, nonce, fingerprint }: Proof,
+  { kind, nonce, fingerprint, id = null }: Proof,
   nowMs: number,
 ): Claims => ({
   iss: origin,
   aud: accountId,
-  sub: verdict.license_id,
+  ...(verdict.license_id !== null && { sub: verdict.license_id }),
   iat: seconds(nowMs),
   exp: seconds(verdict.valid ? tokenEndMs(verdict, nowMs) : nowMs + NEGATIVE_TOKEN_MS),
-  jti: randomBase62(16),
+  jti: id ?? randomBase62(16),
   kind,
   valid: verdict.valid,
   code: verdict.code,
@@ -56,4 +58,6 @@ export const toClaims = (
   ent: verdict.entitlements,
   license_ends: verdict.expires_at,
   updates_until: verdict.updates_until,
+  ...(verdict.grace_until && { grace_until: verdict.grace_until }),
+  lease_until: verdict.activation?.lease_until ? seconds(Date.parse(verdict.activation.lease_until)) : null,
 });

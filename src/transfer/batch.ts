@@ -1,6 +1,7 @@
 import { isRejected } from '../db/errors.ts';
 import { pull } from '../gate/worker/feed.ts';
 import { random16Bits } from '../shared/crypto/random.ts';
+import { addEffects } from './effects.ts';
 import type { BatchLine, Import } from './import-state.ts';
 import {
   type LineOutcome,
@@ -110,6 +111,7 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome
       const written = { licenses: [...licenses.values()], products: [...products.values()] };
       if (await commitPlan(ctx, written, { hasEvents: options.hasEvents, entry }, nowMs))
         current.isRecorded = true;
+      addEffects(current.effects, written.licenses);
       return outcomes;
     } catch (error) {
       const refusal = refusalOf(error);

@@ -29,6 +29,7 @@ export const toAccountLine = (row: Parameters<typeof toAccount>[0], subscription
   line('account', {
     ...toAccount(row),
     allowed_origins: row.allowedOrigins,
+    muted_emails: row.mutedEmails,
     subscriptions: subscriptions.map(toSubscription),
   });
 

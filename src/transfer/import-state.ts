@@ -1,5 +1,6 @@
 import type { Ctx } from '../db/ctx.ts';
 import type { Endpoint } from '../webhooks/outbox-tables.ts';
+import type { Effects } from './effects.ts';
 import type { PlannedLicense, PlannedProduct } from './plan.ts';
 import type { ImportOptions, ParsedLine } from './schemas.ts';
 
@@ -21,6 +22,8 @@ export interface Import {
   };
   /** The account's webhooks, once a line needs them. */
   webhooks: KnownWebhook[] | null;
+  /** What was done to licenses that exist. */
+  effects: Effects;
   /** The id of this import's entry in the audit log. */
   entryId: string;
   /** Whether the audit log has the entry. */

@@ -7,6 +7,7 @@ import { logError } from '../shared/text/log.ts';
 import { costOfImport, type TakeTurn } from './alone.ts';
 import { importBatch } from './batch.ts';
 import type { Body } from './body.ts';
+import { noEffects } from './effects.ts';
 import type { Import } from './import-state.ts';
 import { openKeys } from './keys.ts';
 import type { LineOutcome } from './plan.ts';
@@ -59,12 +60,12 @@ const tooManyLines = (after: number): LineOutcome => {
 
 /** The import itself has succeeded, or failed, without the totals. */
 const recordTotals = async (
-  { ctx, options, entryId, isRecorded }: Import,
+  { ctx, options, effects, entryId, isRecorded }: Import,
   totals: Record<string, number>,
 ) => {
   if (!isRecorded) return;
   try {
-    await setDetails(ctx, entryId, 'license.import', auditDetails(options, totals));
+    await setDetails(ctx, entryId, 'license.import', auditDetails(options, { ...totals, ...effects }));
   } catch (error) {
     logError('import_totals_not_recorded', error, { account_id: ctx.accountId });
   }
@@ -74,7 +75,7 @@ const recordTotals = async (
 export async function* importLines(input: ImportInput): AsyncGenerator<object[]> {
   const { ctx, options, serviceHost } = input;
   const assumed = { licenses: new Map(), products: new Map(), length: 0 };
-  const entry = { entryId: newId('aud'), isRecorded: false };
+  const entry = { effects: noEffects(), entryId: newId('aud'), isRecorded: false };
   const current: Import = { ctx, options, serviceHost, assumed, webhooks: null, ...entry };
   const answers = openAnswers();
   try {

@@ -53,6 +53,7 @@ export const exportRoutes = new Hono<AppEnv>().get(
     description:
       'Streams the account’s data without secrets, a line of JSON for each thing. A file without the last line, whose type is `end`, was cut off. Larger files have lines of the type `cursor` in between, and the answer ends with one if there is more than a request reads: continue with `?cursor=`. What exists during the whole export is in it once, and a change that is made meanwhile may or may not be in it.',
     access: 'account',
+    wantsProof: true,
     query: exportQuery,
     answers: [{ status: 200, description: 'Lines of JSON.', schema: exportBody, contentType: NDJSON }],
   }),

@@ -31,7 +31,7 @@ export const lookUp = async (
     db
       .select({
         email: accounts.email,
-        room: roomForLicenses({ accountId }, nowMs).as('room'),
+        room: roomForLicenses(ctx, nowMs).as('room'),
         productRoom: roomForProducts(ctx).as('product_room'),
       })
       .from(accounts)

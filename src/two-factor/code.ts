@@ -15,6 +15,17 @@ import { findStep } from './totp.ts';
 
 export const wrongCode = () => new AppError('invalid_credentials', { message: 'Wrong Code' });
 
+/** What a user without two-factor authentication has. */
+export const NO_TWO_FACTOR = {
+  twoFactorSecret: null,
+  twoFactorEnabledAt: null,
+  twoFactorLastStep: null,
+  twoFactorResetAt: null,
+};
+
+/** A code that was used stops a reset: its user hasn't lost what makes codes. */
+const KEPT = { twoFactorResetAt: null };
+
 export const ownerOf = (accountId: string) => [accountId, 'two_factor'];
 
 export const sealSecret = ({ env }: PublicCtx, accountId: string, secret: string): Promise<string> =>
@@ -23,7 +34,7 @@ export const sealSecret = ({ env }: PublicCtx, accountId: string, secret: string
 export const unsealSecret = ({ env }: PublicCtx, { accountId, twoFactorSecret }: UserRow): Promise<string> =>
   unseal(settingsOf(env).sealing, twoFactorSecret ?? '', ownerOf(accountId));
 
-interface UsableCode {
+export interface UsableCode {
   kind: 'totp' | 'recovery_code';
   statements: [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]];
 }
@@ -55,7 +66,7 @@ const useRecoveryCode = (ctx: PublicCtx, user: UserRow, codeHash: string): Usabl
   return {
     kind: 'recovery_code',
     statements: [
-      changeUserIf(ctx, user, and(hasSameSecret(user), exists), {}),
+      changeUserIf(ctx, user, and(hasSameSecret(user), exists), KEPT),
       ctx.firstDb.delete(recoveryCodes).where(isCode),
     ],
   };
@@ -67,7 +78,8 @@ const findCode = async (ctx: PublicCtx, user: UserRow, code: string): Promise<Us
     const step = findStep(await unsealSecret(ctx, user), digits, Date.now());
     if (step === null) return null;
     const isUnused = sql`ifnull(${users.twoFactorLastStep}, -1) < ${step}`;
-    const use = changeUserIf(ctx, user, and(hasSameSecret(user), isUnused), { twoFactorLastStep: step });
+    const changes = { ...KEPT, twoFactorLastStep: step };
+    const use = changeUserIf(ctx, user, and(hasSameSecret(user), isUnused), changes);
     return { kind: 'totp', statements: [use] };
   }
   const codeHash = hashRecoveryCode(code);
@@ -83,6 +95,8 @@ interface CodeWork<T> {
   /** Runs before the code is checked. */
   prepare?: () => Promise<void>;
   use: (code: UsableCode) => Promise<T>;
+  /** Runs after a wrong code, with the names of the limits that it has just reached. */
+  fail?: (reached: string[]) => Promise<void>;
 }
 
 /**
@@ -94,19 +108,22 @@ export const withCode = async <T>(
   user: UserRow,
   code: string,
   limits: Limit[],
-  { prepare, use }: CodeWork<T>,
+  { prepare, use, fail }: CodeWork<T>,
 ): Promise<T> => {
   const failures = limits.filter(({ counts }) => counts === 'failure');
   const reservations = await consumeAttempts(ctx, failures);
   let outcome: 'success' | 'failure' | 'error' = 'error';
+  let reached: string[] = [];
+  let result: T | null = null;
   try {
     await prepare?.();
     const usable = await findCode(ctx, user, code);
-    const result = usable && (await use(usable).catch(refuseUsed));
+    result = usable && (await use(usable).catch(refuseUsed));
     outcome = result ? 'success' : 'failure';
-    if (result) return result;
-    throw wrongCode();
   } finally {
-    await settleAttempt(ctx, reservations, outcome);
+    reached = await settleAttempt(ctx, reservations, outcome);
   }
+  if (result) return result;
+  await fail?.(reached);
+  throw wrongCode();
 };

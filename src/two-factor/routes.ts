@@ -21,6 +21,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
       summary: 'Set up two-factor authentication',
       description: 'Returns a secret for an authenticator app. Nothing changes until a code confirms it.',
       access: 'account',
+      wantsProof: true,
       answers: [{ status: 200, description: 'The new secret.', schema: twoFactorSecretBody }],
       errors: ['invalid_transition'],
     }),
@@ -32,14 +33,20 @@ export const twoFactorRoutes = new Hono<AppEnv>()
       id: 'confirmTwoFactor',
       tag: 'Account',
       summary: 'Turn two-factor authentication on',
-      description: 'From then on, a login also requires a code.',
+      description: 'From then on, a login also requires a code. Every other session ends.',
       access: 'account',
+      wantsProof: true,
       body: confirmTwoFactorInput,
       answers: [{ status: 200, description: 'Ten recovery codes.', schema: recoveryCodesBody }],
       errors: ['invalid_credentials', 'invalid_transition'],
     }),
     async (c) => {
-      const confirmed = confirmTwoFactor(userCtx(c), c.req.valid('json').code, clientOf(c));
+      const confirmed = confirmTwoFactor(
+        userCtx(c),
+        c.req.valid('json').code,
+        clientOf(c),
+        c.get('sessionHash') ?? null,
+      );
       const enabled = await completed(c, confirmed);
       c.executionCtx.waitUntil(sendMail(c.env, enabled.letter));
       return c.json({ recovery_codes: enabled.codes }, 200);
@@ -52,6 +59,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Turn two-factor authentication off',
       access: 'account',
+      wantsProof: true,
       body: disableTwoFactorInput,
       answers: [{ status: 200, description: 'Two-factor authentication is off.', schema: twoFactorOffBody }],
       errors: ['invalid_credentials', 'invalid_transition'],

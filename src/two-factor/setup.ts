@@ -5,21 +5,24 @@ import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { letterTo } from '../mail/send.ts';
 import { twoFactorChanged } from '../mail/templates.ts';
+import { endOtherSessions } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
-import { confirmPassword } from '../users/confirm-password.ts';
-import { confirmLimits } from '../users/limits.ts';
 import { deleteTokens } from '../users/user-tokens.ts';
 import { getUser } from '../users/user.ts';
-import { changeUserIf, hasSameSecret, sealSecret, unsealSecret, withCode, wrongCode } from './code.ts';
+import { changeUserIf, hasSameSecret, NO_TWO_FACTOR, sealSecret, unsealSecret, wrongCode } from './code.ts';
+import { confirmCode, confirmPassword } from './confirm.ts';
 import { hashRecoveryCode, newRecoveryCodes } from './recovery-codes.ts';
 import { findStep, newSecret, otpauthUrl } from './totp.ts';
 
 const notNow = (message: string) => new AppError('invalid_transition', { message });
 
 /** An API key belongs to a program, which has no authenticator app. */
+const notASession = () =>
+  new AppError('insufficient_scope', { message: 'Only a session can change two-factor.' });
+
 const requireSession = ({ key }: UserCtx) => {
-  if (key) throw new AppError('insufficient_scope', { message: 'Only a session can change two-factor.' });
+  if (key) throw notASession();
 };
 
 const ALREADY_ON = 'Two-factor authentication is on already. Turn it off first.';
@@ -38,7 +41,12 @@ export const startTwoFactor = async (ctx: UserCtx) => {
   return { secret, otpauth_url: otpauthUrl(secret, user.email) };
 };
 
-const enable = async (ctx: UserCtx, user: UserRow, step: number, codes: string[]) => {
+/** Sessions that began with a password alone end, so that a thief's doesn't outlive what is to keep thieves out. */
+const enable = async (
+  ctx: UserCtx,
+  user: UserRow,
+  { step, codes, sessionHash }: { step: number; codes: string[]; sessionHash: string },
+) => {
   const { accountId } = user;
   await ctx.firstDb.batch([
     changeUserIf(ctx, user, hasSameSecret(user), {
@@ -49,13 +57,19 @@ const enable = async (ctx: UserCtx, user: UserRow, step: number, codes: string[]
     ctx.firstDb
       .insert(recoveryCodes)
       .values(codes.map((code) => ({ accountId, codeHash: hashRecoveryCode(code) }))),
+    endOtherSessions(ctx, accountId, sessionHash),
     auditFirst(ctx, 'two_factor.enable', null),
   ]);
 };
 
 /** Turns two-factor authentication on. Returns the recovery codes and an email to send after the response. */
-export const confirmTwoFactor = async (ctx: UserCtx, code: string, { origin }: Client) => {
-  requireSession(ctx);
+export const confirmTwoFactor = async (
+  ctx: UserCtx,
+  code: string,
+  { origin }: Client,
+  sessionHash: string | null,
+) => {
+  if (sessionHash === null) throw notASession();
   const user = await getUser(ctx, ctx.accountId);
   if (user.twoFactorEnabledAt !== null) throw notNow(ALREADY_ON);
   if (user.twoFactorSecret === null) throw notNow('Set up two-factor authentication first.');
@@ -63,7 +77,7 @@ export const confirmTwoFactor = async (ctx: UserCtx, code: string, { origin }: C
   if (step === null) throw wrongCode();
   const codes = newRecoveryCodes();
   try {
-    await enable(ctx, user, step, codes);
+    await enable(ctx, user, { step, codes, sessionHash });
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? notNow('The secret has changed.') : error;
   }
@@ -74,23 +88,20 @@ export const confirmTwoFactor = async (ctx: UserCtx, code: string, { origin }: C
 export const disableTwoFactor = async (
   ctx: UserCtx,
   { current_password, code }: { current_password: string; code: string },
-  { origin }: Client,
+  client: Client,
 ) => {
   requireSession(ctx);
-  const user = await confirmPassword(ctx, current_password);
+  const user = await confirmPassword(ctx, current_password, client);
   if (user.twoFactorEnabledAt === null) throw notNow('Two-factor authentication is off.');
   const { accountId } = user;
-  const off = { twoFactorSecret: null, twoFactorEnabledAt: null, twoFactorLastStep: null };
-  return withCode(ctx, user, code, confirmLimits(accountId, ctx.actor), {
-    use: async ({ statements }) => {
-      await ctx.firstDb.batch([
-        ...statements,
-        ctx.firstDb.update(users).set(off).where(eq(users.accountId, accountId)),
-        ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
-        deleteTokens(ctx, accountId, ['two_factor']),
-        auditFirst(ctx, 'two_factor.disable', null),
-      ]);
-      return letterTo(user, twoFactorChanged(origin, false));
-    },
+  return confirmCode(ctx, user, code, client, async ({ statements }) => {
+    await ctx.firstDb.batch([
+      ...statements,
+      ctx.firstDb.update(users).set(NO_TWO_FACTOR).where(eq(users.accountId, accountId)),
+      ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
+      deleteTokens(ctx, accountId, ['two_factor']),
+      auditFirst(ctx, 'two_factor.disable', null),
+    ]);
+    return letterTo(user, twoFactorChanged(client.origin, false));
   });
 };

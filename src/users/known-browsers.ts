@@ -55,11 +55,12 @@ export const limitsOf = async (
   ctx: PublicCtx,
   email: string,
   { ip, browserToken }: Client,
+  ofStrangers = loginLimits(ip, email),
 ): Promise<Limit[]> => {
   const accountId = await findAccountOf(ctx, email, browserToken);
   return accountId === null || browserToken === null
-    ? loginLimits(ip, email)
-    : browserLimits(accountId, sha256(browserToken), email);
+    ? ofStrangers
+    : browserLimits(accountId, sha256(browserToken));
 };
 
 /** Statement that remembers a browser. */

@@ -53,18 +53,35 @@ export const loginLimits = (ip: string, email: string): Limit[] => [
 ];
 
 /** For a browser that the account knows, which strangers can't lock out. */
-export const browserLimits = (accountId: string, browserHash: string, email: string): Limit[] => [
+export const browserLimits = (accountId: string, browserHash: string): Limit[] => [
   failures('login-browser', `${accountId} ${browserHash}`),
-  successes('login-success-email', email),
+  successes('login-success-browser', `${accountId} ${browserHash}`),
 ];
 
 /**
- * For whoever is signed in and proves it again. Each session has its own, so neither strangers nor another session can lock
+ * For the second step of somebody whom the account's browsers don't know: a code after the password, or the password beside an
+ * email's token. Nobody gets that far with the address alone, and whoever knew an earlier password no longer does.
+ */
+export const secondStepLimits = (
+  step: 'code' | 'token',
+  ip: string,
+  { accountId, passwordChangedAt }: { accountId: string; passwordChangedAt: number | null },
+): Limit[] => [failures(`login-${step}`, `${accountId} ${passwordChangedAt}`), failures('login-ip', ip, 100)];
+
+/** The name of a limit that nobody reaches who knows the password. */
+export const CONFIRM = 'confirm';
+
+/**
+ * For whoever is signed in and proves it again. A code has six digits, so a stolen session gets few tries a day. Each session has its own, so neither strangers nor another session can lock
  * it out. API keys share theirs, because an account can make any number of them.
  */
 export const confirmLimits = (accountId: string, { kind, id }: Actor): Limit[] => {
   const subject = `${accountId} ${kind === 'session' ? id : kind}`;
-  return [failures('confirm', subject), successes('confirm-success', subject)];
+  return [
+    failures(CONFIRM, subject),
+    { ...failures('confirm-day', subject, 30), windowMs: DAY_MS },
+    successes('confirm-success', subject),
+  ];
 };
 
 export const operatorLimits = (ip: string): Limit[] => [
@@ -88,9 +105,16 @@ export const recipientLimits = (email: string): Limit[] => [
 /** The emails that an account causes before it has proven an address: a tenth of what an address gets in a day. */
 export const unverifiedLimits = (accountId: string): Limit => emailsADay('mail-unverified', accountId, 2);
 
-/** `kind` is what the emails are about, and `subject` who asks for them, or who gets them. */
-export const mailLimits = (kind: 'verify' | 'change' | 'reset', subject: string): Limit[] => [
-  hourly(`mail-${kind}`, subject, 5),
+/**
+ * The links by which an address gets into its account. Anybody can ask for them, and for other emails until the address gets
+ * no more, so the first link of each hour is always sent.
+ */
+export const wayInLimit = (email: string, about: string): Limit =>
+  hourly('mail-way-in', `${about}\n${email}`, 1);
+
+/** `kind` is what the emails are about, and `accountId` asks for them. */
+export const mailLimits = (kind: 'verify' | 'change', accountId: string): Limit[] => [
+  hourly(`mail-${kind}`, accountId, 5),
 ];
 
 /** Each erasure of a customer looks through the whole history of the account. */
@@ -98,9 +122,9 @@ export const erasureLimits = (accountId: string): Limit[] => [
   { name: 'erase-customer', subject: accountId, counts: 'all', attempts: 10, windowMs: MINUTE_MS },
 ];
 
-export const forgotPasswordLimits = (ip: string, email: string): Limit[] => [
-  ...mailLimits('reset', email),
-  hourly('forgot-ip', ip),
-];
+/** The payment provider allows the service about 100 calls a second, for all of its accounts together. */
+export const providerLimits = (accountId: string): Limit[] => [hourly('payment-provider', accountId, 30)];
+
+export const forgotPasswordLimits = (ip: string): Limit[] => [hourly('forgot-ip', ip)];
 
 export const resetPasswordLimits = (ip: string): Limit[] => [hourly('reset-ip', ip)];

@@ -160,20 +160,22 @@ export const settlements = (
       }),
   );
 
-/** Settles an attempt that didn't succeed. */
+/** Settles an attempt. Returns the names of the limits that its failure has just reached. */
 export const settleAttempt = async (
   ctx: PublicCtx,
   reservations: AttemptReservation[],
   outcome: AttemptOutcome,
-) => {
+): Promise<string[]> => {
   const [, ...states] = await ctx.firstDb.batch([
     deleteExpiredThrottles(ctx, Date.now()),
     ...settlements(ctx, reservations, outcome),
   ]);
-  rememberFull(
-    reservations.map(({ limit }) => limit),
-    states.flat(),
-  );
+  const limits = reservations.map(({ limit }) => limit);
+  rememberFull(limits, states.flat());
+  const countOf = new Map(states.flat().map(({ bucket, attempts }) => [bucket, attempts]));
+  return limits
+    .filter((limit) => limit.counts === outcome && countOf.get(bucketOf(limit)) === limit.attempts)
+    .map(({ name }) => name);
 };
 
 /** Limits the work of one request. Each attempt adds at most four rows, so the table still shrinks. */

@@ -10,9 +10,13 @@ import { isMinted, mintToken } from './tagged-tokens.ts';
 
 type Purpose = (typeof TOKEN_PURPOSES)[number];
 
+/** For how long a changed address can be taken back. */
+export const RESTORE_MS = 7 * DAY_MS;
+
 const LIFETIME_MS: Record<Purpose, number> = {
   verify_email: DAY_MS,
   change_email: DAY_MS,
+  restore_email: RESTORE_MS,
   reset_password: HOUR_MS,
   two_factor: 10 * 60_000,
 };
@@ -25,6 +29,9 @@ export const newUserToken = (ctx: PublicCtx, accountId: string, purpose: Purpose
   const expiresAt = Date.now() + LIFETIME_MS[purpose];
   return { token, row: { tokenHash: sha256(token), accountId, purpose, email, expiresAt } };
 };
+
+export const storeToken = (ctx: PublicCtx, row: ReturnType<typeof newUserToken>['row']) =>
+  ctx.firstDb.batch([ctx.firstDb.insert(userTokens).values(row), deleteExpiredTokens(ctx)]);
 
 /** Returns a token's row. Throws if the token is forged, used, expired, or for something else. */
 export const findUserToken = async (ctx: PublicCtx, token: string, purposes: Purpose[]) => {

@@ -1,8 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { databaseOf } from '../db/client.ts';
 import type { Ctx, PublicCtx } from '../db/ctx.ts';
-import { type AccountRow, accounts, type UserRow, users } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { type UserRow, users } from '../db/schema.ts';
 
 export const getUser = async (
   { firstDb }: Pick<PublicCtx, 'firstDb'>,
@@ -12,18 +11,6 @@ export const getUser = async (
   if (!user) throw new Error(`The account ${accountId} has no user.`);
   return user;
 };
-
-/**
- * Copies the user's email address to the account, or notes that the user has proved one. The account may be in another
- * database.
- */
-export const copyToAccount = (ctx: Ctx, known: Partial<Pick<AccountRow, 'email' | 'isUnverified'>>) =>
-  commit(
-    ctx,
-    [ctx.db.update(accounts).set(known).where(eq(accounts.id, ctx.accountId))],
-    [{ kind: 'account', ref: ctx.accountId }],
-    { isBeyondLimits: true },
-  );
 
 /** The account of a user who has got an email, and need not be signed in. */
 export const accountOf = ({ env, ip }: PublicCtx, accountId: string): Ctx => ({

@@ -2,7 +2,7 @@ import { CSPProvider } from '@base-ui/react/csp-provider';
 import { Tooltip } from '@base-ui/react/tooltip';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { setSessionLostListener } from './data/client.ts';
 import { queryClient } from './data/query-client.ts';
@@ -25,6 +25,9 @@ addEventListener('vite:preloadError', (event) => {
   location.reload();
 });
 
+// Dialogs and forms aren't part of the first script.
+const ProofPrompt = lazy(async () => ({ default: (await import('./ui/proof-prompt.tsx')).ProofPrompt }));
+
 createRoot(document.querySelector('#root') as HTMLElement).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
@@ -32,6 +35,9 @@ createRoot(document.querySelector('#root') as HTMLElement).render(
         <Tooltip.Provider delay={350}>
           <RouterProvider router={router} />
           <Toasts />
+          <Suspense>
+            <ProofPrompt />
+          </Suspense>
         </Tooltip.Provider>
       </QueryClientProvider>
     </CSPProvider>

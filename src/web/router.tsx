@@ -58,6 +58,12 @@ const resetPassword = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in/reset-password.tsx'), 'ResetPassword'),
 });
 
+const restoreEmail = createRoute({
+  getParentRoute: () => root,
+  path: '/restore-email',
+  component: lazyRouteComponent(() => import('./pages/sign-in/restore-email.tsx'), 'RestoreEmail'),
+});
+
 const verifyEmail = createRoute({
   getParentRoute: () => root,
   path: '/verify-email',
@@ -199,6 +205,7 @@ export const router = createRouter({
     register,
     forgotPassword,
     resetPassword,
+    restoreEmail,
     verifyEmail,
     shell.addChildren([
       home,

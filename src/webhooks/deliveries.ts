@@ -38,8 +38,8 @@ export const sendTest = async (ctx: Ctx, endpointId: string): Promise<DeliveryRe
   const { email } = await getAccount(ctx);
   return audited(ctx, ['webhook.test', endpointId], {
     check: () => assertEnabled(ctx, endpointId),
-    makeChange: async () => {
-      const delivery = await outboxOf(ctx.env, ctx.accountId).sendTest(endpointId, email);
+    makeChange: async (onceId) => {
+      const delivery = await outboxOf(ctx.env, ctx.accountId).sendTest(endpointId, email, onceId);
       if (!delivery) throw new AppError('webhook_not_found');
       return delivery;
     },
@@ -56,8 +56,8 @@ export const resend = async (ctx: Ctx, endpointId: string, deliveryId: string): 
         (await outboxOf(ctx.env, ctx.accountId).listDeliveries(endpointId, 1, `${deliveryId}~`)) ?? [];
       if (delivery?.id !== deliveryId) throw deliveryNotFound();
     },
-    makeChange: async () => {
-      const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId);
+    makeChange: async (onceId) => {
+      const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId, onceId);
       if (!delivery) throw deliveryNotFound();
       return delivery;
     },
@@ -69,11 +69,9 @@ export const replay = async (ctx: Ctx, endpointId: string, { since, events = nul
   const names = events ?? EVENT_NAMES;
   return audited(ctx, ['webhook.replay', endpointId, { since, events: [...names] }], {
     check: () => assertEnabled(ctx, endpointId),
-    makeChange: async () => {
-      const count = await outboxOf(ctx.env, ctx.accountId).replay(endpointId, {
-        sinceMs: Date.parse(since),
-        names: events,
-      });
+    makeChange: async (onceId) => {
+      const wanted = { sinceMs: Date.parse(since), names: events };
+      const count = await outboxOf(ctx.env, ctx.accountId).replay(endpointId, wanted, onceId);
       if (count !== null) return count;
       const nowMs = Date.now();
       throw new AppError('rate_limit_exceeded', {

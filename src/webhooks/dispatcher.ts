@@ -54,7 +54,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
   const backlog = openBacklog(pending, accountId);
   const hourlyCounts = openHourlyCounts(sql);
   const { take } = openLanes(deliveries, pending, events);
-  const eraseEvents = openEventErasure({ events, deliveries, pending, laneStore });
+  const eraseEvents = openEventErasure({ events, endpoints, deliveries, pending, laneStore });
   /** An attempt that began before a customer was erased may have sent their address, and the response may repeat it. */
   let forgetsUntilMs = (storage.kv.get<number>(ERASED_AT) ?? -Infinity) + LEASE_MS;
 

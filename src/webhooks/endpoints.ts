@@ -1,6 +1,8 @@
 import type * as z from 'zod';
 import { audited, auditRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { wasDeleted } from '../db/idempotency.ts';
+import { undoIfEnded } from '../sessions/caller.ts';
 import { AppError, invalidField, limitReached } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
@@ -45,57 +47,17 @@ export const listEndpoints = async ({ env, accountId }: Ctx, { limit, cursor }: 
 const tooManyEndpoints = () =>
   limitReached('webhooks', `An account has at most ${MAX_ENDPOINTS} webhooks. Delete one first.`);
 
-export const createEndpoint = async (
+const unsealSecret = ({ env, accountId }: Ctx, { id, sealedSecret }: Endpoint) =>
+  unseal(settingsOf(env).sealing, sealedSecret, [accountId, id]);
+
+const updateEndpoint = async (
   ctx: Ctx,
-  input: z.output<typeof createWebhookInput>,
-  serviceHost: string,
-  disabledReason: Endpoint['disabledReason'] = null,
-) => {
-  checkUrl(ctx, input.url, serviceHost);
-  const nowMs = Date.now();
-  const id = newId('whe');
-  const secret = newWebhookSecret();
-  const endpoint: Endpoint = {
-    id,
-    url: input.url,
-    urlRevision: 0,
-    description: input.description ?? null,
-    events: input.events ?? null,
-    sealedSecret: await sealSecret(ctx, id, secret),
-    earlierSecrets: [],
-    disabledReason,
-    disabledAtMs: disabledReason === null ? null : nowMs,
-    ...NO_FAILURES,
-    serviceHost,
-    createdAtMs: nowMs,
-    updatedAtMs: nowMs,
-  };
-  const add = async () => outboxOf(ctx.env, ctx.accountId).addEndpoint(endpoint, MAX_ENDPOINTS);
-  await audited(ctx, ['webhook.create', id], {
-    check: async () => {
-      if ((await listAllEndpoints(ctx)).length >= MAX_ENDPOINTS) throw tooManyEndpoints();
-    },
-    makeChange: async () => {
-      // Repeated once, because an outbox that restarts can save the endpoint without a response.
-      if (!(await add().catch(add))) throw tooManyEndpoints();
-    },
-  });
-  return { endpoint, secret };
-};
-
-export const revealEndpoint = async (ctx: Ctx, id: string) => {
-  const endpoint = await findEndpoint(ctx, id);
-  // Before the answer, so that no secret is revealed without an entry.
-  await auditRead(ctx, 'webhook.reveal', id);
-  const secret = await unseal(settingsOf(ctx.env).sealing, endpoint.sealedSecret, [ctx.accountId, id]);
-  return { endpoint, secret };
-};
-
-const updateEndpoint = async (ctx: Ctx, id: string, fields: Partial<Endpoint>): Promise<Endpoint> => {
-  const endpoint = await outboxOf(ctx.env, ctx.accountId).updateEndpoint(id, {
-    ...fields,
-    updatedAtMs: Date.now(),
-  });
+  id: string,
+  fields: Partial<Endpoint>,
+  onceId: string | null,
+): Promise<Endpoint> => {
+  const changed = { ...fields, updatedAtMs: Date.now() };
+  const endpoint = await outboxOf(ctx.env, ctx.accountId).updateEndpoint(id, changed, onceId);
   if (!endpoint) throw new AppError('webhook_not_found');
   return endpoint;
 };
@@ -108,6 +70,66 @@ const statusFields = (status: 'enabled' | 'disabled' | undefined): Partial<Endpo
     : { disabledReason: 'by_you', disabledAtMs: Date.now() };
 };
 
+const newEndpoint = (
+  { url, description = null, events = null }: z.output<typeof createWebhookInput>,
+  fields: Pick<Endpoint, 'id' | 'sealedSecret' | 'disabledReason' | 'serviceHost'>,
+): Endpoint => {
+  const nowMs = Date.now();
+  const times = { disabledAtMs: nowMs, createdAtMs: nowMs, updatedAtMs: nowMs };
+  return {
+    url,
+    urlRevision: 0,
+    description,
+    events,
+    earlierSecrets: [],
+    ...NO_FAILURES,
+    ...times,
+    ...fields,
+  };
+};
+
+export const createEndpoint = async (
+  ctx: Ctx,
+  input: z.output<typeof createWebhookInput>,
+  serviceHost: string,
+  disabledReason: Endpoint['disabledReason'] = null,
+) => {
+  checkUrl(ctx, input.url, serviceHost);
+  const outbox = () => outboxOf(ctx.env, ctx.accountId);
+  const newWebhookId = newId('whe');
+  return audited(ctx, ['webhook.create', newWebhookId], {
+    makesId: newWebhookId,
+    check: async () => {
+      if ((await listAllEndpoints(ctx)).length >= MAX_ENDPOINTS) throw tooManyEndpoints();
+    },
+    makeChange: async (onceId) => {
+      const id = onceId ?? newWebhookId;
+      const sealedSecret = await sealSecret(ctx, id, newWebhookSecret());
+      const wanted = { id, sealedSecret, disabledReason: disabledReason ?? ('by_you' as const), serviceHost };
+      const endpoint = newEndpoint(input, wanted);
+      const add = async () => outbox().addEndpoint(endpoint, MAX_ENDPOINTS, onceId);
+      // Repeated once, because an outbox that restarts can save the endpoint without a response.
+      if (!(await add().catch(add))) throw tooManyEndpoints();
+      // An earlier call with the same Idempotency-Key may have added it, with another secret.
+      const added = await outbox().getEndpoint(id);
+      if (!added) throw wasDeleted();
+      // It sends nothing before it is known that its caller has not been ended.
+      await undoIfEnded(ctx, async () => outbox().deleteEndpoint(id));
+      const secret = await unsealSecret(ctx, added);
+      if (disabledReason !== null) return { endpoint: added, secret };
+      const enabledOnce = onceId === null ? null : `${onceId} enabled`;
+      return { endpoint: await updateEndpoint(ctx, id, statusFields('enabled'), enabledOnce), secret };
+    },
+  });
+};
+
+export const revealEndpoint = async (ctx: Ctx, id: string) => {
+  const endpoint = await findEndpoint(ctx, id);
+  // Before the answer, so that no secret is revealed without an entry.
+  await auditRead(ctx, 'webhook.reveal', id);
+  return { endpoint, secret: await unsealSecret(ctx, endpoint) };
+};
+
 export const patchEndpoint = async (
   ctx: Ctx,
   id: string,
@@ -117,12 +139,15 @@ export const patchEndpoint = async (
   if (input.url !== undefined) checkUrl(ctx, input.url, serviceHost);
   return audited(ctx, ['webhook.update', id, { fields: Object.keys(input) }], {
     check: () => findEndpoint(ctx, id),
-    makeChange: () =>
-      updateEndpoint(ctx, id, {
-        ...omitUndefined({ url: input.url, events: input.events, description: input.description }),
-        ...(input.url !== undefined && { serviceHost }),
-        ...statusFields(input.status),
-      }),
+    makeChange: (onceId) => {
+      const { url, events, description, status } = input;
+      const fields = {
+        ...omitUndefined({ url, events, description }),
+        ...(url !== undefined && { serviceHost }),
+        ...statusFields(status),
+      };
+      return updateEndpoint(ctx, id, fields, onceId);
+    },
   });
 };
 
@@ -134,17 +159,16 @@ const secretsExhausted = (endpoint: Endpoint) =>
 
 /** Replaces the secret. The old secret also keeps signing for a day. */
 export const rotateSecret = async (ctx: Ctx, id: string) => {
-  const secret = newWebhookSecret();
-  const sealedSecret = await sealSecret(ctx, id, secret);
+  const sealedSecret = await sealSecret(ctx, id, newWebhookSecret());
   return audited(ctx, ['webhook.rotate_secret', id], {
     check: async () => {
       const endpoint = await findEndpoint(ctx, id);
       if (Date.now() < nextRotationMs(endpoint)) throw secretsExhausted(endpoint);
     },
-    makeChange: async () => {
-      const endpoint = await outboxOf(ctx.env, ctx.accountId).rotateSecret(id, sealedSecret);
+    makeChange: async (onceId) => {
+      const endpoint = await outboxOf(ctx.env, ctx.accountId).rotateSecret(id, sealedSecret, onceId);
       if (!endpoint) throw secretsExhausted(await findEndpoint(ctx, id));
-      return { endpoint, secret };
+      return { endpoint, secret: await unsealSecret(ctx, endpoint) };
     },
   });
 };

@@ -86,3 +86,5 @@ export const openGateSubscription = (
     },
   };
 };
+
+export type GateSubscription = ReturnType<typeof openGateSubscription>;

@@ -1,19 +1,18 @@
-import { firstDatabase } from '../db/client.ts';
-import { letterTo, sendMail } from '../mail/send.ts';
-import { paymentFailed, usageReached, webhookDisabled } from '../mail/templates.ts';
+import { openOwner } from '../mail/owner.ts';
+import { paymentFailed, planEnding, usageReached, webhookDisabled } from '../mail/templates.ts';
 import { coalesce } from '../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../shared/objects/context.ts';
 import { within } from '../shared/objects/within.ts';
+import type { MailTopic } from '../shared/rules/mail-topics.ts';
 import type { WebhookEvent } from '../shared/text/events.ts';
 import { logError } from '../shared/text/log.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
-import { getUser } from '../users/user.ts';
 import type { DisabledReason } from './outbox-tables.ts';
 
 // Emails the owner what may have no receiver. No event waits for that: what is to be sent is stored with the events.
 
 /** Events that the owner also gets an email about. */
-const MAILED_EVENTS = ['usage.threshold', 'payment.failed'] as const;
+const MAILED_EVENTS = ['usage.threshold', 'payment.failed', 'plan.ending'] as const;
 const OWNER_MAILS = 'owner_mails';
 
 const SEND_MS = 10_000;
@@ -24,6 +23,7 @@ const ALARM_MS = 10_000;
 type Subject =
   | { event: 'usage.threshold'; percent: number; api_usage: number; api_limit: number }
   | { event: 'payment.failed'; plan: string; ends_at: string }
+  | { event: 'plan.ending'; plan: string; ends_at: string; reason: 'cancelled' | 'payment_failed' }
   | { event: 'webhook.disabled'; host: string; reason: DisabledReason };
 
 /** A subject as JSON. */
@@ -40,13 +40,21 @@ export const mailedEvents = (events: WebhookEvent[]): Payload[] =>
 export const disabledWebhook = (url: string, reason: DisabledReason): Payload =>
   JSON.stringify({ event: 'webhook.disabled', host: new URL(url).host, reason } satisfies Subject);
 
-const contentOf = (payload: Payload): MailContent => {
-  const subject = JSON.parse(payload) as Subject;
+const TOPICS: Record<Subject['event'], MailTopic> = {
+  'usage.threshold': 'usage',
+  'payment.failed': 'billing',
+  'plan.ending': 'billing',
+  'webhook.disabled': 'webhooks',
+};
+
+const contentOf = (subject: Subject): MailContent => {
   switch (subject.event) {
     case 'webhook.disabled':
       return webhookDisabled(subject.host, subject.reason === 'gone');
     case 'payment.failed':
       return paymentFailed(subject.plan, subject.ends_at);
+    case 'plan.ending':
+      return planEnding(subject.plan, subject.ends_at, subject.reason === 'payment_failed');
     case 'usage.threshold':
     default:
       return usageReached(subject.percent, subject.api_usage, subject.api_limit);
@@ -65,10 +73,11 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) =>
 
   const sendAll = async () => {
     const due = waiting;
-    const user = await getUser({ firstDb: firstDatabase(env) }, accountId);
+    const tell = await openOwner(env, accountId);
     const told = new Set<Payload>();
     for (const payload of due) {
-      if (await sendMail(env, letterTo(user, contentOf(payload)))) told.add(payload);
+      const subject = JSON.parse(payload) as Subject;
+      if (await tell(TOPICS[subject.event], contentOf(subject))) told.add(payload);
     }
     save(waiting.filter((payload) => !told.has(payload)));
   };

@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
@@ -32,6 +32,12 @@ import {
 
 const hostOf = (url: string) => new URL(url).hostname;
 
+/** A webhook goes on sending after the session that has pointed it somewhere has ended. */
+const opensWayOut = (c: Context<AppEnv>): boolean => {
+  const { url, status } = c.req.valid('json' as never) as z.output<typeof patchWebhookInput>;
+  return url !== undefined || status === 'enabled';
+};
+
 const endpoints = new Hono<AppEnv>()
   .get(
     '/',
@@ -55,6 +61,8 @@ const endpoints = new Hono<AppEnv>()
       summary: 'Add a webhook',
       description: 'Adds an endpoint that receives events. The URL must use https and name a public host.',
       access: 'account',
+      wantsProof: true,
+      isRepeatable: true,
       body: createWebhookInput,
       answers: [
         { status: 201, description: 'The webhook and its signing secret.', schema: revealedWebhookBody },
@@ -73,6 +81,7 @@ const endpoints = new Hono<AppEnv>()
       tag: 'Webhooks',
       summary: 'Get a webhook and its secret',
       access: 'account',
+      wantsProof: true,
       answers: [
         { status: 200, description: 'The webhook and its signing secret.', schema: revealedWebhookBody },
       ],
@@ -90,6 +99,8 @@ const endpoints = new Hono<AppEnv>()
       tag: 'Webhooks',
       summary: 'Update a webhook',
       access: 'account',
+      wantsProof: opensWayOut,
+      isRepeatable: true,
       body: patchWebhookInput,
       answers: [{ status: 200, description: 'The updated webhook.', schema: webhookBody }],
       errors: ['webhook_not_found'],
@@ -128,6 +139,8 @@ const deliveries = new Hono<AppEnv>()
       description:
         'Returns a new signing secret. Each earlier secret signs for 24 hours from the rotation that replaced it. At most five secrets sign at a time: a rotation beyond them is refused, and `details` says when the next one is possible.',
       access: 'account',
+      wantsProof: true,
+      isRepeatable: true,
       answers: [
         { status: 200, description: 'The webhook and its new signing secret.', schema: revealedWebhookBody },
       ],
@@ -146,6 +159,7 @@ const deliveries = new Hono<AppEnv>()
       summary: 'Send a test event',
       description: 'Sends a `webhook.test` event to this webhook only.',
       access: 'account',
+      isRepeatable: true,
       answers: [{ status: 200, description: 'The delivery of the test event.', schema: deliveryBody }],
       errors: ['webhook_not_found', 'invalid_transition'],
     }),
@@ -174,6 +188,7 @@ const deliveries = new Hono<AppEnv>()
       description:
         'Makes all failed deliveries since a time due again, in their order and with the full retry schedule: those of events that happened while the webhook was disabled, and those that it refused. The same call again sends nothing twice.',
       access: 'account',
+      isRepeatable: true,
       body: replayInput,
       answers: [{ status: 202, description: 'The deliveries are due.', schema: replayBody }],
       errors: ['webhook_not_found', 'invalid_transition'],
@@ -192,6 +207,7 @@ const deliveries = new Hono<AppEnv>()
       description:
         'Makes the delivery due immediately, with the same `webhook-id` and the full retry schedule.',
       access: 'account',
+      isRepeatable: true,
       answers: [{ status: 200, description: 'The delivery, due now.', schema: deliveryBody }],
       errors: ['webhook_not_found', 'not_found', 'invalid_transition'],
     }),

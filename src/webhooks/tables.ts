@@ -26,5 +26,7 @@ export const OUTBOX_TABLES: ObjectTables = {
     // The second statement adds the keys of blocks without the event that they are named after: it was erased.
     `CREATE TABLE erased_events (id TEXT PRIMARY KEY) WITHOUT ROWID;
     INSERT INTO erased_events SELECT last_id FROM event_blocks WHERE instr(events, '"' || last_id || '"') = 0;`,
+    // What calls with an Idempotency-Key have changed, with the result that a repeat gets.
+    `CREATE TABLE made (id TEXT PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID;`,
   ],
 };

@@ -6,9 +6,9 @@ import { migrateObject } from '../shared/objects/migrations.ts';
 import { allowRetries } from '../shared/objects/retries.ts';
 import { storedName } from '../shared/objects/stored-name.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
-import { newEvent, type WebhookEvent } from '../shared/text/events.ts';
+import type { WebhookEvent } from '../shared/text/events.ts';
 import { openDispatcher } from './dispatcher.ts';
-import { nextRotationMs, openEndpoints, withChanges, withSecret } from './endpoint-store.ts';
+import { openEndpoints } from './endpoint-store.ts';
 import type { ErasedPage, ErasedSubjects } from './erase-events.ts';
 import { openEvents } from './event-store.ts';
 import { openGateSubscription, tellGateAnew } from './gate-subscription.ts';
@@ -18,13 +18,12 @@ import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import type { Outcome } from './outcome.ts';
 import { disabledWebhook, mailedEvents, mayConcernOwner, openOwnerMails } from './owner-mails.ts';
 import { REPEATABLE } from './repeatable.ts';
-import type { Replayed, Wanted } from './repeats.ts';
+import type { Wanted } from './repeats.ts';
 import { openRetention } from './retention.ts';
+import { openSellerCalls } from './seller-calls.ts';
 import { OUTBOX_TABLES } from './tables.ts';
 import { readWait } from './wait.ts';
 import { openWork } from './work.ts';
-
-const FIRST_ENDPOINT_AT = 'first_endpoint_at';
 
 /**
  * Stores an account's webhook endpoints, events, deliveries and attempts. A pending delivery is a row here, and
@@ -43,6 +42,7 @@ export class WebhookOutbox extends DurableObject<Env> {
   readonly #work;
   readonly #gate;
   readonly #ownerMails;
+  readonly #seller;
   readonly #backup: Backup;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -64,6 +64,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     this.#ownerMails = openOwnerMails(object);
     openRetention(object, events);
     this.#work = openWork(object, endpoints, dispatcher);
+    this.#seller = openSellerCalls(storage, endpoints, dispatcher, this.#gate, this.#work);
   }
 
   /** Inserts events from the gate, a JSON array, and enqueues deliveries. Ignores events that it already has. */
@@ -114,44 +115,30 @@ export class WebhookOutbox extends DurableObject<Env> {
     return this.#endpoints.listNewestFirst();
   }
 
-  /** Returns false at the limit. An endpoint that was added already is not added again. */
-  async addEndpoint(endpoint: Endpoint, limit: number): Promise<boolean> {
-    return this.#gate.save(endpoint, () => {
-      if (this.#endpoints.get(endpoint.id)) return true;
-      if (this.#endpoints.count() >= limit) return false;
-      this.#endpoints.save(endpoint);
-      const { kv } = this.ctx.storage;
-      if (!kv.get(FIRST_ENDPOINT_AT)) kv.put(FIRST_ENDPOINT_AT, endpoint.createdAtMs);
-      return true;
-    });
+  // With the same `onceId`, each of these changes is made once.
+
+  addEndpoint(endpoint: Endpoint, limit: number, onceId: string | null = null): Promise<boolean> {
+    return this.#seller.addEndpoint(endpoint, limit, onceId);
   }
 
-  async updateEndpoint(id: string, fields: Partial<Endpoint>): Promise<Endpoint | null> {
-    const known = this.#endpoints.get(id);
-    if (!known) return null;
-    const saved = await this.#gate.save(withChanges(known, fields), () => {
-      const current = this.#endpoints.get(id);
-      if (!current) return null;
-      const endpoint = withChanges(current, fields);
-      this.#dispatcher.saveEndpoint(current, endpoint, Date.now());
-      return endpoint;
-    });
-    await this.#work.schedule(Date.now());
-    return saved;
+  updateEndpoint(id: string, fields: Partial<Endpoint>, onceId: string | null = null) {
+    return this.#seller.updateEndpoint(id, fields, onceId);
   }
 
-  /**
-   * Replaces the secret in one turn, so that parallel rotations keep each other's secret. Returns null if too many secrets
-   * sign already.
-   */
-  rotateSecret(id: string, sealedSecret: string): Endpoint | null {
-    const nowMs = Date.now();
-    const current = this.#endpoints.get(id);
-    if (!current || current.sealedSecret === sealedSecret) return current;
-    if (nowMs < nextRotationMs(current)) return null;
-    const endpoint = withSecret(current, sealedSecret, nowMs);
-    this.#endpoints.save(endpoint);
-    return endpoint;
+  rotateSecret(id: string, sealedSecret: string, onceId: string | null = null): Endpoint | null {
+    return this.#seller.rotateSecret(id, sealedSecret, onceId);
+  }
+
+  sendTest(endpointId: string, customerEmail: string, onceId: string | null = null) {
+    return this.#seller.sendTest(endpointId, customerEmail, onceId);
+  }
+
+  resend(endpointId: string, deliveryId: string, onceId: string | null = null) {
+    return this.#seller.resend(endpointId, deliveryId, onceId);
+  }
+
+  replay(endpointId: string, wanted: Wanted, onceId: string | null = null): Promise<number | null> {
+    return this.#seller.replay(endpointId, wanted, onceId);
   }
 
   /** Replaces sealed secrets by the same secrets under another sealing key, wherever an endpoint still has them. */
@@ -166,41 +153,8 @@ export class WebhookOutbox extends DurableObject<Env> {
     return true;
   }
 
-  /** Creates a test event and delivers it to this endpoint only. */
-  async sendTest(endpointId: string, customerEmail: string): Promise<DeliveryRecord | null> {
-    const endpoint = this.#endpoints.get(endpointId);
-    if (!endpoint) return null;
-    const nowMs = Date.now();
-    const event = newEvent(TEST_EVENT, nowMs, { customer_email: customerEmail });
-    const [id = ''] = this.#dispatcher.accept(JSON.stringify([event]), () => [endpoint], nowMs);
-    await this.#work.schedule(nowMs);
-    return this.#dispatcher.getRecord(endpointId, id);
-  }
-
   listDeliveries(endpointId: string, limit: number, beforeId: string | null): DeliveryRecord[] | null {
     return this.#endpoints.get(endpointId) ? this.#dispatcher.listPage(endpointId, limit, beforeId) : null;
-  }
-
-  /** Makes a delivery due now with all of its retries. The event's id stays the same. */
-  async resend(endpointId: string, deliveryId: string): Promise<DeliveryRecord | null> {
-    const nowMs = Date.now();
-    if (!this.#dispatcher.resend(endpointId, deliveryId, nowMs)) return null;
-    await this.#work.schedule(nowMs);
-    return this.#dispatcher.getRecord(endpointId, deliveryId);
-  }
-
-  /** Sends failed deliveries again, see `openRepeats`. Returns their number, or null if the account has replayed too many. */
-  async replay(endpointId: string, wanted: Wanted): Promise<number | null> {
-    let count = 0;
-    let page: Replayed | null = { count, next: null };
-    do {
-      if (this.#endpoints.get(endpointId)?.disabledReason !== null) break;
-      page = this.#dispatcher.replay(endpointId, wanted, page.next, Date.now());
-      if (!page) return null;
-      count += page.count;
-      await this.#work.schedule(Date.now());
-    } while (page.next !== null);
-    return count;
   }
 
   /**
@@ -231,7 +185,7 @@ export class WebhookOutbox extends DurableObject<Env> {
       delivered24h: delivered,
       failed24h: failed,
       recentEvents: this.#events.recent(10),
-      firstEndpointAtMs: this.ctx.storage.kv.get<number>(FIRST_ENDPOINT_AT) ?? null,
+      firstEndpointAtMs: this.#seller.firstEndpointAtMs(),
     };
   }
 

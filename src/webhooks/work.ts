@@ -1,5 +1,5 @@
 import { databaseOf } from '../db/client.ts';
-import { openStateReport } from '../db/object-state.ts';
+import { openStateReport, USUAL } from '../db/object-state.ts';
 import type { ObjectContext } from '../shared/objects/context.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Endpoints } from './endpoint-store.ts';
@@ -53,7 +53,7 @@ export const openWork = (
       const enabled = endpoints.listEnabled();
       const waiting = enabled.map(({ id }) => dispatcher.countWaiting(id, nowMs - LATE_MS, MAX_COUNTED));
       return reportState({
-        loading: 0,
+        ...USUAL,
         waiting: waiting.reduce((sum, count) => sum + count, 0),
         failingEndpoints: enabled.filter(({ failingSinceMs }) => failingSinceMs !== null).length,
       });
@@ -71,3 +71,5 @@ export const openWork = (
     },
   };
 };
+
+export type Work = ReturnType<typeof openWork>;

@@ -24,6 +24,27 @@ describe('a license without terms', () => {
   });
 });
 
+describe('a call that counts nothing', () => {
+  test('gives no verdict without a seat limit until a call of the machine was counted', async () => {
+    const { send, on } = await open({});
+    for (const answer of [await send('heartbeat'), await on('heartbeat', 1)])
+      expect(answer).toMatchObject({ valid: false, code: 'verify_due', token: null });
+    await on('activate', 1);
+    expect(await on('heartbeat', 1)).toMatchObject({ valid: true, code: 'valid' });
+  });
+
+  test('says nothing of the license where it is deactivate, and the same of an unknown one', async () => {
+    const { send } = await open({ max_activations: 1 }, { expires_at: '2099-12-31' });
+    const fingerprint = machineOf(1);
+    await send('activate', { fingerprint });
+    const known = await send('deactivate', { fingerprint });
+    const unknown = await send('deactivate', { fingerprint, license_key: 'UNKNOWN-KEY' });
+    expect({ ...unknown, server_time: '' }).toEqual({ ...known, server_time: '' });
+    expect(known).toMatchObject({ code: 'deactivated', status: null, expires_at: null, product: null });
+    expect(known).toMatchObject({ entitlements: null, updates_until: null, license_id: null, seats: null });
+  });
+});
+
 describe('a license with two seats', () => {
   test('admits two machines, refuses the third, and takes it once a seat is released', async () => {
     const { send, on } = await open({ max_activations: 2 });
@@ -219,9 +240,10 @@ test('another account’s activation can’t be released, and its license is unk
   const path = `/api/v1/licenses/${own.id}/activations/${activation.id}`;
   expect((await bob.asKey('DELETE', path)).body.error.code).toBe('activation_not_found');
   for (const name of ['verify', 'activate', 'heartbeat', 'deactivate']) {
+    const code = name === 'deactivate' ? 'deactivated' : 'not_found';
     const sent = { license_key: license.license_key, fingerprint: machineOf(1) };
     const { body } = await bob.asKey('POST', `/api/v1/licenses/${name}`, sent);
-    expect(body).toMatchObject({ code: 'not_found', license_id: null, activation: null });
+    expect(body).toMatchObject({ code, license_id: null, activation: null });
   }
   expect((await customer.asKey('GET', `/api/v1/licenses/${license.id}/activations`)).body.data).toHaveLength(
     1,

@@ -61,7 +61,7 @@ describe('with 20,000 machines, few rows are read', () => {
 
   test('by a deactivation, and by the seller’s list and release', async () => {
     const { customer, on, path, rows } = await openFullLicense(TERMS, 3 * HOUR_MS);
-    expect(await on('deactivate', 5)).toMatchObject({ code: 'deactivated', seats: { used: SEATS - 1 } });
+    expect(await on('deactivate', 5)).toMatchObject({ code: 'deactivated' });
     const page = await customer.asKey('GET', `${path}?limit=1`);
     expect(page.body).toMatchObject({
       data: [{ fingerprint: machineOf(SEATS - 1) }],

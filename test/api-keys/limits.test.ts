@@ -70,6 +70,7 @@ test('expired keys are not live, and of many only the newest 100 stay', async ()
   await insertKeys(ada, 250, NOON + HOUR_MS);
   expect(outcomeOf(await create(ada))).toBe('403 limit_reached');
   vi.setSystemTime(NOON + HOUR_MS);
+  await ada.prove();
   expect(outcomeOf(await create(ada, { expires_at: isoTime(NOON + 2 * HOUR_MS) }))).toBe('201 ok');
   expect(await countKeys(ada)).toBe(102);
   expect(await countKeys(ada, "deleted_at IS NOT NULL AND sealed = '' AND fingerprint = ''")).toBe(150);
@@ -90,6 +91,7 @@ test('revealing a key again within the hour leaves no other entry', async () => 
   await ada.asSession('GET', `/api/api-keys/${other.id}`);
   expect(await entries()).toHaveLength(3);
   vi.setSystemTime(NOON + HOUR_MS);
+  await ada.prove();
   await ada.asSession('GET', path);
   expect(await entries()).toHaveLength(4);
 });

@@ -49,11 +49,12 @@ describe('POST /api/api-keys/{id}/rotate', () => {
 
   test('never lets the old key live longer than before', async () => {
     const expiresAt = isoTime(NOON + HOUR_MS);
-    const { old, rotate, listed } = await openKey({ expires_at: expiresAt });
+    const { ada, old, rotate, listed } = await openKey({ expires_at: expiresAt });
     const ends = async () => (await listed()).find(({ id }) => id === old.id)?.expires_at;
     await rotate({ overlap_hours: 168 });
     expect(await ends()).toBe(expiresAt);
     vi.setSystemTime(NOON + HOUR_MS / 2);
+    await ada.prove();
     // Two rotations at once create two keys, and the shorter overlap holds.
     const [first, second] = await Promise.all([rotate({ overlap_hours: 0 }), rotate()]);
     expect([first?.status, second?.status].filter((each) => each === 201).length).toBeGreaterThan(0);
@@ -89,6 +90,7 @@ describe('POST /api/api-keys/{id}/rotate', () => {
     const foreign = await other.asSession('POST', `/api/api-keys/${old.id}/rotate`);
     expect([foreign.status, foreign.body.error.code]).toEqual([404, 'api_key_not_found']);
     vi.setSystemTime(NOON + HOUR_MS);
+    await ada.prove();
     const expired = await rotate();
     expect([expired.status, expired.body.error.code]).toEqual([409, 'invalid_transition']);
     await ada.asSession('DELETE', `/api/api-keys/${old.id}`);

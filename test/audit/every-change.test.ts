@@ -82,6 +82,7 @@ test('refused calls and the calls of applications leave no entry', async () => {
     ['/api/register', { email: ada.email, password: PRIVATE.password }],
     ['/api/webhooks', { url: 'http://example.com' }],
     ['/api/cancel-subscription', {}],
+    ['/api/resume-subscription', {}],
   ] as const)
     refusals.push([path, await ada.asSession('POST', path, body)]);
   expect(refusals.filter(([, { status }]) => status < 400)).toEqual([]);

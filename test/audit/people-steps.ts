@@ -1,6 +1,10 @@
+import { userTokens } from '../../src/db/schema.ts';
+import { newUserToken } from '../../src/users/user-tokens.ts';
 import { codeAt } from '../support/authenticator.ts';
 import { call, type Json } from '../support/client.ts';
+import { publicCtx } from '../support/databases.ts';
 import { lastMailTo } from '../support/mails.ts';
+import { asOperator } from '../support/operator.ts';
 import { PRIVATE, type Send, type Step, type World } from './world.ts';
 
 const STEP_MS = 30_000;
@@ -18,6 +22,15 @@ const withToken =
 const resetPassword: Send = async (world) => {
   await call('POST', '/api/forgot-password', { body: { email: PRIVATE.bob } });
   return withToken('/api/reset-password', 2, { password: PRIVATE.newPassword })(world);
+};
+
+/** As whoever reads the emails of an address that bob has changed. */
+const restoreEmail: Send = async ({ answers, secrets }) => {
+  const { id } = answers['POST /api/register'].account;
+  const { token, row } = newUserToken(publicCtx, id, 'restore_email', PRIVATE.bob);
+  await publicCtx.firstDb.insert(userTokens).values(row);
+  secrets.push(token);
+  return call('POST', '/api/restore-email', { body: { token } });
 };
 
 const endOtherSession: Send = async ({ ada }) => {
@@ -56,8 +69,18 @@ export const PEOPLE: Step[] = [
     leaves: 'login',
     send: ({ ada: { email, password } }) => call('POST', '/api/login', { body: { email, password } }),
   },
-  { route: 'POST /api/verify-email', leaves: 'email.verify', send: withToken('/api/verify-email', 1) },
+  {
+    route: 'POST /api/reauthenticate',
+    leaves: 'session.prove',
+    body: ({ ada }) => ({ password: ada.password }),
+  },
+  {
+    route: 'POST /api/verify-email',
+    leaves: 'email.verify',
+    send: withToken('/api/verify-email', 1, { password: PRIVATE.password }),
+  },
   { route: 'POST /api/reset-password', leaves: 'password.reset', send: resetPassword },
+  { route: 'POST /api/restore-email', leaves: 'email.restore', send: restoreEmail },
   { route: 'DELETE /api/sessions/:id', leaves: 'session.end', send: endOtherSession },
   { route: 'DELETE /api/sessions', leaves: 'session.end' },
   {
@@ -71,6 +94,11 @@ export const PEOPLE: Step[] = [
     body: { email: PRIVATE.newEmail, current_password: PRIVATE.newPassword },
   },
   { route: 'POST /api/two-factor/confirm', leaves: 'two_factor.enable', send: confirmTwoFactor },
+  {
+    route: 'POST /operator/accounts/:id/reset-two-factor',
+    leaves: 'two_factor.request_reset',
+    send: ({ ada }) => asOperator('POST', `/operator/accounts/${ada.accountId}/reset-two-factor`),
+  },
   { route: 'POST /api/login/two-factor', leaves: 'login', send: loginWithTwoFactor },
   {
     route: 'DELETE /api/two-factor',

@@ -15,6 +15,8 @@ export const EXCEPTIONS = [
   // These do the same as the sandbox's notification.
   'POST /api/billing/stripe',
   'POST /checkout/:payment_id',
+  // What is changed on the provider's page is heard as its notification.
+  'POST /api/billing-portal',
   // These send an email. The link in it makes the change.
   'POST /api/forgot-password',
   'POST /api/resend-verification',
@@ -111,6 +113,8 @@ const paySandbox: Send = ({ ada, answers }) => {
 const BILLING: Step[] = [
   { route: 'POST /api/init-payment', leaves: 'checkout.start', body: { plan: 'pro' } },
   { route: 'POST /api/billing/sandbox', leaves: 'plan.change', send: paySandbox },
+  { route: 'POST /api/cancel-subscription', leaves: 'subscription.cancel', body: { at: 'period_end' } },
+  { route: 'POST /api/resume-subscription', leaves: 'subscription.resume' },
   { route: 'POST /api/cancel-subscription', leaves: 'subscription.cancel', body: { at: 'now' } },
 ];
 
@@ -134,9 +138,9 @@ const restore: Send = async (world) => {
 };
 
 const operator =
-  (action: string, body?: unknown): Send =>
+  (action: string, body?: unknown, method = 'POST'): Send =>
   ({ ada }) =>
-    asOperator('POST', `/operator/accounts/${ada.accountId}/${action}`, body);
+    asOperator(method, `/operator/accounts/${ada.accountId}/${action}`, body);
 
 const OPERATORS: Step[] = [
   {
@@ -146,6 +150,16 @@ const OPERATORS: Step[] = [
   },
   { route: 'GET /operator/backup/:id', leaves: 'account.backup', send: backUp },
   { route: 'POST /operator/backup/:id', leaves: 'account.recover', send: restore },
+  {
+    route: 'GET /operator/accounts/:id/orphans',
+    leaves: 'account.list_orphans',
+    send: operator('orphans', undefined, 'GET'),
+  },
+  {
+    route: 'DELETE /operator/accounts/:id/orphans',
+    leaves: 'account.drop_orphans',
+    send: operator('orphans', undefined, 'DELETE'),
+  },
   {
     route: 'POST /operator/accounts/:id/plan',
     leaves: 'plan.grant',

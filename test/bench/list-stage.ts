@@ -41,6 +41,9 @@ export const queriesOf = async (service: Running, account: Grown): Promise<[stri
   ];
 };
 
+/** Calls per round of a search that compares some 1,100 licenses: an account may compare 60,000 at once. */
+const FEWER_CALLS: Record<string, number> = { 'search, a product, suspended': 8 };
+
 /** Limits both pages to the rows that the small account has, so that both return equally many. */
 const fullPage = async (small: Side, query: string): Promise<string> => {
   const { data } = await pageOf(small.service, small.account, query);
@@ -82,8 +85,9 @@ export const measureLists = async (
   const figures: ListFigures = { small: {}, big: {} };
   const smallQueries = await queriesOf(small.service, small.account);
   const bigQueries = new Map(await queriesOf(big.service, big.account));
-  const slice = { connections: 1, calls: listCalls, durationMs: 4 * sliceMs };
   for (const [name, query] of smallQueries) {
+    const calls = Math.min(listCalls, FEWER_CALLS[name] ?? listCalls);
+    const slice = { connections: 1, calls, durationMs: 4 * sliceMs };
     const limit = await fullPage(small, query);
     const targets = [
       { ...toTarget(small.service, small.account, name, query + limit), name: 'small' },

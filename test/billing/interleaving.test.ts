@@ -19,8 +19,23 @@ test('a failed payment that is committed after the renewal by the same invoice c
     invoiceRef: `in_${payment_id}`,
     period: { startMs, endMs: addMonths(startMs, 1) },
   };
-  const failed: Fact = { kind: 'payment_failed', ...about, atMs: startMs };
-  const renewed: Fact = { kind: 'renewed', ...about, amount: 2_900, currency: 'usd' };
+  const failed: Fact = {
+    kind: 'terms',
+    subscriptionRef: about.subscriptionRef,
+    plan: null,
+    endsAtMs: null,
+    failingRef: about.invoiceRef,
+    period: about.period,
+    readAtMs: startMs,
+  };
+  const renewed: Fact = {
+    kind: 'settled',
+    ...about,
+    amount: 2_900,
+    currency: 'usd',
+    paidAtMs: startMs,
+    plan: null,
+  };
 
   // The renewal is applied between the failed payment's reads and its commit.
   const ctx = ctxOf(ada.accountId);

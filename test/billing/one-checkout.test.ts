@@ -203,7 +203,9 @@ test.for([
     const { account, subscriptions, payments: rows } = await ada.billingRows();
     expect(account).toMatchObject([{ plan: 'scale' }]);
     expect(subscriptions.filter(({ status }) => status !== 'ended')).toMatchObject([{ plan: 'scale' }]);
-    expect(rows.map(({ status }) => status)).toEqual(['paid', 'paid']);
+    expect(rows.map(({ status }) => status)).toEqual(['refunded', 'paid']);
+    const refunds = (await ada.events()).filter(({ event }) => event === 'payment.refunded');
+    expect(refunds).toMatchObject([{ payment_id: payments.pro, plan: 'pro', amount: 2_900 }]);
     expect(await ada.apiLimit()).toBe(5_000_000);
   },
 );

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { calendarMonth, periodAt } from '../../src/gate/rules/usage.ts';
 import { addMonths, DAY_MS } from '../../src/shared/rules/dates.ts';
+import { formatMoney } from '../../src/shared/rules/money.ts';
 import { effectivePlan, PAID_PLANS, PLAN_NAMES, type PlanTerms } from '../../src/shared/rules/plans.ts';
 
 const SEED = { seed: 20_261_121, numRuns: 1_000 };
@@ -9,7 +10,7 @@ const SEED = { seed: 20_261_121, numRuns: 1_000 };
 const FROM_MS = Date.UTC(2020, 0, 1);
 const TO_MS = Date.UTC(2040, 0, 1);
 
-const NO_GRANT = { grantedPlan: null, grantedUntil: null };
+const NO_GRANT = { grantedPlan: null, grantedUntil: null, own: null };
 
 const instant = fc.integer({ min: FROM_MS, max: TO_MS });
 const months = fc.integer({ min: 0, max: 60 });
@@ -114,4 +115,14 @@ test('without a current paid plan, the period is the calendar month', () => {
     }),
     SEED,
   );
+});
+
+test.for([
+  [2_900, 'usd', '$29'],
+  [2_950, 'usd', '$29.50'],
+  [2_900, 'jpy', '¥2,900'],
+  [290_000, 'isk', 'ISK 2,900'],
+  [29_500, 'kwd', 'KWD 29.500'],
+] as const)('%i minor units of %s are %s', ([minorUnits, currency, shown]) => {
+  expect(formatMoney(minorUnits, currency).replace(/\s/u, ' ')).toBe(shown);
 });

@@ -60,6 +60,7 @@ test('init-payment creates a Stripe checkout session for a monthly subscription 
 test('the next checkout reuses the Stripe customer and expires the pending checkout session', async () => {
   const ada = await signUpWithStripe();
   const pro = await ada.subscribe('pro');
+  await pro.end();
   await ada.begin('scale');
   await ada.callApi('POST', '/api/init-payment', { plan: 'scale', success_url: '/billing' });
   const [first, second, third] = (await sessionRequests(ada.accountId)).map(({ form }) => form);

@@ -56,7 +56,7 @@ test('after a failed payment the paid limits apply for seven days, then the free
   expect((await atStripe.bill(unpaid)).status).toBe(200);
   expect((await ada.callApi('GET', '/api/billing')).body).toMatchObject({
     plan: 'pro',
-    subscription: { status: 'past_due' },
+    subscription: { status: 'past_due', ends_at: isoTime(RENEWAL_MS + 5_000 + 7 * DAY_MS) },
   });
   // Further failed attempts don't extend the seven days.
   vi.setSystemTime(RENEWAL_MS + 3 * DAY_MS);
@@ -185,28 +185,6 @@ test('cancel-subscription succeeds for a subscription that Stripe has already ca
   expect((await ada.callApi('POST', '/api/cancel-subscription')).status).toBe(200);
 });
 
-test('an upgrade cancels the old subscription at Stripe, and its deletion then changes nothing', async () => {
-  const ada = await signUpWithStripe();
-  const pro = await ada.subscribe('pro');
-  vi.setSystemTime(START_MS + DAY_MS);
-  const scale = await ada.subscribe('scale');
-  const methods = async (id: string) => (await stripeRequests(id)).map(({ method }) => method);
-  expect(await methods(pro.id)).toContain('DELETE');
-  expect(await methods(scale.id)).toEqual(['GET']);
-  expect(await ada.apiLimit()).toBe(5_000_000);
-
-  expect((await pro.end()).status).toBe(200);
-  expect(await ada.apiLimit()).toBe(5_000_000);
-  expect((await ada.billingRows()).subscriptions).toMatchObject([
-    { plan: 'pro', status: 'ended' },
-    { plan: 'scale', status: 'active' },
-  ]);
-  expect((await ada.events()).map(({ event, plan }) => `${event} ${plan}`)).toEqual([
-    'payment.success pro',
-    'payment.success scale',
-  ]);
-});
-
 test('a deletion that Stripe reports during a cancellation creates no second event', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
@@ -234,7 +212,7 @@ test('two checkouts paid at the same time leave one active subscription, also at
   await Promise.all(paid.map((checkout) => notify('checkout.session.completed', checkoutSession(checkout))));
   const { subscriptions, payments } = await ada.billingRows();
   expect(subscriptions.map(({ status }) => status).toSorted()).toEqual(['active', 'ended']);
-  expect(payments.map(({ status }) => status)).toEqual(['paid', 'paid']);
+  expect(payments.map(({ status }) => status).toSorted()).toEqual(['paid', 'refunded']);
   const cancellations = await Promise.all(
     paid.map(async ({ id }) => (await stripeRequests(id)).filter(({ method }) => method === 'DELETE').length),
   );

@@ -1,8 +1,13 @@
 import { expect, test, vi } from 'vitest';
+import { createApiKey } from '../../src/api-keys/create.ts';
+import { getAccount } from '../../src/db/account.ts';
+import type { Ctx } from '../../src/db/ctx.ts';
 import { userTokens } from '../../src/db/schema.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
-import { call, outcomeOf, signUp } from '../support/client.ts';
-import { publicCtx } from '../support/databases.ts';
+import { createEndpoint } from '../../src/webhooks/endpoints.ts';
+import { call, type Customer, outcomeOf, signUp } from '../support/client.ts';
+import { ctxOf, publicCtx } from '../support/databases.ts';
+import { withoutTables } from '../support/gate.ts';
 import { mailsTo } from '../support/mails.ts';
 import { addSession, asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
@@ -23,6 +28,8 @@ const squat = async () => {
     .api_key;
   const url = 'https://attacker.example.net/hook';
   expect((await eve.asSession('POST', '/api/webhooks', { url })).status).toBe(201);
+  const settings = { muted_emails: ['billing'], allowed_origins: ['https://attacker.example.net'] };
+  expect((await eve.asSession('PATCH', '/api/account', settings)).status).toBe(200);
   return { ...eve, verifyKey, other: await addSession(eve.accountId) };
 };
 
@@ -37,6 +44,8 @@ test('a reset by the owner of an address that was never proved ends what was mad
   expect(outcomeOf(await eve.verify(license.license_key, eve.verifyKey))).toBe('403 api_key_invalid');
   expect((await withToken(token, 'GET', '/api/webhooks')).body.data).toEqual([]);
   expect((await withToken(token, 'GET', '/api/api-keys')).body.data).toEqual([]);
+  expect((await withToken(token)).body.muted_emails).toEqual([]);
+  expect(await getAccount(ctxOf(eve.accountId))).toMatchObject({ allowedOrigins: [] });
   for (const session of [eve.token, eve.other])
     expect(outcomeOf(await withToken(session))).toBe('401 invalid_session');
   expect(outcomeOf(await login(eve.email, eve.password))).toBe('401 invalid_credentials');
@@ -57,6 +66,41 @@ test('a reset of an account whose address was proved keeps its keys, its webhook
   expect(
     (await call('GET', '/api/webhooks', { headers: { 'x-api-key': ada.apiKey } })).body.data,
   ).toHaveLength(1);
+});
+
+/** The account as requests have it that were let in before the reset, by a session or by an API key. */
+const lateCallers = async ({ accountId, apiKeyId, asSession }: Customer): Promise<Ctx[]> => {
+  const [session] = (await asSession('GET', '/api/sessions')).body.data;
+  return [
+    { ...ctxOf(accountId), actor: { kind: 'session', id: session.id } },
+    { ...ctxOf(accountId), actor: { kind: 'api_key', id: apiKeyId } },
+  ];
+};
+
+const KEY = { name: 'late', scope: 'full' } as const;
+const HOOK = { url: 'https://attacker.example.net/late' };
+
+test('a request that was let in before the reset makes nothing that lasts after it', async () => {
+  const eve = await signUp();
+  const callers = await lateCallers(eve);
+  const { token } = (await reset(eve)).body.session;
+  const errors = ['invalid_session', 'api_key_invalid'];
+  for (const [i, ctx] of callers.entries()) {
+    await expect(createApiKey(ctx, KEY)).rejects.toMatchObject({ code: errors[i] });
+    await expect(createEndpoint(ctx, HOOK, 'latchkey.test')).rejects.toMatchObject({ code: errors[i] });
+  }
+  expect((await withToken(token, 'GET', '/api/api-keys')).body.data).toEqual([]);
+  expect((await withToken(token, 'GET', '/api/webhooks')).body.data).toEqual([]);
+});
+
+test('a late request that is cut off leaves no webhook that sends anything', async () => {
+  const eve = await signUp();
+  const [ctx] = await lateCallers(eve);
+  if (!ctx) throw new Error('There is no caller.');
+  const { token } = (await reset(eve)).body.session;
+  await withoutTables(['sessions'], () => createEndpoint(ctx, HOOK, 'latchkey.test').catch(() => {}));
+  const { data } = (await withToken(token, 'GET', '/api/webhooks')).body;
+  expect(data).toMatchObject([{ url: HOOK.url, status: 'disabled' }]);
 });
 
 test('a reset token that was used or isn’t the account’s ends nothing', async () => {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { register } from '../support/client.ts';
+import { outcomeOf, register, signUp } from '../support/client.ts';
 import { mailsTo } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 import { tokenTo } from '../support/tokens.ts';
@@ -7,6 +7,7 @@ import { registerTwoFactor } from '../support/two-factor.ts';
 
 const NEW_PASSWORD = 'a new horse battery';
 const WRONG_CODES = 'Wrong codes after your password';
+const WRONG_PROOFS = 'Wrong passwords inside your account';
 const NEW_SIGN_IN = 'New sign-in to your account';
 
 const mailsAbout = (email: string, about: string) =>
@@ -25,6 +26,36 @@ test('five wrong codes after the right password leave an entry and send an email
   expect((await answer(first)).status).toBe(401);
   await vi.waitUntil(() => mailsAbout(ada.email, WRONG_CODES).length === 1);
   expect(await entriesOf(ada, 'two_factor.fail')).toMatchObject([{ details: { codes: 5 } }]);
+});
+
+test.for([
+  { name: 'passwords', proof: { password: 'wrong horse battery' } },
+  { name: 'codes', proof: { code: '000 000 0' } },
+])('ten wrong $name inside a session leave an entry and send an email', async ({ proof }) => {
+  const ada = await registerTwoFactor();
+  await verifyAddress(ada.accountId);
+  const guess = () => ada.asSession('POST', '/api/reauthenticate', proof);
+  for (let i = 0; i < 9; i++) expect(outcomeOf(await guess())).toBe('401 invalid_credentials');
+  expect(await entriesOf(ada, 'session.fail')).toEqual([]);
+  expect(outcomeOf(await guess())).toBe('401 invalid_credentials');
+  expect(outcomeOf(await guess())).toBe('429 rate_limit_exceeded');
+  expect(await entriesOf(ada, 'session.fail')).toMatchObject([
+    { actor: { kind: 'session' }, details: { tries: 10 } },
+  ]);
+  await vi.waitUntil(() => mailsAbout(ada.email, WRONG_PROOFS).length === 1);
+  expect(mailsAbout(ada.email, WRONG_PROOFS)[0]?.text).toContain('Somebody who is signed in');
+});
+
+test('ten wrong passwords with an API key leave an entry that names the key, and send an email', async () => {
+  const ada = await signUp();
+  await verifyAddress(ada.accountId);
+  const guess = { current_password: 'wrong horse battery', password: NEW_PASSWORD };
+  for (let i = 0; i < 10; i++) await ada.asKey('POST', '/api/change-password', guess);
+  expect(await entriesOf(ada, 'session.fail')).toMatchObject([
+    { actor: { kind: 'api_key', id: ada.apiKeyId }, details: { tries: 10 } },
+  ]);
+  await vi.waitUntil(() => mailsAbout(ada.email, WRONG_PROOFS).length === 1);
+  expect(mailsAbout(ada.email, WRONG_PROOFS)[0]?.text).toContain('Delete the key');
 });
 
 const browserOf = (headers: Headers) =>

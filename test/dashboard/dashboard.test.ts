@@ -64,6 +64,7 @@ test('the dashboard counts usage per day and month, licenses per status, and API
   const [suspended, revoked] = [await ada.createLicense(), await ada.createLicense()];
   await ada.asSession('POST', `/api/v1/licenses/${suspended.id}/suspend`);
   await ada.asSession('POST', `/api/v1/licenses/${revoked.id}/revoke`);
+  await ada.prove();
   const { body: second } = await ada.asSession('POST', '/api/create-api-key', {});
   const later = await readDashboard();
   expect(later).toMatchObject({

@@ -16,6 +16,7 @@ test('each onboarding step records when it was first completed and stays complet
     const ids = progress.steps.map(({ id }: Json) => id);
     expect(ids).toEqual([
       'create_account',
+      'create_product',
       'create_api_key',
       'create_license',
       'verify_license',
@@ -26,7 +27,7 @@ test('each onboarding step records when it was first completed and stays complet
       expect([id, done, doneAt]).toEqual([id, id in completedAt, completedAt[id] ?? null]);
       expect(title.length).toBeGreaterThan(5);
     }
-    expect([progress.completed, progress.total]).toEqual([Object.keys(completedAt).length, 6]);
+    expect([progress.completed, progress.total]).toEqual([Object.keys(completedAt).length, 7]);
     expect((await ada.asSession('GET', '/api/onboarding')).body.next_step).toBe(nextStep);
   };
   /** Advances the clock, so that each step has its own time. */
@@ -36,8 +37,12 @@ test('each onboarding step records when it was first completed and stays complet
   };
 
   completedAt.create_account = new Date(NOON).toISOString();
+  await expectSteps('create_product');
+  startStep('create_product');
+  await ada.asSession('PUT', '/api/v1/products/orrery', { name: 'Orrery' });
   await expectSteps('create_api_key');
   startStep('create_api_key');
+  await ada.prove();
   const { body: key } = await ada.asSession('POST', '/api/create-api-key', {});
   await expectSteps('create_license');
   startStep('create_license');
@@ -56,9 +61,11 @@ test('each onboarding step records when it was first completed and stays complet
   expect((await verify(license.license_key)).body.valid).toBe(true);
   await expectSteps('add_webhook');
   // A rejected webhook does not complete the step.
+  await ada.prove();
   await ada.asSession('POST', '/api/webhooks', { url: 'https://192.0.2.1/' });
   await expectSteps('add_webhook');
   startStep('add_webhook');
+  await ada.prove();
   const { url } = await newReceiver();
   const { body: webhook } = await ada.asSession('POST', '/api/webhooks', { url });
   await expectSteps('choose_plan');
@@ -67,6 +74,7 @@ test('each onboarding step records when it was first completed and stays complet
   vi.advanceTimersByTime(HOUR_MS);
   await verify(license.license_key);
   await ada.asSession('POST', '/api/v1/licenses/create', {});
+  await ada.prove();
   await ada.asSession('POST', '/api/create-api-key', {});
   await ada.asSession('DELETE', `/api/api-keys/${key.id}`);
   await ada.asSession('POST', `/api/v1/licenses/${license.id}/revoke`);

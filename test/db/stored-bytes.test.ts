@@ -142,6 +142,7 @@ const FIXED = new Set([
   'account_id',
   'id',
   'license_id',
+  'subscription_id',
   'import_id',
   'action',
   'actor_kind',

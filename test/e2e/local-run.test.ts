@@ -83,7 +83,7 @@ describe('an email', () => {
     const [, path = ''] = line.exec(first.output()) ?? [];
     const html = readFileSync(path, 'utf8');
     const [, token] = html.match(new RegExp(`${first.origin}/verify-email#token=(\\w+)"`)) ?? [];
-    const verified = await first.post('/api/verify-email', { token });
+    const verified = await first.post('/api/verify-email', { token, password: PASSWORD });
     expect(verified).toMatchObject({ status: 200, body: { email, email_verified: true } });
     expect(first.output()).not.toContain(token);
   });
@@ -154,6 +154,7 @@ describe('a restart', () => {
       ...ada.account,
       pending_email: null,
       two_factor: false,
+      muted_emails: [],
       moving_to: null,
       branches: [],
     });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { codeAt } from '../support/authenticator.ts';
 import { type Customer, createAccount } from './support/customer.ts';
 import { checkOutBuilt, cleanUp, runCommand, type Service, startService } from './support/service.ts';
 
@@ -95,6 +96,18 @@ test('accounts, suspend, reinstate and plan find and change an account at once',
 
   expect(await failure('suspend', 'acct_00000000000000000000')).toMatchObject({ code: 'not_found' });
   expect(await failure('plan', ada.accountId, 'gold')).toMatchObject({ code: 'invalid_request' });
+});
+
+test('reset-two-factor says when two-factor authentication goes off', async () => {
+  expect(await failure('reset-two-factor', ada.accountId)).toMatchObject({ code: 'invalid_transition' });
+  const session = { authorization: `Bearer ${ada.token}` };
+  const { body } = await service.post('/api/two-factor', {}, session);
+  const code = codeAt((body as { secret: string }).secret, Date.now());
+  expect((await service.post('/api/two-factor/confirm', { code }, session)).status).toBe(200);
+  const { two_factor_reset_at: at } = await json('reset-two-factor', ada.accountId);
+  const hours = (Date.parse(String(at)) - Date.now()) / 3_600_000;
+  expect([hours > 47.9, hours <= 48]).toEqual([true, true]);
+  expect((await latchkey(['reset-two-factor', ada.accountId])).stdout).toContain(String(at));
 });
 
 test('metrics prints the text format of Prometheus', async () => {

@@ -1,32 +1,26 @@
-import {
-  createScheduledController,
-  evictDurableObject,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { expect, test, vi } from 'vitest';
 import { rememberEpoch } from '../../src/shared/objects/address.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../src/system/scheduled.ts';
-import { call, type Customer, signUp } from '../support/client.ts';
+import { call, type Customer, outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
+import { finishErasure, progressOf, runErasureAlarm, runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { setPlan } from '../support/gate.ts';
+import { setPlan, withoutTables } from '../support/gate.ts';
 import { contentOf, findInD1, findLeftovers } from '../support/leftovers.ts';
+import { mailsTo } from '../support/mails.ts';
 import { gateIn, move } from '../support/moving.ts';
-import { addEndpoint, outbox, withOutboxMethod } from '../support/outbox.ts';
+import { addEndpoint, outbox, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, presentedKey, setHome } from '../support/regions.ts';
-import { watchRestarts } from '../support/restarts.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 const CUSTOMER = 'erase-me@customers.example';
 
+const logIn = ({ email, password }: Customer) => call('POST', '/api/login', { body: { email, password } });
+
 const requestErasure = (ada: Customer, sent: object = {}) =>
   ada.asSession('DELETE', '/api/account', { current_password: ada.password, confirm: ada.email, ...sent });
-
-const runErasure = (environment: Env = env) => runScheduled(createScheduledController(), environment);
 
 /** Leaves a row at the object to which a move was given up. */
 const giveUpMove = async (accountId: string) => {
@@ -71,7 +65,8 @@ test('an account is erased from every table and object after seven days, and lat
   expect([status, Date.parse(body.erased_by) - Date.now()]).toEqual([202, 7 * DAY_MS]);
   expect((await ada.verify(license.license_key)).body.error.code).toBe('api_key_invalid');
   expect((await ada.asSession('GET', '/api/account')).body.error.code).toBe('invalid_session');
-  await runErasure();
+  await runHourlyWork();
+  await runDurableObjectAlarm(gateIn(ada.accountId, 2));
   const texts = [ada.accountId, ada.email, CUSTOMER, license.license_key, license.id, ada.apiKeyId];
   expect(await findInD1(accountsD1, texts)).toEqual(
     expect.arrayContaining(['accounts', 'api_keys', 'license_changes', 'licenses', 'payments', 'products']),
@@ -90,31 +85,40 @@ test('an account is erased from every table and object after seven days, and lat
   const contents = (stubs: (() => DurableObjectStub)[]) =>
     Promise.all(stubs.map(async (stub) => [...(await contentOf(stub()))]));
   expect((await contents(objects)).filter((content) => content.length === 0)).toEqual([]);
-  const untilErased = await watchRestarts(...gatesAndBranch);
-  await runErasure(withOutboxMethod('erase', () => Promise.reject(new Error('cut off'))));
+  await runHourlyWork();
+  await waitUntil(
+    () => runErasureAlarm(ada.accountId, 2),
+    (progress) => progress !== null && progress.clearedMs !== null,
+  );
+  // The account's row and what leads to its gate are left, and refuse all calls.
   expect(await findInD1(accountsD1, texts)).toEqual(['accounts']);
-  await untilErased();
-  expect(await contents(gatesAndBranch)).toEqual(gatesAndBranch.map(() => []));
-  // The gate is called again after it was erased, and copies what is left in D1.
-  const untilErasedAgain = await watchRestarts(former);
-  const untilOutboxErased = await watchRestarts(() => outbox(ada.accountId));
-  const lateCall = withOutboxMethod('erase', async (erase) => {
-    await untilErasedAgain();
-    await gateIn(ada.accountId, 1).admit(presentedKey(ada), 'verify');
-    return erase();
-  });
-  await runErasure(lateCall);
-  expect(await findInD1(accountsD1, texts)).toEqual([]);
   expect(await findInD1(firstD1, texts)).toEqual([]);
   expect(await indexed()).toBe(0);
-  await untilOutboxErased();
-  expect(await contents(objects.slice(1))).toEqual(objects.slice(1).map(() => []));
+  expect((await contents(objects)).flat().map(([name]) => name)).toEqual(['place', 'erasure', 'place']);
+  for (const epoch of [1, 2])
+    expect((await gateIn(ada.accountId, epoch).admit(presentedKey(ada), 'verify')).refused).toBe(
+      'api_key_invalid',
+    );
+  expect((await ada.verify(license.license_key)).body.error.code).toBe('api_key_invalid');
+  // A payment notification that was under way adds a feed row.
+  await accountsD1
+    .prepare("INSERT INTO feed (account_id, kind, ref, created_at) VALUES (?, 'account', 'late', 1)")
+    .bind(ada.accountId)
+    .run();
+  expect((await contents(gatesAndBranch)).flat().map(([name]) => name)).toEqual([
+    'place',
+    'erasure',
+    'place',
+  ]);
 
+  await finishErasure(ada.accountId, 2);
+  expect(await findInD1(accountsD1, [...texts, '"late"'])).toEqual([]);
+  expect(await contents(objects)).toEqual(objects.map(() => []));
   const late = await gateIn(ada.accountId, 1).admit(presentedKey(ada), 'verify');
   expect(late.refused).toBe('api_key_invalid');
-  expect(await findInD1(accountsD1, texts)).toEqual([]);
   await runDurableObjectAlarm(gateIn(ada.accountId, 1));
   expect(await findLeftovers(ada.accountId, texts, 3)).toEqual([]);
+  expect(mailsTo(ada.email).map(({ subject }) => subject)).toContain('Your account has been deleted');
   // An isolate may remember where the account's gate was.
   rememberEpoch(ada.accountId, { epoch: 2 });
   expect((await ada.verify(license.license_key)).body.error.code).toBe('api_key_invalid');
@@ -124,57 +128,58 @@ test('an account is erased from every table and object after seven days, and lat
 });
 
 test('signing in within seven days keeps the account', async () => {
+  useFakeClock();
   const { ada, license } = await sellerWithLicense();
   expect((await requestErasure(ada, { confirm: 'other@example.com' })).body.error.details).toMatchObject([
     { path: 'confirm' },
   ]);
   expect((await requestErasure(ada, { current_password: 'wrong' })).status).toBe(401);
   const { body } = await requestErasure(ada);
-  const signedIn = await call('POST', '/api/login', { body: { email: ada.email, password: ada.password } });
+  const signedIn = await logIn(ada);
   expect(signedIn.status).toBe(200);
   expect((await ada.verify(license.license_key)).body.valid).toBe(true);
 
-  useFakeClock(Date.parse(body.erased_by));
-  await runErasure();
+  vi.setSystemTime(Date.parse(body.erased_by));
+  await runHourlyWork();
+  await finishErasure(ada.accountId);
   expect((await ada.verify(license.license_key)).body.valid).toBe(true);
 });
 
-test('an account with a session is not erased', async () => {
-  const ada = await signUp();
-  // As after a sign-in at the time of the request.
-  await accountsD1.prepare('UPDATE accounts SET erase_at = 1 WHERE id = ?').bind(ada.accountId).run();
-  await runErasure();
-  expect((await ada.asSession('GET', '/api/account')).status).toBe(200);
-  const row = await accountsD1
-    .prepare('SELECT erase_at FROM accounts WHERE id = ?')
-    .bind(ada.accountId)
-    .first();
-  expect(row).toEqual({ erase_at: null });
+test('the account’s own gate erases it at the promised time, without the hourly work', async () => {
+  useFakeClock();
+  const { ada } = await sellerWithLicense();
+  const { body } = await requestErasure(ada);
+  expect((await progressOf(ada.accountId))?.dueMs).toBe(Date.parse(body.erased_by));
+  await finishErasure(ada.accountId);
+  expect(Date.now() - Date.parse(body.erased_by)).toBeLessThan(10 * 60_000);
+  expect(await findLeftovers(ada.accountId, [ada.accountId, ada.email])).toEqual([]);
 });
 
-test('an account that is kept while a run erases another one stays, although its holder has signed out again', async () => {
-  const customers = [await signUp(), await signUp()];
-  const ids = JSON.stringify(customers.map(({ accountId }) => accountId));
-  const are = 'IN (SELECT value FROM json_each(?))';
-  await accountsD1.prepare(`UPDATE accounts SET erase_at = 1 WHERE id ${are}`).bind(ids).run();
-  await firstD1.prepare(`DELETE FROM sessions WHERE account_id ${are}`).bind(ids).run();
-  const restoring = withOutboxMethod('erase', async (erase) => {
-    await accountsD1
-      .prepare(`UPDATE accounts SET erase_at = NULL WHERE email <> '' AND id ${are}`)
-      .bind(ids)
-      .run();
-    return erase();
-  });
-  await runErasure(restoring);
-  const left = await firstD1.prepare(`SELECT 1 FROM users WHERE account_id ${are}`).bind(ids).all();
-  expect(left.results).toHaveLength(1);
+test('from the commit of the request on, no session is let in, although the sessions could not be ended', async () => {
+  const { ada, license } = await sellerWithLicense();
+  const logged = vi.spyOn(console, 'error');
+  await firstD1
+    .prepare("CREATE TRIGGER stuck BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'stuck'); END")
+    .run();
+  const { status } = await requestErasure(ada);
+  await firstD1.prepare('DROP TRIGGER stuck').run();
+  expect(status).toBe(202);
+  expect(logged.mock.calls.join()).toContain('erasure_not_prepared');
+  for (const path of ['/api/account', '/api/v1/licenses'])
+    expect(outcomeOf(await ada.asSession('GET', path))).toBe('401 invalid_session');
+  const { body } = await logIn(ada);
+  // Whoever signs in ends the sessions of before.
+  expect(outcomeOf(await ada.asSession('GET', '/api/account'))).toBe('401 invalid_session');
+  const again = { authorization: `Bearer ${body.session.token}` };
+  expect((await call('GET', '/api/account', { headers: again })).status).toBe(200);
+  expect((await ada.verify(license.license_key)).body.valid).toBe(true);
+});
 
-  // A payment notification that was under way adds a feed row to the erased account.
-  const add = `INSERT INTO feed (account_id, kind, ref, created_at)
-    SELECT id, 'account', 'late', 1 FROM accounts WHERE email = '' AND id ${are}`;
-  expect((await accountsD1.prepare(add).bind(ids).run()).meta.changes).toBe(1);
-  await runErasure();
-  const accounts = await accountsD1.prepare(`SELECT 1 FROM accounts WHERE id ${are}`).bind(ids).all();
-  expect(accounts.results).toHaveLength(1);
-  expect(await findInD1(accountsD1, ['"late"'])).toEqual([]);
+test('a request that fails before its commit changes nothing, and can be repeated', async () => {
+  const { ada, license } = await sellerWithLicense();
+  const failed = await withoutTables(['feed'], () => requestErasure(ada));
+  expect(failed.status).toBe(503);
+  expect((await ada.asSession('GET', '/api/account')).status).toBe(200);
+  expect((await ada.verify(license.license_key)).body.valid).toBe(true);
+  expect((await requestErasure(ada)).status).toBe(202);
 });

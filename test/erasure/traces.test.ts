@@ -1,21 +1,16 @@
-import {
-  createScheduledController,
-  evictDurableObject,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { expect, test, vi } from 'vitest';
 import { eraseCustomer } from '../../src/erasure/customer.ts';
+import { AccountGate, WebhookOutbox } from '../../src/index.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../src/system/scheduled.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { ctxOf } from '../support/databases.ts';
+import { finishErasure, runErasureAlarm, runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { gateIn, move } from '../support/moving.ts';
-import { addEndpoint, outbox, waitUntil, withOutboxMethod } from '../support/outbox.ts';
+import { addEndpoint, outbox, waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, setHome, verifyIn } from '../support/regions.ts';
 import { sellerOn } from '../support/worlds.ts';
@@ -40,8 +35,6 @@ const activate = async (ada: Customer, licenseKey: string, fingerprint: string, 
   const sent = { license_key: licenseKey, fingerprint, name };
   expect((await ada.asKey('POST', '/api/v1/licenses/activate', sent)).body.code).toBe('valid');
 };
-
-const runErasures = (environment: Env = env) => runScheduled(createScheduledController(), environment);
 
 /**
  * An account that has moved and has an open branch, with a license of the customer, and another one that was theirs. One endpoint
@@ -166,30 +159,25 @@ test('an erased customer is in no table and no object, and their licenses go on 
   expect(responses.filter((response) => response && !response.includes(LATER.customer_email))).toEqual([]);
 });
 
-test('an erasure that is cut off at any object is finished by the scheduled work', async () => {
+test('an erasure that is cut off at any object is finished by the gate', async () => {
+  useFakeClock();
   const { ada } = await furnish();
-  const ctx = ctxOf(ada.accountId);
-  const cut = () => Promise.reject(new Error('cut off'));
-  const withoutGate = {
-    ...env,
-    GATE: new Proxy(env.GATE, {
-      get: (namespace, property) =>
-        property === 'getByName'
-          ? (name: string) =>
-              new Proxy(namespace.getByName(name), {
-                get: (stub, method) => (method === 'eraseTraces' ? cut : Reflect.get(stub, method)),
-              })
-          : Reflect.get(namespace, property),
-    }),
-  } as Env;
-  await expect(eraseCustomer({ ...ctx, env: withoutGate }, GRACE.customer_email)).rejects.toThrow('cut off');
-  await runErasures(withOutboxMethod('eraseEvents', cut));
+  const cut = () => {
+    throw new Error('cut off');
+  };
+  // The account has moved: its gate is the second one.
+  const noTraces = vi.spyOn(AccountGate.prototype, 'eraseTraces').mockImplementation(cut);
+  const noEvents = vi.spyOn(WebhookOutbox.prototype, 'eraseEvents').mockImplementation(cut);
+  await expect(eraseCustomer(ctxOf(ada.accountId), GRACE.customer_email)).rejects.toThrow('cut off');
+  noTraces.mockRestore();
+  await runErasureAlarm(ada.accountId, 2);
   expect(await findLeftovers(ada.accountId, TEXTS)).toEqual([
     'D1: erasures',
     'outbox: deliveries',
     'outbox: event_blocks',
   ]);
-  await runErasures();
+  noEvents.mockRestore();
+  await finishErasure(ada.accountId, 2);
   expect(await findLeftovers(ada.accountId, TEXTS)).toEqual([]);
 });
 
@@ -215,7 +203,7 @@ test('a deleted license is in no table and no object but the audit log and the e
     'outbox: event_blocks',
   ]);
   useFakeClock(Date.now() + DAY_MS);
-  await runErasures();
+  await runHourlyWork();
   expect(await findLeftovers(ada.accountId, texts)).toEqual(['D1: audit_log', 'outbox: event_blocks']);
   await runDurableObjectAlarm(outbox(ada.accountId));
   expect((await gate(ada.accountId).listActivations(theirs.license_key, 10, null)) ?? null).toBe(null);

@@ -16,7 +16,7 @@ const RUNS = inject('fuzzRuns');
 const RUNS_WITHOUT_INPUT = Math.ceil(RUNS / 3);
 /** For routes that hash a password when the body is valid. */
 const RUNS_WITH_HASHING = Math.ceil(RUNS / 5);
-const HASHING = new Set(['register', 'login']);
+const HASHING = new Set(['register', 'login', 'reauthenticate']);
 /** Enough API keys that a deleted one rarely comes up. */
 const KEYS = 4;
 
@@ -82,7 +82,9 @@ const createResources = async (customer: Customer, route: Route): Promise<Resour
 const NEEDS_PROOF = new Set([
   'resetPassword',
   'verifyEmail',
+  'restoreEmail',
   'loginTwoFactor',
+  'reauthenticate',
   'confirmTwoFactor',
   'disableTwoFactor',
   'changePassword',
@@ -103,6 +105,8 @@ test.for(ROUTES.map((route) => [route.method, route.path, route] as const))(
     // Each route has its own account, so that no route uses up the rate limits of another.
     const customer = await signUp();
     await subscribe(customer, 'scale');
+    if (route.operation.id === 'resumeSubscription')
+      await customer.asSession('POST', '/api/cancel-subscription', {});
     const resources = await createResources(customer, route);
     const arbitrary = fuzzedRequest(route, resources, customer);
     const statuses = new Set<number>();

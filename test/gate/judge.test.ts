@@ -204,7 +204,15 @@ test('an offline file holds its seat until it ends, even if the machine deactiva
 });
 
 describe('a license without a limit', () => {
-  test.for<CallName>(['verify', 'activate', 'heartbeat'])('is valid for %s without a fingerprint', (call) => {
+  test('answers a heartbeat of which no counted call is on record with verify_due', () => {
+    expect(decide('heartbeat', { terms: UNLIMITED, input: { fingerprint: undefined } }).code).toBe(
+      'verify_due',
+    );
+    expect(decide('heartbeat', { terms: UNLIMITED }).code).toBe('verify_due');
+    expect(decide('heartbeat', { terms: UNLIMITED, seat: seatOf() }).code).toBe('valid');
+  });
+
+  test.for<CallName>(['verify', 'activate'])('is valid for %s without a fingerprint', (call) => {
     expect(decide(call, { terms: UNLIMITED, input: { fingerprint: undefined } })).toMatchObject({
       code: 'valid',
       seat: null,

@@ -41,6 +41,7 @@ const terms = fc.record({
   offlineDays: fc.constantFrom(0, 14),
   maxTransfers: fc.constantFrom(null, null, 0, 1),
   selfService: fc.boolean(),
+  graceDays: fc.constant(0),
   entitlements: fc.constant({}),
 }) satisfies fc.Arbitrary<Terms>;
 

@@ -104,6 +104,7 @@ export const openSeatModel = (firstTerms: Terms) => {
       if (model.isSuspended && call !== 'deactivate') return 'suspended';
       if (n === null) {
         if (maxActivations !== null) return 'fingerprint_required';
+        if (call === 'heartbeat') return 'verify_due';
         return call === 'deactivate' ? 'deactivated' : 'valid';
       }
       const machine = known(n);
@@ -111,7 +112,8 @@ export const openSeatModel = (firstTerms: Terms) => {
         if (machine?.releasedMs === null) free(machine);
         return 'deactivated';
       }
-      if (call === 'heartbeat' && machine && nowMs - machine.countedMs > DAY_MS) return 'verify_due';
+      if (call === 'heartbeat' && (machine ? nowMs - machine.countedMs > DAY_MS : maxActivations === null))
+        return 'verify_due';
 
       const longestMs = Math.max((lease ?? 0) * 1_000, offlineDays * DAY_MS);
       const renewedMs = lease === null ? null : Math.min((leaseSeconds ?? lease) * 1_000, longestMs);

@@ -87,7 +87,7 @@ test.for<Row>([
     path: ({ id }) => `/api/v1/licenses/${id}/suspend`,
     trips: ['gate.admit', 'D1', ...COMMIT],
   },
-  { name: 'create-api-key', path: () => '/api/create-api-key', trips: ['gate.admit', ...COMMIT] },
+  { name: 'create-api-key', path: () => '/api/create-api-key', trips: ['gate.admit', ...COMMIT, 'D1'] },
 ])('$name makes $trips.length round trips to the gate and D1', async (row) => {
   const { as = byKey, method = 'POST', path, body = {}, trips } = row;
   const { ada, license } = await sellerWithLicense();

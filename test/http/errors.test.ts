@@ -222,6 +222,7 @@ test('the eleventh failed login to an email address gets 429', async () => {
 test('an unknown token of an email gets 400', async () => {
   for (const [path, body] of [
     ['/api/verify-email', { token: 'nonsense' }],
+    ['/api/restore-email', { token: 'nonsense' }],
     ['/api/reset-password', { token: `lkt_${'A'.repeat(54)}`, password: 'correct horse battery' }],
   ] as const) {
     expectError(await call('POST', path, { body }), 400, 'invalid_token', 'Invalid or Expired Token');
@@ -230,7 +231,7 @@ test('an unknown token of an email gets 400', async () => {
 
 test('every error code has been tested', () => {
   const testedElsewhere: ErrorCode[] = [
-    // plain-http, bodies, faults, limit, limits, storage-limit, activations, allowed-ips, two-factor.test.ts, operators/accounts.test.ts
+    // plain-http, bodies, faults, limit, limits, storage-limit, activations, allowed-ips, two-factor, fresh-proof.test.ts, operators/accounts.test.ts
     'https_required',
     'license_limit_reached',
     'limit_reached',
@@ -242,6 +243,7 @@ test('every error code has been tested', () => {
     'account_suspended',
     'ip_not_allowed',
     'two_factor_required',
+    'reauthentication_required',
     'activation_not_found',
     'no_seat',
     'product_in_use',

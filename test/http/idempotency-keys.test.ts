@@ -4,15 +4,28 @@ import { sellerWithLicense } from '../support/worlds.ts';
 import { nameOf, pathTo, routes } from './security.ts';
 
 const REPEATABLE = [
+  'PATCH /api/account',
   'PATCH /api/v1/licenses/:id',
+  'PATCH /api/webhooks/:id',
   'POST /api/api-keys/:id/rotate',
+  'POST /api/cancel-subscription',
   'POST /api/create-api-key',
+  'POST /api/erase-customer',
+  'POST /api/home-region',
+  'POST /api/init-payment',
+  'POST /api/resume-subscription',
   'POST /api/v1/licenses/:id/reinstate',
   'POST /api/v1/licenses/:id/renew',
   'POST /api/v1/licenses/:id/revoke',
   'POST /api/v1/licenses/:id/rotate-key',
   'POST /api/v1/licenses/:id/suspend',
+  'POST /api/v1/licenses/:id/token',
   'POST /api/v1/licenses/create',
+  'POST /api/webhooks',
+  'POST /api/webhooks/:id/deliveries/:delivery_id/resend',
+  'POST /api/webhooks/:id/replay',
+  'POST /api/webhooks/:id/rotate-secret',
+  'POST /api/webhooks/:id/test',
 ];
 
 /** Whether the route says that it doesn’t support the header. */

@@ -8,7 +8,7 @@ import { type Customer, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { insertLicenses } from '../support/licenses.ts';
-import { readEvents } from '../support/outbox.ts';
+import { readEvents, readOutbox } from '../support/outbox.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 const DAY = '2027-03-10';
@@ -19,6 +19,8 @@ const EVENTS_OF_DAY = {
   '2027-03-11': ['license.expiring', 1],
   '2027-03-09': ['license.expired', undefined],
 } as const;
+
+const PAYLOADS = "SELECT value ->> 'payload' AS payload FROM event_blocks, json_each(events)";
 
 const startOf = (day: string) => Date.parse(`${day}T00:00:00.000Z`);
 
@@ -133,4 +135,42 @@ test('two runs at once send each event once', async () => {
   await Promise.all([pass(), pass(), pass()]);
   await pass();
   await expect.poll(() => namesOf(ada)).toHaveLength(700);
+});
+
+test('the events follow the last day as it is, however often it changes', async () => {
+  const ada = await signUp();
+  const { id, license_key } = await licenseThrough(ada, '2027-03-17');
+  const path = `/api/v1/licenses/${id}`;
+  const patch = async (changes: object) =>
+    expect(await ada.asSession('PATCH', path, changes)).toMatchObject({ status: 200 });
+  const events = async () =>
+    (await readOutbox<{ payload: string }>(ada.accountId, PAYLOADS))
+      .map(({ payload }) => JSON.parse(payload))
+      .filter(({ event }) => event.startsWith('license.expir'))
+      .map(({ event, expires_at, days_left }) => `${event} ${expires_at} ${days_left ?? ''}`.trim());
+  const passOf = async (day: string) => {
+    vi.setSystemTime(startOf(day));
+    await pass();
+    await pass();
+  };
+  await passOf(DAY);
+  const first = 'license.expiring 2027-03-17 7';
+  await expect.poll(events).toEqual([first]);
+
+  // Another day is another event. The same day again is none.
+  await patch({ expires_at: '2027-03-18' });
+  await passOf('2027-03-11');
+  await expect.poll(events).toEqual([first, 'license.expiring 2027-03-18 7']);
+  await ada.asSession('POST', `${path}/renew`, { expires_at: '2027-06-01' });
+  await patch({ expires_at: '2027-03-18' });
+  await passOf('2027-03-11');
+  expect(await events()).toHaveLength(2);
+
+  const line = JSON.stringify({ license_key, expires_at: '2027-03-12' });
+  const imported = await ada.asSession('POST', '/api/v1/licenses/import?on_conflict=update', line, {
+    'content-type': 'application/x-ndjson',
+  });
+  expect(imported.status).toBe(200);
+  for (const day of ['2027-03-12', '2027-03-13', '2027-03-14', '2027-03-24']) await passOf(day);
+  await expect.poll(events).toEqual([first, 'license.expiring 2027-03-18 7', 'license.expired 2027-03-12']);
 });

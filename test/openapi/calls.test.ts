@@ -7,9 +7,13 @@ import type { Call, Values } from './area.ts';
 import { credentialsOf } from './callers.ts';
 import { TARGETS } from './targets.ts';
 
+/** Operations that a session over its rate limit can still call. */
+const UNLIMITED_FOR_SESSIONS = ['logout', 'reauthenticate'];
+
 /** What `endpoint()` accepts, and which answers then have the headers of the rate limit. */
 const isLimited = (method: string, path: string, as: Call['as']) => {
-  const { security } = operationAt(method, path).operation;
+  const { security, operationId } = operationAt(method, path).operation;
+  if (as === 'session' && UNLIMITED_FOR_SESSIONS.includes(operationId)) return false;
   if (as === 'key' || as === 'verify-only key') return security.some((scheme) => 'apiKey' in scheme);
   return as === 'session' && security.some((scheme) => 'session' in scheme);
 };

@@ -2,7 +2,7 @@ import type { Area, Call } from './area.ts';
 import { ACCOUNTS } from './calls/accounts.ts';
 import { API_KEYS } from './calls/api-keys.ts';
 import { APPLICATIONS, OFFLINE_FILES } from './calls/applications.ts';
-import { BILLING, SUBSCRIPTION } from './calls/billing.ts';
+import { BILLING, CANCELED, SUBSCRIPTION } from './calls/billing.ts';
 import { LICENSES } from './calls/licenses.ts';
 import { REJECTED } from './calls/rejected.ts';
 import { REPORTS } from './calls/reports.ts';
@@ -22,6 +22,7 @@ export const TARGETS: Target[] = [
   API_KEYS,
   APPLICATIONS,
   BILLING,
+  CANCELED,
   LICENSES,
   OFFLINE_FILES,
   REJECTED,

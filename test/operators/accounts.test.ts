@@ -96,6 +96,12 @@ test('metrics tell for how long the oldest erasure of a customer and of an accou
   expect(customer?.[1]).toBeLessThan(3_700);
   expect(account?.[1]).toBeGreaterThanOrEqual(60);
   expect(account?.[1]).toBeLessThan(160);
+  // An account whose user was never committed is due, too.
+  await accountsD1
+    .prepare('UPDATE accounts SET user_due_at = ? WHERE id = ?')
+    .bind(hourAgo, ada.accountId)
+    .run();
+  expect((await overdue())[1]?.[1]).toBeGreaterThanOrEqual(3_600);
 });
 
 test('metrics count deliveries that wait, failing endpoints, and gates that load their copy', async () => {

@@ -32,6 +32,7 @@ import {
   browserLimits,
   confirmLimits,
   erasureLimits,
+  providerLimits,
   forgotPasswordLimits,
   type Limit,
   loginLimits,
@@ -39,7 +40,9 @@ import {
   recipientLimits,
   registerLimits,
   resetPasswordLimits,
+  secondStepLimits,
   unverifiedLimits,
+  wayInLimit,
 } from '../../src/users/limits.ts';
 
 const [docs = ''] = Object.values(
@@ -102,18 +105,20 @@ const LIMITS = [
   `${perPlan(PLAN_NAMES.map((name) => MAX_LISTENERS[name]))} at a time`,
   within(MAX_REPLAYED_PER_DAY, DAY_MS),
   within(CHECKOUT_PACE.checkouts, CHECKOUT_PACE.windowMs),
+  named(providerLimits(''), 'payment-provider'),
   named(erasureLimits(''), 'erase-customer'),
   `${VISITOR_PACE.callsPerSecond} a second, ${(VISITOR_PACE.callsPerSecond * RATE_WINDOW_MS) / 1_000} at once`,
   named(registerLimits(''), 'register-ip'),
   named(login, 'login-email'),
   named(login, 'login-ip'),
-  named(browserLimits('', '', ''), 'login-browser'),
-  named(confirmLimits('', session), 'confirm'),
+  named(secondStepLimits('code', '', { accountId: '', passwordChangedAt: null }), 'login-code'),
+  named(browserLimits('', ''), 'login-browser'),
+  named(confirmLimits('', session), 'confirm', 'confirm-day'),
   named(login, 'login-success-email'),
   named(recipientLimits(''), 'mail-to', 'mail-to-day'),
   named([unverifiedLimits('')], 'mail-unverified'),
-  named(forgotPasswordLimits('', ''), 'mail-reset'),
-  named([...forgotPasswordLimits('', ''), ...resetPasswordLimits('')], 'forgot-ip'),
+  named([wayInLimit('', '')], 'mail-way-in'),
+  named([...forgotPasswordLimits(''), ...resetPasswordLimits('')], 'forgot-ip'),
   named(operatorLimits(''), 'operator-ip'),
 ];
 

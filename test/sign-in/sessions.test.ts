@@ -34,7 +34,14 @@ test('registering signs in by cookie and by token, logging out ends the session,
   });
   expect(registered.status).toBe(201);
   const ada = registered.body.account;
-  const details = { ...ada, pending_email: null, two_factor: false, moving_to: null, branches: [] };
+  const details = {
+    ...ada,
+    pending_email: null,
+    two_factor: false,
+    muted_emails: [],
+    moving_to: null,
+    branches: [],
+  };
   expect(registered.body).toEqual({
     account: {
       id: expect.stringMatching(/^acct_[0-9A-Za-z]{20}$/),

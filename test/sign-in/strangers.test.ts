@@ -4,7 +4,8 @@ import { type Account, type Answer, outcomeOf, register, tallyOf } from '../supp
 import { recordStatements } from '../support/d1-queries.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { asVisitor } from '../support/sign-in.ts';
+import { asVisitor, verifyAddress } from '../support/sign-in.ts';
+import { tokenTo } from '../support/tokens.ts';
 import { registerTwoFactor } from '../support/two-factor.ts';
 
 const WRONG = 'wrong horse battery';
@@ -75,6 +76,18 @@ test('the wrong passwords of a session are limited, and lock out nobody else', a
   expect(outcomeOf(await change(ada, ada.password))).toBe('200 ok');
 });
 
+test('a stolen session gets 30 guesses a day, and its owner signs in anew', async () => {
+  const ada = await register();
+  const guesses: Answer[] = [];
+  for (let quarter = 0; quarter < 4; quarter++) {
+    for (let i = 0; i < 11; i++)
+      guesses.push(await ada.asSession('POST', '/api/reauthenticate', { password: WRONG }));
+    vi.advanceTimersByTime(15 * MINUTE_MS + 1);
+  }
+  expect(tallyOf(guesses)).toEqual({ '401 invalid_credentials': 30, '429 rate_limit_exceeded': 14 });
+  expect(outcomeOf(await signIn(ada))).toBe('200 ok');
+});
+
 test('the wrong passwords of all API keys of an account are limited together', async () => {
   const ada = await register();
   const keyOf = async () => (await ada.asSession('POST', '/api/create-api-key', {})).body.api_key as string;
@@ -86,7 +99,7 @@ test('the wrong passwords of all API keys of an account are limited together', a
   expect(outcomeOf(await change(ada, ada.password))).toBe('200 ok');
 });
 
-test('wrong codes of strangers lock out neither a known browser nor a session', async () => {
+test('wrong codes of whoever knows the password lock out neither a known browser nor a session', async () => {
   const ada = await registerTwoFactor();
   const answer = async (code: string, cookie = '') => {
     const challenge = (await signIn(ada, cookie)).body.error.details?.[0].message ?? '';
@@ -96,12 +109,49 @@ test('wrong codes of strangers lock out neither a known browser nor a session', 
   const browser = browserOf(await answer(ada.code()));
   expect(browser).not.toBe('');
   for (let i = 0; i < 10; i++) await answer(ada.code(9));
-  expect(outcomeOf(await signIn(ada))).toBe('429 rate_limit_exceeded');
+  expect(outcomeOf(await answer(ada.code(9)))).toBe('429 rate_limit_exceeded');
   vi.advanceTimersByTime(MINUTE_MS);
   expect(outcomeOf(await answer(ada.code(), browser))).toBe('200 ok');
   vi.advanceTimersByTime(MINUTE_MS);
   const off = { current_password: ada.password, code: ada.code() };
   expect(outcomeOf(await ada.asSession('DELETE', '/api/two-factor', off))).toBe('200 ok');
+});
+
+test('wrong passwords of strangers don’t keep the owner from the code after a reset, in any browser', async () => {
+  const ada = await registerTwoFactor();
+  await verifyAddress(ada.accountId);
+  for (let i = 0; i < 10; i++) await signIn({ ...ada, password: WRONG });
+  expect(outcomeOf(await signIn(ada))).toBe('429 rate_limit_exceeded');
+  await asVisitor('/api/forgot-password', { email: ada.email });
+  const reset = await asVisitor('/api/reset-password', {
+    token: await tokenTo(ada.email, 2),
+    password: WRONG,
+  });
+  expect(outcomeOf(reset)).toBe('401 two_factor_required');
+  vi.advanceTimersByTime(MINUTE_MS);
+  const challenge = reset.body.error.details[0].message;
+  expect(outcomeOf(await asVisitor('/api/login/two-factor', { challenge, code: ada.code() }))).toBe('200 ok');
+});
+
+test('wrong codes of whoever knew the password don’t keep the owner out after a new one', async () => {
+  const ada = await registerTwoFactor();
+  const answer = async (password: string, code: string) => {
+    const { error } = (await signIn({ ...ada, password })).body;
+    return asVisitor('/api/login/two-factor', { challenge: error.details[0].message, code });
+  };
+  for (let i = 0; i < 10; i++) await answer(ada.password, ada.code(9));
+  expect(outcomeOf(await answer(ada.password, ada.code(9)))).toBe('429 rate_limit_exceeded');
+  await ada.asSession('POST', '/api/change-password', { current_password: ada.password, password: WRONG });
+  vi.advanceTimersByTime(MINUTE_MS);
+  expect(outcomeOf(await answer(WRONG, ada.code()))).toBe('200 ok');
+});
+
+test('sixty sign-ins of whoever knows the password don’t keep out a browser that the account knows', async () => {
+  const ada = await register();
+  const browser = browserOf(await signIn(ada));
+  for (let i = 0; i < 60; i++) await signIn(ada);
+  expect(outcomeOf(await signIn(ada))).toBe('429 rate_limit_exceeded');
+  expect(outcomeOf(await signIn(ada, browser))).toBe('200 ok');
 });
 
 test('a flood of refused logins with made-up or foreign cookies hardly queries D1', async () => {

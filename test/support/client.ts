@@ -77,13 +77,19 @@ export const register = async () => {
   const email = `person-${++accountCount}-${crypto.randomUUID().slice(0, 8)}@example.com`;
   const passwordHash = await hashPassword(PASSWORD);
   const { account, session } = await createAccount(publicCtx, { email, name: null, passwordHash });
+  const asSession = (method: string, path: string, sent?: unknown, headers: Record<string, string> = {}) =>
+    call(method, path, { body: sent, headers: { authorization: `Bearer ${session.token}`, ...headers } });
   return {
     email,
     password: PASSWORD,
     accountId: account.id,
     token: session.token,
-    asSession: (method: string, path: string, sent?: unknown, headers: Record<string, string> = {}) =>
-      call(method, path, { body: sent, headers: { authorization: `Bearer ${session.token}`, ...headers } }),
+    asSession,
+    /** Proves the session again, which calls that want a fresh proof require ten minutes after it began. */
+    prove: async () => {
+      const { status } = await asSession('POST', '/api/reauthenticate', { password: PASSWORD });
+      if (status !== 200) throw new Error(`reauthenticate answered ${status}`);
+    },
   };
 };
 

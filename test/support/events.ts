@@ -2,7 +2,10 @@
 export const ALL_EVENTS = [
   'payment.success',
   'payment.failed',
+  'payment.refunded',
+  'payment.disputed',
   'subscription.cancelled',
+  'plan.ending',
   'license.created',
   'license.verified',
   'license.updated',

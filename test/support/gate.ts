@@ -24,6 +24,7 @@ export const COPIED_ACCOUNT: CopiedAccount = {
   isUnverified: false,
   suspendedAt: null,
   eraseAt: null,
+  own: null,
 };
 export const COPIED_KEY: CopiedKey = {
   fingerprint: 'f',

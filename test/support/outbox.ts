@@ -139,7 +139,8 @@ export const addEndpoint = async (customer: Customer, url: string, fields: Recor
     path,
     secret: body.secret as string,
     hint: { account_id: customer.accountId, endpoint_id: id } satisfies Hint,
-    read: async (): Promise<Json> => (await customer.asSession('GET', path)).body,
+    read: async (): Promise<Json> =>
+      (await customer.asSession('GET', '/api/webhooks')).body.data.find((shown: Json) => shown.id === id),
     /** Newest first. */
     deliveries: async (): Promise<Json[]> =>
       (await customer.asSession('GET', `${path}/deliveries`)).body.data,

@@ -4,7 +4,7 @@ export type StripeObject = Record<string, unknown>;
 
 export interface Invoice {
   id: string;
-  status: 'paid' | 'open';
+  status: 'paid' | 'open' | 'draft';
   billing_reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update';
   periodStartMs: number;
   periodEndMs: number;
@@ -28,6 +28,12 @@ export const invoice = (invoiced: Invoice, subscriptionId: string | null = null)
   amount_paid: invoiced.status === 'paid' ? invoiced.amount : 0,
   currency: 'usd',
   created: seconds(invoiced.periodStartMs),
+  status_transitions: { paid_at: invoiced.status === 'paid' ? seconds(Date.now()) : null },
+  lines: {
+    object: 'list',
+    has_more: false,
+    data: [{ period: { start: seconds(invoiced.periodStartMs), end: seconds(invoiced.periodEndMs) } }],
+  },
   parent: {
     type: 'subscription_details',
     quote_details: null,
@@ -63,6 +69,7 @@ export const subscription = (
   metadata,
   items: items(first),
   latest_invoice: invoice(first, id),
+  cancel_at: null,
   cancel_at_period_end: false,
   canceled_at: null,
   ended_at: null,

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
+import { openCharges, type Reply, type StripeObject } from './stripe-charges.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,25 +21,24 @@ export interface StripeRequest {
   answered: number;
 }
 
-interface Reply {
-  status: number;
-  body: unknown;
-}
-
 interface Call {
   method: string;
   path: string;
   id: string;
   form: Record<string, string>;
+  search: URLSearchParams;
   expand: string[];
   origin: string;
 }
 
-type StripeObject = Record<string, unknown>;
-
 const customers = new Map<string, StripeObject>();
 const sessions = new Map<string, StripeObject>();
 const subscriptions = new Map<string, StripeObject>();
+const charges = openCharges();
+const products = new Set<string>();
+/** What an operator has made in Stripe's dashboard. */
+const prices = new Map<string, StripeObject>();
+let taxStatus = 'pending';
 const requests: StripeRequest[] = [];
 /** Subscriptions whose cancellation takes effect immediately but is answered only when the test releases it. */
 const held = new Map<string, PromiseWithResolvers<void>>();
@@ -71,13 +71,34 @@ const REQUIRED_OF_SESSIONS: [param: string, isValid: (text: string | undefined) 
   ['line_items[0][price_data][unit_amount]', isPositiveInteger],
   ['line_items[0][price_data][currency]', Boolean],
   ['line_items[0][price_data][recurring][interval]', (text) => text === 'month'],
-  ['line_items[0][price_data][product_data][name]', Boolean],
+  ['line_items[0][price_data][product]', (id) => products.has(id ?? '')],
   ['success_url', (text) => URL.canParse(text ?? '')],
 ];
 
+/** A checkout names a price, or defines one of a product. */
+const invalidParam = (form: Call['form']) => {
+  const price = form['line_items[0][price]'];
+  if (price !== undefined) return prices.has(price) ? null : 'line_items[0][price]';
+  return REQUIRED_OF_SESSIONS.find(([param, isValid]) => !isValid(form[param]))?.[0] ?? null;
+};
+
+const createProduct = ({ form }: Call): Reply => {
+  const id = form['id'] ?? newId('prod');
+  if (products.has(id)) return refuse(400, 'Product already exists.', { code: 'resource_already_exists' });
+  products.add(id);
+  return ok({ id, object: 'product', name: form['name'] });
+};
+
+const createPortal = ({ form }: Call): Reply => {
+  const { customer = '' } = form;
+  return customers.has(customer)
+    ? ok({ id: newId('bps'), object: 'billing_portal.session', url: `https://billing.example/${customer}` })
+    : refuseMissing(400, 'customer', customer, 'customer');
+};
+
 const createSession = ({ form, origin }: Call): Reply => {
-  const invalid = REQUIRED_OF_SESSIONS.find(([param, isValid]) => !isValid(form[param]));
-  if (invalid) return refuseParam(invalid[0]);
+  const invalid = invalidParam(form);
+  if (invalid) return refuseParam(invalid);
   const { customer = null } = form;
   if (customer !== null && !customers.has(customer)) {
     return refuseMissing(400, 'customer', customer, 'customer');
@@ -123,30 +144,30 @@ const callSubscription = async ({ method, id, form, expand }: Call): Promise<Rep
   if (method === 'POST' && form['cancel_at_period_end'] !== undefined) {
     subscription['cancel_at_period_end'] = form['cancel_at_period_end'] === 'true';
   }
+  if (method === 'POST') charges.changePrice(subscription, form);
   const invoice = subscription['latest_invoice'] as { id: string } | null;
   const isExpanded = expand.includes('latest_invoice') || form['expand[0]'] === 'latest_invoice';
   return ok({ ...subscription, latest_invoice: isExpanded ? invoice : invoice?.id });
 };
 
-/** Only an open invoice can be voided. */
-const voidInvoice = ({ id }: Call): Reply => {
-  const invoices = [...subscriptions.values()].map(({ latest_invoice: invoice }) => invoice as StripeObject);
-  const invoice = invoices.find((candidate) => candidate?.['id'] === id);
-  if (!invoice) return refuseMissing(404, 'invoice', id, 'invoice');
-  if (invoice['status'] !== 'open') return refuse(400, 'You can only pass in open invoices.');
-  return ok(Object.assign(invoice, { status: 'void' }));
-};
-
 const reply = async (call: Call): Promise<Reply> => {
   const { method, path, id } = call;
+  const charged = charges.call(method, path, call.search, call.form);
+  if (charged) return charged;
   if (path === `/v1/subscriptions/${id}`) return callSubscription(call);
   switch (`${method} ${path}`) {
     case 'POST /v1/customers':
       return createCustomer();
+    case 'POST /v1/products':
+      return createProduct(call);
+    case `GET /v1/prices/${id}`:
+      return prices.has(id) ? ok(prices.get(id)) : refuseMissing(404, 'price', id, 'price');
+    case 'GET /v1/tax/settings':
+      return ok({ object: 'tax.settings', status: taxStatus });
+    case 'POST /v1/billing_portal/sessions':
+      return createPortal(call);
     case 'POST /v1/checkout/sessions':
       return createSession(call);
-    case `POST /v1/invoices/${id}/void`:
-      return voidInvoice(call);
     case `GET /v1/checkout/sessions/${id}`:
       return readSession(call);
     case `POST /v1/checkout/sessions/${id}/expire`:
@@ -161,8 +182,17 @@ const control = (method: string, [command = '', id = '']: string[], body: string
   if (command === 'subscriptions') {
     const changed = { ...subscriptions.get(id), ...(JSON.parse(body) as StripeObject) };
     subscriptions.set(id, changed);
+    if (changed['latest_invoice']) charges.add(changed['latest_invoice'] as StripeObject);
     return changed;
   }
+  if (command === 'invoices') {
+    const changed = JSON.parse(body) as StripeObject;
+    charges.add(changed);
+    return changed;
+  }
+  if (command === 'prices') prices.set(id, JSON.parse(body));
+  if (command === 'tax') taxStatus = id;
+  if (command === 'charges' || command === 'disputes') return charges.put(command, id, JSON.parse(body));
   if (command === 'sessions') Object.assign(sessions.get(id) ?? {}, JSON.parse(body));
   if (command === 'hold' && method === 'PUT') held.set(id, Promise.withResolvers());
   if (command === 'hold' && method === 'DELETE') held.get(id)?.resolve();
@@ -176,7 +206,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
 };
 
 const idIn = (path: string) =>
-  /^\/v1\/(?:subscriptions|invoices|checkout\/sessions)\/([^/]+)/.exec(path)?.[1] ?? '';
+  /^\/v1\/(?:subscriptions|invoices|prices|checkout\/sessions)\/([^/]+)/.exec(path)?.[1] ?? '';
 
 const handle = async (request: IncomingMessage, response: ServerResponse) => {
   const method = request.method ?? '';
@@ -197,6 +227,7 @@ const handle = async (request: IncomingMessage, response: ServerResponse) => {
     path,
     id: idIn(path),
     form,
+    search: searchParams,
     expand: [...searchParams.values()],
     origin,
   });

@@ -5,7 +5,7 @@ import { expect, inject } from 'vitest';
 import worker from '../../src/index.ts';
 import { addMonths } from '../../src/shared/rules/dates.ts';
 import { type Answer, type Customer, type Json, ORIGIN, signUp } from './client.ts';
-import { accountsD1 } from './databases.ts';
+import { accountsD1, firstD1 } from './databases.ts';
 import { readGate } from './gate.ts';
 import { addEndpoint } from './outbox.ts';
 import { newReceiver } from './receiver.ts';
@@ -84,13 +84,33 @@ export interface StripeSubscription extends Checkout {
   put: (changes?: StripeObject) => Promise<StripeObject>;
   /** Adds the next month's invoice, paid or open, and sends the notification. */
   bill: (next: Invoice) => Promise<Answer>;
+  /** Changes an invoice that is no longer the latest one. */
+  settle: (earlier: Invoice) => Promise<StripeObject>;
   end: () => Promise<Answer>;
   hold: () => Promise<void>;
   release: () => Promise<void>;
 }
 
+/** Makes a price in Stripe's dashboard. */
+export const putPrice = (id: string, unit_amount: number) =>
+  control('PUT', `prices/${id}`, { id, object: 'price', unit_amount, currency: 'eur' });
+export const setTax = (status: 'active' | 'pending') => control('PUT', `tax/${status}`);
+
 /** Changes a checkout session at Stripe. */
 export const changeSession = (id: string, changes: StripeObject) => control('PUT', `sessions/${id}`, changes);
+
+/** Changes the charge that has paid an invoice, or a dispute of it, and sends the notification. */
+export const putCharge = (invoiceId: string, amount_refunded: number) =>
+  control<StripeObject>('PUT', `charges/${invoiceId}`, { amount_refunded });
+export const changeCharge = async (invoiceId: string, amount_refunded: number) =>
+  notify('charge.refunded', await putCharge(invoiceId, amount_refunded));
+export const putDispute = (invoiceId: string, status: string) =>
+  control<StripeObject>('PUT', `disputes/${invoiceId}`, { status });
+export const changeDispute = async (invoiceId: string, status: string) =>
+  notify(
+    status === 'needs_response' ? 'charge.dispute.created' : 'charge.dispute.closed',
+    await putDispute(invoiceId, status),
+  );
 
 /** Returns the metadata that the service has asked Stripe to give to the checkout's subscription. */
 const sentMetadata = async (paymentId: string) => {
@@ -122,6 +142,7 @@ export const paidAtStripe = async (
       await put({ status: isPaid ? 'active' : 'past_due', items: items(next), latest_invoice: object });
       return notify(isPaid ? 'invoice.paid' : 'invoice.payment_failed', object);
     },
+    settle: (earlier) => control<StripeObject>('PUT', `invoices/${earlier.id}`, invoice(earlier, id)),
     end: async () => {
       const endedAt = Math.floor(Date.now() / 1_000);
       return notify('customer.subscription.deleted', await put({ status: 'canceled', ended_at: endedAt }));
@@ -173,9 +194,21 @@ export const billingRowsOf = async (accountId: string, sinceMs = 0) => ({
 /** Signs up an account on a service that takes payments with Stripe. */
 export const signUpWithStripe = async () => {
   const person: Customer = await signUp();
+  // Otherwise the account would be erased within the weeks that the tests let pass.
+  await firstD1
+    .prepare('UPDATE users SET email_verified_at = ? WHERE account_id = ?')
+    .bind(Date.now(), person.accountId)
+    .run();
   const receiver = await newReceiver();
   const endpoint = await addEndpoint(person, receiver.url, {
-    events: ['payment.success', 'payment.failed', 'subscription.cancelled'],
+    events: [
+      'payment.success',
+      'payment.failed',
+      'payment.refunded',
+      'payment.disputed',
+      'subscription.cancelled',
+      'plan.ending',
+    ],
   });
   const license = await person.createLicense();
   const callApi = (method: string, path: string, sent: unknown = {}, environment = stripeEnv()) =>

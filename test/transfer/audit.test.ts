@@ -40,6 +40,37 @@ test('each license that an import changes leads to the import’s entry in the a
   });
 });
 
+test('an import that reinstates and extends a license says so in its totals, and in the license’s history', async () => {
+  const customer = await signUp();
+  const license = await customer.createLicense({ license_key: 'KEY-000001', expires_at: '2099-01-01' });
+  const perpetual = await customer.createLicense({ license_key: 'KEY-000002' });
+  await customer.createLicense({ license_key: 'KEY-000003', expires_at: '2099-01-01' });
+  await customer.asSession('POST', `/api/v1/licenses/${license.id}/suspend`);
+  const changes = [
+    { license_key: 'KEY-000001', status: 'active', expires_at: '2199-01-01' },
+    { license_key: 'KEY-000002', status: 'revoked', expires_at: '2099-01-01' },
+    { license_key: 'KEY-000003', status: 'suspended', expires_at: null },
+    { license_key: 'KEY-000004', status: 'suspended' },
+  ];
+  await importAs(customer, toLines(changes), '?on_conflict=update');
+  const [change] = await historyOf(customer, license.id);
+  expect(change).toMatchObject({
+    action: 'reinstated',
+    changes: [
+      { field: 'status', from: 'suspended', to: 'active' },
+      { field: 'expires_at', from: '2099-01-01', to: '2199-01-01' },
+    ],
+  });
+  expect((await historyOf(customer, perpetual.id))[0]).toMatchObject({ action: 'revoked' });
+  const sessions = (await customer.asSession('GET', '/api/sessions')).body.data;
+  expect(await entriesOf(customer, `id=${change?.import_id}`)).toMatchObject([
+    {
+      actor: { kind: 'session', id: sessions[0].id },
+      details: { created: 1, updated: 3, suspended: 1, reinstated: 1, revoked: 1, extended: 2, shortened: 1 },
+    },
+  ]);
+});
+
 test('an import that changes nothing leaves no entry, and one of machines alone an entry with totals', async () => {
   const customer = await signUp();
   const machine = {

@@ -7,8 +7,8 @@ import { type Answer, outcomeOf, register } from '../support/client.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
-import { asVisitor, verifyAddress } from '../support/sign-in.ts';
-import { registerTwoFactor } from '../support/two-factor.ts';
+import { addSession, asVisitor, verifyAddress, withToken } from '../support/sign-in.ts';
+import { enableTwoFactor, registerTwoFactor } from '../support/two-factor.ts';
 
 const STEP_MS = 30_000;
 const MINUTE_MS = 60_000;
@@ -161,13 +161,16 @@ describe('a challenge', () => {
     expect(outcomeOf(await ada.answer(challenge, ada.code()))).toBe('400 invalid_token');
   });
 
-  test('counts wrong codes as failed logins', async () => {
+  test('takes ten wrong codes in 15 minutes, whatever challenges they answer, apart from wrong passwords', async () => {
     const ada = await enable();
     for (let i = 0; i < 2; i++) {
       const challenge = await ada.challenge();
       for (let tries = 0; tries < 5; tries++) await ada.answer(challenge, ada.code(9));
     }
-    expect(outcomeOf(await ada.login())).toBe('429 rate_limit_exceeded');
+    const challenge = ada.challengeOf(await ada.login());
+    expect(outcomeOf(await ada.answer(challenge, ada.code()))).toBe('429 rate_limit_exceeded');
+    vi.advanceTimersByTime(15 * MINUTE_MS + 1);
+    expect(outcomeOf(await ada.answer(ada.challengeOf(await ada.login()), ada.code()))).toBe('200 ok');
   });
 });
 
@@ -209,4 +212,13 @@ test('neither the database nor the log has a secret, a code or a challenge', asy
   const logged = logs.stop();
   expect(stored).toContain(ada.accountId);
   for (const text of [stored, logged]) expectAbsent(text, [ada.secret, challenge, ...ada.recoveryCodes]);
+});
+
+test('turning two-factor on ends every other session, which began with a password alone', async () => {
+  const ada = await register();
+  const stolen = await addSession(ada.accountId);
+  expect(outcomeOf(await withToken(stolen))).toBe('200 ok');
+  await enableTwoFactor(ada);
+  expect(outcomeOf(await withToken(stolen))).toBe('401 invalid_session');
+  expect(outcomeOf(await ada.asSession('GET', '/api/account'))).toBe('200 ok');
 });

@@ -170,7 +170,7 @@ test('after a rotation both secrets sign for 24 hours, then only the new secret'
   expect(await secretsThatVerify(1)).toEqual({ old: true, new: true });
   vi.setSystemTime(NOON + 86_400_000);
   expect(await secretsThatVerify(2)).toEqual({ old: false, new: true });
-  expect((await ada.asSession('GET', path)).body.old_secret_expires_at).toBeNull();
+  expect((await ada.asKey('GET', path)).body.old_secret_expires_at).toBeNull();
 });
 
 test('the delivery log is listed in pages, newest first, and shows the attempts of each delivery', async () => {

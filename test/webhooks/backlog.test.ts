@@ -30,7 +30,7 @@ test('at most 100,000 deliveries of an endpoint are pending, and the oldest fail
     `INSERT INTO event_blocks VALUES ('evt_0', 'evt_0', 1, NULL, NULL,
        '[{"id":"evt_0","name":"license.created","payload":"{}","createdAtMs":0}]');
      INSERT INTO retries SELECT endpoint_id, due_at_ms, id FROM deliveries;
-     INSERT INTO lanes SELECT endpoint_id, json_object('takenThrough', max(id)) FROM deliveries GROUP BY endpoint_id`,
+     INSERT OR REPLACE INTO lanes SELECT endpoint_id, json_object('takenThrough', max(id)) FROM deliveries GROUP BY endpoint_id`,
   );
   const failed = () =>
     readOutbox<{ id: string; endpoint_id: string }>(

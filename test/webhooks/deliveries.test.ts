@@ -127,7 +127,7 @@ test('a second 410 response disables the endpoint and cancels its pending delive
   await runOutboxAlarm(ada.accountId);
   expect(await receiver.received()).toHaveLength(2);
 
-  await ada.asSession('PATCH', endpoint.path, { status: 'enabled' });
+  await ada.asKey('PATCH', endpoint.path, { status: 'enabled' });
   expect(await endpoint.read()).toMatchObject({
     status: 'enabled',
     disabled_reason: null,

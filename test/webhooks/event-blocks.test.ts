@@ -118,7 +118,10 @@ test('an outbox in which an earlier release erased the last event of a block goe
   const accept = () => outbox(ada.accountId).accept(JSON.stringify(events));
   await accept();
   await outbox(ada.accountId).eraseEvents(DELETED, '');
-  await tamperOutbox(ada.accountId, 'DROP TABLE erased_events; UPDATE storage_version SET version = 4');
+  await tamperOutbox(
+    ada.accountId,
+    'DROP TABLE erased_events; DROP TABLE made; UPDATE storage_version SET version = 4',
+  );
   await accept();
   await accept();
   expect(await endpoint.deliveries()).toHaveLength(1);

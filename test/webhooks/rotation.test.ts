@@ -22,7 +22,7 @@ beforeEach(async () => {
   sent = 0;
 });
 
-const tryToRotate = () => ada.asSession('POST', `${path}/rotate-secret`);
+const tryToRotate = () => ada.asKey('POST', `${path}/rotate-secret`);
 
 const rotate = async (): Promise<Json> => (await tryToRotate()).body;
 

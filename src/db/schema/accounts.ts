@@ -1,11 +1,18 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { MailTopic } from '../../shared/rules/mail-topics.ts';
 import { PAID_PLANS, PLAN_NAMES } from '../../shared/rules/plans.ts';
 import { REGIONS } from '../../shared/rules/regions.ts';
 import type { MailContent } from '../../shared/text/mail-content.ts';
 
 /** What a token that the service has sent to a user is for. */
-export const TOKEN_PURPOSES = ['verify_email', 'change_email', 'reset_password', 'two_factor'] as const;
+export const TOKEN_PURPOSES = [
+  'verify_email',
+  'change_email',
+  'restore_email',
+  'reset_password',
+  'two_factor',
+] as const;
 
 export const accounts = sqliteTable(
   'accounts',
@@ -25,20 +32,37 @@ export const accounts = sqliteTable(
     suspendedAt: integer('suspended_at'),
     /** When everything of the account is erased. Null unless its holder has asked for that. */
     eraseAt: integer('erase_at'),
+    /** When the account is erased if it has no user by then. Null once its user was committed. */
+    userDueAt: integer('user_due_at'),
     /** The payment provider's id of this customer. */
     customerRef: text('customer_ref'),
     /** Origins, besides this service, that a checkout may send the browser back to. */
     allowedOrigins: text('allowed_origins', { mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** What the owner wants no emails about. */
+    mutedEmails: text('muted_emails', { mode: 'json' }).$type<MailTopic[]>().notNull().default([]),
     /** Where the account's Durable Objects were placed. Null if that was left to the first caller. */
     homeRegion: text('home_region', { enum: REGIONS }),
+    /** The `copyVersion` of the user whose email address, and proof of one, this row has a copy of. */
+    userVersion: integer('user_version').notNull().default(0),
     /** Whether the account still awaits its first proof of an email address. A copy of what its user knows. */
     isUnverified: integer('is_unverified', { mode: 'boolean' }).notNull().default(false),
+    /** When its owner was told that it is erased soon, unless they prove an email address. */
+    unverifiedToldAt: integer('unverified_told_at'),
     createdAt: integer('created_at').notNull(),
   },
   (table) => [
+    index('accounts_unverified')
+      .on(table.unverifiedToldAt, table.createdAt)
+      .where(sql`${table.isUnverified} = 1`),
+    index('accounts_by_plan_end')
+      .on(table.planUntil)
+      .where(sql`${table.planUntil} IS NOT NULL`),
     index('accounts_to_erase')
       .on(table.eraseAt)
       .where(sql`${table.eraseAt} IS NOT NULL`),
+    index('accounts_without_user')
+      .on(table.userDueAt)
+      .where(sql`${table.userDueAt} IS NOT NULL`),
   ],
 );
 
@@ -57,8 +81,17 @@ export const users = sqliteTable(
     twoFactorEnabledAt: integer('two_factor_enabled_at'),
     /** The time step of the last code. Codes of it, and of earlier steps, don't work anymore. */
     twoFactorLastStep: integer('two_factor_last_step'),
+    /** When two-factor authentication goes off, because the operator was asked for it, unless a code is used before. */
+    twoFactorResetAt: integer('two_factor_reset_at'),
+    /** Grows with each change that the account copies. */
+    copyVersion: integer('copy_version').notNull().default(0),
+    /** Since when the account's copy is to be renewed. Null if it is not. */
+    copyDueAt: integer('copy_due_at'),
   },
   (table) => [
+    index('users_to_copy')
+      .on(table.copyDueAt)
+      .where(sql`${table.copyDueAt} IS NOT NULL`),
     // Sealed secrets begin with the name of their sealing key.
     index('users_by_sealing_key')
       .on(table.twoFactorSecret)
@@ -80,6 +113,8 @@ export const sessions = sqliteTable(
     lastSeenAt: integer('last_seen_at').notNull(),
     ip: text(),
     userAgent: text('user_agent'),
+    /** When its holder last proved again who they are. Null if that was when it began. */
+    provedAt: integer('proved_at'),
   },
   (table) => [
     index('sessions_by_expiry').on(table.expiresAt),
@@ -94,7 +129,7 @@ export const userTokens = sqliteTable(
     tokenHash: text('token_hash').primaryKey(),
     accountId: text('account_id').notNull(),
     purpose: text({ enum: TOKEN_PURPOSES }).notNull(),
-    /** The address that the token was sent to, and which it confirms. Empty for a two-factor challenge. */
+    /** The address that the token was sent to, and which it confirms or restores. Empty for a two-factor challenge. */
     email: text().notNull(),
     expiresAt: integer('expires_at').notNull(),
     /** Wrong codes that were sent with a two-factor challenge. */
@@ -103,6 +138,9 @@ export const userTokens = sqliteTable(
   (table) => [
     index('user_tokens_by_account').on(table.accountId),
     index('user_tokens_by_expiry').on(table.expiresAt),
+    index('user_tokens_by_restored_email')
+      .on(table.email)
+      .where(sql`${table.purpose} = 'restore_email'`),
   ],
 );
 

@@ -49,6 +49,8 @@ export const objectStates = sqliteTable(
     /** Deliveries that wait for a retry, or too long for their first attempt. */
     waiting: integer().notNull(),
     failingEndpoints: integer('failing_endpoints').notNull(),
+    /** Licenses, API keys, and products that a gate keeps although D1 has lost them. */
+    orphans: integer().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.object] })],
 );

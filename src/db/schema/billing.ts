@@ -5,7 +5,15 @@ import { PAID_PLANS } from '../../shared/rules/plans.ts';
 import { accounts } from './accounts.ts';
 
 export const PROVIDERS = ['sandbox', 'stripe'] as const;
-export const PAYMENT_STATUSES = ['pending', 'paid', 'declined', 'replaced', 'expired'] as const;
+export const PAYMENT_STATUSES = [
+  'pending',
+  'paid',
+  'declined',
+  'replaced',
+  'expired',
+  'refunded',
+  'disputed',
+] as const;
 
 export const payments = sqliteTable(
   'payments',
@@ -31,6 +39,11 @@ export const payments = sqliteTable(
     checkedAt: integer('checked_at').notNull().default(0),
     /** When to expire the checkout of the replaced payment again. Null once it can't be paid anymore. */
     expireDueAt: integer('expire_due_at'),
+    /** The subscription that was paid for, or that a change of plan is to change. */
+    subscriptionId: text('subscription_id'),
+    /** The end of the period that was paid for. */
+    periodEnd: integer('period_end'),
+    refundedAmount: integer('refunded_amount').notNull().default(0),
   },
   (table) => [
     index('payments_by_account').on(table.accountId, table.id),
@@ -72,6 +85,14 @@ export const subscriptions = sqliteTable(
     periodEnd: integer('period_end').notNull(),
     cancelledAt: integer('cancelled_at'),
     endsAt: integer('ends_at'),
+    /** Since when an invoice is overdue. Null once it's paid. */
+    failedAt: integer('failed_at'),
+    /** The invoice whose failure was announced last. */
+    failedRef: text('failed_ref'),
+    /** Since when a payment for the current period is disputed. */
+    disputedAt: integer('disputed_at'),
+    /** What was read at the provider before this time is out of date. */
+    readAt: integer('read_at').notNull().default(0),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
     /** The last time the provider was asked about the subscription because it was past due or over. */

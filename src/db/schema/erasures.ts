@@ -14,8 +14,10 @@ export const erasures = sqliteTable(
     subject: text().notNull(),
     untilMs: integer('until_ms').notNull().default(0),
     createdAt: integer('created_at').notNull(),
-    /** How far the customer was looked for in the history: after this license. Empty if that has not begun, or has ended. */
+    /** How far the customer was looked for: after this license. Empty if that has not begun, or has ended. */
     position: text().notNull().default(''),
+    /** The names of the customer, which licenses that were erased before no longer have. */
+    names: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.kind, table.subject] }),

@@ -77,6 +77,9 @@ export const licenseTotals = sqliteTable(
     bytes: integer(),
     /** The bytes of the machines, which the account's gate stores and reports. */
     machineBytes: integer('machine_bytes').notNull().default(0),
+    /** The limits of which the owner was told that they are nearly reached. */
+    toldLicenses: integer('told_licenses'),
+    toldBytes: integer('told_bytes'),
   },
   (table) => [
     index('license_totals_unmeasured')
@@ -134,7 +137,7 @@ export const expiryPass = sqliteTable('expiry_pass', {
   toldThrough: text('told_through').notNull(),
 });
 
-/** The license or API key that was changed with each Idempotency-Key. */
+/** What was changed with each Idempotency-Key, by its id. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {

@@ -21,6 +21,8 @@ import type { MachinePosition } from '../rules/seats.ts';
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
 import type { Announcement, ChangeSize, CountedChange, Statistics } from '../rules/usage.ts';
+import { ERASED } from './erased.ts';
+import { type Erasing, openErasing } from './erasing.ts';
 import { type Home, openHome } from './home.ts';
 import { GATE_TABLES, openGateBackup } from './store.ts';
 
@@ -36,6 +38,7 @@ export class AccountGate extends DurableObject<Env> {
 
   readonly #alarm: Alarm;
   readonly #moving: Moving;
+  readonly #erasing: Erasing;
   readonly #backup: Backup;
   #opened: Home | null = null;
 
@@ -51,9 +54,11 @@ export class AccountGate extends DurableObject<Env> {
     };
     if (place.isHome()) home();
     this.#alarm = object.alarm;
-    this.#moving = openMoving(object, place, home);
-    this.#backup = openGateBackup(object, this.#moving);
-    // No call waits for a reload or a move, so the alarm has to go on with it.
+    const erased = { ...ERASED, eraseDue: (inMs?: number) => this.eraseDue(inMs) };
+    const moving = (this.#moving = openMoving(object, place, home, erased));
+    this.#erasing = openErasing(object, place, moving, () => this.#home);
+    this.#backup = openGateBackup(object, moving);
+    // No call waits for a reload, a move or an erasure, so the alarm has to go on with it.
     this.#alarm.start();
   }
 
@@ -63,9 +68,8 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /**
-   * Answers a verify. It is the only call that a verify makes. A repeat with the same `callId` isn't counted again. `region` is
-   * the caller's, `lastWait` the Worker's wait for an earlier answer, and `isUncertain` whether the caller's branch may have
-   * counted the call without an answer.
+   * Answers a verify, in one call. A repeat with the same `callId` isn't counted again. `region` is the caller's, `lastWait` the
+   * Worker's wait for an earlier answer, and `isUncertain` whether the caller's branch may have counted the call.
    */
   async verify(
     presented: PresentedKey,
@@ -94,7 +98,6 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.calls.answer(call, region, lastWait, isUncertain);
   }
 
-  /** Answers a call that a branch can't answer. */
   forward(region: Region, call: Call, report: Report): Promise<Forwarded> {
     return this.#home.calls.forward(region, call, report);
   }
@@ -104,7 +107,6 @@ export class AccountGate extends DurableObject<Env> {
     return reply && { ...reply, ...this.#home.movedTo };
   }
 
-  /** Closes a branch, which has given back everything that it has not spent. */
   close(region: Region, report: Report): void {
     this.#home.branches.close(region, report);
   }
@@ -139,12 +141,10 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.seller.importMachines(machines, isDryRun);
   }
 
-  /** Checks key, scope and rate limit. The usage limit applies to licensing calls only, see `announce`. */
   async admit(presented: PresentedKey, needs: KeyScope): Promise<Admission & MovedTo> {
     return this.#home.calls.admit(presented, needs);
   }
 
-  /** Checks the rate limit that all sessions of the account share, and whether they may make changes. */
   admitSession(isChange = false): Promise<Admission & MovedTo> {
     return this.#home.calls.admitSession(isChange);
   }
@@ -234,14 +234,24 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.eraseTraces(licenses);
   }
 
+  /** Lists what D1 has lost, and gives it up if D1 is right. */
+  orphans(isD1Right = false) {
+    return this.#home.orphans(isD1Right);
+  }
+
+  /** Erases what is due of the account, or the account, from the alarm that comes so much later. Goes on until that is done. */
+  eraseDue(inMs = 0): Promise<void> {
+    return this.#erasing.wake(inMs);
+  }
+
   /** Deletes the rows of an account that has moved before their time. */
   empty(): void {
     this.#moving.empty();
   }
 
-  /** Erases everything here and in the objects to which the account has moved. */
-  erase(): Promise<void> {
-    return this.#moving.erase();
+  /** Erases everything here and, unless `isAlone`, in the objects to which the account has moved. */
+  erase(isAlone = false): Promise<void> {
+    return this.#moving.erase(isAlone);
   }
 
   override alarm(): Promise<void> {

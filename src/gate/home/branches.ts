@@ -229,6 +229,7 @@ export const openHomeBranches = (
       return { update: updateFor(region, report.applied, isOver), leaseMs };
     },
 
+    /** The branch has given back everything that it has not spent. */
     close: (region: Region, report: Report) => {
       journal.change(() => {
         if (!hear(region, report)) return;

@@ -162,9 +162,12 @@ export const openCalls = (
     /** Decides whether a session may make another call. While its account is suspended, it may only read. */
     admitSession: async (isChange: boolean): Promise<Admission & MovedTo> => {
       const admitted = spendSessionRate(Date.now());
-      if (admitted.refused !== null || !isChange) return admitted;
+      if (admitted.refused !== null) return admitted;
       if (!(await ensureKnown(null, null))) return { refused: 'unavailable' };
-      return copy.account()?.suspendedAt
+      const account = copy.account();
+      // The commit that requests the erasure signs everybody out. Only signing in again keeps the account.
+      if (account?.eraseAt) return { refused: 'invalid_session' };
+      return isChange && account?.suspendedAt
         ? { refused: 'account_suspended', rate: admitted.rate, ...movedTo }
         : admitted;
     },

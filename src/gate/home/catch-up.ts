@@ -9,7 +9,7 @@ import { type ListPosition, readPage, readThrough } from '../feed/load.ts';
 import { type FeedRead, readFeed } from '../feed/read.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { ChangedRow } from '../rules/messages.ts';
-import type { Rows } from '../rules/rows.ts';
+import type { Orphans, Rows } from '../rules/rows.ts';
 import { limitAt } from '../rules/usage.ts';
 import type { HomeBranches } from './branches.ts';
 import type { Copy } from './copy.ts';
@@ -32,7 +32,8 @@ export const nextPageMs = (isReload: boolean, isFirst: boolean, nowMs: number, r
 /** Returns what rows from the feed will change. Call it before the copy applies them. */
 const changesOf = (copy: Copy, { account, keys, licenses, products, erasedKeys }: Rows): ChangedRow[] => {
   const { complete } = copy.progress();
-  const isChanged = account && JSON.stringify(account) !== JSON.stringify(copy.account());
+  const known = copy.account();
+  const isChanged = account && JSON.stringify({ ...account, own: known?.own }) !== JSON.stringify(known);
   return [
     ...(isChanged ? [{ kind: 'account', ref: '', isNew: false } as const] : []),
     ...keys.map(({ id }) => ({ kind: 'key', ref: id, isNew: complete && !copy.key(id) }) as const),
@@ -112,21 +113,24 @@ export const openCatchUp = (
     return more;
   };
 
+  const addPage = (add: () => void) => {
+    changeCopy(add);
+    if (copy.loadPosition() === null) branches.forgetLog();
+    planPage();
+  };
+
   /** Adds the next page of a load to the copy. */
   const loadPage = async () => {
     const loadedThrough = copy.loadPosition();
     if (loadedThrough === null) return;
+    if (copy.isComparing()) return journal.change(() => addPage(copy.compare));
     const { appliedSeq } = copy.progress();
     const before = lists;
     const page = await readPage(db(), accountId, loadedThrough, before ?? LISTS_BEGIN);
     // A restart has begun another load meanwhile.
     if (copy.loadPosition() !== loadedThrough || lists !== before) return;
     lists = page.lists;
-    journal.change(() => {
-      changeCopy(() => copy.adoptPage(page.rows, page.last, appliedSeq));
-      if (page.last) branches.forgetLog();
-      planPage();
-    });
+    journal.change(() => addPage(() => copy.adoptPage(page.rows, page.last, appliedSeq)));
   };
 
   /** Applies the whole feed, and loads the next page of an incomplete copy. */
@@ -161,9 +165,33 @@ export const openCatchUp = (
     },
   });
 
+  const reload = (isExact: boolean) =>
+    journal.change(() => {
+      copy.reload(isExact);
+      lists = null;
+      planPage();
+    });
+
+  // The reload gives up the orphans whose time is over, unless D1 has them again.
+  const orphansDueMs = () => (copy.loadPosition() === null ? copy.orphans.dueMs() : null);
+  alarm.add({
+    failure: 'gate_alarm_failed',
+    dueMs: orphansDueMs,
+    run: async (nowMs) => {
+      if ((orphansDueMs() ?? Infinity) <= nowMs) reload(false);
+    },
+  });
+
   return {
     apply,
     pull,
+
+    /** Lists what D1 has lost. If D1 is right about it, this begins to load the copy again. */
+    orphans: (isD1Right: boolean): Orphans => {
+      const found = copy.orphans.list();
+      if (isD1Right) reload(true);
+      return found;
+    },
 
     /**
      * While the copy is incomplete, reads the key and the license that a call needs from D1, unless the copy has them. Returns

@@ -2,6 +2,7 @@ import type { KeyScope } from '../../shared/rules/api-keys.ts';
 import type { StoredLicenseStatus } from '../../shared/rules/licenses.ts';
 import type { LicenseTerms, ProductTerms } from '../../shared/rules/terms.ts';
 import type { CopiedKey, CopiedLicense, Rows } from '../rules/rows.ts';
+import { ORPHAN_TABLES } from './orphans.ts';
 
 // The tables of the gate's copy. During a reload there are two sets: verifies are answered from the current one, and
 // the next one is filled in the background until it takes the current one's place.
@@ -11,6 +12,7 @@ export const COPY_TABLES = [
   'facts',
   'erased_keys',
   ...['keys', 'licenses', 'products'].flatMap((name) => [name, `${name}_next`]),
+  ...ORPHAN_TABLES,
 ];
 
 /**
@@ -42,10 +44,11 @@ const ERASED_KEYS = 'CREATE TABLE IF NOT EXISTS erased_keys (license_key TEXT PR
 const TABLES = ['keys', 'licenses', 'products'];
 const dropTables = (set: TableSet) => TABLES.map((table) => `DROP TABLE IF EXISTS ${table}${set};`).join(' ');
 
-/** The feed overwrites rows. Loads and read-throughs only add missing ones. */
+/** The feed overwrites rows, except what is final. Loads and read-throughs only add missing ones. */
 const KEY_UPDATE =
-  'UPDATE SET scope = excluded.scope, expires_at = excluded.expires_at, deleted = excluded.deleted';
-const LICENSE_UPDATE = `UPDATE SET id = excluded.id, status = excluded.status, expires_at = excluded.expires_at,
+  'UPDATE SET scope = excluded.scope, expires_at = excluded.expires_at, deleted = max(deleted, excluded.deleted)';
+const LICENSE_UPDATE = `UPDATE SET id = excluded.id,
+     status = iif(id = excluded.id AND status = 'revoked', status, excluded.status), expires_at = excluded.expires_at,
      customer_email = excluded.customer_email, product = excluded.product, terms = excluded.terms,
      updates_until = excluded.updates_until`;
 const PRODUCT_UPDATE = 'UPDATE SET terms = excluded.terms';
@@ -243,3 +246,5 @@ export const openCopyTables = (sql: SqlStorage) => ({
     };
   },
 });
+
+export type CopyTables = ReturnType<typeof openCopyTables>;

@@ -1,17 +1,14 @@
-import { createLru } from '../../shared/memory/lru.ts';
-import { candidateKeys } from '../../shared/rules/license-key.ts';
-import { hasTerms, type ProductTerms, resolveTerms, type Terms } from '../../shared/rules/terms.ts';
-import type { CopiedAccount, CopiedKey, CopiedLicense, FeedPosition, Rows } from '../rules/rows.ts';
+import type { Limits } from '../../shared/rules/plans.ts';
+import { hasTerms, resolveTerms, type Terms } from '../../shared/rules/terms.ts';
+import type { CopiedLicense, FeedPosition, Rows, StoredAccount } from '../rules/rows.ts';
+import { openCopyCache } from './copy-cache.ts';
 import { COPY_VERSION, openCopyTables } from './copy-tables.ts';
+import { openOrphans } from './orphans.ts';
 
 // The gate's copy of its account's rows in D1. Only the feed overwrites rows. The background load and read-throughs
 // add missing rows and never replace rows that the feed has written.
 
 const FACTS = 'CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID';
-
-/** Minimum sizes of the in-memory caches; each may grow to twice its size (see `createLru`). */
-const KEYS_IN_MEMORY = 5_000;
-const LICENSES_IN_MEMORY = 5_000;
 
 /** The fact of how many bytes of machines D1 was told of. */
 const REPORTED = 'reported_machine_bytes';
@@ -25,16 +22,22 @@ export interface Progress extends FeedPosition {
   epoch: string;
   loadedThrough: string;
   complete: boolean;
-  /** A reload beside the current copy, which goes on answering. */
-  reload: { loadedThrough: string } | null;
+  /**
+   * A reload beside the current copy, which goes on answering. Once it has read everything, it is compared with the current copy,
+   * up to `comparedThrough`, unless `isExact`: then D1 is right about everything.
+   */
+  reload: { loadedThrough: string; comparedThrough?: string; isExact?: boolean } | null;
 }
 
-export const openCopy = (sql: SqlStorage, epoch: string) => {
+/** After an epoch that ends like this, D1 is right about what the gates know better. */
+const EXACT = '-exact';
+
+/** `own` isn't stored, so that a deployment can change it. */
+export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = null) => {
   sql.exec(FACTS);
   const tables = openCopyTables(sql);
-  let keysInMemory = createLru<CopiedKey>(KEYS_IN_MEMORY);
-  let licensesInMemory = createLru<CopiedLicense>(LICENSES_IN_MEMORY);
-  let products: Map<string, ProductTerms | null> | null = null;
+  const orphans = openOrphans(sql);
+  const cache = openCopyCache(tables);
   /** Since deleted keys were pruned. Pruning is due after each start. */
   let deletions = PRUNE_INTERVAL;
 
@@ -49,13 +52,15 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       JSON.stringify(value),
     );
 
-  let account = readFact('account') as CopiedAccount | null;
+  const withOwn = (row: StoredAccount | null) => row && { ...row, own };
+  let account = withOwn(readFact('account') as StoredAccount | null);
   let progress = readFact('progress') as Progress | null;
   const isOfOtherRelease = progress !== null && progress.version !== COPY_VERSION;
   if (isOfOtherRelease && !(progress?.complete && tables.refit())) {
     tables.drop('');
     tables.drop('_next');
     sql.exec('DELETE FROM facts');
+    orphans.forget();
     [progress, account] = [null, null];
   }
   const known: Progress = progress ?? {
@@ -77,39 +82,37 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
     writeFact('progress', known);
   };
 
-  const setAccount = (row: CopiedAccount | undefined) => {
+  const setAccount = (row: StoredAccount | undefined) => {
     if (!row) return;
-    account = row;
-    writeFact('account', account);
+    account = withOwn(row);
+    writeFact('account', row);
   };
+
+  const withoutGone = (rows: Rows, isFeed: boolean): Rows => ({
+    ...rows,
+    licenses: orphans.withoutGone(rows.licenses, isFeed, Date.now()),
+  });
 
   const write = (rows: Rows, overwrites: boolean) => {
     if (overwrites || !account) setAccount(rows.account);
     tables.write(rows, '', overwrites);
-    for (const { id } of rows.keys) keysInMemory.delete(id);
-    for (const { licenseKey } of rows.licenses) licensesInMemory.delete(licenseKey);
-    for (const licenseKey of rows.erasedKeys) licensesInMemory.delete(licenseKey);
-    if (rows.products.length > 0) products = null;
-  };
-
-  const clearMemory = () => {
-    keysInMemory = createLru<CopiedKey>(KEYS_IN_MEMORY);
-    licensesInMemory = createLru<CopiedLicense>(LICENSES_IN_MEMORY);
-    products = null;
+    cache.forget(rows);
   };
 
   const isLoading = () => !known.complete || !!known.reload;
 
   /** Starts loading everything again: beside a complete copy, in the place of an incomplete one. */
-  const startReload = () => {
+  const startReload = (isExact = false) => {
     const set = known.complete ? '_next' : '';
     tables.drop(set);
     tables.create(set);
     // D1 may be that of an earlier time.
     reportedBytes = null;
     sql.exec(`DELETE FROM facts WHERE name = '${REPORTED}'`);
-    if (known.complete) return advance({ reload: { loadedThrough: '' } });
-    clearMemory();
+    if (known.complete) return advance({ reload: { loadedThrough: '', isExact } });
+    cache.clear();
+    if (isExact) orphans.clear();
+    else orphans.forget();
     account = null;
     sql.exec("DELETE FROM facts WHERE name = 'account'");
     advance({ loadedThrough: '' });
@@ -118,38 +121,24 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
   const finishReload = () => {
     tables.swap();
     tables.loadFinished();
-    clearMemory();
+    cache.clear();
     advance({ reload: null });
   };
 
+  /** Keeps what D1 has lost, a page of licenses at a time. */
+  const compare = () => {
+    const { isExact, comparedThrough = '', loadedThrough } = known.reload ?? {};
+    if (isExact) orphans.clear();
+    const through = isExact ? null : orphans.compare(comparedThrough, Date.now());
+    if (through === null) return finishReload();
+    advance({ reload: { loadedThrough: loadedThrough ?? '', comparedThrough: through } });
+  };
+
   if (known.epoch !== epoch || (progress && isOfOtherRelease)) {
+    const isExact = known.epoch !== epoch && epoch.endsWith(EXACT);
     advance({ epoch, version: COPY_VERSION });
-    startReload();
+    startReload(isExact);
   }
-
-  const license = (licenseKey: string): CopiedLicense | null => {
-    const cached = licensesInMemory.get(licenseKey);
-    if (cached) return cached;
-    const found = tables.readLicense(licenseKey);
-    if (found) licensesInMemory.set(licenseKey, found);
-    return found;
-  };
-
-  const productTerms = (code: string): ProductTerms | null | undefined => {
-    products ??= tables.readProducts();
-    return products.get(code);
-  };
-
-  /** Looks a license up by its key as presented, then by the generated key that was probably meant. */
-  const findLicense = (presented: string): CopiedLicense | null => {
-    const cached = licensesInMemory.get(presented);
-    if (cached) return cached;
-    for (const licenseKey of candidateKeys(presented)) {
-      const found = license(licenseKey);
-      if (found) return found;
-    }
-    return null;
-  };
 
   return {
     progress: (): Readonly<Progress> => known,
@@ -168,35 +157,30 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       return known.reload ? known.reload.loadedThrough : null;
     },
 
-    key: (id: string): CopiedKey | null => {
-      const cached = keysInMemory.get(id);
-      if (cached) return cached;
-      const found = tables.readKey(id);
-      if (found) keysInMemory.set(id, found);
-      return found;
-    },
-
+    key: cache.key,
     /** Returns the license with exactly this key. */
-    license,
-
-    findLicense,
+    license: cache.license,
+    findLicense: cache.findLicense,
 
     /** Whether an incomplete copy has a license and the terms of its product. */
     knows: (licenseKey: string): boolean => {
-      const found = findLicense(licenseKey);
-      return found !== null && (found.product === null || productTerms(found.product) !== undefined);
+      const found = cache.findLicense(licenseKey);
+      return found !== null && (found.product === null || cache.productTerms(found.product) !== undefined);
     },
 
-    isProduct: (code: string): boolean => !!productTerms(code),
+    isProduct: (code: string): boolean => !!cache.productTerms(code),
 
     /** The license's terms, or null if neither the license nor its product has any. */
     termsOf: ({ product, terms }: CopiedLicense): Terms | null => {
-      const inherited = (product !== null && productTerms(product)) || {};
+      const inherited = (product !== null && cache.productTerms(product)) || {};
       return hasTerms(inherited, terms) ? resolveTerms(inherited, terms) : null;
     },
 
     /** Applies rows from the feed, which overwrite the copy. */
-    apply: (rows: Rows, position: FeedPosition) => {
+    apply: (read: Rows, position: FeedPosition) => {
+      const rows = withoutGone(read, true);
+      orphans.noteGone(rows.erasedKeys, Date.now());
+      orphans.adopt(rows);
       for (const set of known.reload ? (['', '_next'] as const) : ([''] as const)) {
         tables.erase(rows.erasedKeys, set);
         if (set === '') write(rows, true);
@@ -206,10 +190,7 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       advance(position);
     },
 
-    /**
-     * Drops the oldest deleted keys now and then, and returns their ids. Call it after each deletion. During a load they are
-     * needed, see `CopiedKey`.
-     */
+    /** Drops the oldest deleted keys now and then, after a deletion, and returns their ids. A load needs them: see `CopiedKey`. */
     pruneDeletedKeys: (): string[] => {
       deletions++;
       if (isLoading() || deletions < PRUNE_INTERVAL) return [];
@@ -219,15 +200,16 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
 
     /** Adds rows from a read-through where the copy has none. A copy that is complete by now has them already. */
     adopt: (rows: Rows) => {
-      if (!known.complete) write(rows, false);
+      if (!known.complete) write(withoutGone(rows, false), false);
     },
 
     /**
      * Adds a page of the background load, which was read when the feed had been applied through `seqWhenRead`. After
      * the last page, a row missing here doesn't exist in D1.
      */
-    adoptPage: (rows: Rows, isLast: boolean, seqWhenRead: number) => {
-      const through = rows.licenses.at(-1)?.id;
+    adoptPage: (read: Rows, isLast: boolean, seqWhenRead: number) => {
+      const through = read.licenses.at(-1)?.id;
+      const rows = known.reload?.isExact ? read : withoutGone(read, false);
       if (!known.reload) {
         write(rows, false);
         if (isLast) tables.loadFinished();
@@ -235,8 +217,18 @@ export const openCopy = (sql: SqlStorage, epoch: string) => {
       }
       tables.write(rows, '_next', false);
       if (seqWhenRead === known.appliedSeq) setAccount(rows.account);
-      if (isLast) return finishReload();
-      advance({ reload: { loadedThrough: through ?? known.reload.loadedThrough } });
+      advance({ reload: { ...known.reload, loadedThrough: through ?? known.reload.loadedThrough } });
+      if (isLast) compare();
+    },
+
+    /** Whether a reload has read everything, and is being compared. */
+    isComparing: () => known.reload?.comparedThrough !== undefined,
+    compare,
+
+    orphans: { total: orphans.total, dueMs: orphans.dueMs, list: orphans.list },
+    /** Loads a complete copy again. `isExact` takes D1 to be right about everything. */
+    reload: (isExact: boolean) => {
+      if (known.complete) startReload(isExact);
     },
 
     /** D1 was restored to an earlier time: reads its feed from the start and loads the copy again. */

@@ -89,7 +89,12 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
   alarm.add({
     failure: 'gate_alarm_failed',
     dueMs: () => null,
-    run: () => reportState({ ...USUAL, loading: copy.loadPosition() === null ? 0 : 1 }),
+    run: () =>
+      reportState({
+        ...USUAL,
+        loading: copy.loadPosition() === null ? 0 : 1,
+        orphans: copy.orphans.total(),
+      }),
     isLast: true,
   });
 
@@ -104,8 +109,12 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
     statistics: openStatistics(store, usage),
     eraseTraces: openTraces(object, place, store, branches, catchUp, relay),
 
+    orphans: catchUp.orphans,
     ensureAccount,
     isLoading: () => copy.loadPosition() !== null,
+    /** Whether a change may be under way whose outcome isn't known yet. */
+    isChanging: () => !store.announced.isEmpty(),
+    hasBranches: () => store.branches.facts.openings > 0,
     pull: changes.pull,
     homeRegion: async () => {
       await ensureAccount();

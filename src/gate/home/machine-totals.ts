@@ -6,9 +6,11 @@ import type { HistoryPosition, MachinePosition } from '../rules/seats.ts';
 // What the rows of machines and of their history take in bytes, and when they are looked through the next time. Both are
 // written with the next commit, which many calls share, so a crash may lose what has changed. Looking through counts again.
 
+/** What an application has said of its machine. */
+export const TEXT_BYTES = `coalesce(octet_length(name), 0) + coalesce(octet_length(platform), 0)
+  + coalesce(octet_length(app_version), 0)`;
 /** What a row takes in its table and in an index, about. */
-export const MACHINE_BYTES = `250 + 2 * octet_length(fingerprint) + coalesce(octet_length(name), 0)
-  + coalesce(octet_length(platform), 0) + coalesce(octet_length(app_version), 0)`;
+export const MACHINE_BYTES = `250 + 2 * octet_length(fingerprint) + ${TEXT_BYTES}`;
 export const HISTORY_BYTES = '150 + octet_length(fingerprint) + coalesce(octet_length(name), 0)';
 
 /** Begins with the rows of an older release. The first look at them is due at once. */

@@ -18,7 +18,7 @@ import {
   UPDATE_MACHINE,
   valuesOf,
 } from './machine-rows.ts';
-import { MACHINE_BYTES, machinePlace, type MachineTotals } from './machine-totals.ts';
+import { MACHINE_BYTES, machinePlace, type MachineTotals, TEXT_BYTES } from './machine-totals.ts';
 import { endOfRow, openSeatCounts, type SeatEndRow } from './seat-counts.ts';
 import { openSeatHistory } from './seat-history.ts';
 
@@ -140,12 +140,12 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
       return noted !== undefined;
     },
 
-    /** Erases the names of machines that were activated until a time. Returns the number of machines. */
+    /** Erases what applications have said of machines that were activated until a time. Returns the number of machines. */
     eraseNames: ({ licenseId, untilMs }: TracedLicense): number => {
       history.eraseNames(licenseId, untilMs);
       const where = 'license_id = ? AND activated_at_ms <= ?';
       const rows = sql.exec<{ fingerprint: string; bytes: number }>(
-        `SELECT fingerprint, coalesce(octet_length(name), 0) AS bytes FROM activations WHERE ${where}`,
+        `SELECT fingerprint, ${TEXT_BYTES} AS bytes FROM activations WHERE ${where}`,
         licenseId,
         untilMs,
       );
@@ -154,7 +154,11 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
         machines++;
         totals.addBytes(-bytes, machinePlace({ licenseId, fingerprint }));
       }
-      sql.exec(`UPDATE activations SET name = NULL WHERE ${where}`, licenseId, untilMs);
+      sql.exec(
+        `UPDATE activations SET name = NULL, platform = NULL, app_version = NULL WHERE ${where}`,
+        licenseId,
+        untilMs,
+      );
       return machines;
     },
 

@@ -1,6 +1,6 @@
 import type { Journal } from '../../shared/objects/journal.ts';
 import { SEARCH_PACE, SESSION_PACE } from '../../shared/rules/paces.ts';
-import { effectivePlan, PLANS } from '../../shared/rules/plans.ts';
+import { limitsOf, PLANS } from '../../shared/rules/plans.ts';
 import { decideRate, spendSize } from '../../shared/rules/rate.ts';
 import type { Admission, MovedTo, TransferTurn } from '../rules/calls.ts';
 import type { Copy } from './copy.ts';
@@ -77,7 +77,7 @@ export const openTransfers = (
         return { refused: 'rate_limit_exceeded', retryAfterSeconds: RETRY_SECONDS };
       setHolder(id);
       const account = copy.account();
-      const { callsPerSecond } = PLANS[account ? effectivePlan(account, nowMs) : 'free'];
+      const { callsPerSecond } = account ? limitsOf(account, nowMs) : PLANS.free;
       const spent = spendSize(recoveredAtMs, nowMs, calls, callsPerSecond);
       ({ recoveredAtMs } = spent);
       untilMs = nowMs + LEASE_MS;

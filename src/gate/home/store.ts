@@ -1,8 +1,9 @@
-import { settingsOf } from '../../shared/config/settings.ts';
+import { ownLimits, settingsOf } from '../../shared/config/settings.ts';
 import { type Backup, openBackup } from '../../shared/objects/backup.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { ObjectTables } from '../../shared/objects/migrations.ts';
 import type { Moving } from '../moving/moving.ts';
+import { ERASURE } from '../moving/place.ts';
 import { type Ledger, openLedger } from '../object/ledger.ts';
 import { EVENTS_OF_COUNTERS, forgetWantsVerified, openOutgoing, type Outgoing } from '../object/outgoing.ts';
 import { openSeatClock, type SeatClock } from '../object/seat-clock.ts';
@@ -29,7 +30,7 @@ export interface HomeStore {
 
 export const openHomeStore = ({ ctx, env, journal }: ObjectContext): HomeStore => {
   const { sql, kv } = ctx.storage;
-  const copy = journal.write(() => openCopy(sql, settingsOf(env).gateEpoch));
+  const copy = journal.write(() => openCopy(sql, settingsOf(env).gateEpoch, ownLimits(env)));
   const traffic = openTrafficTable(sql);
   const outgoing = openOutgoing(sql);
   const ledger = openLedger(sql, outgoing.kept, (days) => traffic.addPast(days, Date.now()));
@@ -90,7 +91,7 @@ export const openGateBackup = (object: ObjectContext, moving: Moving): Backup =>
   const backup = openBackup(object, {
     tables: GATE_TABLES,
     copies: COPY_TABLES,
-    own: ['place'],
+    own: ['place', ERASURE],
     onRestored: () => {
       forgetWantsVerified(storage.kv);
       noteRestore(storage, Date.now());

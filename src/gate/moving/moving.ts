@@ -76,9 +76,14 @@ const WAIT_MS = 1_000;
 
 /**
  * Moves an account's gate to another region: this object hands it over to another one, or takes it over. `home` opens the
- * home on this object's rows, or returns it.
+ * home on this object's rows, or returns it. `erased` answers in its place once the account is being erased.
  */
-export const openMoving = (object: ObjectContext, place: StoredPlace, home: () => MovingHome) => {
+export const openMoving = (
+  object: ObjectContext,
+  place: StoredPlace,
+  home: () => MovingHome,
+  erased: object,
+) => {
   const { ctx, env, accountId, journal, alarm } = object;
   const { epoch } = place;
   const disk = openDisk(ctx.storage.sql);
@@ -90,7 +95,7 @@ export const openMoving = (object: ObjectContext, place: StoredPlace, home: () =
   };
 
   const routing = openRouting(() => {
-    const there = next();
+    const there = place.now().state === 'erasing' ? erased : next();
     if (!there) arrival.begin();
     return there;
   });
@@ -137,6 +142,7 @@ export const openMoving = (object: ObjectContext, place: StoredPlace, home: () =
       const now = place.now();
       if (now.state === 'moving') return home().isLoading() ? nowMs + WAIT_MS : nowMs;
       if (now.state === 'home') return now.arrived?.isAnnounced === false ? nowMs : null;
+      if (now.state === 'erasing') return null;
       if (now.state === 'moved' && !now.hasBegun) return nowMs;
       return now.isEmptied || now.atMs === undefined ? null : now.atMs + KEEP_MS;
     },
@@ -184,11 +190,23 @@ export const openMoving = (object: ObjectContext, place: StoredPlace, home: () =
         journal.change(() => place.save({ ...now, epoch: later }));
     },
 
-    /** Erases this object. The next ones come first: only this one's place tells that there are any. */
-    erase: async (): Promise<void> => {
-      // The move's next message would bring rows to the next object again.
+    /** Lets no call in anymore, because the account is being erased. A move would bring rows to the next object again. */
+    endForErasure: (): void => {
       if (place.now().state === 'moving') departure.giveUp();
-      for (const later of place.nextEpochs()) await gateAt(env, accountId, later).erase();
+      journal.change(() => place.save({ state: 'erasing', givenUp: place.nextEpochs().length }));
+    },
+
+    /** Deletes the rows of an account that is being erased. */
+    dropForErasure: (): void =>
+      journal.write(() => {
+        disk.drop();
+        place.replaceValues([]);
+      }),
+
+    /** Erases this object. The next ones come first, unless the caller erases them: only this one's place tells that there are any. */
+    erase: async (isAlone: boolean): Promise<void> => {
+      if (place.now().state === 'moving') departure.giveUp();
+      if (!isAlone) for (const later of place.nextEpochs()) await gateAt(env, accountId, later).erase();
       await eraseObject(ctx);
     },
   };

@@ -87,11 +87,18 @@ interface Receiving {
   isEmptied?: boolean;
 }
 
-export type Place = Home | MovingPlace | Moved | Receiving;
+/** Erases what is left of the account, and refuses all calls. Nobody can sign in to the account anymore. */
+interface Erasing extends Departing {
+  state: 'erasing';
+}
+
+export type Place = Home | MovingPlace | Moved | Receiving | Erasing;
 
 const PLACE = 'place';
+/** How far the erasures of an account have come, see `openErasing`. */
+export const ERASURE = 'erasure';
 /** Values that don't move with the others. */
-const OWN = new Set([PLACE, 'name']);
+const OWN = new Set([PLACE, ERASURE, 'name']);
 
 /** What an object is to its account. An object without a stored place is the account's first one, or a new one. */
 export const openPlace = (kv: SyncKvStorage, epoch: number) => {
@@ -107,9 +114,14 @@ export const openPlace = (kv: SyncKvStorage, epoch: number) => {
   /** The epochs of the objects to which the account was or is moved from here, also of moves that were given up. */
   const nextEpochs = (): number[] => {
     if (place.state === 'receiving') return [];
-    const moves = (place.givenUp ?? 0) + (place.state === 'home' ? 0 : 1);
+    const isOnTheWay = place.state === 'moving' || place.state === 'moved';
+    const moves = (place.givenUp ?? 0) + (isOnTheWay ? 1 : 0);
     return Array.from({ length: moves }, (_, index) => epoch + 1 + index);
   };
+
+  /** The epochs of the objects that were the account's home before. */
+  const earlierEpochs = (): number[] =>
+    Array.from({ length: epoch - FIRST_EPOCH }, (_, index) => FIRST_EPOCH + index);
 
   return {
     epoch,
@@ -140,11 +152,12 @@ export const openPlace = (kv: SyncKvStorage, epoch: number) => {
 
     nextEpochs,
 
+    earlierEpochs,
+
     /** The epochs of the objects whose rows are not needed any more: of earlier homes, and of moves that were given up. */
     formerEpochs: (): number[] => {
-      const earlier = Array.from({ length: epoch - FIRST_EPOCH }, (_, index) => FIRST_EPOCH + index);
       const later = nextEpochs();
-      return [...earlier, ...(place.state === 'moving' ? later.slice(0, -1) : later)];
+      return [...earlierEpochs(), ...(place.state === 'moving' ? later.slice(0, -1) : later)];
     },
 
     /** All stored values that move. */

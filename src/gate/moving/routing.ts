@@ -3,6 +3,11 @@ import { within } from '../../shared/objects/within.ts';
 /** A gate as its callers see it. */
 type Callable = Record<string, (...args: unknown[]) => unknown>;
 
+const callThere = (there: Callable, name: string, args: unknown[]): unknown => {
+  if (!there[name]) throw new Error('The account is being erased.');
+  return there[name](...args);
+};
+
 /** Decides where a call is answered: here, or by the object that has taken this one's place. */
 export const openRouting = (elsewhere: () => object | null) => {
   let paused: Promise<void> | null = null;
@@ -17,7 +22,7 @@ export const openRouting = (elsewhere: () => object | null) => {
   const route = (name: string, args: unknown[], here: () => unknown): unknown => {
     if (paused) return paused.then(() => route(name, args, here));
     const there = elsewhere() as Callable | null;
-    if (there) return there[name]?.(...args);
+    if (there) return callThere(there, name, args);
     const result = here();
     if (!(result instanceof Promise)) return result;
     running++;
@@ -99,6 +104,8 @@ export const REPEATABLE = [
   'receive',
   'redirect',
   'eraseTraces',
+  'orphans',
+  'eraseDue',
   'empty',
   'erase',
 ] as const;

@@ -4,7 +4,7 @@ import { createLru } from '../../shared/memory/lru.ts';
 import { createPaces } from '../../shared/memory/paces.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import { includesAddress } from '../../shared/rules/ip-addresses.ts';
-import { effectivePlan, type Plan, PLANS } from '../../shared/rules/plans.ts';
+import { type Limits, limitsOf, PLANS } from '../../shared/rules/plans.ts';
 import { decideSharedRate, raiseRate, type RateDecision } from '../../shared/rules/rate.ts';
 import type { Admission, Refusal } from '../rules/calls.ts';
 import type { CopiedKey, KeyRows } from '../rules/rows.ts';
@@ -78,7 +78,7 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
     return share;
   };
 
-  const spendRate = (presented: PresentedKey, nowMs: number, plan: Plan) => {
+  const spendRate = (presented: PresentedKey, nowMs: number, plan: Limits) => {
     const part = noteShare(nowMs);
     const recoveredAtMs = validKeys.get(presented.keyId) ?? otherRecoveredAtMs;
     const shared = decideSharedRate(recoveredAtMs, accountRecoveredAtMs, nowMs, plan, part);
@@ -113,7 +113,7 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
           ? refuseInvalid(!account || key !== null)
           : toAdmission(presented, decision, nowMs);
       }
-      const plan = PLANS[effectivePlan(account, nowMs)];
+      const plan = limitsOf(account, nowMs);
       if (!isAllowedFrom(key, presented)) {
         const decision = foreignKeys.spend(presented.keyId, nowMs, plan.callsPerSecond);
         return decision.allowed

@@ -25,7 +25,7 @@ export interface Call {
  * address.
  */
 export type Refusal =
-  | { refused: 'unavailable' }
+  | { refused: 'unavailable' | 'invalid_session' }
   | { refused: 'api_key_invalid'; holdsMs?: number }
   | {
       refused: 'insufficient_scope' | 'account_suspended' | 'ip_not_allowed' | 'storage_limit_reached';

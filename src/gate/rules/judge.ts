@@ -1,5 +1,5 @@
 import { DAY_MS, isoTime, isoTimeOrNull } from '../../shared/rules/dates.ts';
-import { licenseState } from '../../shared/rules/licenses.ts';
+import { graceUntil, type LicenseStatus, licenseState } from '../../shared/rules/licenses.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
 import {
   type CallInput,
@@ -125,6 +125,12 @@ const take = (situation: Situation, license: CopiedLicense, fingerprint: string)
   };
 };
 
+/** A license stays active in its days of grace. */
+export const stateWithin = (license: CopiedLicense, graceDays: number, today: string): LicenseStatus => {
+  const expiresAt = graceUntil(license.expiresAt, graceDays) ?? license.expiresAt;
+  return licenseState({ ...license, expiresAt }, today);
+};
+
 /** Whether a call's machine has a seat, and whether it may take one. */
 interface Standing {
   seat: Seat | null;
@@ -158,7 +164,7 @@ const codeOf = (situation: Situation, standing: Standing): VerdictCode => {
   const updatesUntil = license?.updatesUntil ?? null;
   const isLeaving = call === 'deactivate';
   // A machine may leave whatever the state of its license.
-  const status = license && !isLeaving ? licenseState(license, today) : null;
+  const status = license && !isLeaving ? stateWithin(license, terms.graceDays, today) : null;
 
   const isFull = (max: number) => count().used - (replaced ? 1 : 0) >= max;
   const isTransfer = (max: number) =>
@@ -176,7 +182,9 @@ const codeOf = (situation: Situation, standing: Standing): VerdictCode => {
     updates_ended: () =>
       !isLeaving && updatesUntil !== null && releaseDate !== undefined && releaseDate > updatesUntil,
     fingerprint_required: () => limit !== null && !fingerprint,
-    verify_due: () => call === 'heartbeat' && seat !== null && nowMs - seat.countedAtMs > VERIFY_DUE_MS,
+    // Without a limit of seats, a machine that was never counted has no record. A heartbeat is no free verify for it.
+    verify_due: () =>
+      call === 'heartbeat' && (seat ? nowMs - seat.countedAtMs > VERIFY_DUE_MS : limit === null),
     not_activated: () => needed !== null && !mayTake && !(hasLapsed && isFull(needed)),
     no_seat: () => needed !== null && isFull(needed),
     transfer_limit: () => needed !== null && isTransfer(needed),
@@ -205,8 +213,8 @@ export const judge = (situation: Situation): Judgment => {
 };
 
 /** The verdict on a license without terms, if the application says nothing but its key. */
-export const plainVerdict = (license: CopiedLicense | null, today: string): PlainVerdict => {
-  const status = license ? licenseState(license, today) : 'not_found';
+export const plainVerdict = (license: CopiedLicense | null, today: string, graceDays = 0): PlainVerdict => {
+  const status = license ? stateWithin(license, graceDays, today) : 'not_found';
   return { valid: status === 'active', status, expires_at: license?.expiresAt ?? null };
 };
 
@@ -219,7 +227,7 @@ export const toVerdict = (situation: Situation, code: VerdictCode, machine: Mach
   const { input, license, terms, today, nowMs } = situation;
   const holder = machine && isHeld(machine.seat, nowMs) ? machine : null;
   return {
-    ...plainVerdict(license, today),
+    ...plainVerdict(license, today, terms.graceDays),
     valid: code === 'valid',
     code,
     license_key: license?.licenseKey ?? input.license_key,
@@ -227,6 +235,7 @@ export const toVerdict = (situation: Situation, code: VerdictCode, machine: Mach
     product: license?.product ?? null,
     entitlements: terms.entitlements,
     updates_until: license?.updatesUntil ?? null,
+    grace_until: license && graceUntil(license.expiresAt, terms.graceDays),
     offline_days: terms.offlineDays,
     activation: holder && {
       id: holder.id,

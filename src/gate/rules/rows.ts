@@ -15,6 +15,9 @@ export interface CopiedAccount extends PlanTerms {
   eraseAt: number | null;
 }
 
+/** The row itself. What the operator lets all accounts do is not in it. */
+export type StoredAccount = Omit<CopiedAccount, 'own'>;
+
 export interface CopiedKey {
   fingerprint: string;
   scope: KeyScope;
@@ -42,7 +45,7 @@ interface CopiedProduct {
 }
 
 export interface Rows {
-  account?: CopiedAccount | undefined;
+  account?: StoredAccount | undefined;
   keys: (CopiedKey & { id: string })[];
   licenses: CopiedLicense[];
   products: CopiedProduct[];
@@ -50,6 +53,14 @@ export interface Rows {
   erasedKeys: string[];
   /** The ids of licenses that no longer exist. */
   deletedLicenses: string[];
+}
+
+/** What the gate knows although D1, which was restored, doesn't. The lists have limits, and the total doesn't. */
+export interface Orphans {
+  licenses: { id: string; licenseKey: string; customerEmail: string; status: string; untilMs: number }[];
+  apiKeyIds: string[];
+  products: string[];
+  total: number;
 }
 
 /** A license, and until when it was a customer's who is erased. */

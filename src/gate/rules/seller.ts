@@ -1,7 +1,15 @@
-import { licenseState } from '../../shared/rules/licenses.ts';
+import { graceUntil } from '../../shared/rules/licenses.ts';
 import { tokenEndMs } from '../../shared/rules/tokens.ts';
 import type { Verdict, VerdictCode } from '../../shared/rules/verdict.ts';
-import { judge, type Judgment, type MachineChange, release, type Situation, toVerdict } from './judge.ts';
+import {
+  judge,
+  type Judgment,
+  type MachineChange,
+  release,
+  type Situation,
+  stateWithin,
+  toVerdict,
+} from './judge.ts';
 import { type Description, isLive, isRecent, type Machine, type Seat } from './seats.ts';
 
 // What a seller's call does with seats: it releases one, issues an offline file that holds one, or adds machines of an import.
@@ -49,7 +57,7 @@ const holdUntil = <Change extends MachineChange>(change: Change, fileUntilMs: nu
 export const judgeFile = (situation: Situation, days: Days): Judgment<VerdictCode | 'days_required'> => {
   const { license, terms, machine, today, nowMs } = situation;
   if (!license) return { code: 'not_found', changes: [] };
-  const state = licenseState(license, today);
+  const state = stateWithin(license, terms.graceDays, today);
   if (state !== 'active') return { code: state, changes: [] };
   const offline_days = daysOf(situation, days);
   if (offline_days === 0) return { code: 'days_required', changes: [] };
@@ -57,7 +65,9 @@ export const judgeFile = (situation: Situation, days: Days): Judgment<VerdictCod
   const { code, changes } = judge(situation);
   const last = changes.at(-1) ?? (machine && { kind: 'renew', machine, action: null });
   if (code !== 'valid' || !last) return { code, changes };
-  const fileUntilMs = tokenEndMs({ offline_days, expires_at: license.expiresAt, activation: null }, nowMs);
+  const { expiresAt: expires_at } = license;
+  const grace_until = graceUntil(expires_at, terms.graceDays);
+  const fileUntilMs = tokenEndMs({ offline_days, expires_at, grace_until, activation: null }, nowMs);
   if (fileUntilMs <= (last.machine.seat.fileUntilMs ?? 0)) return { code, changes };
   return { code, changes: [...changes.slice(0, -1), holdUntil(last, fileUntilMs)] };
 };

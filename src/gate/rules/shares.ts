@@ -1,4 +1,4 @@
-import { effectivePlan, PLANS, type PlanTerms } from '../../shared/rules/plans.ts';
+import { limitsOf, type PlanTerms } from '../../shared/rules/plans.ts';
 
 // Home and the branches share each rate limit. The sum of the shares in force never exceeds the limit: to home, a share is in
 // force until the branch has confirmed a smaller one or its lease has ended. Home raises shares only by what is free.
@@ -29,7 +29,7 @@ const SMALLEST_STEP = 1 / 32;
 
 /** The part of the rate limits of an account that lets one key make a call each second. */
 export const shareOfCall = (account: PlanTerms | null, nowMs: number): number =>
-  account ? 1 / PLANS[effectivePlan(account, nowMs)].callsPerSecond : 0;
+  account ? 1 / limitsOf(account, nowMs).callsPerSecond : 0;
 
 /** The share of a branch that has been offered none yet, or that was restarted. */
 export const NO_SHARE: ShareOffer = { number: 0, perSecond: 0 };

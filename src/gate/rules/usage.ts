@@ -1,5 +1,5 @@
 import { addMonths, DAY_MS } from '../../shared/rules/dates.ts';
-import { effectivePlan, paidPlan, PLANS, type PlanTerms } from '../../shared/rules/plans.ts';
+import { limitsOf, paidPlan, type PlanTerms } from '../../shared/rules/plans.ts';
 import type { FeedPosition } from './rows.ts';
 
 // What a gate counts, and what it knows of its account's usage.
@@ -38,8 +38,9 @@ const subscribedMonth = (startMs: number, endMs: number, nowMs: number): Period 
 
 /** The subscription's period, or the calendar month without one. */
 export const periodAt = (terms: PlanTerms, nowMs: number): Period => {
-  const { periodStart, periodEnd } = terms;
-  const hasOwnPeriod = paidPlan(terms, nowMs) !== 'free' && periodStart !== null && periodEnd !== null;
+  const { periodStart, periodEnd, own } = terms;
+  const hasOwnPeriod =
+    !own && paidPlan(terms, nowMs) !== 'free' && periodStart !== null && periodEnd !== null;
   return hasOwnPeriod ? subscribedMonth(periodStart, periodEnd, nowMs) : calendarMonth(nowMs);
 };
 
@@ -92,7 +93,7 @@ export interface PeriodCalls {
 
 /** The account's usage limit at a time, and the period that it applies to. */
 export const limitAt = (account: PlanTerms, nowMs: number): Pick<Usage, 'apiLimit' | 'period'> => ({
-  apiLimit: PLANS[effectivePlan(account, nowMs)].apiLimit,
+  apiLimit: limitsOf(account, nowMs).apiLimit,
   period: periodAt(account, nowMs),
 });
 
@@ -153,7 +154,7 @@ export const refuseForToday = (
   changesToday: number,
   nowMs: number,
 ): AnnouncementRefusal | null => {
-  const { changesPerDay } = PLANS[effectivePlan(account, nowMs)];
+  const { changesPerDay } = limitsOf(account, nowMs);
   if (!isRefusable || changesToday + changes <= changesPerDay) return null;
   const tomorrowMs = (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS;
   return { refused: 'rate_limit_exceeded', retryAfterSeconds: secondsUntil(tomorrowMs, nowMs) };

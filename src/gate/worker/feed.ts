@@ -33,7 +33,7 @@ const untilSeen = async ({ accountId }: Ctx, work: () => Promise<void>): Promise
 export const pull = (ctx: Ctx, ref: string | null = null): Promise<void> =>
   untilSeen(ctx, async () => gateOf(ctx.env, ctx.accountId).pull(ref));
 
-export const TOO_MANY_CHANGES = 'The account has made as many changes today as its plan allows.';
+export const TOO_MANY_CHANGES = 'The account has made as many changes today as it may.';
 
 /** Each license, product, or API key that changes is a change of the day. */
 const isCounted = ({ kind }: FeedChange) => kind !== 'event' && kind !== 'erased';
@@ -74,6 +74,8 @@ interface CommitOptions {
   isBeyondLimits?: boolean;
   /** A condition by which the change makes nothing larger. Then an account that is full makes it, as several changes of the day. */
   isNoLarger?: SQL;
+  /** The id of what a repeat with the Idempotency-Key gets, if it isn't that of the first change. */
+  claimsId?: string;
 }
 
 /**
@@ -94,7 +96,7 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   ctx: Ctx,
   statements: T,
   changes: [FeedChange, ...FeedChange[]],
-  { counted, isBeyondLimits = false, isNoLarger }: CommitOptions = {},
+  { counted, isBeyondLimits = false, isNoLarger, claimsId }: CommitOptions = {},
 ): Promise<BatchResponse<T>> => {
   const { env, db, accountId, idempotency } = ctx;
   const token = randomBase62(12);
@@ -111,7 +113,7 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   };
   const reads = feedStatements(db, accountId, position);
   // The claim comes first, so that a repeat fails on its claim rather than on what the first call has changed.
-  const claims = idempotency ? claimStatements(ctx, idempotency, changes[0].ref) : [];
+  const claims = idempotency ? claimStatements(ctx, idempotency, claimsId ?? changes[0].ref) : [];
   const batch = [...claims, ...statements, ...insertChanges(feedOf, changes), ...reads];
   let results: readonly unknown[];
   try {

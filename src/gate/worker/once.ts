@@ -1,12 +1,9 @@
 import type { Ctx } from '../../db/ctx.ts';
-import { findClaimed } from '../../db/idempotency.ts';
+import { findClaimed, wasDeleted } from '../../db/idempotency.ts';
 import { AppError } from '../../shared/app-error.ts';
 import { pull } from './feed.ts';
 
 const isMissing = (error: unknown) => error instanceof AppError && error.code.endsWith('_not_found');
-
-const wasDeleted = () =>
-  new AppError('idempotency_conflict', { message: 'What This Idempotency Key Changed Was Deleted' });
 
 /**
  * Makes a change once for an Idempotency-Key, and answers each repeat with what was changed, also if they run in parallel:

@@ -1,4 +1,5 @@
 import type { SealingRing } from '../crypto/sealing.ts';
+import { type Limits, OWN_LIMITS, PAID_PLANS, type PaidPlan } from '../rules/plans.ts';
 
 // Each function turns the text of a variable into its value. What it throws goes on after the variable's name, and
 // never contains the text.
@@ -46,6 +47,47 @@ export const parseSigningKeys = (text: string): readonly string[] => {
     throw new InvalidText('must be a comma-separated list of keys, each 32 random bytes in base64.');
   if (new Set(ring).size < ring.length) throw new InvalidText('has the same key twice.');
   return ring;
+};
+
+export type Prices = Readonly<Record<PaidPlan, string>>;
+
+/** Returns the provider's id of the price of each plan. */
+export const parsePrices = (text: string): Prices => {
+  const prices = new Map<string, string>();
+  for (const entry of entriesOf(text)) {
+    const [, plan = '', price = ''] = /^(\w+):(price_\w+)$/.exec(entry) ?? [];
+    prices.set(plan, price);
+  }
+  const of = (plan: PaidPlan) => prices.get(plan);
+  const [pro, scale] = [of('pro'), of('scale')];
+  if (prices.size !== PAID_PLANS.length || pro === undefined || scale === undefined || pro === scale)
+    throw new InvalidText('must be a comma-separated list of "plan:price", with a price for each paid plan.');
+  return { pro, scale };
+};
+
+/** The names of limits, and the largest that the platform has room for. */
+const LIMITS = {
+  api_limit: ['apiLimit', Number.MAX_SAFE_INTEGER],
+  license_limit: ['licenseLimit', 9_000_000],
+  storage_limit: ['storageBytes', Number.MAX_SAFE_INTEGER],
+  changes_per_day: ['changesPerDay', Number.MAX_SAFE_INTEGER],
+  calls_per_second: ['callsPerSecond', OWN_LIMITS.callsPerSecond],
+  account_calls_per_second: ['accountCallsPerSecond', OWN_LIMITS.accountCallsPerSecond],
+} as const satisfies Record<string, readonly [keyof Limits, number]>;
+
+/** Returns the limits of every account. Those that aren't named are the usual ones. */
+export const parseLimits = (text: string): Limits => {
+  const limits = { ...OWN_LIMITS };
+  for (const entry of entriesOf(text)) {
+    const [, name = '', value = ''] = /^(\w+):(\d+)$/.exec(entry) ?? [];
+    const [limit, most] = Object.entries(LIMITS).find(([known]) => known === name)?.[1] ?? [];
+    if (!limit || Number(value) < 1 || Number(value) > most)
+      throw new InvalidText(
+        `must be a comma-separated list of "name:number", with names out of ${Object.keys(LIMITS).join(', ')}, and rates of at most ${OWN_LIMITS.callsPerSecond}.`,
+      );
+    limits[limit] = Number(value);
+  }
+  return limits;
 };
 
 export const parseToken = (text: string): string => {

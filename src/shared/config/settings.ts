@@ -1,10 +1,13 @@
+import { type Limits, OWN_LIMITS } from '../rules/plans.ts';
 import { LEASE_MS, OPEN_AFTER_CALLS } from '../rules/regions.ts';
 import { parseDatabases } from './databases.ts';
 import {
   InvalidText,
   oneOf,
   parseApiKeySecrets,
+  parseLimits,
   parseOrigin,
+  parsePrices,
   parseSealingKeys,
   parseSigningKeys,
   parseText,
@@ -71,9 +74,13 @@ export const SETTINGS = {
     oneOf({ none: null, stripe: 'stripe', sandbox: 'sandbox' } as const),
     null,
   ),
+  /** What every account may do if no plans are sold. */
+  planLimits: withDefault('PLAN_LIMITS', parseLimits, OWN_LIMITS),
   allowsSandboxAnywhere: withDefault('PAYMENTS_SANDBOX_ANYWHERE', flag, false),
   stripeSecretKey: optional('STRIPE_SECRET_KEY', parseText),
   stripeWebhookSecret: optional('STRIPE_WEBHOOK_SECRET', parseText),
+  /** The prices of the plans at Stripe. Null if the service defines its own. */
+  stripePrices: optional('STRIPE_PRICES', parsePrices),
   stripeApiUrl: optional('STRIPE_API_BASE', parseUrl),
   /** Where the links of emails lead. By default, to the host that the request was sent to. */
   publicOrigin: withDefault<string | null>('PUBLIC_ORIGIN', parseOrigin, null),
@@ -135,6 +142,15 @@ const configurationOf = (env: Env): Configuration => {
 
 /** Returns the settings, which are read once an isolate. */
 export const settingsOf = (env: Env): Settings => configurationOf(env).settings;
+
+/** Returns the text of DATABASES, by which its meaning can be remembered. */
+export const databasesText = (env: Env): string => env.DATABASES;
+
+/** Returns what every account may do, or null if the service sells plans. */
+export const ownLimits = (env: Env): Limits | null => {
+  const { payments, planLimits } = settingsOf(env);
+  return payments === null ? planLimits : null;
+};
 
 /** Returns what is wrong with the variables, for the health check. */
 export const problemsOf = (env: Env): readonly string[] => configurationOf(env).problems;

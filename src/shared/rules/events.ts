@@ -19,7 +19,10 @@ const CHANGE_EVENTS = [
 export const EVENT_NAMES = [
   'payment.success',
   'payment.failed',
+  'payment.refunded',
+  'payment.disputed',
   'subscription.cancelled',
+  'plan.ending',
   'license.created',
   'license.verified',
   ...CHANGE_EVENTS,

@@ -1,3 +1,5 @@
+import { addDays } from './dates.ts';
+
 // A license's states, transitions and limits. The Worker enforces these rules, and the dashboard explains them.
 
 /** Stored statuses. `expired` isn't stored, because it follows from `expires_at`. */
@@ -12,6 +14,16 @@ export type LicenseStatus = (typeof LICENSE_STATES)[number];
 export const ERASED_EMAIL = 'erased@customer.invalid';
 
 export type Metadata = Record<string, string | number | boolean>;
+
+/** Dates with a later year have another form. */
+const LAST_DATE = '9999-12-31';
+
+/** The last day of grace of a license that has some. */
+export const graceUntil = (expiresAt: string | null, graceDays: number): string | null => {
+  if (expiresAt === null || graceDays === 0) return null;
+  const day = addDays(expiresAt, graceDays);
+  return day.startsWith('+') ? LAST_DATE : day;
+};
 
 /** A license is valid through the end of its last day, UTC. */
 export const licenseState = (

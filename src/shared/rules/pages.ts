@@ -5,6 +5,7 @@ const PAGE_PATHS = [
   '/register',
   '/forgot-password',
   '/reset-password',
+  '/restore-email',
   '/verify-email',
   '/licenses',
   '/licenses/$id',

@@ -1,4 +1,5 @@
-export interface Plan {
+/** What an account may do. */
+export interface Limits {
   /** Licensing calls per period. */
   apiLimit: number;
   /** Calls per second of each API key. A burst can use two seconds' worth at once. */
@@ -11,6 +12,9 @@ export interface Plan {
   storageBytes: number;
   /** Changes of licenses, products, API keys, and the like that the account may make in a day (UTC). */
   changesPerDay: number;
+}
+
+export interface Plan extends Limits {
   /** Per month, in minor units. */
   amount: number;
 }
@@ -20,6 +24,11 @@ export type PlanName = (typeof PLAN_NAMES)[number];
 
 export const PAID_PLANS = ['pro', 'scale'] as const;
 export type PaidPlan = (typeof PAID_PLANS)[number];
+
+/** The plan of every account of a service that sells none. Its limits are the operator's. */
+export const OWN_PLAN = 'own';
+export const ACCOUNT_PLANS = [...PLAN_NAMES, OWN_PLAN] as const;
+export type AccountPlan = (typeof ACCOUNT_PLANS)[number];
 
 export const CURRENCY = 'usd';
 
@@ -53,6 +62,13 @@ export const PLANS: Record<PlanName, Plan> = {
   },
 };
 
+/** The limits of `own`, unless the operator sets others. The rates are as fast as an account's gate can be. */
+export const OWN_LIMITS: Limits = {
+  ...PLANS.scale,
+  apiLimit: 1_000_000_000,
+  storageBytes: 100_000_000_000,
+};
+
 /** After a failed payment, the paid limits apply for so many more days. */
 export const GRACE_DAYS = 7;
 
@@ -68,10 +84,13 @@ export interface PlanTerms {
   grantedPlan: PlanName | null;
   /** Null for a grant without an end. */
   grantedUntil: number | null;
+  /** What all accounts may do where no plans are sold. Null where plans are sold. */
+  own: Limits | null;
 }
 
 type Paid = Pick<PlanTerms, 'plan' | 'planUntil'>;
 type Granted = Pick<PlanTerms, 'grantedPlan' | 'grantedUntil'>;
+export type PlanOfAccount = Paid & Granted & Pick<PlanTerms, 'own'>;
 
 /** What the account has paid for now. */
 export const paidPlan = ({ plan, planUntil }: Paid, nowMs: number): PlanName =>
@@ -80,14 +99,20 @@ export const paidPlan = ({ plan, planUntil }: Paid, nowMs: number): PlanName =>
 const grantedPlan = ({ grantedPlan: plan, grantedUntil: until }: Granted, nowMs: number): PlanName =>
   plan !== null && (until === null || nowMs < until) ? plan : 'free';
 
-/** The better one of the paid and the granted plan. */
-export const effectivePlan = (terms: Paid & Granted, nowMs: number): PlanName => {
+/** The better one of the paid and the granted plan, where plans are sold. */
+export const soldPlan = (terms: Paid & Granted, nowMs: number): PlanName => {
   const paid = paidPlan(terms, nowMs);
   const granted = grantedPlan(terms, nowMs);
   return PLAN_NAMES.indexOf(granted) > PLAN_NAMES.indexOf(paid) ? granted : paid;
 };
 
-/** An account whose email address was never proved may store one such part of what its plan allows. */
+export const effectivePlan = (terms: PlanOfAccount, nowMs: number): AccountPlan =>
+  terms.own ? OWN_PLAN : soldPlan(terms, nowMs);
+
+export const limitsOf = (terms: PlanOfAccount, nowMs: number): Limits =>
+  terms.own ?? PLANS[soldPlan(terms, nowMs)];
+
+/** An account whose email address was never proved may store one such part of what it may otherwise. */
 export const UNVERIFIED_SHARE = 10;
 
 /**
@@ -100,5 +125,5 @@ export const CHANGES_WHEN_FULL = 50;
 export const MACHINES_SHARE = 2;
 
 /** How many bytes the account may store now. */
-export const storageLimit = (account: Paid & Granted & { isUnverified: boolean }, nowMs: number): number =>
-  PLANS[effectivePlan(account, nowMs)].storageBytes / (account.isUnverified ? UNVERIFIED_SHARE : 1);
+export const storageLimit = (account: PlanOfAccount & { isUnverified: boolean }, nowMs: number): number =>
+  limitsOf(account, nowMs).storageBytes / (account.isUnverified ? UNVERIFIED_SHARE : 1);

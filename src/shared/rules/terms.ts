@@ -11,6 +11,7 @@ export interface ProductTerms {
   self_service?: boolean;
   duration_days?: number;
   updates_days?: number;
+  grace_days?: number;
   entitlements?: Record<string, EntitlementValue>;
 }
 
@@ -21,7 +22,7 @@ type Liftable = 'max_activations' | 'lease_seconds' | 'max_transfers';
 
 /** The terms that a license overrides. An entitlement that is null takes the product's away. */
 export type LicenseTerms = Partial<Record<Liftable, number | typeof NO_LIMIT>> &
-  Pick<ProductTerms, 'offline_days' | 'self_service'> & {
+  Pick<ProductTerms, 'offline_days' | 'self_service' | 'grace_days'> & {
     entitlements?: Record<string, EntitlementValue | null>;
   };
 
@@ -34,6 +35,8 @@ export interface Terms {
   offlineDays: number;
   maxTransfers: number | null;
   selfService: boolean;
+  /** For how many days a license stays good after its last day. */
+  graceDays: number;
   entitlements: Record<string, EntitlementValue>;
 }
 
@@ -45,6 +48,7 @@ export const MAX_PRODUCTS = 1_000;
 
 export const DEFAULT_OFFLINE_DAYS = 14;
 export const MAX_OFFLINE_DAYS = 366;
+export const MAX_GRACE_DAYS = 60;
 export const MAX_SEATS = 100_000;
 export const MIN_LEASE_SECONDS = 60;
 export const MAX_LEASE_SECONDS = 2_678_400;
@@ -72,6 +76,7 @@ export const resolveTerms = (product: ProductTerms, license: LicenseTerms): Term
   offlineDays: license.offline_days ?? product.offline_days ?? DEFAULT_OFFLINE_DAYS,
   maxTransfers: limitOf(license.max_transfers, product.max_transfers),
   selfService: license.self_service ?? product.self_service ?? false,
+  graceDays: license.grace_days ?? product.grace_days ?? 0,
   entitlements: mergeEntitlements(product.entitlements, license.entitlements),
 });
 

@@ -5,7 +5,8 @@ import type { Verdict, VerdictCode } from './verdict.ts';
 export interface Claims extends Pick<Verdict, 'valid' | 'status' | 'product' | 'updates_until'> {
   iss: string;
   aud: string;
-  sub: Verdict['license_id'];
+  /** The license's id. It is left out if there is no license, because JWT libraries refuse a `sub` that is no string. */
+  sub?: string;
   iat: number;
   exp: number;
   jti: string;
@@ -21,6 +22,10 @@ export interface Claims extends Pick<Verdict, 'valid' | 'status' | 'product' | '
   lk: string;
   ent: Verdict['entitlements'];
   license_ends: Verdict['expires_at'];
+  /** When the machine's lease ends, in seconds. A token of before has none. */
+  lease_until?: number | null;
+  /** The last day of grace. It is left out if there is none beyond `license_ends`. */
+  grace_until?: string;
 }
 
 /** How long a token is good that says no. */
@@ -31,11 +36,14 @@ const endOfDayMs = (date: string) => Date.parse(`${date}T00:00:00.000Z`) + DAY_M
 
 /** When a token ends that is issued now and says yes. */
 export const tokenEndMs = (
-  { offline_days, expires_at, activation }: Pick<Verdict, 'offline_days' | 'expires_at' | 'activation'>,
+  verdict: Pick<Verdict, 'offline_days' | 'expires_at' | 'grace_until' | 'activation'>,
   nowMs: number,
-): number =>
-  Math.min(
+): number => {
+  const { offline_days, expires_at, activation } = verdict;
+  const lastDay = verdict.grace_until ?? expires_at;
+  return Math.min(
     nowMs + offline_days * DAY_MS,
-    expires_at === null ? Infinity : endOfDayMs(expires_at),
+    lastDay === null ? Infinity : endOfDayMs(lastDay),
     activation?.lease_until ? Date.parse(activation.lease_until) : Infinity,
   );
+};

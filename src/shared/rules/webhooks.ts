@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS } from './dates.ts';
-import type { PlanName } from './plans.ts';
+import type { AccountPlan } from './plans.ts';
 
 export const MAX_ENDPOINTS = 20;
 
 /** Calls of an account that may wait for an event at a time. */
-export const MAX_LISTENERS: Record<PlanName, number> = { free: 2, pro: 10, scale: 50 };
+export const MAX_LISTENERS: Record<AccountPlan, number> = { free: 2, pro: 10, scale: 50, own: 50 };
 
 export const MAX_URL_LENGTH = 2_048;
 export const MAX_DESCRIPTION_LENGTH = 200;

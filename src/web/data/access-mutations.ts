@@ -13,6 +13,14 @@ const WRONG_PASSWORD = reword('invalid_credentials', {
   details: [{ path: 'current_password', message: 'The password is wrong.' }],
 });
 
+/** Proves again who holds the session. */
+export const proveSession = mutationOptions({
+  mutationFn: (json: JsonOf<typeof api.reauthenticate.$post>) =>
+    call(api.reauthenticate.$post({ json })).catch(
+      reword('invalid_credentials', { details: [{ path: 'password', message: 'The password is wrong.' }] }),
+    ),
+});
+
 // Signing in
 
 export const register = mutationOptions({
@@ -81,8 +89,18 @@ export const resendVerification = mutationOptions({
 });
 
 export const verifyEmail = mutationOptions({
-  mutationFn: (token: string) => call(api['verify-email'].$post({ json: { token } })),
+  mutationFn: (json: JsonOf<(typeof api)['verify-email']['$post']>) =>
+    call(api['verify-email'].$post({ json })),
   meta: { invalidates: ['account'] },
+});
+
+export const restoreEmail = mutationOptions({
+  mutationFn: (token: string) =>
+    call(api['restore-email'].$post({ json: { token } })).catch(
+      reword('email_taken', {
+        message: 'Another account has this address by now. Contact the operator of the service.',
+      }),
+    ),
 });
 
 export const endSession = mutationOptions({

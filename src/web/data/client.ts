@@ -2,9 +2,10 @@ import { hc, type InferRequestType } from 'hono/client';
 import type { App } from '../../app.ts';
 import { plural } from '../lib/format.ts';
 import { ApiError, type ErrorBody, unreachable } from './error.ts';
+import { fetchProved } from './proof.ts';
 
 /** A client with the types of the Worker's routes. */
-export const service = hc<App>('/');
+export const service = hc<App>('/', { fetch: fetchProved });
 export const { api } = service;
 
 /** The JSON body of an endpoint's requests. */

@@ -1,6 +1,7 @@
 import { readExport } from '../../shared/rules/export-stream.ts';
 import { checked } from './client.ts';
 import { ApiError } from './error.ts';
+import { fetchProved } from './proof.ts';
 
 const RETRY_MS = 1_000;
 
@@ -15,7 +16,7 @@ const wait = async (error: unknown, attempt: number) => {
 /** Returns the account's export. The browser keeps a large one on the disk. */
 export const readAccountExport = async (onProgress: (lines: number) => void): Promise<Blob> => {
   const open = async (cursor: string | null) => {
-    const response = await checked(fetch(`/api/export${cursor ? `?cursor=${cursor}` : ''}`));
+    const response = await checked(fetchProved(`/api/export${cursor ? `?cursor=${cursor}` : ''}`));
     return response.body ?? new Blob([]).stream();
   };
   let file = new Blob([]);

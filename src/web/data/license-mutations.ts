@@ -135,7 +135,7 @@ export const createProduct = mutationOptions({
     if (existing) throw invalidField('code', 'One of your products already has this code');
     return call(productApi.$put({ param, json }));
   },
-  meta: { invalidates: ['products'] },
+  meta: { invalidates: ['products', 'progress', 'onboarding'] },
 });
 
 export const saveProduct = (code: string) =>
@@ -147,7 +147,7 @@ export const saveProduct = (code: string) =>
       client.setQueryData(queryKey, product);
       return product;
     },
-    meta: { invalidates: ['products'] },
+    meta: { invalidates: ['products', 'progress', 'onboarding'] },
   });
 
 export const deleteProduct = (code: string) =>

@@ -133,3 +133,13 @@ export const cancelSubscription = mutationOptions({
   mutationFn: (at: 'period_end' | 'now') => call(api['cancel-subscription'].$post({ json: { at } })),
   meta: { invalidates: ['billing', 'dashboard', 'account'] },
 });
+
+export const resumeSubscription = mutationOptions({
+  mutationFn: () => call(api['resume-subscription'].$post()),
+  meta: { invalidates: ['billing', 'dashboard', 'account'] },
+});
+
+/** The provider's page for cards, tax ids, and invoices. Its URL works for some minutes. */
+export const openBillingPortal = mutationOptions({
+  mutationFn: () => call(api['billing-portal'].$post()),
+});

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ChevronsUpDown, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
+import { OWN_PLAN } from '../../shared/rules/plans.ts';
 import { accountQuery } from '../data/queries.ts';
 import { chooseTheme, useTheme } from '../lib/theme.ts';
 import { Menu, MenuChoices, MenuItem, MenuSeparator } from '../ui/menu.tsx';
@@ -38,7 +39,7 @@ export const AccountMenu = ({ onGo }: { onGo?: (() => void) | undefined }) => {
           <>
             <span className="block truncate text-sm font-medium">{account.name ?? account.email}</span>
             <span className="block truncate text-xs text-muted">
-              {account.name ? account.email : `${account.plan} plan`}
+              {account.name || account.plan === OWN_PLAN ? account.email : `${account.plan} plan`}
             </span>
           </>
         ) : (

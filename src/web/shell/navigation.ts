@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import type { LinkProps } from '@tanstack/react-router';
 import {
   CreditCard,
@@ -9,14 +10,28 @@ import {
   ScrollText,
   Webhook,
 } from 'lucide-react';
+import { OWN_PLAN } from '../../shared/rules/plans.ts';
+import { accountQuery } from '../data/queries.ts';
 
-export const PAGES: { to: NonNullable<LinkProps['to']>; name: string; icon: LucideIcon; keywords: string }[] =
-  [
-    { to: '/', name: 'Home', icon: Gauge, keywords: 'overview usage dashboard' },
-    { to: '/licenses', name: 'Licenses', icon: ScrollText, keywords: 'license customers' },
-    { to: '/products', name: 'Products', icon: Package, keywords: 'terms seats entitlements offline' },
-    { to: '/keys', name: 'API keys', icon: KeyRound, keywords: 'secret token' },
-    { to: '/webhooks', name: 'Webhooks', icon: Webhook, keywords: 'endpoints events deliveries' },
-    { to: '/regions', name: 'Regions', icon: Globe, keywords: 'latency home branches location' },
-    { to: '/billing', name: 'Billing', icon: CreditCard, keywords: 'plan payments invoice subscription' },
-  ];
+interface PageLink {
+  to: NonNullable<LinkProps['to']>;
+  name: string;
+  icon: LucideIcon;
+  keywords: string;
+}
+
+const PAGES: PageLink[] = [
+  { to: '/', name: 'Home', icon: Gauge, keywords: 'overview usage dashboard' },
+  { to: '/licenses', name: 'Licenses', icon: ScrollText, keywords: 'license customers' },
+  { to: '/products', name: 'Products', icon: Package, keywords: 'terms seats entitlements offline' },
+  { to: '/keys', name: 'API keys', icon: KeyRound, keywords: 'secret token' },
+  { to: '/webhooks', name: 'Webhooks', icon: Webhook, keywords: 'endpoints events deliveries' },
+  { to: '/regions', name: 'Regions', icon: Globe, keywords: 'latency home branches location' },
+  { to: '/billing', name: 'Billing', icon: CreditCard, keywords: 'plan payments invoice subscription' },
+];
+
+/** Returns the pages for the account. Nothing is billed where no plans are sold. */
+export const usePages = (): PageLink[] => {
+  const { data: account } = useQuery(accountQuery);
+  return account?.plan === OWN_PLAN ? PAGES.filter(({ to }) => to !== '/billing') : PAGES;
+};

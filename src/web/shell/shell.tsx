@@ -5,7 +5,7 @@ import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { IconButton } from '../ui/button.tsx';
 import { Logo } from '../ui/logo.tsx';
 import { AccountMenu } from './account-menu.tsx';
-import { PAGES } from './navigation.ts';
+import { usePages } from './navigation.ts';
 
 const Palette = lazy(() => import('./palette/palette.tsx'));
 
@@ -31,7 +31,7 @@ const Navigation = ({ onSearch, onGo }: { onSearch: () => void; onGo?: () => voi
       <kbd className="rounded border border-line px-1.5 text-xs">⌘K</kbd>
     </button>
     <nav aria-label="Main" className="grid gap-0.5">
-      {PAGES.map(({ to, name, icon: Icon }) => (
+      {usePages().map(({ to, name, icon: Icon }) => (
         <Link
           key={to}
           to={to}

@@ -73,13 +73,16 @@ test('a subscription canceled at the end of its period keeps its limits until th
   await cancelSubscription(/At the end of the period/);
   await expect.poll(() => page.getByRole('main').textContent()).toMatch(/Canceled on/);
   expect(await apiLimit()).toBe(5_000_000);
-  await page.getByRole('button', { name: 'Resubscribe to Scale' }).waitFor();
+  await page.getByRole('main').getByText('Until then you can resume Scale').waitFor();
 });
 
-test('a subscription that is paid again and then canceled immediately returns to Free', async () => {
-  await page.getByRole('button', { name: 'Resubscribe to Scale' }).click();
-  await submitCheckout('Pay');
-  await waitForNotice('You’re on Scale');
+test('a canceled subscription that is resumed renews again', async () => {
+  await page.getByRole('button', { name: 'Resume Scale' }).click();
+  await expect.poll(() => page.getByRole('main').textContent()).toMatch(/Renews on/);
+  expect(await apiLimit()).toBe(5_000_000);
+});
+
+test('a subscription that is resumed and then canceled immediately returns to Free', async () => {
   await cancelSubscription(/^Now/);
   await expect.poll(() => planCard('Free').getAttribute('aria-current')).not.toBeNull();
   expect(await apiLimit()).toBe(1_000);

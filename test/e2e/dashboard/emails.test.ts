@@ -11,14 +11,19 @@ const address = `${'wide'.repeat(12)}@${'wide'.repeat(15)}.example.com`;
 
 const EMAILS = {
   verifyEmail: templates.verifyEmail(url),
+  unverifiedEnding: templates.unverifiedEnding(origin, 0),
   resetPassword: templates.resetPassword(templates.tokenUrl(origin, 'reset-password', token)),
   confirmEmail: templates.confirmEmail(url),
   emailChangeRequested: templates.emailChangeRequested(origin, address),
-  emailChanged: templates.emailChanged(address),
+  emailChanged: templates.emailChanged(address, templates.tokenUrl(origin, 'restore-email', token)),
+  emailChangedUnproved: templates.emailChanged(address, null),
+  emailRestored: templates.emailRestored(templates.tokenUrl(origin, 'reset-password', token)),
+  emailTakenBack: templates.emailTakenBack(address),
   passwordChanged: templates.passwordChanged(origin),
   newSignIn: templates.newSignIn(origin, { ip: '2001:db8:0:7', userAgent: null }, 0),
   twoFactorOn: templates.twoFactorChanged(origin, true),
   twoFactorOff: templates.twoFactorChanged(origin, false),
+  twoFactorResetRequested: templates.twoFactorResetRequested(origin, 0),
   erasureRequested: templates.erasureRequested(origin, 0),
   accountErased: templates.accountErased(),
   severalNotices: templates.severalNotices([

@@ -24,15 +24,16 @@ const snippet = () => page.getByRole('region', { name: /snippet/ });
 const choose = (language: string) => page.getByRole('button', { name: language, exact: true }).click();
 
 test('a new account sees its first steps, with one of them done', async () => {
-  await expect.poll(() => steps().count()).toBe(6);
+  await expect.poll(() => steps().count()).toBe(7);
   expect(await countDoneSteps()).toBe(1);
-  await page.getByText('1 of 6 done').waitFor();
+  await page.getByText('1 of 7 done').waitFor();
 });
 
-test('creating an API key and a sample license takes one click each and completes two steps', async () => {
+test('creating a product, an API key and a license takes one click each and completes three steps', async () => {
+  await page.getByRole('button', { name: 'Create a sample product' }).click();
   await page.getByRole('button', { name: 'Create a key' }).click();
   await page.getByRole('button', { name: 'Create a sample license' }).click();
-  await expect.poll(countDoneSteps).toBe(3);
+  await expect.poll(countDoneSteps).toBe(4);
 });
 
 test('after a reload the snippet has a placeholder until the API key is filled in', async () => {
@@ -52,7 +53,7 @@ test('the copied curl snippet verifies a license, and the page marks the step as
   const { stdout, code } = await runCommand(tmpdir(), 'bash', '-c', copied);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ valid: true, status: 'active', api_usage: 1 });
-  await expect.poll(countDoneSteps).toBe(4);
+  await expect.poll(countDoneSteps).toBe(5);
 });
 
 test('the JavaScript snippet verifies a license', async () => {
@@ -106,8 +107,8 @@ test('hidden first steps stay hidden after a reload and can be shown again', asy
   await page.goto('/');
   await page.getByRole('button', { name: 'Hide' }).click();
   await page.reload();
-  await page.getByRole('button', { name: 'Show first steps (4 of 6 done)' }).click();
-  await expect.poll(() => steps().count()).toBe(6);
+  await page.getByRole('button', { name: 'Show first steps (5 of 7 done)' }).click();
+  await expect.poll(() => steps().count()).toBe(7);
 });
 
 test('the Regions page shows calls by region, or that they are not counted', async () => {

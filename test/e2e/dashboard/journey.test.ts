@@ -36,6 +36,11 @@ test('registering opens the home page', async () => {
   expect(new URL(page.url()).pathname).toBe('/');
 });
 
+test('the first steps create a product', async () => {
+  await page.getByRole('button', { name: 'Create a sample product' }).click();
+  await expect.poll(() => page.getByText('2 of 7 done').count()).toBe(1);
+});
+
 test('creating an API key shows it', async () => {
   await goTo('API keys');
   await page.getByRole('button', { name: 'Create API key' }).first().click();

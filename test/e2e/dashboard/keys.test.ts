@@ -166,7 +166,7 @@ test('a request over a limit is sent again after Retry-After, and shows which li
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByRole('alert').getByText('Too many requests. Try again in 1 second.').waitFor();
 
-  const ofToday = 'The account has made as many changes today as its plan allows.';
+  const ofToday = 'The account has made as many changes today as it may.';
   const beyondToday = {
     ...TOO_FAST,
     headers: { 'retry-after': '7200' },

@@ -127,15 +127,19 @@ describe('for a new account', () => {
   });
 });
 
-test.for(['/login', '/register', '/forgot-password', '/reset-password#token=no', '/verify-email#token=no'])(
-  '%s does not scroll sideways and has no axe violations',
-  async (path) => {
-    const check = async (theme: Theme, width: number) => {
-      const guest = await visit({ theme, width });
-      await openPage(guest.page, path);
-      await expectGoodPage(guest, width, theme);
-      await guest.context.close();
-    };
-    await Promise.all([check('light', WIDE), check('dark', NARROW)]);
-  },
-);
+test.for([
+  '/login',
+  '/register',
+  '/forgot-password',
+  '/reset-password#token=no',
+  '/restore-email#token=no',
+  '/verify-email#token=no',
+])('%s does not scroll sideways and has no axe violations', async (path) => {
+  const check = async (theme: Theme, width: number) => {
+    const guest = await visit({ theme, width });
+    await openPage(guest.page, path);
+    await expectGoodPage(guest, width, theme);
+    await guest.context.close();
+  };
+  await Promise.all([check('light', WIDE), check('dark', NARROW)]);
+});

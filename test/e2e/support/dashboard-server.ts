@@ -8,7 +8,7 @@ import { checkOutBuilt, cleanUp, startService } from './service.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     dashboard: { origin: string; browserEndpoint: string; clipboardLock: string };
-    clientPackage: { project: string };
+    clientPackage: { project: string; tarball: string };
   }
 }
 
@@ -21,7 +21,7 @@ export default async ({ provide }: TestProject) => {
   process.once('SIGHUP', exitOnHangup);
   try {
     const folder = await checkOutBuilt();
-    const [service, browserServer, { project, remove }] = await Promise.all([
+    const [service, browserServer, { project, tarball, remove }] = await Promise.all([
       startService(folder, COMMAND),
       launchBrowserServer(),
       installClient(),
@@ -31,7 +31,7 @@ export default async ({ provide }: TestProject) => {
       browserEndpoint: browserServer.wsEndpoint(),
       clipboardLock: join(folder, '.clipboard-lock'),
     });
-    provide('clientPackage', { project });
+    provide('clientPackage', { project, tarball });
     return async () => {
       await Promise.all([browserServer.close(), cleanUp(), remove()]);
       process.off('SIGHUP', exitOnHangup);

@@ -10,7 +10,7 @@ const NEW_PASSWORD = 'another horse battery';
 /** Registering, signing in, and the account, its password, email address, and sessions. */
 export const ACCOUNTS: Area = {
   setUp: async ({ accountId, email, password, asSession }) => {
-    const tokenFor = async (purpose: 'reset_password' | 'verify_email') => {
+    const tokenFor = async (purpose: 'reset_password' | 'verify_email' | 'restore_email') => {
       const { token, row } = newUserToken(publicCtx, accountId, purpose, email);
       await publicCtx.firstDb.insert(userTokens).values(row);
       return token;
@@ -23,6 +23,7 @@ export const ACCOUNTS: Area = {
       'other session': sessions.find(({ current }) => !current).id,
       'reset token': await tokenFor('reset_password'),
       'verify token': await tokenFor('verify_email'),
+      'restore token': await tokenFor('restore_email'),
     };
   },
   calls: {
@@ -56,7 +57,18 @@ export const ACCOUNTS: Area = {
     ],
     'POST /api/logout': [{ as: 'key', when: 'called with an API key', answers: '200 ok' }],
     'POST /api/verify-email': [
-      { as: 'anonymous', when: 'the token is good', body: { token: '{verify token}' }, answers: '200 ok' },
+      {
+        as: 'anonymous',
+        when: 'neither a session nor the password comes with the token',
+        body: { token: '{verify token}' },
+        answers: '401 reauthentication_required',
+      },
+      {
+        as: 'anonymous',
+        when: 'the token and the password are good',
+        body: { token: '{verify token}', password: '{password}' },
+        answers: '200 ok',
+      },
     ],
     'POST /api/resend-verification': [{ when: 'the address is not verified', answers: '202 ok' }],
     'POST /api/forgot-password': [
@@ -116,6 +128,9 @@ export const ACCOUNTS: Area = {
     ],
     'POST /api/erase-customer': [
       { when: 'nobody has the address', body: { customer_email: 'nobody@example.com' }, answers: '200 ok' },
+    ],
+    'POST /api/restore-email': [
+      { as: 'anonymous', when: 'the token is good', body: { token: '{restore token}' }, answers: '200 ok' },
     ],
   },
 };

@@ -32,6 +32,10 @@ export const BILLING: Area = {
     'POST /api/cancel-subscription': [
       { when: 'there is no subscription', body: {}, answers: '409 no_active_subscription' },
     ],
+    'POST /api/resume-subscription': [
+      { when: 'there is no subscription', answers: '409 no_active_subscription' },
+    ],
+    'POST /api/billing-portal': [{ when: 'the service has a sandbox', answers: '200 ok' }],
     'POST /api/billing/sandbox': [
       {
         as: 'anonymous',
@@ -65,5 +69,20 @@ export const SUBSCRIPTION: Area = {
       { when: 'the account already has the plan', body: { plan: 'pro' }, answers: '409 invalid_transition' },
     ],
     'POST /api/cancel-subscription': [{ when: 'there is a subscription', answers: '200 ok' }],
+    'POST /api/resume-subscription': [
+      { when: 'the subscription was not canceled', answers: '409 invalid_transition' },
+    ],
+  },
+};
+
+/** For an account that has canceled the plan `pro`. */
+export const CANCELED: Area = {
+  setUp: async (ada) => {
+    await subscribe(ada, 'pro');
+    await ada.asSession('POST', '/api/cancel-subscription', {});
+    return {};
+  },
+  calls: {
+    'POST /api/resume-subscription': [{ when: 'the subscription was canceled', answers: '200 ok' }],
   },
 };

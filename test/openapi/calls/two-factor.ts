@@ -27,6 +27,7 @@ export const TWO_FACTOR: Area = {
       // A code works once.
       'next code': code(1),
       'recovery code': recoveryCodes[0] ?? '',
+      'another recovery code': recoveryCodes[1] ?? '',
       challenge: await challenge(),
     };
   },
@@ -43,6 +44,11 @@ export const TWO_FACTOR: Area = {
         body: { current_password: '{password}', code: '{next code}' },
         answers: '409 invalid_transition',
       },
+    ],
+    'POST /api/reauthenticate': [
+      { when: 'the code is right', body: { code: '{another recovery code}' }, answers: '200 ok' },
+      { when: 'the password is right', body: { password: '{password}' }, answers: '200 ok' },
+      { when: 'the code is wrong', body: { code: 'none' }, answers: '401 invalid_credentials' },
     ],
     'POST /api/login': [
       {

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck, CircleMinus, Clock, X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
+import { formatMoney } from '../../../shared/rules/money.ts';
 import {
   type Billing,
   accountQuery,
@@ -8,7 +9,6 @@ import {
   dashboardQuery,
   progressQuery,
 } from '../../data/queries.ts';
-import { formatMoney } from '../../lib/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { PLAN_TITLES, limitText, planOf } from './plan-text.ts';

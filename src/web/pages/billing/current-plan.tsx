@@ -1,7 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleMinus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { GRACE_DAYS } from '../../../shared/rules/plans.ts';
+import { errorMessage } from '../../data/error.ts';
+import { openBillingPortal } from '../../data/mutations.ts';
 import { type Billing, dashboardQuery } from '../../data/queries.ts';
 import { formatCount, formatDate } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
@@ -10,6 +12,7 @@ import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Meter } from '../../ui/meter.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { PLAN_TITLES, type Subscription, planOf, priceText } from './plan-text.ts';
 
 const Message = ({
@@ -45,6 +48,14 @@ const SubscriptionNotice = ({ billing }: { billing: Billing }) => {
         title={`Canceled${subscription.cancelled_at ? ` on ${formatDate(subscription.cancelled_at)}` : ''}`}
       >
         You keep the limits of {name} until {end}. After that you move to Free and won’t be charged again.
+        Until then you can resume {name}.
+      </Message>
+    );
+  }
+  if (subscription.status === 'suspended') {
+    return (
+      <Message isBad title={`The last payment for ${name} is disputed`}>
+        The limits of Free apply until your bank has decided, or you take the dispute back.
       </Message>
     );
   }
@@ -55,8 +66,8 @@ const SubscriptionNotice = ({ billing }: { billing: Billing }) => {
     </Message>
   ) : (
     <Message isBad title={`The last payment for ${name} failed`}>
-      You keep the limits of {name} for {GRACE_DAYS} days after the failed payment. After that the limits of
-      Free apply until a payment succeeds. You can pay for {name} below.
+      You keep the limits of {name} until {formatDate(subscription.ends_at ?? subscription.period_end)}. After
+      that the limits of Free apply until a payment succeeds. You can pay for {name} below.
     </Message>
   );
 };
@@ -104,6 +115,7 @@ const PlanUsage = () => {
 const BADGES = {
   active: { tone: 'good', label: 'Active' },
   past_due: { tone: 'warn', label: 'Payment failed' },
+  suspended: { tone: 'warn', label: 'Payment disputed' },
   cancelled: { tone: 'plain', label: 'Canceled' },
 } as const;
 
@@ -111,6 +123,24 @@ const BADGES = {
 const nextDateText = ({ status, period_end, ends_at }: Subscription): string | null => {
   if (status === 'active') return `Renews on ${formatDate(period_end)}`;
   return status === 'cancelled' ? `Ends on ${formatDate(ends_at ?? period_end)}` : null;
+};
+
+/** The sandbox has no cards and no invoices. */
+const hasPortal = ({ payments }: Billing) => payments.some(({ provider }) => provider !== 'sandbox');
+
+/** Leads to the provider's page. */
+const Portal = ({ billing }: { billing: Billing }) => {
+  const portal = useMutation({
+    ...openBillingPortal,
+    onSuccess: ({ url }) => location.assign(url),
+    onError: (error) => showToast(errorMessage(error)),
+  });
+  if (!hasPortal(billing)) return null;
+  return (
+    <Button isBusy={portal.isPending || portal.isSuccess} onClick={() => portal.mutate()}>
+      Cards and invoices
+    </Button>
+  );
 };
 
 const Head = ({ billing, onCancel }: { billing: Billing; onCancel: () => void }) => {
@@ -132,9 +162,12 @@ const Head = ({ billing, onCancel }: { billing: Billing; onCancel: () => void })
         <p className="nums mt-0.5 text-muted">{facts.filter(Boolean).join(' · ')}</p>
       </div>
       {subscription && (
-        <Button onClick={onCancel}>
-          {subscription.status === 'cancelled' ? 'End now' : 'Cancel subscription'}
-        </Button>
+        <div className="flex flex-wrap gap-2">
+          <Portal billing={billing} />
+          <Button onClick={onCancel}>
+            {subscription.status === 'cancelled' ? 'End now' : 'Cancel subscription'}
+          </Button>
+        </div>
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 import { ReceiptText } from 'lucide-react';
+import { formatMoney } from '../../../shared/rules/money.ts';
 import type { Billing } from '../../data/queries.ts';
-import { formatDate, formatExact, formatMoney } from '../../lib/format.ts';
+import { formatDate, formatExact } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
@@ -22,6 +23,8 @@ const STATES = {
   declined: { tone: 'bad', label: 'Declined' },
   expired: { tone: 'plain', label: 'Expired' },
   replaced: { tone: 'plain', label: 'Replaced' },
+  refunded: { tone: 'plain', label: 'Refunded' },
+  disputed: { tone: 'warn', label: 'Disputed' },
 } as const;
 
 const NARROW = 'max-sm:px-2';

@@ -1,7 +1,8 @@
 import { Check } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
+import { formatMoney } from '../../../shared/rules/money.ts';
 import { PLANS } from '../../../shared/rules/plans.ts';
-import { formatBytes, formatCount, formatMoney } from '../../lib/format.ts';
+import { formatBytes, formatCount } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';

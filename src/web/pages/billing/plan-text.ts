@@ -1,6 +1,7 @@
+import { formatMoney } from '../../../shared/rules/money.ts';
 import type { PlanName } from '../../../shared/rules/plans.ts';
 import type { Billing } from '../../data/queries.ts';
-import { formatCount, formatMoney } from '../../lib/format.ts';
+import { formatCount } from '../../lib/format.ts';
 
 export type OfferedPlan = Billing['plans'][number];
 export type Subscription = NonNullable<Billing['subscription']>;

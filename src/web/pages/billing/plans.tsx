@@ -3,12 +3,13 @@ import { Check } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import type { PaidPlan, PlanName } from '../../../shared/rules/plans.ts';
 import { errorMessage } from '../../data/error.ts';
-import { startCheckout } from '../../data/mutations.ts';
+import { resumeSubscription, startCheckout } from '../../data/mutations.ts';
 import { type Billing, billingQuery } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { RequestId } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { PlanCard, PlanCardSkeleton } from './plan-card.tsx';
 import { PLAN_TITLES } from './plan-text.ts';
 
@@ -53,16 +54,14 @@ const CheckoutError = ({ error }: { error: unknown }) => (
 );
 
 const hintOf = ({ subscription }: Billing): string =>
-  subscription
-    ? `Changing plans ends ${PLAN_TITLES[subscription.plan]} and starts a new month at the full price.`
+  subscription && subscription.status !== 'past_due'
+    ? `What is left of ${PLAN_TITLES[subscription.plan]} counts toward another plan.`
     : 'Billed monthly. Cancel anytime.';
 
 const checkoutLabel = ({ plan: current, subscription }: Billing, name: PlanName): string => {
   if (subscription?.plan !== name)
     return `${current === 'free' ? 'Upgrade' : 'Switch'} to ${PLAN_TITLES[name]}`;
-  return subscription.status === 'past_due'
-    ? `Pay for ${PLAN_TITLES[name]}`
-    : `Resubscribe to ${PLAN_TITLES[name]}`;
+  return `Pay for ${PLAN_TITLES[name]}`;
 };
 
 /** Returns the plan whose button is highlighted. */
@@ -74,6 +73,27 @@ const suggestedPlan = ({ subscription }: Billing): PlanName | null => {
 
 const isActivePlan = ({ plan, subscription }: Billing, name: PlanName): boolean =>
   subscription ? subscription.status === 'active' && subscription.plan === name : plan === name;
+
+/** Lets a canceled plan go on, which costs nothing until the period ends. */
+const Resume = ({ name }: { name: PaidPlan }) => {
+  const resume = useMutation({
+    ...resumeSubscription,
+    onSuccess: () => showToast(`${PLAN_TITLES[name]} goes on`),
+  });
+  return (
+    <>
+      <Button variant="solid" isBusy={resume.isPending} onClick={() => resume.mutate()}>
+        Resume {PLAN_TITLES[name]}
+      </Button>
+      {resume.error && (
+        <div role="alert" className="mt-3 rounded-lg bg-bad-soft px-3 py-2 text-sm">
+          <p className="text-bad">{errorMessage(resume.error)}</p>
+          <RequestId error={resume.error} />
+        </div>
+      )}
+    </>
+  );
+};
 
 const Action = ({
   billing,
@@ -87,6 +107,7 @@ const Action = ({
   onCancel: () => void;
 }) => {
   const { subscription } = billing;
+  if (subscription?.plan === name && subscription.status === 'cancelled') return <Resume name={name} />;
   if (isActivePlan(billing, name)) {
     return (
       <State>

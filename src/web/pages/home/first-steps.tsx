@@ -1,10 +1,10 @@
-import { useMutation } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Check, ChevronDown } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { PLANS } from '../../../shared/rules/plans.ts';
-import { createLicense } from '../../data/license-mutations.ts';
+import { createLicense, saveProduct } from '../../data/license-mutations.ts';
 import { createApiKey } from '../../data/mutations.ts';
-import type { ProgressBody } from '../../data/queries.ts';
+import { type ProgressBody, productsQuery } from '../../data/queries.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -21,14 +21,14 @@ const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
   return (
     <>
       <p>
-        Your application authenticates its calls with an API key. You can copy, reveal and delete it at any
-        time.
+        Your application authenticates its calls with an API key. This one can only make an application’s
+        calls, so that it can ship with it. You can copy, reveal and delete it at any time.
       </p>
       <Button
         size="sm"
         variant="solid"
         isBusy={create.isPending}
-        onClick={() => create.mutate({ name: 'First key' })}
+        onClick={() => create.mutate({ name: 'In my application', scope: 'verify' })}
       >
         Create a key
       </Button>
@@ -36,13 +36,31 @@ const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
   );
 };
 
+const SAMPLE = { name: 'Sample', terms: { duration_days: 30 } };
+
+const FirstProduct = () => {
+  const create = useMutation({ ...saveProduct('sample'), onError: showError });
+  return (
+    <>
+      <p>A product says what its licenses allow: on how many machines, until when, and how long offline.</p>
+      <div className="flex flex-wrap gap-2">
+        <Button size="sm" variant="solid" isBusy={create.isPending} onClick={() => create.mutate(SAMPLE)}>
+          Create a sample product
+        </Button>
+        <ButtonLink to="/products" search={{ create: true }} size="sm">
+          Fill in the form
+        </ButtonLink>
+      </div>
+    </>
+  );
+};
+
 const FirstLicense = () => {
+  const { data } = useInfiniteQuery(productsQuery);
   const create = useMutation({ ...createLicense, onError: showError });
+  const product = data?.pages[0]?.data[0]?.code;
   const createSample = () =>
-    create.mutate({
-      json: { product: 'Sample', duration_days: 30 },
-      idempotencyKey: crypto.randomUUID(),
-    });
+    create.mutate({ json: product ? { product } : {}, idempotencyKey: crypto.randomUUID() });
   return (
     <>
       <p>A license gives a customer a key that is valid until a date of your choice.</p>
@@ -87,6 +105,7 @@ interface BodyProps {
 /** The instructions and buttons of each step. */
 const STEP_BODIES: Record<Step['id'], (props: BodyProps) => ReactNode> = {
   create_account: () => null,
+  create_product: () => <FirstProduct />,
   create_api_key: ({ setApiKey }) => <FirstKey onCreated={setApiKey} />,
   create_license: () => <FirstLicense />,
   verify_license: ({ completed, apiKey, setApiKey, keepOpen }) => (

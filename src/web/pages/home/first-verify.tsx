@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Eye, Play } from 'lucide-react';
 import { useState } from 'react';
 import { callAsApplication } from '../../data/license-mutations.ts';
+import { createApiKey } from '../../data/mutations.ts';
 import { fetchFullApiKey, apiKeysQuery, isActiveKey, onboardingQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/code.tsx';
@@ -19,11 +20,11 @@ const LANGUAGES = [
 ] as const;
 type Language = (typeof LANGUAGES)[number]['value'];
 
-/** The newest API key that hasn't expired. */
+/** The newest API key that can ship with an application. */
 const useUsableKey = () => {
   const nowMs = useNow();
   const { data } = useInfiniteQuery(apiKeysQuery);
-  return data?.pages[0]?.data.find((apiKey) => isActiveKey(apiKey, nowMs));
+  return data?.pages[0]?.data.find((key) => key.scope === 'verify' && isActiveKey(key, nowMs));
 };
 
 export const FirstVerify = ({
@@ -40,11 +41,13 @@ export const FirstVerify = ({
   const [language, setLanguage] = useState<Language>('application');
   const usable = useUsableKey();
   const { data } = useQuery(onboardingQuery(completed));
+  const create = useMutation(createApiKey);
 
   const readFullKey = async () => {
     if (apiKey) return apiKey;
-    if (!usable) throw new Error('Create an API key first.');
-    const fullKey = await fetchFullApiKey(usable.id);
+    const fullKey = usable
+      ? await fetchFullApiKey(usable.id)
+      : (await create.mutateAsync({ name: 'In my application', scope: 'verify' })).api_key;
     onRevealed(fullKey);
     return fullKey;
   };
@@ -61,9 +64,9 @@ export const FirstVerify = ({
       <div className="flex w-full flex-wrap items-center justify-between gap-2">
         <Segments label="Language" value={language} choices={[...LANGUAGES]} onChoose={setLanguage} />
         {!apiKey && (
-          <Button size="sm" isBusy={reveal.isPending} disabled={!usable} onClick={() => reveal.mutate()}>
+          <Button size="sm" isBusy={reveal.isPending} onClick={() => reveal.mutate()}>
             <Eye aria-hidden />
-            Fill in my key
+            {usable ? 'Fill in my key' : 'Create a key and fill it in'}
           </Button>
         )}
       </div>
@@ -83,7 +86,7 @@ export const FirstVerify = ({
         size="sm"
         variant="solid"
         isBusy={run.isPending}
-        disabled={!usable || !data}
+        disabled={!data}
         onClick={() => {
           if (!data) return;
           onRun();

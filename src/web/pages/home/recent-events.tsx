@@ -22,8 +22,8 @@ import {
   Plus,
   Trash2,
 } from 'lucide-react';
+import { formatMoney } from '../../../shared/rules/money.ts';
 import type { Dashboard } from '../../data/queries.ts';
-import { formatMoney } from '../../lib/format.ts';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -45,6 +45,9 @@ const KINDS: Record<Event['event'], { icon: LucideIcon; title: string }> = {
   'license.expired': { icon: CalendarX, title: 'License expired' },
   'payment.success': { icon: CreditCard, title: 'Payment received' },
   'payment.failed': { icon: CircleAlert, title: 'Payment failed' },
+  'payment.refunded': { icon: CircleAlert, title: 'Payment refunded' },
+  'plan.ending': { icon: CircleAlert, title: 'Plan about to end' },
+  'payment.disputed': { icon: CircleAlert, title: 'Payment disputed' },
   'subscription.cancelled': { icon: CircleSlash, title: 'Subscription canceled' },
   'activation.created': { icon: MonitorCheck, title: 'Machine activated' },
   'activation.released': { icon: MonitorX, title: 'Seat released' },

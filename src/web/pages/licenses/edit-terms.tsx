@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { MAX_OFFLINE_DAYS, MAX_SEATS, NO_LIMIT } from '../../../shared/rules/terms.ts';
+import { MAX_GRACE_DAYS, MAX_OFFLINE_DAYS, MAX_SEATS, NO_LIMIT } from '../../../shared/rules/terms.ts';
 import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody, Product } from '../../data/queries.ts';
@@ -52,6 +52,7 @@ const readTermsPatch = (values: Values, rows: ValueRow[]) => {
       offline_days: readOwn(values, 'offline_days', whole(values, 0, MAX_OFFLINE_DAYS)),
       max_transfers: readLiftable(values, 'max_transfers', whole(values, 0, MAX_SEATS)),
       self_service: SELF_SERVICE[values[modeField('self_service')] ?? ''] ?? null,
+      grace_days: readOwn(values, 'grace_days', whole(values, 0, MAX_GRACE_DAYS)),
       entitlements: Object.keys(entitlements).length > 0 ? entitlements : null,
     },
     updates_until: values['updates_until'] || null,
@@ -154,6 +155,9 @@ const EditForm = ({ license, product, onClose }: TermsProps & { onClose: () => v
         {(value) => <OwnNumber term="max_transfers" label="Number of changes" value={value} />}
       </OverrideField>
       <SelfServiceField {...terms} />
+      <OverrideField {...terms} term="grace_days">
+        {(value) => <OwnNumber term="grace_days" label="Number of days" value={value} />}
+      </OverrideField>
       <TextField
         label="Updates until"
         name="updates_until"

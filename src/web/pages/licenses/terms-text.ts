@@ -17,6 +17,7 @@ export const TERM_NAMES: Record<Term, string> = {
   offline_days: 'Days offline',
   max_transfers: 'Machine changes',
   self_service: 'Self-service',
+  grace_days: 'Days of grace',
 };
 
 const TEXTS: Record<Term, (terms: Terms) => string> = {
@@ -27,6 +28,7 @@ const TEXTS: Record<Term, (terms: Terms) => string> = {
   max_transfers: ({ maxTransfers }) =>
     maxTransfers === null ? 'No limit' : `${formatCount(maxTransfers)} within ${TRANSFER_DAYS} days`,
   self_service: ({ selfService }) => (selfService ? 'Customers may replace a machine' : 'Off'),
+  grace_days: ({ graceDays }) => (graceDays === 0 ? 'None' : plural(graceDays, 'day')),
 };
 
 export type Source = 'license' | 'product' | 'default';

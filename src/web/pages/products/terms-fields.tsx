@@ -5,7 +5,7 @@ import type { ValueRow } from '../../ui/values.ts';
 import { LeaseField } from './lease-field.tsx';
 import { TERM_HINTS, type TermsDraft } from './terms.ts';
 
-type NumberTerm = 'max_activations' | 'offline_days' | 'max_transfers' | 'duration_days' | 'updates_days';
+type NumberTerm = Exclude<keyof TermsDraft, 'lease_seconds' | 'self_service' | 'entitlements'>;
 
 const NumberField = ({
   terms,
@@ -60,6 +60,7 @@ export const TermsFields = ({
       <NumberField terms={terms} term="max_transfers" label="Machine changes" placeholder="No limit" />
       <NumberField terms={terms} term="duration_days" label="Duration in days" placeholder="Never expires" />
       <NumberField terms={terms} term="updates_days" label="Updates in days" placeholder="All versions" />
+      <NumberField terms={terms} term="grace_days" label="Days of grace" placeholder="None" />
     </div>
     <ChoiceGroup label="Self-service">
       <Choice

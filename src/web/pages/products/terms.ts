@@ -1,6 +1,7 @@
 import { MAX_DURATION_DAYS } from '../../../shared/rules/licenses.ts';
 import {
   DEFAULT_OFFLINE_DAYS,
+  MAX_GRACE_DAYS,
   MAX_LEASE_SECONDS,
   MAX_OFFLINE_DAYS,
   MAX_SEATS,
@@ -24,6 +25,7 @@ export interface TermsDraft {
   self_service: true | null;
   duration_days: number | null;
   updates_days: number | null;
+  grace_days: number | null;
   entitlements: Record<string, Value> | null;
 }
 
@@ -35,6 +37,7 @@ export const draftOf = ({ terms }: Product): TermsDraft => ({
   self_service: terms.self_service || null,
   duration_days: terms.duration_days ?? null,
   updates_days: terms.updates_days ?? null,
+  grace_days: terms.grace_days ?? null,
   entitlements: terms.entitlements ?? null,
 });
 
@@ -72,6 +75,7 @@ export const readTerms = (values: Values, rows: ValueRow[]): TermsDraft => ({
   self_service: 'terms.self_service' in values ? true : null,
   duration_days: readWhole(values, 'terms.duration_days', 1, MAX_DURATION_DAYS),
   updates_days: readWhole(values, 'terms.updates_days', 1, MAX_DURATION_DAYS),
+  grace_days: readWhole(values, 'terms.grace_days', 0, MAX_GRACE_DAYS),
   entitlements: readEntitlements(rows),
 });
 
@@ -108,5 +112,6 @@ export const TERM_HINTS = {
     'An application that finds no free seat is told which machines hold the seats, and may replace one of them.',
   duration_days: 'How long a new license lasts, unless you choose an expiry date.',
   updates_days: 'How long after its creation a new license covers new versions.',
+  grace_days: 'How long a license stays good after its last day, for a renewal that comes late.',
   entitlements: 'Features and limits that the application reads, such as export: true.',
 } satisfies Record<keyof TermsDraft, string>;

@@ -9,6 +9,7 @@ import { Form, TextField } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { showToast } from '../../ui/toast.tsx';
+import { EmailTopicsCard } from './email-topics.tsx';
 import { EmailCard } from './email.tsx';
 import { SettingsFrame } from './frame.tsx';
 
@@ -62,6 +63,7 @@ const Cards = ({ account }: { account: Account }) => (
       <NameForm account={account} />
     </Card>
     <EmailCard account={account} />
+    <EmailTopicsCard account={account} />
     <RegionCard account={account} />
   </>
 );

@@ -1,10 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { MAX_NAME_LENGTH, MIN_PASSWORD_LENGTH } from '../../../shared/rules/accounts.ts';
-import { PLANS } from '../../../shared/rules/plans.ts';
 import { REGION_NAMES, REGIONS } from '../../../shared/rules/regions.ts';
 import { register } from '../../data/access-mutations.ts';
-import { formatCount } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { AlternateLink, SignInFrame, useCompleteSignIn } from './frame.tsx';
@@ -26,7 +24,7 @@ export const Register = () => {
   return (
     <SignInFrame
       title="Create your account"
-      hint={`${formatCount(PLANS.free.apiLimit)} licensing calls a month for free.`}
+      hint="For your products, licenses, and API keys."
       below={
         <AlternateLink question="Have an account?" to="/login" next={next}>
           Sign in

@@ -1,7 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 import { verifyEmail } from '../../data/access-mutations.ts';
+import { ApiError } from '../../data/error.ts';
+import { signedInAccountId } from '../../data/session.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
 import { SignInFrame } from './frame.tsx';
 import { isBadToken, useToken } from './use-token.ts';
 
@@ -11,10 +14,20 @@ const CONTINUE = (
   </ButtonLink>
 );
 
-/** A click is needed, so that programs that open the links of emails verify nothing. */
+const isAskedWhoTheyAre = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'reauthentication_required';
+
+/**
+ * A click is needed, so that programs that open the links of emails verify nothing. Whoever isn't signed in to the account in
+ * this browser also enters its password.
+ */
 export const VerifyEmail = () => {
   const token = useToken();
-  const verify = useMutation(verifyEmail);
+  const [needsPassword, setNeedsPassword] = useState(() => signedInAccountId() === null);
+  const verify = useMutation({
+    ...verifyEmail,
+    onError: (error) => isAskedWhoTheyAre(error) && setNeedsPassword(true),
+  });
   if (verify.isSuccess) {
     return (
       <SignInFrame
@@ -36,9 +49,29 @@ export const VerifyEmail = () => {
     );
   }
   return (
-    <SignInFrame title="Verify your email address" hint="Confirm that this email address is yours.">
-      <Form write={verify} onSend={() => verify.mutate(token)}>
-        <Button type="submit" variant="solid" autoFocus isBusy={verify.isPending}>
+    <SignInFrame
+      title="Verify your email address"
+      hint={
+        needsPassword
+          ? 'Enter the password of your account to confirm that this email address is yours.'
+          : 'Confirm that this email address is yours.'
+      }
+    >
+      <Form
+        write={verify}
+        onSend={({ password }) => verify.mutate({ token, ...(password !== undefined && { password }) })}
+      >
+        {needsPassword && (
+          <TextField
+            label="Password"
+            name="password"
+            type="password"
+            autoComplete="current-password"
+            autoFocus
+            required
+          />
+        )}
+        <Button type="submit" variant="solid" autoFocus={!needsPassword} isBusy={verify.isPending}>
           Verify email address
         </Button>
       </Form>

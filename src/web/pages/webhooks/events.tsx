@@ -7,6 +7,9 @@ import { Choice, ChoiceGroup, useFieldError } from '../../ui/form.tsx';
 const EVENT_DESCRIPTIONS: Record<EventName, string> = {
   'payment.success': 'A payment is confirmed',
   'payment.failed': 'A payment for the subscription fails, once for an invoice',
+  'payment.refunded': 'A payment is given back, all of it or a part',
+  'plan.ending': 'The plan ends in three days or in one day, after a cancellation or a failed payment',
+  'payment.disputed': 'A payment is disputed at the bank, and the dispute is won or lost',
   'subscription.cancelled': 'A subscription is canceled',
   'license.created': 'A license is created',
   'license.verified': 'Each time a license is verified as valid',

@@ -13,7 +13,7 @@ import {
   Webhook,
 } from 'lucide-react';
 import { chooseTheme, type Theme, useTheme } from '../../lib/theme.ts';
-import { PAGES } from '../navigation.ts';
+import { usePages } from '../navigation.ts';
 import { useSignOut } from '../sign-out.ts';
 import type { Group, Item } from './ranking.ts';
 
@@ -43,7 +43,7 @@ export const useCommands = (): Group[] => {
   const theme = useTheme();
   const signOut = useSignOut();
   const create = { search: { create: true } } as const;
-  const pages = PAGES.map(({ to, name, icon: Icon, keywords }) => ({
+  const pages = usePages().map(({ to, name, icon: Icon, keywords }) => ({
     id: `page-${to}`,
     name,
     keywords,

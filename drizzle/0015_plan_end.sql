@@ -1,0 +1,1 @@
+CREATE INDEX `accounts_by_plan_end` ON `accounts` (`plan_until`) WHERE "accounts"."plan_until" IS NOT NULL;

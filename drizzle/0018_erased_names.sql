@@ -1,0 +1,1 @@
+ALTER TABLE `erasures` ADD `names` text DEFAULT '[]' NOT NULL;

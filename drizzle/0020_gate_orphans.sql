@@ -1,0 +1,1 @@
+ALTER TABLE `object_states` ADD `orphans` integer DEFAULT 0 NOT NULL;

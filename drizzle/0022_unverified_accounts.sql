@@ -1,0 +1,2 @@
+ALTER TABLE `accounts` ADD `unverified_told_at` integer;--> statement-breakpoint
+CREATE INDEX `accounts_unverified` ON `accounts` (`unverified_told_at`,`created_at`) WHERE "accounts"."is_unverified" = 1;

@@ -1,0 +1,111 @@
+import { and, eq, gt, isNull, lte, or, sql } from 'drizzle-orm';
+import type { DatabaseCtx } from '../db/ctx.ts';
+import { planLimit } from '../db/plan-limit.ts';
+import { accounts, licenseTotals } from '../db/schema.ts';
+import { storageLimitOf, storedBytes } from '../db/storage.ts';
+import { openOwner } from '../mail/owner.ts';
+import { limitNear } from '../mail/templates.ts';
+import { logError } from '../shared/text/log.ts';
+
+// Tells the owner at 90 % of a limit, before anything is refused: once for a limit, and again after 80 % or less.
+
+const TELL_PERCENT = 90;
+const FORGET_PERCENT = 80;
+
+/** The accounts of a page. A page reads that many rows, by their key. */
+const PAGE = 2_000;
+/** The most accounts of a page that a run tells. The next run continues. */
+const MAX_TOLD = 50;
+
+const { licenses, toldLicenses, toldBytes } = licenseTotals;
+
+/** The accounts after one, through another. */
+interface Page {
+  after: string;
+  through: string;
+}
+
+const readPage = async ({ db }: DatabaseCtx, after: string): Promise<Page | null> => {
+  const [page] = await db.all<{ through: string | null }>(sql`
+    SELECT max(account_id) AS through
+    FROM (SELECT account_id FROM license_totals WHERE account_id > ${after} ORDER BY account_id LIMIT ${PAGE})`);
+  return page?.through ? { after, through: page.through } : null;
+};
+
+const isIn = ({ after, through }: Page) =>
+  and(gt(licenseTotals.accountId, after), lte(licenseTotals.accountId, through));
+
+const findNearlyFull = ({ env, db }: DatabaseCtx, page: Page, nowMs: number) => {
+  const licenseLimit = planLimit(env, 'licenseLimit', nowMs);
+  const byteLimit = storageLimitOf(env, nowMs);
+  return db
+    .select({
+      accountId: accounts.id,
+      licenses,
+      licenseLimit,
+      bytes: storedBytes,
+      byteLimit,
+      toldLicenses,
+      toldBytes,
+    })
+    .from(licenseTotals)
+    .innerJoin(accounts, eq(accounts.id, licenseTotals.accountId))
+    .where(
+      and(
+        isIn(page),
+        isNull(accounts.eraseAt),
+        or(
+          sql`${licenses} * 100 >= ${licenseLimit} * ${TELL_PERCENT} AND ${toldLicenses} IS NOT ${licenseLimit}`,
+          sql`${storedBytes} * 100 >= ${byteLimit} * ${TELL_PERCENT} AND ${toldBytes} IS NOT ${byteLimit}`,
+        ),
+      ),
+    )
+    .limit(MAX_TOLD);
+};
+
+type NearlyFull = Awaited<ReturnType<typeof findNearlyFull>>[number];
+
+const isNear = (used: number, limit: number, told: number | null) =>
+  used * 100 >= limit * TELL_PERCENT && told !== limit;
+
+/** Notes it afterwards, so that no email is lost. */
+const tell = async ({ env, db }: DatabaseCtx, account: NearlyFull): Promise<void> => {
+  const { accountId, licenseLimit, byteLimit, bytes } = account;
+  const tellOwner = await openOwner(env, accountId);
+  if (isNear(account.licenses, licenseLimit, account.toldLicenses))
+    await tellOwner('limits', limitNear('licenses', account.licenses, licenseLimit));
+  if (isNear(bytes, byteLimit, account.toldBytes))
+    await tellOwner('limits', limitNear('storage', bytes, byteLimit));
+  const told = {
+    toldLicenses: account.licenses * 100 >= licenseLimit * TELL_PERCENT ? licenseLimit : account.toldLicenses,
+    toldBytes: bytes * 100 >= byteLimit * TELL_PERCENT ? byteLimit : account.toldBytes,
+  };
+  await db.update(licenseTotals).set(told).where(eq(licenseTotals.accountId, accountId));
+};
+
+/** An account that has shrunk is told again when it has grown. */
+const forgetShrunk = ({ db }: DatabaseCtx, page: Page) => {
+  const hasFewer = sql`licenses * 100 <= told_licenses * ${FORGET_PERCENT}`;
+  const hasLess = sql`(bytes + machine_bytes) * 100 <= told_bytes * ${FORGET_PERCENT}`;
+  return db
+    .update(licenseTotals)
+    .set({
+      toldLicenses: sql`iif(${hasFewer}, NULL, told_licenses)`,
+      toldBytes: sql`iif(${hasLess}, NULL, told_bytes)`,
+    })
+    .where(and(isIn(page), or(hasFewer, hasLess)));
+};
+
+/** Tells who is due: the scheduled work runs every hour. */
+export const tellOfNearlyFull = async (ctx: DatabaseCtx): Promise<void> => {
+  for (let page = await readPage(ctx, ''); page; page = await readPage(ctx, page.through)) {
+    await forgetShrunk(ctx, page);
+    for (const account of await findNearlyFull(ctx, page, Date.now())) {
+      try {
+        await tell(ctx, account);
+      } catch (error) {
+        logError('limit_not_told', error, { account_id: account.accountId });
+      }
+    }
+  }
+};

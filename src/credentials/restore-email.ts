@@ -1,0 +1,103 @@
+import { and, eq, gte, notExists, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { auditFirst } from '../audit/audit.ts';
+import type { PublicCtx } from '../db/ctx.ts';
+import { violatesNotNull, violatesUnique } from '../db/errors.ts';
+import { recoveryCodes, users, userTokens } from '../db/schema.ts';
+import { type Letter, letterTo } from '../mail/send.ts';
+import { emailRestored, emailTakenBack, tokenUrl } from '../mail/templates.ts';
+import { endOtherSessions } from '../sessions/sessions.ts';
+import { AppError } from '../shared/app-error.ts';
+import type { Client } from '../users/client.ts';
+import { copyIsDue, copyUserNow } from '../users/copy.ts';
+import { forgetOtherBrowsers } from '../users/known-browsers.ts';
+import { unknownAccountHash } from '../users/passwords.ts';
+import {
+  deleteExpiredTokens,
+  deleteTokens,
+  findUserToken,
+  isUnused,
+  newUserToken,
+  RESTORE_MS,
+} from '../users/user-tokens.ts';
+import { accountOf, getUser } from '../users/user.ts';
+
+/** Statement that gives the user the address back, and takes from whoever changed it every way in. */
+const restoreUser = (
+  { firstDb }: PublicCtx,
+  { tokenHash, accountId, email }: { tokenHash: string; accountId: string; email: string },
+  changedAt: number,
+) => {
+  // What was set up since the change may be a thief's.
+  const ifOlder = (column: SQLiteColumn) =>
+    sql`iif(${users.twoFactorEnabledAt} < ${changedAt}, ${column}, NULL)`;
+  const nowMs = Date.now();
+  return firstDb
+    .update(users)
+    .set({
+      // Fails the batch if the token has just been used.
+      email: sql`CASE WHEN ${isUnused(tokenHash)} THEN ${email} END`,
+      emailVerifiedAt: nowMs,
+      passwordHash: unknownAccountHash(),
+      passwordChangedAt: nowMs,
+      twoFactorSecret: ifOlder(users.twoFactorSecret),
+      twoFactorEnabledAt: ifOlder(users.twoFactorEnabledAt),
+      twoFactorLastStep: ifOlder(users.twoFactorLastStep),
+      twoFactorResetAt: null,
+      ...copyIsDue(),
+    })
+    .where(eq(users.accountId, accountId));
+};
+
+/** Ends the ways back of addresses that the account has had since the one that is restored: they may be a thief's. */
+const endLaterWaysBack = ({ firstDb }: PublicCtx, accountId: string, expiresAt: number) =>
+  firstDb
+    .delete(userTokens)
+    .where(
+      and(
+        eq(userTokens.accountId, accountId),
+        eq(userTokens.purpose, 'restore_email'),
+        gte(userTokens.expiresAt, expiresAt),
+      ),
+    );
+
+const deleteCodes = ({ firstDb }: PublicCtx, accountId: string) => {
+  const isUser = and(eq(users.accountId, accountId), sql`${users.twoFactorEnabledAt} IS NOT NULL`);
+  const hasTwoFactor = firstDb.select({ id: users.accountId }).from(users).where(isUser);
+  return firstDb
+    .delete(recoveryCodes)
+    .where(and(eq(recoveryCodes.accountId, accountId), notExists(hasTwoFactor)));
+};
+
+/**
+ * Takes a changed address back, with the link that the old address got. The password stops working, because whoever changed
+ * the address knew it. Returns the emails to send after the response.
+ */
+export const restoreEmail = async (ctx: PublicCtx, token: string, { origin }: Client) => {
+  const way = await findUserToken(ctx, token, ['restore_email']);
+  const { accountId, email, expiresAt } = way;
+  const user = await getUser(ctx, accountId);
+  const account = accountOf(ctx, accountId);
+  const reset = newUserToken(ctx, accountId, 'reset_password', email);
+  try {
+    await ctx.firstDb.batch([
+      restoreUser(ctx, way, expiresAt - RESTORE_MS),
+      deleteCodes(ctx, accountId),
+      endOtherSessions(ctx, accountId, null),
+      forgetOtherBrowsers(ctx, accountId, null),
+      deleteTokens(ctx, accountId, ['verify_email', 'change_email', 'reset_password', 'two_factor']),
+      endLaterWaysBack(ctx, accountId, expiresAt),
+      ctx.firstDb.insert(userTokens).values(reset.row),
+      auditFirst(account, 'email.restore', null),
+      deleteExpiredTokens(ctx),
+    ]);
+  } catch (error) {
+    if (violatesNotNull(error, 'users.email')) throw new AppError('invalid_token');
+    throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
+  }
+  await copyUserNow(account);
+  const content = emailRestored(tokenUrl(origin, 'reset-password', reset.token));
+  const letters: Letter[] = [{ to: email, content, accountId, isUnverified: false }];
+  if (user.email !== email) letters.push(letterTo(user, emailTakenBack(email)));
+  return { email, letters };
+};

@@ -1,0 +1,115 @@
+import { eq, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { accountDatabases, firstDatabase } from '../db/client.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
+import { accounts, scheduledPositions, users } from '../db/schema.ts';
+import { gateOf } from '../shared/objects/address.ts';
+import { within } from '../shared/objects/within.ts';
+import { logError } from '../shared/text/log.ts';
+
+// The scheduled work wakes the gates of accounts of which something is to be erased, those that have waited longest first. Each
+// gate does the work from its own alarm. The next run goes on after the last account, so that none that fails is in the way.
+
+/** The most calls in a run, in all databases: it may make 10,000, also of other kinds. */
+const MAX_CALLS = 6_000;
+const CALLS_AT_ONCE = 20;
+const CALL_MS = 5_000;
+/** The gates begin one after the other, because all of them load the same database. */
+const APART_MS = 200;
+
+interface Due {
+  id: string;
+  dueMs: number;
+  /** Puts accounts in order that are due at the same time. */
+  row: number;
+}
+
+interface Kind {
+  name: string;
+  /** Returns the first accounts after one that are due. */
+  find: (after: Due, limit: number) => SQL;
+  /** Leaves out accounts that are not to be erased after all. */
+  refine?: (ctx: DatabaseCtx, ids: string[]) => Promise<string[]>;
+}
+
+const findBy =
+  (column: SQLiteColumn) =>
+  (after: Due, limit: number): SQL =>
+    sql`
+    SELECT id, ${column} AS dueMs, rowid AS row FROM ${accounts}
+    WHERE ${column} <= ${Date.now()} AND (${column}, rowid) > (${after.dueMs}, ${after.row})
+    ORDER BY ${column}, rowid LIMIT ${limit}`;
+
+/** Each account is found with one lookup, however many erasures it has begun. */
+const findWithErasures = ({ id }: Due, limit: number): SQL => {
+  const next = (after: SQL) => sql`(SELECT min(account_id) FROM erasures WHERE account_id > ${after})`;
+  return sql`
+    WITH RECURSIVE due(id, number) AS (
+      SELECT ${next(sql`${id}`)}, 1
+      UNION ALL SELECT ${next(sql`id`)}, number + 1 FROM due WHERE id IS NOT NULL AND number < ${limit}
+    )
+    SELECT id, 0 AS dueMs, 0 AS row FROM due WHERE id IS NOT NULL`;
+};
+
+/** Returns the accounts that have no user. The others stay: only the note of their user was lost. */
+const withoutUser = async ({ env, db }: DatabaseCtx, ids: string[]): Promise<string[]> => {
+  const among = (list: string[]) => sql`IN (SELECT value FROM json_each(${JSON.stringify(list)}))`;
+  const rows = await firstDatabase(env)
+    .select({ id: users.accountId })
+    .from(users)
+    .where(sql`${users.accountId} ${among(ids)}`);
+  const found = new Set(rows.map(({ id }) => id));
+  if (found.size > 0)
+    await db
+      .update(accounts)
+      .set({ userDueAt: null })
+      .where(sql`${accounts.id} ${among([...found])}`);
+  return ids.filter((id) => !found.has(id));
+};
+
+const KINDS: Kind[] = [
+  { name: 'erase_accounts', find: findBy(accounts.eraseAt) },
+  { name: 'erase_without_user', find: findBy(accounts.userDueAt), refine: withoutUser },
+  { name: 'erase_customers', find: findWithErasures },
+];
+
+const wakeGate = async (env: Env, id: string, inMs: number): Promise<void> => {
+  try {
+    await within(CALL_MS, gateOf(env, id).eraseDue(inMs));
+  } catch (error) {
+    logError('erasure_not_begun', error, { account_id: id });
+  }
+};
+
+const wakeGates = async (env: Env, ids: string[]): Promise<void> => {
+  for (let from = 0; from < ids.length; from += CALLS_AT_ONCE) {
+    const some = ids.slice(from, from + CALLS_AT_ONCE);
+    await Promise.all(some.map((id, i) => wakeGate(env, id, (from + i) * APART_MS)));
+  }
+};
+
+const wakeSome = async (ctx: DatabaseCtx, { name, find, refine }: Kind, limit: number): Promise<void> => {
+  const { env, db } = ctx;
+  const isOfKind = eq(scheduledPositions.work, name);
+  const [stored] = await db.select().from(scheduledPositions).where(isOfKind);
+  const after = stored ? (JSON.parse(stored.position) as Due) : { id: '', dueMs: 0, row: 0 };
+  const due = await db.all<Due>(find(after, limit));
+  const ids = due.map(({ id }) => id);
+  if (ids.length > 0) await wakeGates(env, refine ? await refine(ctx, ids) : ids);
+  const last = due.length === limit ? due.at(-1) : undefined;
+  if (!last) {
+    if (stored) await db.delete(scheduledPositions).where(isOfKind);
+    return;
+  }
+  const position = JSON.stringify(last);
+  await db
+    .insert(scheduledPositions)
+    .values({ work: name, position })
+    .onConflictDoUpdate({ target: scheduledPositions.work, set: { position } });
+};
+
+export const wakeErasures = async (ctx: DatabaseCtx): Promise<void> => {
+  const databases = accountDatabases(ctx.env).length;
+  const limit = Math.floor(MAX_CALLS / KINDS.length / databases);
+  for (const kind of KINDS) await wakeSome(ctx, kind, limit);
+};

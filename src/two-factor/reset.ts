@@ -1,0 +1,64 @@
+import { eq, sql } from 'drizzle-orm';
+import { auditFirst } from '../audit/audit.ts';
+import type { PublicCtx, UserCtx } from '../db/ctx.ts';
+import { violatesNotNull } from '../db/errors.ts';
+import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
+import { letterTo, sendMail } from '../mail/send.ts';
+import { twoFactorChanged, twoFactorResetRequested } from '../mail/templates.ts';
+import { AppError } from '../shared/app-error.ts';
+import { SYSTEM } from '../shared/rules/audit.ts';
+import { HOUR_MS } from '../shared/rules/dates.ts';
+import type { Client } from '../users/client.ts';
+import { deleteTokens } from '../users/user-tokens.ts';
+import { accountOf, getUser } from '../users/user.ts';
+import { changeUserIf, NO_TWO_FACTOR } from './code.ts';
+
+// The operator resets the two-factor authentication of a user who has lost the app and the recovery codes, and says so. Whoever
+// only claims that is stopped in time: any code of the user's ends the reset.
+
+const RESET_MS = 48 * HOUR_MS;
+
+/** Lets two-factor authentication go off in 48 hours. A repeat changes nothing. Returns when that is, and an email to send. */
+export const requestReset = async (ctx: UserCtx, { origin }: Pick<Client, 'origin'>) => {
+  const { firstDb, accountId } = ctx;
+  const { twoFactorEnabledAt } = await getUser(ctx, accountId);
+  if (twoFactorEnabledAt === null)
+    throw new AppError('invalid_transition', { message: 'Two-factor authentication is off.' });
+  const resetAt = sql`iif(${users.twoFactorEnabledAt} IS NULL, NULL, coalesce(${users.twoFactorResetAt}, ${Date.now() + RESET_MS}))`;
+  const [[user]] = await firstDb.batch([
+    firstDb
+      .update(users)
+      .set({ twoFactorResetAt: resetAt })
+      .where(eq(users.accountId, accountId))
+      .returning(),
+    auditFirst(ctx, 'two_factor.request_reset', null),
+  ]);
+  if (!user || user.twoFactorResetAt === null)
+    throw new AppError('invalid_transition', { message: 'Two-factor authentication is off.' });
+  const letter = letterTo(user, twoFactorResetRequested(origin, user.twoFactorResetAt));
+  return { resetAt: user.twoFactorResetAt, letter };
+};
+
+/**
+ * Carries out a reset that is due, when the user gets in: it is never late then. Returns the user as they are afterwards. The
+ * caller has checked the password, or the token of an email.
+ */
+export const withDueReset = async (ctx: PublicCtx, user: UserRow, { origin }: Client): Promise<UserRow> => {
+  const { accountId, twoFactorResetAt } = user;
+  if (twoFactorResetAt === null || twoFactorResetAt > Date.now()) return user;
+  const isStillDue = sql`${users.twoFactorResetAt} IS ${twoFactorResetAt}`;
+  try {
+    await ctx.firstDb.batch([
+      changeUserIf(ctx, user, isStillDue, NO_TWO_FACTOR),
+      ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
+      deleteTokens(ctx, accountId, ['two_factor']),
+      auditFirst({ ...accountOf(ctx, accountId), actor: SYSTEM }, 'two_factor.reset', null),
+    ]);
+  } catch (error) {
+    // A code was used, or another sign-in has carried the reset out.
+    if (violatesNotNull(error, 'users.password_hash')) return getUser(ctx, accountId);
+    throw error;
+  }
+  await sendMail(ctx.env, letterTo(user, twoFactorChanged(origin, false)));
+  return { ...user, ...NO_TWO_FACTOR };
+};

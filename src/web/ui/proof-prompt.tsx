@@ -1,0 +1,41 @@
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useId } from 'react';
+import { proveSession } from '../data/access-mutations.ts';
+import { addPlace, settleProof, useIsAsked } from '../data/proof.ts';
+import { DialogFrame, FormActions } from './dialog-frame.tsx';
+import { Form, TextField } from './form.tsx';
+
+const ProofForm = () => {
+  const prove = useMutation({ ...proveSession, onSuccess: () => settleProof(true) });
+  return (
+    <Form write={prove} onSend={({ password = '' }) => prove.mutate({ password })}>
+      <TextField
+        label="Your password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        required
+      />
+      <FormActions onCancel={() => settleProof(false)} isBusy={prove.isPending}>
+        Continue
+      </FormActions>
+    </Form>
+  );
+};
+
+/** Asks for the password when a call waits for it. Each dialog has one, because nothing outside of it can be used. */
+export const ProofPrompt = () => {
+  const place = useId();
+  useEffect(() => addPlace(place), [place]);
+  return (
+    <DialogFrame
+      isOpen={useIsAsked(place)}
+      onClose={() => settleProof(false)}
+      title="Is it still you?"
+      hint="You signed in a while ago, and this concerns how to get into your account or its data."
+      width="max-w-md"
+    >
+      <ProofForm />
+    </DialogFrame>
+  );
+};

@@ -1,0 +1,190 @@
+import { expect, test } from 'vitest';
+import type { Customer, Json } from '../support/client.ts';
+import { findLeftovers } from '../support/leftovers.ts';
+import { openApi, operationAt, OPERATIONS } from '../support/openapi.ts';
+import { addEndpoint, waitUntil } from '../support/outbox.ts';
+import { newReceiver } from '../support/receiver.ts';
+import { sellerOn } from '../support/worlds.ts';
+import { importAs, toLines } from '../transfer/transfer.ts';
+
+// Writes a person into every text that a route takes, by the schemas of the OpenAPI document, so that a new field is covered.
+
+const ADDRESS = 'grace@hopper.example';
+const PERSON: Record<string, string> = {
+  customer_email: ADDRESS,
+  customer_name: 'Grace Hopper',
+  customer_company: 'Mauchly Ltd',
+};
+/** For licenses and machines. */
+const OF_PERSON = 'GRACE  hopper (Mauchly Ltd), Grace@Hopper.example';
+/** For products, API keys, and endpoints, in which only an address is looked for. */
+const OF_SELLER = 'As Grace@Hopper.example wants it';
+
+/** Texts that stay: what finds, proves, or compares something, and where something is sent. */
+const KEPT = ['license_key', 'fingerprint', 'nonce', 'replace', 'url'];
+
+/** Routes whose texts are about the seller, who isn't a customer, or that are no one's name. */
+const OF_ACCOUNT = [
+  'register',
+  'login',
+  'login/two-factor',
+  'reauthenticate',
+  'account',
+  'change-password',
+  'change-email',
+  'forgot-password',
+  'reset-password',
+  'verify-email',
+  'restore-email',
+  'two-factor',
+  'two-factor/confirm',
+  'home-region',
+  'init-payment',
+  'erase-customer',
+].map((path) => `/api/${path}`);
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | false;
+  items?: Schema;
+}
+
+const resolve = (schema: Schema): Schema =>
+  schema.$ref ? (openApi.components.schemas[schema.$ref.split('/').at(-1) ?? ''] as Schema) : schema;
+
+/** Returns a value that has the text wherever the schema has room for one, or undefined. */
+const fill = (given: Schema, text: string, field = ''): unknown => {
+  const schema = resolve(given);
+  if (schema.anyOf)
+    return schema.anyOf.map((option) => fill(option, text, field)).find((value) => value !== undefined);
+  if (schema.properties) {
+    const fields = Object.entries(schema.properties).map(([name, own]) => [name, fill(own, text, name)]);
+    return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  }
+  if (schema.additionalProperties) return { [text]: fill(schema.additionalProperties, text), size: 3 };
+  if (schema.items) return undefined;
+  const isFree = [schema.type].flat().includes('string') && !schema.enum && schema.const === undefined;
+  if (!isFree || KEPT.includes(field) || schema.format?.startsWith('date')) return undefined;
+  return PERSON[field] ?? text;
+};
+
+const bodyOf = (method: string, path: string, text: string): Record<string, unknown> => {
+  const content = operationAt(method, path).operation.requestBody?.content;
+  return (fill(content?.['application/json']?.schema ?? {}, text) ?? {}) as Record<string, unknown>;
+};
+
+const hasTexts = (method: string, path: string) =>
+  JSON.stringify(bodyOf(method, path, OF_PERSON)).includes('opper') || path.endsWith('/import');
+
+/** Calls with the person in every text. Notes the operations. */
+const openWriter = (ada: Customer) => {
+  const called = new Set<string>();
+  let calls = 0;
+  return {
+    called,
+    write: async (method: string, path: string, text: string, fields: object = {}): Promise<Json> => {
+      called.add(`${method} ${operationAt(method, path).path}`);
+      const body = { ...bodyOf(method, path, text), ...fields };
+      const takesClaim = operationAt(method, path).operation.parameters.some(
+        ({ name }) => name.toLowerCase() === 'idempotency-key',
+      );
+      const claim: Record<string, string> = takesClaim
+        ? { 'idempotency-key': `${text === OF_SELLER ? ADDRESS : 'order-of-Grace.Hopper'}-${++calls}` }
+        : {};
+      const isApplication =
+        path.startsWith('/api/v1/licenses/') && !path.includes('lic_') && !path.endsWith('create');
+      const caller = isApplication ? ada.asKey : ada.asSession;
+      const answer = await caller(method, path, body, claim);
+      expect([path, answer.status < 300, answer.body]).toEqual([path, true, expect.anything()]);
+      return answer.body;
+    },
+  };
+};
+
+const license = (id: string, action = '') => `/api/v1/licenses/${id}${action}`;
+
+/** Writes the person wherever they can be written. Returns the operations, and the person's licenses. */
+const writeEverywhere = async (ada: Customer) => {
+  const { called, write } = openWriter(ada);
+  const receiver = await newReceiver({ status: 200, echoes: true });
+  const endpoint = await addEndpoint(ada, receiver.url);
+  await write('POST', '/api/webhooks', OF_SELLER, { url: receiver.url });
+  await write('PATCH', `/api/webhooks/${endpoint.id}`, OF_SELLER);
+  await write('POST', '/api/create-api-key', OF_SELLER);
+  const created = await write('POST', '/api/v1/licenses/create', OF_PERSON);
+  const other = await ada.createLicense({ customer_email: 'bob@hopper.example', customer_name: 'Bob' });
+  const patched = await ada.createLicense({ customer_email: 'bob@hopper.example' });
+  await write('PATCH', license(patched.id), OF_PERSON);
+  await write('PATCH', license(other.id), OF_PERSON, {
+    customer_email: 'bob@hopper.example',
+    customer_name: 'Bob',
+    customer_company: null,
+  });
+  for (const { id, license_key } of [created, patched]) {
+    for (const name of ['verify', 'activate', 'heartbeat', 'deactivate', 'activate'])
+      await write('POST', `/api/v1/licenses/${name}`, OF_PERSON, { license_key, fingerprint: 'machine-1' });
+    for (const action of ['suspend', 'reinstate']) await write('POST', license(id, `/${action}`), OF_PERSON);
+  }
+  await write('POST', license(patched.id, '/renew'), OF_PERSON, { duration_days: 30 });
+  await write('POST', license(patched.id, '/rotate-key'), OF_PERSON);
+  await write('POST', license(patched.id, '/revoke'), OF_PERSON);
+  const line = bodyOf('POST', '/api/v1/licenses/create', OF_PERSON);
+  called.add('POST /api/v1/licenses/import');
+  expect(await importAs(ada, toLines([line]))).toMatchObject({ totals: { created: 1 } });
+  await write('PUT', '/api/v1/products/mill', OF_SELLER);
+  await waitUntil(
+    endpoint.deliveries,
+    (all) => all.length > 10 && all.every(({ status }) => status === 'delivered'),
+  );
+  return { called, created, other };
+};
+
+test('a customer whose address and names are in every text that can be written is nowhere afterwards', async () => {
+  const ada = await sellerOn('scale');
+  const { called, created, other } = await writeEverywhere(ada);
+  const withTexts = OPERATIONS.filter(({ method, path }) => method !== 'GET' && hasTexts(method, path))
+    .filter(({ path }) => !OF_ACCOUNT.includes(path))
+    .map(({ method, path }) => `${method} ${path}`);
+  expect(withTexts.filter((operation) => !called.has(operation))).toEqual([]);
+  const texts = [...Object.values(PERSON), 'GRACE  hopper', 'Grace.Hopper'];
+  expect(await findLeftovers(ada.accountId, texts)).toEqual(
+    expect.arrayContaining([
+      'D1: api_keys',
+      'D1: idempotency_keys',
+      'D1: license_changes',
+      'D1: licenses',
+      'D1: products',
+      'gate 1: activations',
+      'gate 1: seat_changes',
+      'outbox: deliveries',
+      'outbox: endpoints',
+      'outbox: event_blocks',
+    ]),
+  );
+  const erased = await ada.asSession('POST', '/api/erase-customer', { customer_email: ADDRESS });
+  expect(erased.body).toMatchObject({ licenses: 4, activations: 2 });
+  expect(await findLeftovers(ada.accountId, texts)).toEqual([]);
+
+  expect((await ada.asSession('GET', license(created.id))).body).toMatchObject({
+    status: 'active',
+    customer_name: null,
+    product: 'erased (erased), erased@customer.invalid',
+    metadata: {
+      'erased (erased), erased@customer.invalid': 'erased (erased), erased@customer.invalid',
+      size: 3,
+    },
+    terms: { entitlements: { size: 3 } },
+  });
+  expect((await ada.asSession('GET', license(other.id))).body).toMatchObject({
+    customer_email: 'bob@hopper.example',
+    customer_name: 'Bob',
+    product: 'erased (erased), erased@customer.invalid',
+  });
+  expect((await ada.verify(created.license_key)).body.valid).toBe(true);
+});

@@ -1,0 +1,83 @@
+import { runDurableObjectAlarm } from 'cloudflare:test';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { newId } from '../../src/shared/text/ids.ts';
+import { recordStatements } from '../support/d1-queries.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
+import { runHourlyWork, wakingBy } from '../support/erasing.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { gateIn } from '../support/moving.ts';
+
+/** Accounts that have been due since the given times, each with a user. */
+const insertDue = async (dueMs: number[]): Promise<string[]> => {
+  const rows = dueMs.map((eraseAt, i) => ({
+    id: newId('acct'),
+    email: `due-${i}-${crypto.randomUUID()}@example.com`,
+    eraseAt,
+  }));
+  const json = JSON.stringify(rows);
+  const values = "SELECT value ->> 'id', value ->> 'email'";
+  await accountsD1
+    .prepare(
+      `INSERT INTO accounts (id, email, erase_at, created_at) ${values}, value ->> 'eraseAt', 1 FROM json_each(?)`,
+    )
+    .bind(json)
+    .run();
+  await firstD1
+    .prepare(`INSERT INTO users (account_id, email, password_hash) ${values}, '' FROM json_each(?)`)
+    .bind(json)
+    .run();
+  return rows.map(({ id }) => id);
+};
+
+const count = (d1: D1Database, table: string) =>
+  d1.prepare(`SELECT count(*) AS n FROM ${table}`).first<number>('n');
+
+const AT_ONCE = 25;
+
+const runAlarms = async (ids: string[]) => {
+  for (let from = 0; from < ids.length; from += AT_ONCE)
+    await Promise.all(
+      ids.slice(from, from + AT_ONCE).map((id) => runDurableObjectAlarm(gateIn(id, 1)).catch(() => {})),
+    );
+  // Objects restart a little later.
+  await scheduler.wait(25);
+};
+
+test('a run goes on after the last account that was woken before, so that none is in the way of the others', async () => {
+  useFakeClock();
+  const due = await insertDue(Array.from({ length: 1_500 }, (_, i) => 1_000 + i));
+  const woken: string[] = [];
+  const env = wakingBy(async (id) => {
+    woken.push(id);
+  });
+  await runHourlyWork(env);
+  // The oldest come first.
+  expect(woken).toEqual(due.slice(0, 1_000));
+  await runHourlyWork(env);
+  expect(woken).toEqual(due);
+  await runHourlyWork(env);
+  expect(woken).toEqual([...due, ...due.slice(0, 1_000)]);
+  for (const table of ['accounts', 'scheduled_positions'])
+    await accountsD1.prepare(`DELETE FROM ${table}`).run();
+  await firstD1.prepare('DELETE FROM users').run();
+});
+
+test('40 due accounts are erased after one run of the hourly work, and one that is stuck delays no other', async () => {
+  useFakeClock();
+  const [stuck, ...others] = await insertDue(Array.from({ length: 41 }, (_, i) => i + 1));
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => logged.mockRestore());
+  const env = wakingBy((id, wakeGate) =>
+    id === stuck ? Promise.reject(new Error('The object is overloaded.')) : wakeGate(),
+  );
+  const { statements } = await recordStatements(() => runHourlyWork(env));
+  expect(statements.length).toBeLessThan(100);
+  expect(logged.mock.calls.join()).toContain('erasure_not_begun');
+  // They begin within ten seconds, and look a second time five minutes later.
+  for (const minutes of [1, 0, 5]) {
+    vi.setSystemTime(Date.now() + minutes * 60_000 + 1);
+    await runAlarms(others);
+  }
+  expect(await count(accountsD1, 'accounts')).toBe(1);
+  expect(await count(firstD1, 'users')).toBe(1);
+});
