@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 /** Of the files as they are in the package, which are minified. */
-const MAX_CORE_BYTES = 6_000;
-const MAX_NODE_BYTES = 3_000;
+const MAX_CORE_BYTES = 8_400;
+const MAX_NODE_BYTES = 4_000;
 
 const root = join(import.meta.dirname, '..');
 
@@ -17,8 +17,9 @@ const run = (command: string, ...args: string[]): string => {
 };
 
 const tarball = run('node', 'scripts/pack-client.ts').trim().split('\n').at(-1) ?? '';
-// Node 20 and up, bundlers, and browsers load ES modules, so the package has no CommonJS.
-run('attw', tarball, '--profile', 'esm-only');
+// Node 20 and up, bundlers, and browsers load ES modules, so the package has no CommonJS. Its types are found by
+// applications with `moduleResolution: node`, too.
+run('attw', tarball, '--ignore-rules', 'cjs-resolves-to-esm');
 run('publint', tarball, '--strict');
 
 const sizeOf = (name: string) => {

@@ -24,7 +24,12 @@ const bundle = async (name: string) => {
     platform: 'node',
     external: [/^node:/],
   });
-  await build.write({ file: join(staged, 'dist', `${name}.js`), minify: true });
+  await build.write({
+    file: join(staged, 'dist', `${name}.js`),
+    minify: true,
+    comments: false,
+    sourcemap: true,
+  });
   await build.close();
 };
 

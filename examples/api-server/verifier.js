@@ -1,44 +1,74 @@
 // Verifies the license keys of an API's customers. Answers from memory for a minute, and for an hour while the
 // licensing service can't be reached.
 import { createClient } from '@latchkey/client/api';
+import { createStrangers } from './strangers.js';
 
 /** A revoked license works for at most this long. */
 const FRESH_MS = 60_000;
 /** A license that was valid goes on working for this long if the service doesn't answer. */
 const STALE_IF_ERROR_MS = 3_600_000;
-/** Bounds the memory that unknown keys can take. */
+/** Bounds the memory. */
 const MAX_ENTRIES = 10_000;
 const TIMEOUT_MS = 3_000;
 
-export const createVerifier = ({ baseUrl, apiKey, now = Date.now }) => {
+/** A generated key as Latchkey stores it, however it was typed. Otherwise, each spelling would be another call. */
+const spell = (typed) => {
+  const plain = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
+  return /^[0-9A-HJKMNP-TV-Z]{25}$/.test(plain) ? plain.replace(/.{5}(?!$)/g, '$&-') : typed;
+};
+
+export const createVerifier = ({ baseUrl, apiKey, product, now = Date.now }) => {
   const api = createClient({ baseUrl, apiKey });
-  const verdicts = new Map();
+  // Two maps, so that keys that strangers make up can't push out a customer.
+  const customers = new Map();
+  const refused = new Map();
   const pending = new Map();
+  const strangers = createStrangers(now);
+
+  const remember = (licenseKey, verdict) => {
+    customers.delete(licenseKey);
+    refused.delete(licenseKey);
+    const verdicts = verdict.valid ? customers : refused;
+    verdicts.set(licenseKey, verdict);
+    const [oldest] = verdicts.keys();
+    if (verdicts.size > MAX_ENTRIES && oldest !== undefined) verdicts.delete(oldest);
+  };
 
   const askService = async (licenseKey) => {
     const { data } = await api.POST('/api/v1/licenses/verify', {
-      body: { license_key: licenseKey },
+      body: { license_key: licenseKey, product },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     // Only a 200 says something about the license.
     if (!data) throw new Error('The licensing service gave no verdict.');
-    const verdict = { valid: data.valid, status: data.status, checkedAtMs: now() };
-    verdicts.delete(licenseKey);
-    verdicts.set(licenseKey, verdict);
-    const [oldest] = verdicts.keys();
-    if (verdicts.size > MAX_ENTRIES && oldest !== undefined) verdicts.delete(oldest);
+    const code = 'code' in data ? data.code : data.status;
+    const verdict = { valid: data.valid, code, checkedAtMs: now() };
+    remember(licenseKey, verdict);
     return verdict;
   };
 
-  /** Returns the verdict, or null if there is none: the service doesn't answer, and nothing recent is stored. */
-  return async (licenseKey) => {
-    const stored = verdicts.get(licenseKey);
+  /** Asks about a key that, as far as is known, doesn't exist. */
+  const askForStranger = async (licenseKey, address) => {
+    if (!strangers.admit(address)) return { valid: false, code: 'too_many_unknown_keys' };
+    const verdict = await askService(licenseKey);
+    if (verdict.code !== 'not_found') strangers.readmit(address);
+    return verdict;
+  };
+
+  /**
+   * Returns the verdict for the caller at an address, or null if there is none: the service doesn't answer, and nothing
+   * recent is stored.
+   */
+  return async (typed, address) => {
+    const licenseKey = spell(typed);
+    const stored = customers.get(licenseKey) ?? refused.get(licenseKey);
     const ageMs = stored ? now() - stored.checkedAtMs : Infinity;
     if (stored && ageMs < FRESH_MS) return stored;
     const stale = stored?.valid && ageMs < STALE_IF_ERROR_MS ? stored : null;
+    const isKnown = stored !== undefined && stored.code !== 'not_found';
     const call =
       pending.get(licenseKey) ??
-      askService(licenseKey)
+      (isKnown ? askService(licenseKey) : askForStranger(licenseKey, address))
         .catch(() => null)
         .finally(() => pending.delete(licenseKey));
     pending.set(licenseKey, call);

@@ -25,5 +25,7 @@ export const license = createLicense({
       if (text === null) localStorage.removeItem(STORED);
       else localStorage.setItem(STORED, text);
     },
+    // Tabs take turns.
+    lock: (update) => navigator.locks.request(STORED, update),
   },
 });

@@ -23,10 +23,20 @@ const noSeat = ({ machines, seats }) =>
     .filter(Boolean)
     .join('\n');
 
+/** Which machine is licensed. */
+const MACHINES = {
+  system: 'This machine is known by the id of its system.',
+  stored: 'This machine has no id of its own: keep the folder of the license.',
+  given: 'This machine is known by ORRERY_MACHINE_ID.',
+};
+
 /** What the user should know or do. */
 export const explain = (state) => {
   if (state.code === 'no_seat') return noSeat(state);
   if (!state.valid) return MESSAGES[state.code] ?? `The license is not valid (${state.code}).`;
   const until = state.offlineUntil?.toISOString().slice(0, 10);
-  return until ? `Licensed. Works without a network until ${until}.` : 'Licensed.';
+  return [
+    until ? `Licensed. Works without a network until ${until}.` : 'Licensed.',
+    MACHINES[state.machine],
+  ].join(' ');
 };

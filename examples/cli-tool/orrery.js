@@ -1,29 +1,17 @@
 #!/usr/bin/env node
 // Prints the planets for everybody. Exports them as CSV with a license that has the entitlement "export".
 import { hostname } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { license } from './license.js';
+import { isAllowedHere, license } from './license.js';
 import { explain } from './messages.js';
 
 const PLANETS = ['Mercury', 'Venus', 'Earth', 'Mars', 'Jupiter', 'Saturn', 'Uranus', 'Neptune'];
 const USAGE = 'Usage: orrery [show | export | status | activate LICENSE_KEY [--replace ID] | deactivate]';
 
-const DAY_MS = 86_400_000;
-const REFRESH_TIMEOUT_MS = 2_000;
-
 /** Prints what the user should know, and returns the exit code. */
 const report = (state) => {
   console.error(explain(state));
   return state.valid ? 0 : 1;
-};
-
-/** `start` refreshes in the background, but a command ends sooner. So once a day, the command waits for it. */
-const finish = async () => {
-  const { valid, checkedAt } = license.state;
-  if (valid && checkedAt && Date.now() - checkedAt.getTime() > DAY_MS)
-    await Promise.race([license.refresh(), setTimeout(REFRESH_TIMEOUT_MS, null, { ref: false })]);
-  await license.stop();
 };
 
 /** Each command returns the exit code. */
@@ -34,7 +22,7 @@ const commands = {
   },
   export: async () => {
     await license.start();
-    if (!license.has('export')) {
+    if (!license.has('export') || !isAllowedHere(license.state)) {
       console.error(license.state.valid ? 'Your license does not include exports.' : explain(license.state));
       return 1;
     }
@@ -42,7 +30,13 @@ const commands = {
     return 0;
   },
   status: async () => report(await license.start()),
-  activate: async (key, replace) => report(await license.activate(key, { name: hostname(), replace })),
+  activate: async (key, replace) => {
+    const state = await license.activate(key, { name: hostname(), replace });
+    if (!state.valid || isAllowedHere(state)) return report(state);
+    await license.deactivate();
+    console.error('ORRERY_MACHINE_ID needs a floating license. Without it, keep ~/.orrery on a volume.');
+    return 1;
+  },
   deactivate: async () => {
     const { code } = await license.deactivate();
     console.error(
@@ -63,5 +57,6 @@ if (!command || (name === 'activate' && key === '')) {
   process.exitCode = 2;
 } else {
   process.exitCode = await command(key, values.replace);
-  await finish();
+  // Waits for a verify that has been sent, which happens once a day.
+  await license.stop();
 }

@@ -5,7 +5,7 @@ import { createLicense } from '@latchkey/client/node';
 import keys from './latchkey-keys.json' with { type: 'json' };
 import service from './latchkey.json' with { type: 'json' };
 
-const { ORRERY_HOME, ORRERY_MACHINE_ID } = process.env;
+const { ORRERY_HOME } = process.env;
 
 export const license = createLicense({
   ...service,
@@ -14,5 +14,5 @@ export const license = createLicense({
   appVersion: '1.4.0',
   // In Electron: app.getPath('userData').
   dir: ORRERY_HOME ?? join(homedir(), '.orrery'),
-  fingerprint: ORRERY_MACHINE_ID,
+  // In Electron, for the system's proxy: fetch: (url, init) => net.fetch(url, init).
 });

@@ -6,14 +6,16 @@ import { openWindow } from './window-host.js';
 const PLANETS = ['Mercury', 'Venus', 'Earth', 'Mars', 'Jupiter', 'Saturn', 'Uranus', 'Neptune'];
 
 /** What the window gets to see. */
-const view = ({ valid, code, machines, offlineUntil }) => ({
+const view = ({ valid, code, machine, machines, offlineUntil }) => ({
   valid,
   code,
+  machine,
   machines,
   offlineUntil,
   canExport: license.has('export'),
 });
 
+// In Electron, after app.whenReady(), before which net.fetch can't be used.
 const window = await openWindow({
   'license:state': () => view(license.state),
   'license:activate': async (key, replace) =>

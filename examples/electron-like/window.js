@@ -24,9 +24,11 @@ const machineItem = ({ id, name }) => {
   return item;
 };
 
-const show = ({ valid, code, canExport, machines }) => {
+const show = ({ valid, code, machine, canExport, machines }) => {
   if (code === 'loading') return;
-  element('status').textContent = valid ? 'Licensed.' : `Not licensed (${code}).`;
+  // Elsewhere, the system has an id, and a new installation finds its seat again.
+  const hint = machine === 'stored' ? ' Deactivate before you remove the settings.' : '';
+  element('status').textContent = valid ? `Licensed.${hint}` : `Not licensed (${code}).`;
   form.hidden = valid;
   element('licensed').hidden = !valid;
   element('export').hidden = !canExport;

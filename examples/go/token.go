@@ -9,6 +9,7 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Pinned is the output of `latchkey keys pull`.
@@ -17,7 +18,7 @@ type Pinned struct {
 	Keys    []struct{ Kid, X string }
 }
 
-// Expected is what a token has to be for. An empty Nonce is for a stored token.
+// Expected is what a token has to be for. An empty Nonce is for a stored token, and an empty Product for any product.
 type Expected struct{ LicenseKey, Fingerprint, Product, Nonce, Kind string }
 
 // Claims are the claims that an application needs.
@@ -29,13 +30,48 @@ type Claims struct {
 	Ent                          map[string]any
 }
 
-const leeway = int64(60)
+// Clocks may differ by as much. The end of a token counts to the second.
+const leeway = int64(300)
 
 var b64 = base64.RawURLEncoding
 
 func digest(text string, length int) string {
 	sum := sha256.Sum256([]byte(text))
 	return b64.EncodeToString(sum[:length])
+}
+
+// plain drops hyphens and white space, and takes the letters that look like digits for digits.
+func plain(typed string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || unicode.IsSpace(r):
+			return -1
+		case r == 'O':
+			return '0'
+		case r == 'I' || r == 'L':
+			return '1'
+		}
+		return r
+	}, strings.ToUpper(typed))
+}
+
+// spellings returns the license key as it was typed and, if it is a generated one, as Latchkey stores it.
+func spellings(typed string) []string {
+	var groups []string
+	rest := plain(typed)
+	for len(rest) > 5 {
+		groups, rest = append(groups, rest[:5]), rest[5:]
+	}
+	return []string{typed, strings.Join(append(groups, rest), "-")}
+}
+
+func isOfKey(lk, licenseKey string) bool {
+	for _, key := range spellings(licenseKey) {
+		if lk == digest(key, 16) {
+			return true
+		}
+	}
+	return false
 }
 
 // decode reads a part of a token as JSON into value.
@@ -58,11 +94,15 @@ func isSigned(pinned Pinned, kid, text, signature string) bool {
 	return false
 }
 
-// ReadToken returns the claims of a good token, and an error for any other.
+// ReadToken returns the claims of a good token, and an error for any other. Look at Valid first.
 func ReadToken(token string, pinned Pinned, expected Expected, now time.Time) (claims Claims, err error) {
 	parts := strings.Split(token, ".")
-	var header struct{ Alg, Typ, Kid string }
-	if len(parts) != 3 || decode(parts[0], &header) != nil || header.Alg != "EdDSA" || header.Typ != "latchkey+jwt" {
+	var header struct {
+		Alg, Typ, Kid string
+		Crit          any
+	}
+	isToken := len(parts) == 3 && decode(parts[0], &header) == nil && header.Typ == "latchkey+jwt"
+	if !isToken || header.Alg != "EdDSA" || header.Crit != nil {
 		return claims, errors.New("not a token")
 	}
 	if !isSigned(pinned, header.Kid, parts[0]+"."+parts[1], parts[2]) {
@@ -78,14 +118,21 @@ func ReadToken(token string, pinned Pinned, expected Expected, now time.Time) (c
 	switch {
 	case claims.Aud != pinned.Account:
 		return claims, errors.New("another account")
-	case claims.Lk != digest(expected.LicenseKey, 16):
+	case !isOfKey(claims.Lk, expected.LicenseKey):
 		return claims, errors.New("another license")
 	case claims.Fp != nil && *claims.Fp != digest(expected.Fingerprint, sha256.Size):
 		return claims, errors.New("another machine")
-	case claims.Product != expected.Product || claims.Kind != expected.Kind:
-		return claims, errors.New("another product, or a token of the other kind")
-	case !isFresh || claims.Exp < now.Unix()-leeway:
+	case claims.Kind != expected.Kind:
+		return claims, errors.New("a token of the other kind")
+	// A signed no may be about no product at all. It is a verdict, and no missing answer.
+	case claims.Valid && expected.Product != "" && claims.Product != expected.Product:
+		return claims, errors.New("another product")
+	// A nonce proves that an answer is fresh, whatever the clock says.
+	case !isFresh || expected.Nonce == "" && claims.Exp <= now.Unix():
 		return claims, errors.New("not fresh, or ended")
+	}
+	if !claims.Valid {
+		claims.Ent = nil
 	}
 	return claims, nil
 }

@@ -3,74 +3,136 @@ package orrery
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
 
-const vectorsFile = "../../test/tokens/vectors.json"
+const folder = "../../conformance/"
 
-type vector struct {
-	Name, Token string
-	Claims      Claims
+// application is what a token of the conformance files has to be for.
+type application struct {
+	LicenseKey                  string `json:"license_key"`
+	ReleaseDate                 string `json:"release_date"`
+	Fingerprint, Product, Nonce string
+	Kind                        string
+	Now                         time.Time
 }
 
-var vectors struct {
-	Pinned
-	Now            time.Time
-	Valid, Invalid []vector
+func (a application) expected() Expected {
+	return Expected{LicenseKey: a.LicenseKey, Fingerprint: a.Fingerprint, Product: a.Product, Nonce: a.Nonce, Kind: a.Kind}
 }
 
-func TestMain(m *testing.M) {
-	text, err := os.ReadFile(vectorsFile)
+func read(t *testing.T, name string, value any) {
+	t.Helper()
+	text, err := os.ReadFile(folder + name)
 	if err == nil {
-		err = json.Unmarshal(text, &vectors)
+		err = json.Unmarshal(text, value)
 	}
 	if err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
-
-func expectedOf(kind string) Expected {
-	return Expected{
-		LicenseKey: "7K3QD-9WZXA-M2RTB-H5NVE-40GPC", Fingerprint: "machine-0123456789", Product: "orrery", Kind: kind,
+		t.Fatal(err)
 	}
 }
 
-func TestAcceptsEveryGoodToken(t *testing.T) {
-	for _, vector := range vectors.Valid {
-		expected := expectedOf(vector.Claims.Kind)
-		expected.Product = vector.Claims.Product
-		claims, err := ReadToken(vector.Token, vectors.Pinned, expected, vectors.Now)
-		if err != nil || claims.Code != vector.Claims.Code || claims.Valid != vector.Claims.Valid {
-			t.Errorf("%s: %v %v", vector.Name, claims, err)
+// with returns the application with the fields that a case changes. Null means none.
+func (a application) with(t *testing.T, changes map[string]any) application {
+	t.Helper()
+	for name, value := range changes {
+		if value == nil {
+			changes[name] = ""
+		}
+	}
+	text, err := json.Marshal(changes)
+	if err == nil {
+		err = json.Unmarshal(text, &a)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestTokens(t *testing.T) {
+	var file struct {
+		Pinned
+		Expected application
+		Cases    []struct {
+			Check, Name, Result, Code, Token string
+			Expected                         map[string]any
+		}
+	}
+	read(t, "tokens.json", &file)
+	for _, c := range file.Cases {
+		expected := file.Expected.with(t, c.Expected)
+		claims, err := ReadToken(c.Token, file.Pinned, expected.expected(), expected.Now)
+		if c.Result == "good" && (err != nil || claims.Code != c.Code || claims.Valid == (claims.Ent == nil)) {
+			t.Errorf("%s: %s: %v %v", c.Check, c.Name, claims, err)
+		}
+		if c.Result != "good" && err == nil {
+			t.Errorf("%s: %s: accepted", c.Check, c.Name)
 		}
 	}
 }
 
-func TestRejectsEveryBadToken(t *testing.T) {
-	for _, vector := range vectors.Invalid {
-		if _, err := ReadToken(vector.Token, vectors.Pinned, expectedOf("online"), vectors.Now); err == nil {
-			t.Errorf("%s: accepted", vector.Name)
+func TestOfflineFiles(t *testing.T) {
+	var file struct {
+		Pinned
+		Now         time.Time
+		Application application
+		Cases       []struct {
+			Name, Code, Text string
+			Application      map[string]any
+			Now              *time.Time
+		}
+	}
+	read(t, "offline-files.json", &file)
+	for _, c := range file.Cases {
+		a := file.Application.with(t, c.Application)
+		// This example knows no release dates.
+		if a.ReleaseDate != "" {
+			continue
+		}
+		a.LicenseKey, a.Kind, a.Now = "7K3QD-9WZXA-M2RTB-H5NVE-40GPW", "offline", file.Now
+		if c.Now != nil {
+			a.Now = *c.Now
+		}
+		text := strings.Join(strings.Fields(c.Text), "")
+		if _, err := ReadToken(text, file.Pinned, a.expected(), a.Now); (err == nil) != (c.Code == "valid") {
+			t.Errorf("%s: %v", c.Name, err)
 		}
 	}
 }
 
-func TestRejectsAGoodTokenForSomethingElse(t *testing.T) {
-	changes := map[string]func(*Expected, *time.Time){
-		"license": func(e *Expected, _ *time.Time) { e.LicenseKey = "AAAAA-AAAAA-AAAAA-AAAAA-AAAAA" },
-		"machine": func(e *Expected, _ *time.Time) { e.Fingerprint = "machine-9876543210" },
-		"product": func(e *Expected, _ *time.Time) { e.Product = "other" },
-		"call":    func(e *Expected, _ *time.Time) { e.Nonce = "another-nonce" },
-		"kind":    func(e *Expected, _ *time.Time) { e.Kind = "offline" },
-		"later":   func(_ *Expected, now *time.Time) { *now = now.AddDate(0, 0, 15) },
-		"earlier": func(_ *Expected, now *time.Time) { *now = now.AddDate(0, 0, -1) },
+func TestKeySpellings(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Stored, Lk    string
+			Typed, Others []string
+		}
 	}
-	for name, change := range changes {
-		expected, now := expectedOf("online"), vectors.Now
-		change(&expected, &now)
-		if _, err := ReadToken(vectors.Valid[0].Token, vectors.Pinned, expected, now); err == nil {
-			t.Errorf("another %s: accepted", name)
+	read(t, "key-spellings.json", &file)
+	for _, c := range file.Cases {
+		for _, text := range append(c.Typed, c.Stored) {
+			if !isOfKey(c.Lk, text) {
+				t.Errorf("%q is not %s", text, c.Stored)
+			}
+		}
+		for _, text := range c.Others {
+			if isOfKey(c.Lk, text) {
+				t.Errorf("%q is %s", text, c.Stored)
+			}
+		}
+	}
+}
+
+func TestClaimsOfFingerprints(t *testing.T) {
+	var file struct {
+		Claims []struct{ Fingerprint, Fp string }
+	}
+	read(t, "fingerprints.json", &file)
+	for _, c := range file.Claims {
+		if digest(c.Fingerprint, 32) != c.Fp {
+			t.Errorf("%s: %s", c.Fingerprint, digest(c.Fingerprint, 32))
 		}
 	}
 }

@@ -8,7 +8,17 @@ import service from './latchkey.json' with { type: 'json' };
 
 const PRODUCT = 'orrery';
 const { ORRERY_HOME, ORRERY_MACHINE_ID } = process.env;
-const fingerprint = ORRERY_MACHINE_ID ?? machineFingerprint(PRODUCT);
+
+/** A user may pass an id where the machine has none, as in a container. Elsewhere, one file would do for all machines. */
+const findFingerprint = () => {
+  try {
+    return machineFingerprint(PRODUCT);
+  } catch (error) {
+    if (!ORRERY_MACHINE_ID) throw error;
+    return ORRERY_MACHINE_ID;
+  }
+};
+const fingerprint = findFingerprint();
 
 const license = createLicense({
   ...service,

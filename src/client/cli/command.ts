@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Context } from './context.ts';
 import { CliError } from './failure.ts';
+import { invocation } from './invocation.ts';
 
 interface Option {
   /** The name of the value in the help. Without it, the option is a switch. */
@@ -43,7 +44,7 @@ export const COMMON_OPTIONS: Options = {
 };
 
 export const usageOf = ({ name, args, options }: Command): string =>
-  ['latchkey', name, ...args, ...(Object.keys(options).length > 0 ? ['[options]'] : [])].join(' ');
+  [invocation(), name, ...args, ...(Object.keys(options).length > 0 ? ['[options]'] : [])].join(' ');
 
 /** Parses the words after the command's name. */
 export const parse = (definition: Command, words: string[]) => {

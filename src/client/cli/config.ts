@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CliError } from './failure.ts';
+import { typed } from './invocation.ts';
 
 export interface CliConfig {
   url?: string;
@@ -42,7 +43,7 @@ export const readConfig = async (path = configPath()): Promise<CliConfig> => {
     };
   } catch {
     // The parser's message could contain a part of the API key.
-    throw new CliError(`${path} isn’t valid JSON.`, { advice: 'Run latchkey login.' });
+    throw new CliError(`${path} isn’t valid JSON.`, { advice: `Run ${typed('login')}.` });
   }
 };
 

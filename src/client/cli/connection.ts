@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiClient, createClient } from '../api/client.ts';
 import type { components } from '../api/schema.ts';
 import { CliError, networkReason } from './failure.ts';
+import { typed } from './invocation.ts';
 
 const TIMEOUT_MS = 40_000;
 const MAX_WAIT_SECONDS = 5;
@@ -51,7 +52,7 @@ export const answer = async <T>(
       throw new CliError('The answer doesn’t come from Latchkey.', { ...NOT_LATCHKEY, cause });
     throw new CliError(`The service can’t be reached: ${networkReason(cause)}.`, {
       code: 'unreachable',
-      advice: 'Check the URL and the network, or run latchkey doctor.',
+      advice: `Check the URL and the network, or run ${typed('doctor')}.`,
       cause,
     });
   });

@@ -2,6 +2,7 @@ import type { ApiClient } from '../api/client.ts';
 import { type CliConfig, readConfig } from './config.ts';
 import { answer, connect } from './connection.ts';
 import { CliError } from './failure.ts';
+import { typed } from './invocation.ts';
 import type { Output } from './output.ts';
 
 /** Returns the origin of a URL that the user gave. */
@@ -25,14 +26,16 @@ export const createContext = (out: Output) => {
     const { url } = await settings();
     if (url) return url;
     throw new CliError('The service’s URL isn’t known.', {
-      advice: 'Run latchkey login, or set LATCHKEY_URL.',
+      advice: `Run ${typed('login')}, or set LATCHKEY_URL.`,
     });
   };
 
   const requireKey = async (): Promise<string> => {
     const { api_key } = await settings();
     if (api_key) return api_key;
-    throw new CliError('There is no API key.', { advice: 'Run latchkey login, or set LATCHKEY_API_KEY.' });
+    throw new CliError('There is no API key.', {
+      advice: `Run ${typed('login')}, or set LATCHKEY_API_KEY.`,
+    });
   };
 
   const api = async (timeoutMs?: number): Promise<ApiClient> =>

@@ -1,4 +1,5 @@
 import { type Command, COMMON_OPTIONS, usageOf } from './command.ts';
+import { invocation, typed } from './invocation.ts';
 
 const columns = (rows: [string, string][]): string[] => {
   const width = Math.max(...rows.map(([left]) => left.length));
@@ -21,7 +22,7 @@ export const helpOf = (definition: Command): string =>
 
 export const overview = (commands: Command[]): string =>
   [
-    'Usage: latchkey COMMAND [options]',
+    `Usage: ${invocation()} COMMAND [options]`,
     '',
     'Commands:',
     ...columns(commands.map(({ name, args, summary }) => [[name, ...args].join(' '), summary])),
@@ -29,7 +30,7 @@ export const overview = (commands: Command[]): string =>
     'Options:',
     ...columns([...optionRows(COMMON_OPTIONS), ['--version', 'Print the version']]),
     '',
-    'Run latchkey COMMAND --help for the options of a command.',
+    `Run ${typed('COMMAND --help')} for the options of a command.`,
     '',
     'LICENSE is a license’s id or its license key.',
     'LATCHKEY_URL and LATCHKEY_API_KEY take precedence over what login has stored.',

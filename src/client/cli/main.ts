@@ -4,6 +4,7 @@ import { COMMANDS } from './commands.ts';
 import { createContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { helpOf, overview } from './help.ts';
+import { typed } from './invocation.ts';
 import { createOutput, type Output } from './output.ts';
 
 const readVersion = (): string => {
@@ -26,7 +27,7 @@ const run = async (words: string[], out: Output): Promise<number> => {
     out.text(overview(COMMANDS.filter(({ name }) => !isGroup || name.startsWith(`${first} `))));
   else
     throw new CliError(`There is no command ${words.slice(0, isGroup ? 2 : 1).join(' ')}.`, {
-      advice: 'Run latchkey --help.',
+      advice: `Run ${typed('--help')}.`,
     });
   return 0;
 };

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { PinnedKeys } from '../core/types.ts';
 import { CliError } from './failure.ts';
+import { typed } from './invocation.ts';
 
 /** Reads a file that `latchkey keys pull` wrote. In a module, the keys are a JSON object, too. */
 export const readPinnedKeys = async (file: string): Promise<PinnedKeys> => {
@@ -15,5 +16,5 @@ export const readPinnedKeys = async (file: string): Promise<PinnedKeys> => {
   } catch {
     // The error below says what to do.
   }
-  throw new CliError(`${file} has no pinned keys.`, { advice: 'Run latchkey keys pull --out FILE.' });
+  throw new CliError(`${file} has no pinned keys.`, { advice: `Run ${typed('keys pull --out FILE')}.` });
 };

@@ -25,6 +25,13 @@ export const fromBase64url = (text: string): Uint8Array<ArrayBuffer> | null => {
 export const sha256 = async (text: string, length = 32): Promise<string> =>
   toBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', toBytes(text))).subarray(0, length));
 
+/** The HMAC of a text, in base64url. */
+export const sign = async (secret: string, text: string): Promise<string> => {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', toBytes(secret), algorithm, false, ['sign']);
+  return toBase64url(new Uint8Array(await crypto.subtle.sign('HMAC', key, toBytes(text))));
+};
+
 export type JsonObject = Record<string, unknown>;
 
 export const isObject = (value: unknown): value is JsonObject =>

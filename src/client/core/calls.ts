@@ -3,7 +3,7 @@ import { text } from './bytes.ts';
 import type { Runtime, ClientSettings } from './options.ts';
 import { openRequests } from './requests.ts';
 import type { Answer, Session } from './session.ts';
-import { freshVerdict } from './state.ts';
+import { freshVerdict } from './verdicts.ts';
 
 export interface Result {
   /** Null if nothing is known after the call that wasn't known before. */
@@ -14,7 +14,11 @@ export interface Result {
 }
 
 /** Makes the four calls. Only a signed answer with the call's own nonce counts. */
-export const openCalls = (settings: ClientSettings, runtime: Runtime, { ring, check, chain }: Session) => {
+export const openCalls = (
+  settings: ClientSettings,
+  runtime: Runtime,
+  { ring, check, chain, report }: Session,
+) => {
   const send = openRequests(settings, runtime);
 
   /** Loads the keys that are newer than those that are known. */
@@ -26,10 +30,17 @@ export const openCalls = (settings: ClientSettings, runtime: Runtime, { ring, ch
   return async (
     call: CallName,
     licenseKey: string,
-    more: Pick<CallInput, 'name' | 'replace'>,
+    more: Pick<CallInput, 'name' | 'replace' | 'lease_seconds'>,
     signal: AbortSignal,
+    /** Whether the application doesn't hear of a failure. */
+    isQuiet = false,
   ): Promise<Result> => {
     const nonce = crypto.randomUUID();
+    // Where no answer can be checked, none is paid for, and no seat is taken. A seat can be given back without a token.
+    if (call !== 'deactivate' && !(await ring.isUsable())) {
+      report({ kind: 'crypto', message: 'Ed25519 is missing here, or the keys are broken.' });
+      return { answer: null, code: null, retryAfterMs: 0 };
+    }
     const input = {
       license_key: licenseKey,
       ...settings.application,
@@ -37,8 +48,10 @@ export const openCalls = (settings: ClientSettings, runtime: Runtime, { ring, ch
       ...more,
       nonce,
     } satisfies CallInput & { nonce: string };
-    const { body, retryAfterMs } = await send(`licenses/${call}`, input, signal);
+    const { body, retryAfterMs, problem } = await send(`licenses/${call}`, input, signal);
     const token = text(body?.['token']);
+    // A call that was ended by another one says nothing.
+    if (!signal.aborted && !isQuiet) report(problem);
     if (!body || !token) return { answer: null, code: body?.['code'], retryAfterMs };
     const checkAnswer = () => check(token, licenseKey, { kind: 'online', nonce });
     let result = await checkAnswer();
@@ -47,6 +60,8 @@ export const openCalls = (settings: ClientSettings, runtime: Runtime, { ring, ch
       links = [...new Set([...links, ...(await loadKeys(signal))])];
       result = await checkAnswer();
     }
+    if (typeof result === 'string')
+      report({ kind: 'crypto', message: `The token fails a check: ${result}`, status: 200 });
     const answer =
       typeof result === 'string' ? null : { verdict: freshVerdict(body, result), token, chain: links };
     return { answer, code: null, retryAfterMs };

@@ -11,11 +11,12 @@ const decode = (part: string) => {
   return bytes && parseObject(new TextDecoder().decode(bytes));
 };
 
-const verify = async ({ x }: PublicKey, signature: Uint8Array<ArrayBuffer>, content: string) => {
-  const bytes = fromBase64url(x) ?? toBytes('');
-  const key = await crypto.subtle.importKey('raw', bytes, 'Ed25519', false, ['verify']);
-  return crypto.subtle.verify('Ed25519', key, signature, toBytes(content));
-};
+/** Rejects where Ed25519 is missing, and for a broken key. */
+export const importKey = ({ x }: PublicKey) =>
+  crypto.subtle.importKey('raw', fromBase64url(x) ?? toBytes(''), 'Ed25519', false, ['verify']);
+
+const verify = async (key: PublicKey, signature: Uint8Array<ArrayBuffer>, content: string) =>
+  crypto.subtle.verify('Ed25519', await importKey(key), signature, toBytes(content));
 
 export type JwsResult = JsonObject | JwsReason;
 
@@ -25,11 +26,12 @@ export const openJws = async (
   typ: string,
   find: (kid: unknown) => PublicKey | undefined,
 ): Promise<JwsResult> => {
-  const [head = '', body = '', tail = '', ...rest] = text.split('.');
+  const parts = text.split('.');
+  const [head = '', body = '', tail = ''] = parts;
   const header = decode(head);
   const payload = decode(body);
   const signature = fromBase64url(tail);
-  if (!header || !payload || !signature || rest.length > 0) return 'malformed';
+  if (!header || !payload || !signature || parts.length !== 3) return 'malformed';
   if (header['typ'] !== typ) return 'typ';
   if (header['alg'] !== 'EdDSA' || 'crit' in header) return 'alg';
   const key = find(header['kid']);

@@ -1,4 +1,4 @@
-import { openJws } from './jws.ts';
+import { importKey, openJws } from './jws.ts';
 import type { PinnedKeys, PublicKey } from './types.ts';
 
 const CHAIN_TYPE = 'latchkey+keys';
@@ -7,6 +7,8 @@ const MAX_LINKS = 64;
 /** The keys that are trusted: the pinned keys, and those to which a chain leads from them. */
 export interface KeyRing {
   find(kid: unknown): PublicKey | undefined;
+  /** Whether a signature can be checked here. */
+  isUsable(): Promise<boolean>;
   /** Trusts the keys to which the chain leads, and returns its good links. */
   follow(chain: readonly unknown[]): Promise<string[]>;
 }
@@ -16,6 +18,11 @@ export const openKeyRing = ({ account, keys }: PinnedKeys): KeyRing => {
   const find = (kid: unknown) => trusted.get(kid);
   return {
     find,
+    isUsable: () =>
+      Promise.any(keys.map(importKey)).then(
+        () => true,
+        () => false,
+      ),
     follow: async (chain) => {
       const links: string[] = [];
       for (const link of chain.slice(0, MAX_LINKS).map(String)) {

@@ -1,12 +1,14 @@
 import type { CallName } from '../../shared/rules/verdict.ts';
 import { openCalls, type Result } from './calls.ts';
-import { check, DEFAULT_RUNTIME, readOptions, type Runtime } from './options.ts';
+import { check, DEFAULT_RUNTIME, readOptions, type Runtime, within } from './options.ts';
 import { openSchedule } from './schedule.ts';
 import { openSession } from './session.ts';
-import { toState } from './state.ts';
 import type { ActivateOptions, License, LicenseOptions, LicenseState } from './types.ts';
 
 const MAX_NAME_LENGTH = 100;
+const MIN_LEASE_SECONDS = 60;
+/** How long stop() waits for a verify that has been sent, because it is paid for. */
+const STOP_MS = 2_000;
 /** A license key with another verdict is stored, so that the user needn't type it again. */
 const isWrongKey = (code: string) => code === 'not_found' || code === 'wrong_product';
 
@@ -18,10 +20,10 @@ const requireText = (name: string, value: unknown) => {
 export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtime>): License => {
   const settings = readOptions(options);
   const runtime = { ...DEFAULT_RUNTIME, ...changes };
-  const session = openSession(settings);
+  const session = openSession(settings, runtime);
   const call = openCalls(settings, runtime, session);
   const schedule = openSchedule(settings, runtime, session, {
-    refresh: () => void refresh(),
+    refresh: () => void refresh(true),
     heartbeat: () => void share('heartbeat', heartbeat),
   });
 
@@ -56,6 +58,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     if (result.answer) await session.take(result.answer, licenseKey, name === 'activate');
     session.note();
     schedule.next(name, result);
+    if (result.answer) void leave();
     return session.settle();
   };
 
@@ -74,12 +77,23 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     return session.note();
   };
 
-  const verify = async (licenseKey: string, signal: AbortSignal): Promise<Result> =>
-    schedule.pause() ?? call('verify', licenseKey, {}, signal);
+  /** What nobody has asked for waits until the service wants to be asked again. */
+  const verify = async (licenseKey: string, signal: AbortSignal, isPatient = true): Promise<Result> =>
+    (isPatient && schedule.pause()) || call('verify', licenseKey, {}, signal);
 
-  const refresh = () =>
+  /** Gives back the seat of a license key that was replaced. Until that is done, each refresh tries it. */
+  const leave = () =>
+    share('leave', async () => {
+      const { signal } = background;
+      const licenseKey = await session.leaving();
+      if (licenseKey === null) return session.settle();
+      const { code } = await call('deactivate', licenseKey, {}, signal, true);
+      return code === 'deactivated' ? session.left(licenseKey) : session.settle();
+    });
+
+  const refresh = (isPatient: boolean) =>
     share('refresh', () =>
-      inBackground(async (licenseKey, signal) => ['verify', await verify(licenseKey, signal)]),
+      inBackground(async (licenseKey, signal) => ['verify', await verify(licenseKey, signal, isPatient)]),
     );
 
   /** A machine whose lease has lapsed gets its seat back with a verify, but not with a heartbeat. */
@@ -93,14 +107,14 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
 
   const activate = async (
     typed: string | undefined,
-    { replace, name }: ActivateOptions,
+    { replace, name, leaseSeconds }: ActivateOptions,
     signal: AbortSignal,
   ) => {
     await session.update();
     const licenseKey = typed === undefined ? session.proposed() : typed.trim();
-    if (!licenseKey) return typed === undefined ? session.settle() : toState(null, 'key_missing');
+    if (!licenseKey) return typed === undefined ? session.settle() : session.view(null, 'key_missing');
     session.propose(licenseKey);
-    const more = { replace, name: name?.slice(0, MAX_NAME_LENGTH) };
+    const more = { replace, name: name?.slice(0, MAX_NAME_LENGTH), lease_seconds: leaseSeconds };
     const result = await call('activate', licenseKey, more, signal);
     const { answer } = result;
     const isStored = await session.isStoredKey(licenseKey, answer);
@@ -108,7 +122,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     if (!answer) {
       schedule.next('activate', result);
       const state = session.note();
-      return state.valid && isStored ? state : toState(null);
+      return state.valid && isStored ? state : session.view(null, 'inconclusive');
     }
     const { claims } = answer.verdict;
     if (claims.valid || isStored || !(isKept || isWrongKey(claims.code)))
@@ -116,7 +130,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     // Calls for the stored license key that this one has ended are made again.
     schedule.next('activate', { ...result, answer: null });
     // A license key that isn't good doesn't replace one that is.
-    return isKept ? toState(answer.verdict) : session.show(answer.verdict);
+    return isKept ? session.view(answer.verdict, claims.code) : session.show(answer.verdict);
   };
 
   const deactivate = async (signal: AbortSignal) => {
@@ -139,31 +153,49 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
         if (signal.aborted) return state;
         schedule.run(true);
         if (session.licenseKey() === null) return state;
-        const refreshed = refresh();
+        const restMs = session.restMs();
+        if (restMs > 0) {
+          schedule.rest(restMs);
+          return state;
+        }
+        const refreshed = refresh(true);
         return state.valid ? state : refreshed;
       }),
     activate: async (licenseKey, options = {}) => {
       requireText('The license key', licenseKey);
       requireText('replace', options.replace);
       requireText('name', options.name);
+      const { leaseSeconds = MIN_LEASE_SECONDS } = options;
+      check(
+        Number.isInteger(leaseSeconds) && leaseSeconds >= MIN_LEASE_SECONDS,
+        'leaseSeconds must be a whole number from 60.',
+      );
       return share(JSON.stringify([licenseKey, options]), () =>
         inTurn((signal) => activate(licenseKey, options, signal)),
       );
     },
-    loadFile: async (token) => {
+    loadFile: async (token, { replace } = {}) => {
       requireText('The offline file', token ?? null);
-      return session.loadFile(token.trim());
+      // Mail programs wrap long lines.
+      const state = await session.loadFile(token.replace(/\s/g, ''), replace);
+      void leave();
+      return state;
     },
-    refresh,
+    forget: () => share('forget', () => inTurn(session.forget)),
+    refresh: () => refresh(false),
     deactivate: () => share('deactivate', () => inTurn(deactivate)),
     stop: async () => {
       schedule.run(false);
-      foreground.abort();
-      foreground = new AbortController();
-      abortBackground();
-      const ended = shared;
+      const [ended, active, idle] = [shared, foreground, background];
       // A call that is made before they end is a new one.
       shared = new Map();
+      foreground = new AbortController();
+      background = new AbortController();
+      const verified = Promise.all([ended.get('refresh'), ended.get('leave')]);
+      // Otherwise, programs that end at once would pay for verifies whose answers never arrive.
+      await within(runtime, STOP_MS, verified).catch(() => {});
+      active.abort();
+      idle.abort();
       await Promise.allSettled(ended.values());
       return session.update();
     },

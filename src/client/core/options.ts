@@ -1,5 +1,5 @@
 import type { CallInput } from '../../shared/rules/verdict.ts';
-import type { Fetch, LicenseOptions, PinnedKeys, Store } from './types.ts';
+import type { Fetch, LicenseOptions, LicenseState, PinnedKeys, Store } from './types.ts';
 
 /** What differs by platform, and what tests replace. */
 export interface Runtime {
@@ -8,6 +8,7 @@ export interface Runtime {
   /** Returns a number from 0 to 1. */
   random(): number;
   platform: string | undefined;
+  machine: LicenseState['machine'];
 }
 
 /** In Node, a timer that is unref'd doesn't keep the process alive. */
@@ -20,6 +21,20 @@ export const DEFAULT_RUNTIME: Runtime = {
   clearTimer: (timer) => clearTimeout(timer as unknown as number),
   random: Math.random,
   platform: undefined,
+  machine: 'given',
+};
+
+/** Resolves as the promise does, or rejects after the time. */
+export const within = async <T>(runtime: Runtime, ms: number, promise: Promise<T>): Promise<T> => {
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = runtime.setTimer(() => reject(new Error('late')), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    if (timer) runtime.clearTimer(timer);
+  }
 };
 
 export interface ClientSettings {
@@ -50,30 +65,41 @@ const readBaseUrl = (baseUrl: string): string => {
 const isPinnedKeys = (pinned: Partial<PinnedKeys> | undefined) =>
   pinned?.account && pinned.keys?.some?.(({ crv, x, kid }) => crv === 'Ed25519' && x && kid);
 
-const fits = (value: unknown, pattern: RegExp) =>
-  value === undefined || (typeof value === 'string' && pattern.test(value));
+const PATTERNS = {
+  apiKey: /^[!-~]+$/,
+  product: /^.{1,64}$/,
+  appVersion: /^.{1,60}$/,
+  releaseDate: /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/,
+  fingerprint: /^[!-~]{8,256}$/,
+  heartbeat: /^(auto|off)$/,
+};
 
 /** Checks the options. Throws a TypeError that says what to pass, and never what was passed. */
 export const readOptions = (options: LicenseOptions): ClientSettings => {
-  const { apiKey, keys, product, appVersion, releaseDate, store, fingerprint, heartbeat = 'auto' } = options;
+  const { apiKey, keys, product, appVersion, releaseDate, fingerprint, heartbeat } = options;
+  const { store = NO_STORE, now = Date.now } = options;
+  // Called as a plain function, because browsers refuse `fetch` as a method of another object.
+  const { fetch: send = (url, init) => fetch(url, init) } = options;
   const baseUrl = readBaseUrl(options.baseUrl);
-  check(apiKey && fits(apiKey, /^[!-~]+$/), 'apiKey must be a string.');
+  for (const [name, pattern] of Object.entries(PATTERNS)) {
+    const value = options[name as keyof typeof PATTERNS];
+    const isAbsent = value === undefined && name !== 'apiKey';
+    check(isAbsent || (typeof value === 'string' && pattern.test(value)), `${name} must match ${pattern}`);
+  }
   check(isPinnedKeys(keys), 'keys must be what `latchkey keys pull` writes.');
-  check(fits(product, /^.{1,64}$/), 'product must be a product’s code.');
-  check(fits(appVersion, /^.{1,60}$/), 'appVersion is too long.');
-  check(fits(releaseDate, /^\d{4}-\d\d-\d\d$/), 'releaseDate must be like 2026-11-22.');
-  check(fits(fingerprint, /^[!-~]{8,256}$/), 'fingerprint must be 8 to 256 visible ASCII characters.');
-  check(fits(heartbeat, /^(auto|off)$/), 'heartbeat must be auto or off.');
+  const isStore = typeof store.get === 'function' && typeof store.set === 'function';
+  check(isStore && /^(function|undefined)$/.test(typeof store.lock), 'store must have get() and set().');
+  check(typeof send === 'function', 'fetch must be a function.');
+  check(typeof now === 'function', 'now must be a function.');
   check(globalThis.crypto?.subtle, 'crypto.subtle is missing: use https.');
   return {
     baseUrl,
     apiKey,
     keys,
     application: { fingerprint, product, app_version: appVersion, release_date: releaseDate },
-    store: store ?? NO_STORE,
-    // Called as a plain function, because browsers refuse `fetch` as a method of another object.
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-    now: options.now ?? Date.now,
-    hasHeartbeat: heartbeat === 'auto',
+    store,
+    fetch: send,
+    now,
+    hasHeartbeat: heartbeat !== 'off',
   };
 };

@@ -1,4 +1,5 @@
-import { parseObject } from './bytes.ts';
+import { parseObject, sign } from './bytes.ts';
+import type { ClientSettings } from './options.ts';
 
 /** What the store keeps, as one text. */
 export interface LicenseRecord {
@@ -7,13 +8,15 @@ export interface LicenseRecord {
   token: string | null;
   /** An offline file. */
   file: string | null;
+  /** A license key that was replaced, whose seat has to be given back. */
+  leaving: string | null;
   /** Whether the machine gave back its seat, so that nothing is verified until the next activation. */
   isReleased: boolean;
-  /** When the service signed its last answer, in seconds. Of two records, the later one counts. */
+  /** When the service signed its last answer or file, in seconds. Of two records, the later one counts. */
   answeredAt: number;
   /** What has to be added to the machine's time. */
   offsetMs: number;
-  /** The latest corrected time that was seen. */
+  /** The latest time at which a token was good, or the end of one that has ended. */
   markMs: number;
   /** Links of the chain that lead from the pinned keys to newer ones. */
   chain: string[];
@@ -23,6 +26,7 @@ export const EMPTY_RECORD: LicenseRecord = {
   licenseKey: null,
   token: null,
   file: null,
+  leaving: null,
   isReleased: false,
   answeredAt: 0,
   offsetMs: 0,
@@ -30,22 +34,54 @@ export const EMPTY_RECORD: LicenseRecord = {
   chain: [],
 };
 
+const HOUR_MS = 3_600_000;
+/** A record without a seal may be an editor's. It corrects the clock by so much at most. */
+const MAX_UNSEALED_MS = 24 * HOUR_MS;
+
+/**
+ * A mark that has moved a little isn't worth a write, which another process's could cross. The end of what was held is, so
+ * that setting the clock back doesn't bring it back.
+ */
+export const isWorthWriting = (next: LicenseRecord, stored: LicenseRecord, isValid: boolean): boolean => {
+  const movedMs = next.markMs - stored.markMs;
+  const isOther = JSON.stringify({ ...next, markMs: 0 }) !== JSON.stringify({ ...stored, markMs: 0 });
+  return isOther || movedMs >= (isValid ? HOUR_MS : 1);
+};
+
 const hasType = (value: unknown, empty: unknown): boolean =>
   Array.isArray(empty) ? Array.isArray(value) : typeof value === typeof (empty ?? '');
 
-/** Returns null if the text is no record. A field of another type counts as empty. */
-export const parseRecord = (stored: string | null): LicenseRecord | null => {
-  const value = parseObject(stored);
-  const fields = Object.entries(EMPTY_RECORD).map(([name, empty]) => [
-    name,
-    value && hasType(value[name], empty) ? value[name] : empty,
-  ]);
-  return value && Object.fromEntries(fields);
+/** Writes and reads the text of a record. A seal keeps a text editor from changing what no signature protects. */
+export const openSealer = ({ keys, application }: ClientSettings) => {
+  const secret = `latchkey ${application.fingerprint} ${keys.keys[0]?.x}`;
+  const sealOf = (record: LicenseRecord) => sign(secret, JSON.stringify(record));
+  return {
+    write: async (record: LicenseRecord): Promise<string> =>
+      JSON.stringify({ ...record, seal: await sealOf(record) }),
+
+    /** Returns null if the text is no record. A field of another type counts as empty. */
+    read: async (stored: string | null): Promise<LicenseRecord | null> => {
+      const value = parseObject(stored);
+      if (!value) return null;
+      const fields = Object.entries(EMPTY_RECORD).map(([name, empty]) => [
+        name,
+        hasType(value[name], empty) ? value[name] : empty,
+      ]);
+      const record = Object.fromEntries(fields) as LicenseRecord;
+      if (value['seal'] === (await sealOf(record))) return record;
+      const { offsetMs } = record;
+      const bounded = Math.min(Math.max(offsetMs, -MAX_UNSEALED_MS), MAX_UNSEALED_MS);
+      // The tokens of the record say when they were signed.
+      return { ...record, offsetMs: bounded, answeredAt: 0, markMs: 0 };
+    },
+  };
 };
 
-/** Returns the record to go on with, when another process may have written the store meanwhile. */
-export const mergeRecords = (own: LicenseRecord, stored: LicenseRecord | null): LicenseRecord => {
-  if (!stored || stored.answeredAt < own.answeredAt) return own;
-  const isSame = stored.answeredAt === own.answeredAt;
-  return isSame ? { ...stored, markMs: Math.max(stored.markMs, own.markMs) } : stored;
-};
+/** The record of a machine that has given back its seat. It is newer than the answers to calls in progress. */
+export const withoutToken = (record: LicenseRecord): LicenseRecord => ({
+  ...record,
+  token: null,
+  file: null,
+  isReleased: true,
+  answeredAt: record.answeredAt + 1,
+});

@@ -1,5 +1,6 @@
-import { type JsonObject, parseObject } from './bytes.ts';
+import { isObject, type JsonObject, parseObject, text } from './bytes.ts';
 import type { Runtime, ClientSettings } from './options.ts';
+import type { LicenseProblem } from './types.ts';
 
 const ATTEMPTS = 3;
 const TIMEOUT_MS = 10_000;
@@ -15,9 +16,23 @@ interface Reply {
   retryAfterMs: number;
   /** Whether another attempt would be in vain. */
   isFinal: boolean;
+  problem: LicenseProblem | null;
 }
 
-const FAILED: Reply = { body: null, retryAfterMs: 0, isFinal: false };
+const FAILED: Reply = {
+  body: null,
+  retryAfterMs: 0,
+  isFinal: false,
+  problem: { kind: 'network', message: 'No answer.' },
+};
+
+const problemOf = (status: number, error: JsonObject): LicenseProblem => {
+  const [requestId, message] = [text(error['request_id']), text(error['message'])];
+  // What answers without an error of ours is a proxy, or another server.
+  if (!requestId) return { kind: 'network', message: 'Another server answered.', status };
+  const kind = error['code'] === 'usage_limit_exceeded' ? 'quota' : 'refused';
+  return { kind, message: message ?? '', status, requestId };
+};
 
 /** Reads Retry-After: seconds, or a date. */
 const readRetryAfter = (header: string | null, nowMs: number): number => {
@@ -56,20 +71,27 @@ export const openRequests = ({ baseUrl, apiKey, fetch, now }: ClientSettings, ru
     });
     const { status, headers } = response;
     const body = parseObject(await response.text());
-    if (status === 200 && body) return { ...FAILED, body };
-    const retryAfterMs = readRetryAfter(headers.get('retry-after'), now());
-    return { body: null, retryAfterMs, isFinal: isRefusal(status) || retryAfterMs > MAX_WAIT_MS };
+    if (status === 200 && body) return { ...FAILED, body, problem: null };
+    const error = body?.['error'];
+    const problem = problemOf(status, isObject(error) ? error : {});
+    // A proxy in between, whose page may ask for a day, doesn't know when the service answers again.
+    const retryAfterMs = problem.requestId ? readRetryAfter(headers.get('retry-after'), now()) : 0;
+    const isFinal = isRefusal(status) || retryAfterMs > MAX_WAIT_MS;
+    return { body: null, retryAfterMs, isFinal, problem };
   };
 
   /** Ends after ten seconds or once the signal is aborted, even if `fetch` ignores its signal. */
   const attempt: Send = async (path, input, signal) => {
     const over = new AbortController();
-    const either = AbortSignal.any([signal, over.signal]);
+    const abort = () => over.abort();
+    // Node 20.0 has no AbortSignal.any.
+    signal.addEventListener('abort', abort);
     const result = await Promise.race([
-      send(path, input, either).catch(() => FAILED),
-      wait(TIMEOUT_MS, either).then(() => FAILED),
+      send(path, input, over.signal).catch(() => FAILED),
+      wait(TIMEOUT_MS, over.signal).then(() => FAILED),
     ]);
-    over.abort();
+    abort();
+    signal.removeEventListener('abort', abort);
     return result;
   };
 

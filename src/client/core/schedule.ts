@@ -1,7 +1,7 @@
 import type { CallName } from '../../shared/rules/verdict.ts';
 import type { Result } from './calls.ts';
 import type { Runtime, ClientSettings, Timer } from './options.ts';
-import type { Session } from './session.ts';
+import { RENEWAL_MS, type Session } from './session.ts';
 
 // Decides when to refresh and when to send a heartbeat, by the machine's clock.
 
@@ -9,8 +9,9 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** How soon a refresh is repeated while the license isn't valid. */
-const RETRY_MS = 300_000;
+/** How soon a refresh is repeated while the license isn't valid: a person waits, and Wi-Fi comes seconds after a machine wakes. */
+const RETRIES_MS = [2, 5, 15, 30, 60].map((seconds) => seconds * SECOND_MS);
+const LATER_RETRY_MS = 2 * MINUTE_MS;
 /** Timers are set for at most this long, so that waking from sleep is noticed soon. */
 const TICK_MS = 60_000;
 /** A timer that is this late means that the machine was asleep. */
@@ -30,6 +31,8 @@ export const openSchedule = (
   let heartbeatAt = Infinity;
   let leaseMs: number | null = null;
   let wasValid = false;
+  /** Refreshes since the last answer. */
+  let failures = 0;
   /** The last refusal that asked for patience. */
   let refusedAt = 0;
   let refusedMs = 0;
@@ -53,7 +56,10 @@ export const openSchedule = (
       heartbeatAt += passedMs;
     }
     const { valid } = session.settle();
-    if (wasValid && !valid) refreshAt = nowMs;
+    // Licenses end at midnight, and not all applications may ask in the same second.
+    if (wasValid && !valid)
+      refreshAt = nowMs + (nowMs >= session.licenseEndsAt() ? runtime.random() * MINUTE_MS : 0);
+    if (valid !== wasValid) failures = 0;
     wasValid = valid;
     const isAwake = passedMs > delayMs + ASLEEP_MS;
     if (nowMs >= refreshAt) {
@@ -68,10 +74,18 @@ export const openSchedule = (
 
   const around = (ms: number, part: number) => ms * (1 - part + 2 * part * runtime.random());
 
+  /** How long until shortly before the license ends, when it may have been renewed. */
+  const renewalMs = () => {
+    const leftMs = session.licenseEndsAt() - now();
+    return leftMs > RENEWAL_MS ? leftMs - (0.1 + 0.9 * runtime.random()) * RENEWAL_MS : Infinity;
+  };
+
   /** The next refresh after one that said nothing: sooner if the verdict ends soon. */
   const retryMs = () => {
     const leftMs = session.endsAt() - now();
-    return session.settle().valid ? Math.min(Math.max(leftMs / 3, MINUTE_MS), HOUR_MS) : RETRY_MS;
+    return session.settle().valid
+      ? Math.min(Math.max(leftMs / 3, MINUTE_MS), HOUR_MS)
+      : (RETRIES_MS[failures - 1] ?? LATER_RETRY_MS);
   };
 
   /** When to refresh after a call, or null to leave it as it is. */
@@ -81,12 +95,30 @@ export const openSchedule = (
     if (isHeartbeat && claims.valid) return null;
     // A seat may be free then.
     const seatMs = Math.max((details.retryAtMs ?? Infinity) - session.timeNow(), MINUTE_MS);
-    return Math.min(around(DAY_MS, 0.2), seatMs);
+    return Math.min(around(DAY_MS, 0.2), seatMs, renewalMs());
   };
+
+  /** The network is back: whatever has failed is tried at once. */
+  const online = () => {
+    if (failures === 0) return;
+    refreshAt = now();
+    tick();
+  };
+  const platform = globalThis as unknown as Partial<
+    Record<string, (name: string, listener: () => void) => void>
+  >;
 
   return {
     run: (shouldRun: boolean): void => {
       isRunning = shouldRun;
+      wasValid = session.settle().valid;
+      platform[shouldRun ? 'addEventListener' : 'removeEventListener']?.('online', online);
+      arm();
+    },
+
+    /** Plans the first refresh of a process whose token is young. */
+    rest: (ms: number): void => {
+      refreshAt = now() + Math.min(ms + runtime.random() * 0.4 * DAY_MS, renewalMs());
       arm();
     },
 
@@ -95,7 +127,12 @@ export const openSchedule = (
       const { answer, code, retryAfterMs } = result;
       const isHeartbeat = name === 'heartbeat';
       const nowMs = now();
-      if (answer) leaseMs = answer.verdict.claims.valid ? answer.verdict.details.leaseMs : null;
+      if (!answer && !isHeartbeat) failures += 1;
+      if (answer) {
+        failures = 0;
+        wasValid = answer.verdict.claims.valid;
+        leaseMs = wasValid ? answer.verdict.details.leaseMs : null;
+      }
       if (retryAfterMs > 0 && !isHeartbeat) {
         refusedAt = nowMs;
         refusedMs = retryAfterMs;

@@ -1,24 +1,31 @@
-import type { Claims } from '../../shared/rules/tokens.ts';
-import { openKeyRing } from './key-ring.ts';
-import type { ClientSettings } from './options.ts';
-import { EMPTY_RECORD, type LicenseRecord, mergeRecords, parseRecord } from './record.ts';
-import { isSame, isSameVerdict, toState, storedVerdict, type KnownVerdict } from './state.ts';
-import { checkTime, checkToken, type Expected, type TokenReason } from './token.ts';
-import type { EntitlementValue, LicenseState } from './types.ts';
+import { type Holding, conclude, NOTHING, openChecks, timeOf } from './holding.ts';
+import { openCurrent } from './listeners.ts';
+import type { ClientSettings, Runtime } from './options.ts';
+import { type LicenseRecord, withoutToken } from './record.ts';
+import { toState } from './state.ts';
+import { type Change, openStorage } from './storage.ts';
+import type { TokenReason } from './token.ts';
+import type { EntitlementValue, LicenseCode, LicenseProblem, LicenseState } from './types.ts';
+import { type KnownVerdict, lastMs, storedVerdict } from './verdicts.ts';
 
-// What is known about the license: the record in the store, the verdicts that its tokens prove, and the state that
-// follows from them and the time.
+// What is known about the license: what is held, what calls have said, and the state that follows from them and the time.
 
-const CODES = {
-  release: 'updates_ended',
-  iat: 'clock_rolled_back',
-  mark: 'clock_rolled_back',
-  exp: 'offline_expired',
-} as const;
 /** Why an offline file is refused, in a code that the application knows. */
-const FILE_CODES: Partial<Record<TokenReason, 'not_activated' | 'wrong_product'>> = {
+const FILE_CODES: Partial<Record<TokenReason, LicenseCode>> = {
   fp: 'not_activated',
   product: 'wrong_product',
+};
+const OTHER_LICENSE: LicenseProblem = {
+  kind: 'config',
+  message: 'Another license is valid. Pass replace: true.',
+};
+const YOUNG_MS = 20 * 3_600_000;
+/** A license that is renewed on its last day is verified so long before its end. */
+export const RENEWAL_MS = 30 * 60_000;
+/** The license key whose seat has to be given back once another one has taken its place. */
+const leavingIn = (record: LicenseRecord, next: string | null): string | null => {
+  const { licenseKey, leaving, isReleased } = record;
+  return licenseKey === null || licenseKey === next || isReleased ? leaving : licenseKey;
 };
 /** Answers of calls that ran at the same time arrive within this time. */
 const OVERLAP_SECONDS = 60;
@@ -32,110 +39,69 @@ export interface Answer {
 
 export type Session = ReturnType<typeof openSession>;
 
-export const openSession = ({ store, now, keys, application }: ClientSettings) => {
-  const ring = openKeyRing(keys);
-  const listeners = new Set<(state: LicenseState) => void>();
-  let record = EMPTY_RECORD;
-  /** The last signed answer, or the stored token. */
-  let verdict: KnownVerdict | null = null;
-  let file: KnownVerdict | null = null;
+export const openSession = (settings: ClientSettings, runtime: Runtime) => {
+  const { now } = settings;
+  const releaseDate = settings.application.release_date;
+  const checks = openChecks(settings);
+  const { ring, check } = checks;
+  let holding = NOTHING;
   /** A license key that was passed to `activate` and hasn't become the stored one. */
   let candidate: string | null = null;
+  /** Why the last call failed. */
+  let failure: LicenseProblem | null = null;
+  /** When the stored key became another one, in the record and in truth. */
+  let switched = { answeredAt: NaN, iat: NaN };
   let isLoaded = false;
   let hasAsked = false;
-  let state = toState(null, 'loading');
-  let queue = Promise.resolve(state);
+  /** The difference between the time that counts and the machine's own. */
+  let shiftMs = 0;
 
-  const check = (token: string, licenseKey: string | null, more: Pick<Expected, 'kind' | 'nonce'>) => {
-    const { fingerprint = null, product } = application;
-    return checkToken(token, ring, {
-      account: keys.account,
-      fingerprint,
-      product,
-      licenseKey: licenseKey ?? undefined,
-      ...more,
+  const problem = () => storage.problem() ?? failure;
+
+  const view = (verdict: KnownVerdict | null, code: LicenseCode, why = problem()): LicenseState => {
+    const isBehind = code === 'clock_rolled_back';
+    const { machine } = runtime;
+    return toState(verdict, code, {
+      problem: isBehind ? { kind: 'clock', message: 'The clock is behind.' } : why,
+      machine,
     });
-  };
-
-  const readStored = async (token: string | null, licenseKey: string | null, kind: Claims['kind']) => {
-    const claims = token === null ? null : await check(token, licenseKey, { kind });
-    return claims && typeof claims !== 'string' && claims.valid ? storedVerdict(claims) : null;
-  };
-
-  const timeNow = () => now() + record.offsetMs;
-
-  /** A token may be of an earlier release, or of a call without the release date. */
-  const isCovered = ({ updates_until: until }: Claims) =>
-    !until || !application.release_date || application.release_date <= until;
-
-  const whyEnded = ({ claims, endMs }: KnownVerdict) =>
-    isCovered(claims) ? checkTime(claims, { nowMs: timeNow(), markMs: record.markMs, endMs }) : 'release';
-
-  const decide = (): LicenseState => {
-    if (verdict && !verdict.claims.valid) return toState(verdict);
-    let ended: LicenseState | null = null;
-    for (const known of [verdict, file]) {
-      if (!known) continue;
-      const reason = whyEnded(known);
-      if (!reason) return toState(known);
-      ended ??= toState(known, CODES[reason]);
-    }
-    if (ended) return ended;
-    const asked = hasAsked ? 'inconclusive' : 'loading';
-    const unreleased = isLoaded && (candidate ?? record.licenseKey) === null ? 'key_missing' : asked;
-    return toState(null, record.isReleased ? 'deactivated' : unreleased);
   };
 
   /** Brings the state up to date with the time, and tells the listeners about a change. */
   const settle = (): LicenseState => {
-    const next = decide();
-    record = { ...record, markMs: Math.max(record.markMs, timeNow()) };
-    if (isSame(next, state)) return state;
-    const isRenewed = isSameVerdict(next, state);
-    state = next;
-    if (isRenewed) return state;
-    for (const listener of listeners) {
-      try {
-        listener(next);
-      } catch (error) {
-        console.error(error);
-      }
+    const { record } = holding;
+    const conclusion = conclude(holding, releaseDate, now());
+    shiftMs = conclusion?.shiftMs ?? record.offsetMs;
+    if (conclusion) {
+      holding = { ...holding, record: { ...record, markMs: conclusion.markMs } };
+      return current.set(view(conclusion.verdict, conclusion.code));
     }
-    return state;
+    const asked = hasAsked ? 'inconclusive' : 'loading';
+    const unreleased = isLoaded && (candidate ?? record.licenseKey) === null ? 'key_missing' : asked;
+    return current.set(view(null, record.isReleased ? 'deactivated' : unreleased));
   };
 
-  /** Takes over what another process has stored. Returns the text that is in the store, if it can be read. */
-  const adopt = async (): Promise<string | null | undefined> => {
-    const stored = await (async () => store.get())().catch(() => undefined);
-    const last = record;
-    record = mergeRecords(record, parseRecord(stored ?? null));
-    const { licenseKey, token, file: fileToken } = record;
-    if (token === last.token && fileToken === last.file && licenseKey === last.licenseKey) return stored;
-    await ring.follow(record.chain);
-    const next = await readStored(token, licenseKey, 'online');
-    // With `offline_days: 0`, the token of another process is never good here, but the own verdict may be.
-    verdict = next && next.claims.exp <= next.claims.iat ? (verdict ?? next) : next;
-    file = await readStored(fileToken, licenseKey, 'offline');
-    return stored;
-  };
-
-  /** Reads the store, applies the change, and writes the store. One update runs at a time. */
-  const update = (change?: (current: LicenseRecord) => LicenseRecord): Promise<LicenseState> => {
-    const run = async () => {
-      const stored = await adopt();
-      if (change) record = change(record);
+  const storage = openStorage(settings, runtime, checks, {
+    holding: () => holding,
+    adopt: (next) => {
+      holding = next;
       isLoaded = true;
-      settle();
-      const text = JSON.stringify(record);
-      // A store that can't be read now may have a good token. Without a store that works, the verdict lasts as long as
-      // the process.
-      if (text !== stored && (change || stored !== undefined))
-        await (async () => store.set(text))().catch(() => {});
-      return state;
-    };
-    const runAlone = () => store.lock?.(run) ?? run();
-    queue = queue.then(runAlone, runAlone);
-    return queue;
+      return { isValid: settle().valid, record: holding.record };
+    },
+  });
+  const current = openCurrent(view(null, 'loading'));
+
+  const update = async (change?: Change, isForced?: boolean): Promise<LicenseState> => {
+    await storage.update(change, isForced);
+    return settle();
+  };
+
+  const timeNow = () => now() + shiftMs;
+
+  /** Drops the tokens. What is left is newer than the answers to calls in progress. */
+  const drop = (more: Partial<LicenseRecord>) => {
+    candidate = null;
+    return update(({ record }) => ({ ...NOTHING, record: { ...withoutToken(record), ...more } }), true);
   };
 
   return {
@@ -143,33 +109,47 @@ export const openSession = ({ store, now, keys, application }: ClientSettings) =
     check,
     update,
     settle,
+    view,
     timeNow,
-    chain: () => record.chain,
+    chain: () => holding.record.chain,
     /** The license key that verifies and heartbeats are made with. */
-    licenseKey: () => (record.isReleased ? null : record.licenseKey),
+    licenseKey: () => (holding.record.isReleased ? null : holding.record.licenseKey),
     /** The license key that was passed last, or is stored. */
-    proposed: () => candidate ?? record.licenseKey,
+    proposed: () => candidate ?? holding.record.licenseKey,
     /** Whether the license key, perhaps in another spelling, is the stored one. */
-    isStoredKey: async (licenseKey: string, answer: Answer | null): Promise<boolean> =>
-      licenseKey === record.licenseKey ||
-      (answer !== null &&
-        record.licenseKey !== null &&
-        typeof (await check(answer.token, record.licenseKey, {})) !== 'string'),
+    isStoredKey: async (licenseKey: string, answer: Answer | null): Promise<boolean> => {
+      const { licenseKey: storedKey } = holding.record;
+      if (licenseKey === storedKey || !answer || storedKey === null) return licenseKey === storedKey;
+      return typeof (await check(answer.token, storedKey, {})) !== 'string';
+    },
 
     /** When the verdict ends by itself, in the machine's time. */
-    endsAt: () => Number((state.valid && state.offlineUntil) || Infinity) - record.offsetMs,
+    endsAt: () => {
+      const { valid, offlineUntil } = current.get();
+      return Number((valid && offlineUntil) || Infinity) - shiftMs;
+    },
+
+    /** When the license ends, in the machine's time. */
+    licenseEndsAt: () => (holding.verdict ? lastMs(holding.verdict.claims) : Infinity) - shiftMs,
+
+    /**
+     * How long a stored token needs no verify after a start: programs that run for seconds would pay for each run. A lease
+     * is renewed at once. A token of before doesn't say whether it has one.
+     */
+    restMs: (): number => {
+      const { source, valid } = current.get();
+      const claims = holding.verdict?.claims;
+      return source === 'stored' && valid && claims?.lease_until === null
+        ? Math.min(claims.iat * 1_000 + YOUNG_MS, lastMs(claims) - RENEWAL_MS) - timeNow()
+        : 0;
+    },
 
     entitlement: (name: string): EntitlementValue | undefined => {
-      const { valid, entitlements } = settle();
-      return valid && Object.hasOwn(entitlements, name) ? entitlements[name] : undefined;
+      const { entitlements } = settle();
+      return Object.hasOwn(entitlements, name) ? entitlements[name] : undefined;
     },
 
-    listen: (listener: (state: LicenseState) => void) => {
-      // Each call has its own entry, even with the same function.
-      const entry = (next: LicenseState) => listener(next);
-      listeners.add(entry);
-      return () => void listeners.delete(entry);
-    },
+    listen: current.listen,
 
     propose: (licenseKey: string) => {
       candidate = licenseKey;
@@ -182,58 +162,98 @@ export const openSession = ({ store, now, keys, application }: ClientSettings) =
     },
 
     /** Applies a signed answer about a license key, unless another process has stored something newer. */
-    take: async ({ verdict: next, token, chain }: Answer, licenseKey: string, isActivation: boolean) => {
-      const { iat, valid } = next.claims;
-      const receivedMs = now();
-      const keepsFile = valid && (await readStored(record.file, licenseKey, 'offline')) !== null;
+    take: async ({ verdict, token, chain }: Answer, licenseKey: string, isActivation: boolean) => {
+      const { iat, valid, lk } = verdict.claims;
+      const offsetMs = iat * 1_000 - now();
+      if (isActivation) candidate = null;
       return update((current) => {
-        const late = current.answeredAt - iat;
+        const { record } = current;
+        const late = (record.answeredAt === switched.answeredAt ? switched.iat : record.answeredAt) - iat;
         const isOvertaken = late > 0 && late < OVERLAP_SECONDS;
-        if (!isActivation && (isOvertaken || current.licenseKey !== licenseKey)) return current;
-        verdict = next;
-        if (isActivation) candidate = null;
-        if (!keepsFile) file = null;
+        const isOther = record.licenseKey !== licenseKey;
+        if (!isActivation && (isOvertaken || isOther || record.isReleased)) return current;
+        const file = valid && current.file?.claims.lk === lk ? current.file : null;
+        // An answer about the key of before, which another process got meanwhile, doesn't bring that key back.
+        const answeredAt = isOther ? Math.max(iat, record.answeredAt + 1) : iat;
+        if (isOther) switched = { answeredAt, iat };
         return {
-          licenseKey,
-          token: valid ? token : null,
-          file: keepsFile ? current.file : null,
-          isReleased: false,
-          answeredAt: iat,
-          offsetMs: iat * 1_000 - receivedMs,
-          // A fresh answer proves the time, so it also ends a rollback.
-          markMs: iat * 1_000,
-          chain,
+          verdict,
+          file,
+          record: {
+            licenseKey,
+            token: valid ? token : null,
+            file: file && record.file,
+            leaving: valid ? leavingIn(record, licenseKey) : record.leaving,
+            isReleased: false,
+            answeredAt,
+            offsetMs,
+            // A fresh answer proves the time, so it also ends a rollback.
+            markMs: iat * 1_000,
+            chain,
+          },
         };
-      });
+      }, isActivation);
     },
 
     /** Shows a refusal of a license key that isn't stored. */
-    show: (next: KnownVerdict): LicenseState => {
-      verdict = next;
+    show: (verdict: KnownVerdict): LicenseState => {
+      holding = { ...holding, verdict };
       return settle();
     },
 
-    /** Takes an offline file, or returns a state that says why it isn't good. */
-    loadFile: async (token: string): Promise<LicenseState> => {
-      await update();
-      const claims = await check(token, record.licenseKey, { kind: 'offline' });
-      if (typeof claims === 'string') return toState(null, FILE_CODES[claims] ?? 'inconclusive');
-      const next = storedVerdict(claims);
-      const reason = whyEnded(next);
-      if (reason || !next.claims.valid) return toState(next, reason ? CODES[reason] : undefined);
-      return update((current) => {
-        if (verdict?.claims.valid === false) verdict = null;
-        file = next;
-        return { ...current, file: token };
-      });
+    report: (next: LicenseProblem | null): void => {
+      failure = next;
     },
 
-    release: () =>
-      update((current) => {
-        verdict = null;
-        file = null;
-        candidate = null;
-        return { ...current, token: null, file: null, isReleased: true, answeredAt: current.answeredAt + 1 };
-      }),
+    /** Takes an offline file, or returns a state that says why it isn't good. */
+    loadFile: async (token: string, replace = false): Promise<LicenseState> => {
+      const { valid } = await update();
+      const claims = await check(token, null, { kind: 'offline' });
+      if (typeof claims === 'string') return view(null, FILE_CODES[claims] ?? 'file_invalid');
+      const { record, file: held } = holding;
+      const { licenseKey } = record;
+      const isOther =
+        (licenseKey !== null && typeof (await check(token, licenseKey, {})) === 'string') ||
+        (held !== null && held.claims.lk !== claims.lk);
+      if (isOther && valid && !replace) {
+        return Object.freeze({ ...current.get(), problem: OTHER_LICENSE });
+      }
+      // What was signed later than all that was seen proves that the clock was ahead before.
+      const renewMark = (past: LicenseRecord): LicenseRecord =>
+        claims.iat > past.answeredAt ? { ...past, answeredAt: claims.iat, markMs: claims.iat * 1_000 } : past;
+      const file = storedVerdict(claims);
+      const time = timeOf(file, renewMark(record), releaseDate, now());
+      if (typeof time === 'string') return view(file, time);
+      if (isOther) candidate = null;
+      return update((past): Holding => {
+        const kept = isOther
+          ? {
+              ...past.record,
+              leaving: leavingIn(past.record, null),
+              licenseKey: null,
+              token: null,
+              isReleased: false,
+            }
+          : past.record;
+        const verdict = isOther || past.verdict?.claims.valid === false ? null : past.verdict;
+        return { verdict, file, record: { ...renewMark(kept), file: token } };
+      }, true);
+    },
+
+    /** The license key whose seat has to be given back, unless it is another spelling of the present one. */
+    leaving: async (): Promise<string | null> => {
+      const { leaving, token, file } = holding.record;
+      const held = token ?? file;
+      if (leaving === null || held === null) return null;
+      return typeof (await check(held, leaving, {})) === 'string' ? leaving : null;
+    },
+    left: (licenseKey: string) =>
+      update(({ record, ...rest }) => ({
+        ...rest,
+        record: { ...record, leaving: record.leaving === licenseKey ? null : record.leaving },
+      })),
+
+    forget: () => drop({ licenseKey: null, leaving: null, isReleased: false }),
+    release: () => drop({}),
   };
 };

@@ -72,21 +72,33 @@ export const checkToken = async (
   return hasShape(payload) ? (payload as unknown as Claims) : 'malformed';
 };
 
-export interface Times {
-  /** The machine's time, corrected. */
-  nowMs: number;
-  /** The latest time that was seen. */
+/** What the clock says, and what it has said. */
+export interface Clock {
+  /** The machine's own time. */
+  ownMs: number;
+  /** What has to be added to it, as the last answer showed. */
+  offsetMs: number;
+  /** The latest time that has counted. */
   markMs: number;
-  /** When the token ends, if not with its claim. */
-  endMs?: number | undefined;
 }
 
-/** Returns why a stored token is not good now, or null if it is. */
-export const checkTime = (
-  { iat, exp }: Pick<Claims, 'iat' | 'exp'>,
-  { nowMs, markMs, endMs = exp * 1_000 }: Times,
-): 'iat' | 'exp' | 'mark' | null => {
-  if (iat * 1_000 > nowMs + LEEWAY_MS) return 'iat';
+const whyNotAt = (nowMs: number, startMs: number, endMs: number, markMs: number) => {
+  if (startMs > nowMs + LEEWAY_MS) return 'iat';
   if (nowMs >= endMs) return 'exp';
   return nowMs < markMs - LEEWAY_MS ? 'mark' : null;
+};
+
+/**
+ * Returns why a stored token is not good now, or the time that counts. The corrected time goes first. If the clock has been
+ * put right since the correction, the machine's own time is the one that lies between the mark and the end.
+ */
+export const checkTime = (
+  { iat, exp }: Pick<Claims, 'iat' | 'exp'>,
+  { ownMs, offsetMs, markMs }: Clock,
+  endMs = exp * 1_000,
+): 'iat' | 'exp' | 'mark' | number => {
+  const why = (nowMs: number) => whyNotAt(nowMs, iat * 1_000, endMs, markMs);
+  const reason = why(ownMs + offsetMs);
+  if (!reason) return ownMs + offsetMs;
+  return why(ownMs) ? reason : ownMs;
 };

@@ -81,7 +81,9 @@ export type LicenseCode =
   /** The stored token has ended. */
   | 'offline_expired'
   /** The clock is earlier than a time that was seen before. */
-  | 'clock_rolled_back';
+  | 'clock_rolled_back'
+  /** The text is no offline file of this account: for example, it was cut off. */
+  | 'file_invalid';
 
 export interface LicenseActivation extends Readonly<MachineName> {
   readonly activatedAt: Date | null;
@@ -116,6 +118,27 @@ export interface LicenseState {
   readonly offlineUntil: Date | null;
   /** When the verdict was signed. */
   readonly checkedAt: Date | null;
+  /** The last moment of the days of grace after `expiresAt`, or null. */
+  readonly graceUntil: Date | null;
+  /** Why the last call or the store said nothing, or null. */
+  readonly problem: LicenseProblem | null;
+  /** Where the fingerprint comes from: the system's id, an id that is stored in `dir`, or the option. */
+  readonly machine: 'system' | 'stored' | 'given';
+}
+
+export interface LicenseProblem {
+  readonly kind: 'network' | 'refused' | 'quota' | 'config' | 'crypto' | 'store' | 'clock';
+  /** For a developer or a log. It names no secret. */
+  readonly message: string;
+  /** The HTTP status, if there was a response. */
+  readonly status?: number;
+  /** What the service calls the request. */
+  readonly requestId?: string;
+}
+
+export interface LoadFileOptions {
+  /** Whether the file of another license replaces one that is valid. */
+  replace?: boolean | undefined;
 }
 
 export interface ActivateOptions {
@@ -123,6 +146,8 @@ export interface ActivateOptions {
   replace?: string | undefined;
   /** The machine's name, by which the seller and the customer recognize it. */
   name?: string | undefined;
+  /** Asks for a longer or shorter lease, for example for a journey. Ignored where there is no lease. */
+  leaseSeconds?: number | undefined;
 }
 
 /** Every call resolves with the state. None rejects because of the network or the service. */
@@ -133,7 +158,9 @@ export interface License {
   /** Takes a seat. Without a key, uses the license key that was used last. */
   activate(key?: string, options?: ActivateOptions): Promise<LicenseState>;
   /** Takes the text of an offline file. */
-  loadFile(token: string): Promise<LicenseState>;
+  loadFile(token: string, options?: LoadFileOptions): Promise<LicenseState>;
+  /** Drops the license key, the token, and the file, without a call. */
+  forget(): Promise<LicenseState>;
   /** Verifies the license now. */
   refresh(): Promise<LicenseState>;
   /** Releases the seat. */

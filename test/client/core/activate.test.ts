@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { LICENSE_KEY, RING, status } from '../support/fake-service.ts';
 import { setUp } from '../support/setup.ts';
 
 const OTHER_KEY = 'OTHER-LICENSE';
-const storedIn = ({ text }: { text: string | null }) => JSON.parse(text ?? 'null') as Record<string, unknown>;
+const storedIn = ({ text }: { text: string | null }) => JSON.parse(text ?? '{}') as Record<string, unknown>;
 
 describe('activate()', () => {
   test('stores the license key and what the license is', async () => {
@@ -29,6 +30,9 @@ describe('activate()', () => {
       machines: null,
       offlineUntil: new Date('2026-12-06T12:00:00.000Z'),
       checkedAt: new Date('2026-11-22T12:00:00.000Z'),
+      graceUntil: null,
+      problem: null,
+      machine: 'given',
     });
     expect(storedIn(store)).toMatchObject({ licenseKey: LICENSE_KEY });
     expect(license.has('export')).toBe(true);
@@ -103,7 +107,7 @@ describe('activate()', () => {
       expect(await time.drive(license.activate(OTHER_KEY))).toMatchObject({ valid: false, code });
       expect(license.state.code).toBe(code);
       await license.stop();
-      expect(storedIn(store)).toMatchObject({ licenseKey });
+      expect(storedIn(store)['licenseKey'] ?? null).toBe(licenseKey);
     },
   );
 
@@ -185,9 +189,8 @@ describe('loadFile()', () => {
   });
 
   test.for([
-    ['an online token', { kind: 'online' }, 'inconclusive'],
+    ['an online token', { kind: 'online' }, 'file_invalid'],
     ['a file for another machine', { fingerprint: 'machine-9876543210' }, 'not_activated'],
-    ['a file for another license', { license_key: OTHER_KEY }, 'inconclusive'],
     ['a file for another product', { product: 'other' }, 'wrong_product'],
     ['a file that says no', { valid: false, code: 'suspended' }, 'suspended'],
     ['a file that has ended', { offline_days: -1 }, 'offline_expired'],
@@ -200,7 +203,7 @@ describe('loadFile()', () => {
       code,
     });
     expect(license.state.valid).toBe(false);
-    expect(storedIn(store)).toMatchObject({ file: null });
+    expect(storedIn(store)['file'] ?? null).toBeNull();
   });
 
   test('refuses a file of another account, and text that is no file', async () => {
@@ -209,8 +212,44 @@ describe('loadFile()', () => {
     const license = create();
     service.terms.account = 'acct_0VJ1mKq7XbT2c9LpQwZb';
     for (const text of [await service.sign(FILE), '', 'hello'])
-      expect(await license.loadFile(text)).toMatchObject({ valid: false, code: 'inconclusive' });
+      expect(await license.loadFile(text)).toMatchObject({ valid: false, code: 'file_invalid' });
     expect(license.state).toMatchObject({ valid: true });
+  });
+
+  test('of the bought license replaces the trial that has ended, also after deactivate()', async () => {
+    const { time, service, create } = await setUp();
+    const license = create();
+    const trial = await service.sign({ ...FILE, offline_days: 1 });
+    expect(await license.loadFile(trial)).toMatchObject({ valid: true });
+    time.nowMs += 2 * DAY_MS;
+    expect(license.state).toMatchObject({ valid: false });
+    const bought = await service.sign({ ...FILE, license_key: OTHER_KEY });
+    expect(await license.loadFile(bought)).toMatchObject({ valid: true });
+    await time.drive(license.deactivate());
+    const third = await service.sign({ ...FILE, license_key: 'THIRD-LICENSE' });
+    expect(await license.loadFile(third)).toMatchObject({ valid: true });
+    const next = create();
+    await time.drive(next.start());
+    expect(next.state).toMatchObject({ valid: true, source: 'stored' });
+    await next.stop();
+  });
+
+  test('of another license replaces a valid one only if it is told to', async () => {
+    const { service, store, activate } = await setUp();
+    const { license } = await activate();
+    const other = await service.sign({ ...FILE, license_key: OTHER_KEY, entitlements: { pro: true } });
+    const before = license.state;
+    expect(await license.loadFile(other)).toEqual({
+      ...before,
+      problem: { kind: 'config', message: expect.stringContaining('replace: true') as string },
+    });
+    expect(license.state).toEqual(before);
+    const wrapped = other.replace(/.{60}/g, '$&\r\n');
+    expect(await license.loadFile(wrapped, { replace: true })).toMatchObject({ valid: true });
+    expect(license.has('pro')).toBe(true);
+    expect(storedIn(store)).toMatchObject({ licenseKey: null, token: null });
+    expect(await license.forget()).toMatchObject({ valid: false, code: 'key_missing' });
+    expect(storedIn(store)).toMatchObject({ licenseKey: null, token: null, file: null });
   });
 
   test('is the only way to take an offline token', async () => {

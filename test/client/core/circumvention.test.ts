@@ -37,6 +37,21 @@ test('a proxy that drops release_date from the call does not make the license va
   await license.stop();
 });
 
+test('a proxy that drops the activation from an answer does not prolong the lease', async () => {
+  const { time, service, create } = await setUp();
+  service.terms = { ...service.terms, leaseMs: 900_000, statement: { offline_days: 0 } };
+  service.terms.body = { activation: null };
+  const license = create();
+  await license.start();
+  expect(await time.drive(license.activate(LICENSE_KEY))).toMatchObject({ valid: true });
+  service.always = status(404);
+  time.nowMs += 899_000;
+  expect(license.state.valid).toBe(true);
+  time.nowMs += 1_000;
+  expect(license.state).toMatchObject({ valid: false, code: 'offline_expired' });
+  await license.stop();
+});
+
 test('a proxy that changes the lease in an answer does not prolong the verdict', async () => {
   const { time, service, create } = await setUp();
   service.terms = { ...service.terms, leaseMs: DAY_MS, statement: { offline_days: 0 } };

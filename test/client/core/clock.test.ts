@@ -65,19 +65,53 @@ describe('a clock', () => {
     expect(marks.map((mark) => (mark - START_MS) / DAY_MS)).toEqual([1, 3, 3, 3, 4]);
   });
 
-  test('that was ahead once is forgiven with one online success', async () => {
+  test('that was in 2036 once and was put right locks nobody out', async () => {
     const world = await setUp();
     await world.activate();
     world.time.nowMs = START_MS + 3_650 * DAY_MS;
     expect(await startOffline(world)).toMatchObject({ code: 'offline_expired' });
-    world.time.nowMs = START_MS;
-    expect(await startOffline(world)).toMatchObject({ code: 'clock_rolled_back' });
-    world.service.always = null;
-    const license = world.create();
-    expect(await world.time.drive(license.start())).toMatchObject({ valid: true });
-    await license.stop();
+    world.time.nowMs = START_MS + DAY_MS;
     expect(await startOffline(world)).toMatchObject({ valid: true });
   });
+
+  test('that ran ahead within an offline file is forgiven by a file that is issued later', async () => {
+    const world = await setUp();
+    const issue = () => world.service.sign({ kind: 'offline', offline_days: 366 });
+    const license = world.create();
+    await license.loadFile(await issue());
+    world.time.nowMs = START_MS + 200 * DAY_MS;
+    expect(license.state).toMatchObject({ valid: true });
+    await license.stop();
+    world.time.nowMs = START_MS + DAY_MS;
+    expect(await startOffline(world)).toMatchObject({ code: 'clock_rolled_back' });
+    const first = await issue();
+    expect(await license.loadFile(first)).toMatchObject({ valid: true });
+    await license.stop();
+    expect(await startOffline(world)).toMatchObject({ valid: true });
+    world.time.nowMs = START_MS + 10 * DAY_MS;
+    expect(license.state).toMatchObject({ valid: true });
+    world.time.nowMs = START_MS + DAY_MS;
+    expect(await license.loadFile(first)).toMatchObject({ code: 'clock_rolled_back' });
+    await license.stop();
+  });
+
+  test.for([2 / 24, -20])(
+    'that was %d days ahead at the verify, and is put right, locks nobody out for 14 days',
+    async (aheadDays) => {
+      const world = await setUp();
+      world.service.aheadMs = -aheadDays * DAY_MS;
+      await world.activate();
+      const signedMs = world.service.timeNow();
+      for (const hours of [0, 1, 24, 13 * 24]) {
+        world.time.nowMs = signedMs + hours * 60 * MINUTE_MS;
+        expect(await startOffline(world)).toMatchObject({ valid: true, source: 'stored' });
+      }
+      world.time.nowMs = signedMs + 5 * DAY_MS;
+      expect(await startOffline(world)).toMatchObject({ valid: false });
+      world.time.nowMs = signedMs + 15 * DAY_MS;
+      expect(await startOffline(world)).toMatchObject({ valid: false });
+    },
+  );
 
   test.for([-400 * DAY_MS, 400 * DAY_MS])(
     'that is wrong by %i ms is corrected by the difference that the last token showed',

@@ -75,11 +75,12 @@ describe('refreshes', () => {
   test('go on if start() is called before stop() has ended', async () => {
     const { time, service, create, activate } = await setUp();
     await activate();
+    time.nowMs += DAY_MS;
     service.handlers.push(hang(time));
     const license = create();
     void license.start();
     await until(() => service.requests.length === 1);
-    const stopped = license.stop();
+    const stopped = time.drive(license.stop());
     expect(await license.start()).toMatchObject({ valid: true });
     await stopped;
     await until(() => license.state.source === 'network');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { hang, LICENSE_KEY, status } from '../support/fake-service.ts';
 import { until } from '../support/fake-time.ts';
 import { setUp, START_MS } from '../support/setup.ts';
@@ -61,21 +62,40 @@ describe('a call', () => {
     await license.stop();
   });
 
-  test('does not wait for a Retry-After of more than 30 s, and the next refresh minds it', async () => {
+  test('does not wait for a Retry-After of more than 30 s, which what happens by itself minds', async () => {
     const { time, service, license } = await setUpActive();
     service.handlers.push(status(429, { 'retry-after': '31' }));
     expect(await time.drive(license.start())).toMatchObject({ code: 'inconclusive' });
     expect(time.waits).toEqual([]);
-    expect(await time.drive(license.refresh())).toMatchObject({ code: 'inconclusive' });
+    expect(await time.drive(license.start())).toMatchObject({ code: 'inconclusive' });
     expect(service.requests).toHaveLength(1);
     time.nowMs += 31_000;
+    expect(await time.drive(license.start())).toMatchObject({ valid: true });
+    await license.stop();
+  });
+
+  test('that a person asks for is made in spite of a Retry-After', async () => {
+    const { time, service, license } = await setUpActive();
+    service.handlers.push(status(429, { 'retry-after': '1728000' }));
+    expect(await time.drive(license.start())).toMatchObject({ code: 'inconclusive' });
     expect(await time.drive(license.refresh())).toMatchObject({ valid: true });
+    await license.stop();
+  });
+
+  test('is repeated soon after the page of a proxy with a long Retry-After', async () => {
+    const { time, service, license } = await setUpActive();
+    service.handlers.push(
+      () => new Response('<h1>Maintenance</h1>', { status: 503, headers: { 'retry-after': '86400' } }),
+    );
+    expect(await time.drive(license.start())).toMatchObject({ valid: true });
+    expect(service.requests).toHaveLength(2);
     await license.stop();
   });
 
   test('that the user asks for does not wait for a call in the background', async () => {
     const { time, service, create, activate } = await setUp();
     await activate();
+    time.nowMs += DAY_MS;
     service.handlers.push(hang(time));
     const license = create();
     await license.start();
@@ -110,7 +130,8 @@ test('stop() ends timers and requests', async () => {
   service.always = hang(time);
   const started = license.start();
   await until(() => service.requests.length === 1);
-  await license.stop();
+  await time.drive(license.stop());
+  expect(time.waits).toEqual([2_000]);
   expect(await started).toMatchObject({ code: 'inconclusive' });
   expect(service.requests[0]?.signal.aborted).toBe(true);
   expect([...time.pending(), ...time.scheduled()]).toEqual([]);

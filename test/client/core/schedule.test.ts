@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { status } from '../support/fake-service.ts';
 import { turns, until } from '../support/fake-time.ts';
@@ -92,6 +92,70 @@ describe('a refresh', () => {
   });
 });
 
+describe('while the license is not valid, a refresh', () => {
+  test('is repeated after 2, 5, 15, 30 and 60 seconds, and then in minutes', async () => {
+    const { time, service, license } = await setUpStarted(HOUR_MS);
+    const downAt: number[] = [];
+    service.always = ({ signal }) => {
+      if (!signal.aborted) downAt.push(time.nowMs);
+      throw new TypeError('fetch failed');
+    };
+    time.sleep(2 * HOUR_MS);
+    const waits: number[] = [];
+    for (let count = 0; count < 7; count += 1) {
+      const before = downAt.length;
+      await time.drive(until(() => downAt.length >= before + (count === 0 ? 1 : 0)));
+      await until(() => time.busy === 0);
+      await time.drive(license.refresh());
+      const failedMs = time.nowMs;
+      const [next] = time.scheduled();
+      waits.push(Math.round(((next?.dueMs ?? 0) - failedMs) / 1_000));
+      time.pass(1);
+    }
+    expect(waits).toEqual([2, 5, 15, 30, 60, 60, 60]);
+    await license.stop();
+  });
+
+  test('finds the Wi-Fi that comes back five seconds after the machine wakes', async () => {
+    const { time, service, license } = await setUpStarted(HOUR_MS);
+    const wokenMs = time.nowMs + 2 * HOUR_MS;
+    service.always = (request) => {
+      if (time.nowMs < wokenMs + 5_000) throw new TypeError('fetch failed');
+      return service.answer(request);
+    };
+    time.sleep(2 * HOUR_MS);
+    expect(license.state.valid).toBe(false);
+    for (let second = 0; second < 30 && !license.state.valid; second += 1) {
+      await time.drive(turns(20));
+      await until(() => time.busy === 0);
+      time.pass(1_000);
+    }
+    expect(license.state.valid).toBe(true);
+    expect(time.nowMs - wokenMs).toBeLessThan(15_000);
+    await license.stop();
+  });
+
+  test('is sent at once when the machine goes online', async () => {
+    const network = new EventTarget();
+    vi.stubGlobal('addEventListener', network.addEventListener.bind(network));
+    vi.stubGlobal('removeEventListener', network.removeEventListener.bind(network));
+    const { time, service, license } = await setUpStarted(null);
+    network.dispatchEvent(new Event('online'));
+    await turns();
+    expect(service.requests).toEqual([]);
+    service.always = status(404);
+    await time.drive(license.refresh());
+    service.always = null;
+    network.dispatchEvent(new Event('online'));
+    await until(() => service.requests.length === 2);
+    await time.drive(license.stop());
+    network.dispatchEvent(new Event('online'));
+    await turns();
+    expect(service.requests).toHaveLength(2);
+    vi.unstubAllGlobals();
+  });
+});
+
 describe('a heartbeat', () => {
   test.for([
     [0, 0.9],
@@ -175,7 +239,7 @@ describe('a heartbeat', () => {
       service.terms.statement = {};
       return answer;
     });
-    time.sleep(3 * HOUR_MS);
+    time.sleep(HOUR_MS / 2);
     await calls('heartbeat', 'verify');
     expect(license.state).toMatchObject({ valid: true });
     await license.stop();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { LICENSE_KEY, hang, status } from '../support/fake-service.ts';
 import { until } from '../support/fake-time.ts';
 import { setUp } from '../support/setup.ts';
@@ -7,6 +8,7 @@ describe('start()', () => {
   test('with a good stored token resolves without waiting for the network', async () => {
     const { time, service, create, activate } = await setUp();
     await activate();
+    time.nowMs += DAY_MS;
     service.always = hang(time);
     const license = create();
     expect(license.state).toMatchObject({ valid: false, code: 'loading', source: 'none' });
@@ -14,12 +16,13 @@ describe('start()', () => {
     await until(() => service.requests.length === 1);
     expect(service.paths()).toEqual(['verify']);
     expect(license.has('export')).toBe(true);
-    await license.stop();
+    await time.drive(license.stop());
   });
 
   test('refreshes a good stored token in the background', async () => {
-    const { service, create, activate } = await setUp();
+    const { time, service, create, activate } = await setUp();
     await activate();
+    time.nowMs += DAY_MS;
     const license = create();
     const sources: string[] = [];
     license.onChange(({ source }) => sources.push(source));
@@ -28,6 +31,39 @@ describe('start()', () => {
     expect(sources).toEqual(['stored', 'network']);
     expect(service.paths()).toEqual(['verify']);
     await license.stop();
+  });
+
+  test('of a program that runs for moments verifies once a day, and waits for the answer', async () => {
+    const { time, service, store, create, activate } = await setUp();
+    await activate();
+    const run = async () => {
+      const license = create();
+      expect(await license.start()).toMatchObject({ valid: true });
+      await license.stop();
+    };
+    for (let count = 0; count < 50; count += 1) {
+      time.nowMs += 20 * 60_000;
+      await run();
+    }
+    expect(service.requests).toEqual([]);
+    time.nowMs += 4 * 3_600_000;
+    const before = store.text;
+    await run();
+    expect(service.paths()).toEqual(['verify']);
+    expect(JSON.parse(store.text ?? '').token).not.toBe(JSON.parse(before ?? '').token);
+    await run();
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('with a lease verifies at once', async () => {
+    const { time, service, create, activate } = await setUp();
+    service.terms.leaseMs = 3_600_000;
+    await activate();
+    const license = create();
+    await license.start();
+    await until(() => license.state.source === 'network');
+    expect(service.paths()).toEqual(['verify']);
+    await time.drive(license.stop());
   });
 
   test('without a license key says so and makes no call', async () => {
@@ -68,6 +104,43 @@ describe('start()', () => {
     expect(await license.start()).toMatchObject({ code: 'key_missing' });
     expect(await time.drive(license.activate(LICENSE_KEY))).toMatchObject({ valid: true });
     expect(JSON.parse(store.text ?? '')).toMatchObject({ licenseKey: LICENSE_KEY });
+    await license.stop();
+  });
+
+  test('does not hang on a store that never answers, and says so', async () => {
+    const { time, create } = await setUp();
+    const never = () => new Promise<never>(() => {});
+    const license = create({ store: { get: never, set: never } });
+    expect(await time.drive(license.start())).toMatchObject({
+      code: 'key_missing',
+      problem: { kind: 'store' },
+    });
+    expect(time.waits).toEqual([5_000]);
+    expect(await time.drive(license.activate(LICENSE_KEY))).toMatchObject({ valid: true });
+    await time.drive(license.stop());
+  });
+
+  test('says why there is no verdict', async () => {
+    const { time, service, store, create } = await setUp();
+    store.text = JSON.stringify({ licenseKey: LICENSE_KEY });
+    const license = create();
+    const problemAfter = async (handler: () => Response) => {
+      service.always = handler;
+      return (await time.drive(license.refresh())).problem;
+    };
+    expect(await problemAfter(status(403))).toEqual({
+      kind: 'refused',
+      message: 'X',
+      status: 403,
+      requestId: 'req_1',
+    });
+    expect(await problemAfter(() => new Response('<h1>Sign in to Wi-Fi</h1>'))).toMatchObject({
+      kind: 'network',
+      status: 200,
+    });
+    expect(await problemAfter(() => Response.json({ token: 'a.b.c' }))).toMatchObject({ kind: 'crypto' });
+    service.always = null;
+    expect(await time.drive(license.refresh())).toMatchObject({ valid: true, problem: null });
     await license.stop();
   });
 

@@ -34,7 +34,7 @@ describe('two processes on one store', () => {
     const [first, second] = [create(), create()];
     await Promise.all([first.start(), second.start()]);
     await time.drive(Promise.all([first.refresh(), second.refresh()]));
-    time.nowMs += 60_000;
+    time.nowMs += 2 * 3_600_000;
     let refreshed: Promise<unknown> = Promise.resolve();
     vi.spyOn(store, 'set').mockImplementationOnce(async (text) => {
       // Before the second process writes what it has read, the first one gets an answer.
@@ -160,8 +160,15 @@ describe('createLicense()', () => {
     { keys: undefined },
     { keys: { account: 'acct_1', keys: [] } },
     { product: '' },
+    { appVersion: '' },
     { appVersion: 'x'.repeat(61) },
     { releaseDate: '22.11.2026' },
+    { releaseDate: '2026-13-45' },
+    { store: 5 },
+    { store: { get: async () => null } },
+    { store: { get: async () => null, set: async () => {}, lock: true } },
+    { fetch: 5 },
+    { now: 5 },
     { fingerprint: 'short' },
     { fingerprint: 'not visible' },
     { heartbeat: 'on' },

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -151,12 +151,21 @@ describe('fileStore()', () => {
     const path = join(dir, 'dead');
     const store = fileStore(path);
     await store.set('x');
-    const lock = join(path, 'license.json.lock');
-    await writeFile(lock, '');
-    const hourAgo = Date.now() / 1_000 - 3_600;
-    await utimes(lock, hourAgo, hourAgo);
-    await store.lock?.(async () => expect(await readdir(path)).toContain('license.json.lock'));
+    await writeFile(join(path, 'license.json.lock'), 'the id of a process that has died');
+    const add = async () => {
+      const store = fileStore(path);
+      await store.lock?.(async () => store.set(`${await store.get()}x`));
+    };
+    await Promise.all([add(), add(), add(), add()]);
+    expect(await store.get()).toBe('xxxxx');
     expect(await readdir(path)).toEqual(['license.json']);
+  });
+
+  test('leaves the lock alone that another process has taken over from it', async () => {
+    const path = join(dir, 'asleep');
+    const lock = join(path, 'license.json.lock');
+    await fileStore(path).lock?.(async () => writeFile(lock, 'of another process'));
+    expect(await readFile(lock, 'utf8')).toBe('of another process');
   });
 
   test('updates without a lock that it can’t create', async () => {
@@ -173,6 +182,7 @@ describe('fileStore()', () => {
     const options = { baseUrl: 'https://latchkey.test', apiKey: 'lk', keys: await pinnedKeys() };
     const license = createLicense({ ...options, dir: path, fingerprint: 'machine-0123456789' });
     expect(await license.start()).toMatchObject({ code: 'key_missing' });
+    await license.forget();
     await license.stop();
     expect(JSON.parse(await readFile(join(path, 'license.json'), 'utf8'))).toMatchObject({ token: null });
   });

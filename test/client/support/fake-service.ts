@@ -4,7 +4,7 @@ import { keySetOf, signToken } from '../../../src/tokens/jws.ts';
 import { signingKeysOf } from '../../../src/tokens/keys.ts';
 import type { FakeTime } from './fake-time.ts';
 
-export const ACCOUNT = 'acct_0VJ1mKq7XbT2c9LpQwZa';
+const ACCOUNT = 'acct_0VJ1mKq7XbT2c9LpQwZa';
 export const LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPC';
 export const FINGERPRINT = 'machine-0123456789';
 const ACTIVATION = 'act_0VJ1mKq7XbT2c9LpQwZa';
@@ -146,10 +146,11 @@ export const createService = (time: FakeTime) => {
   return service;
 };
 
+/** An error of the service. */
 export const status =
   (code: number, headers: Record<string, string> = {}) =>
   () =>
-    new Response(JSON.stringify({ error: { code: 'x' } }), { status: code, headers });
+    Response.json({ error: { code: 'x', message: 'X', request_id: 'req_1' } }, { status: code, headers });
 
 /** A request that never ends by itself, and doesn't count as work. */
 export const hang = (time: FakeTime) => (): Promise<Response> => {

@@ -158,6 +158,6 @@ describe('doctor', () => {
     await writeFile(file, JSON.stringify({ account: 'acct_0VJ1mKq7XbT2c9LpQwZa', keys: [] }));
     const { code, stdout } = await cli.run(['doctor', '--keys', file]);
     expect(code).toBe(1);
-    expect(stdout).toContain('Run latchkey keys pull --out FILE');
+    expect(stdout).toContain('keys pull --out FILE`');
   });
 });

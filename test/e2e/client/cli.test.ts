@@ -37,7 +37,7 @@ test('--help says the same as the README', async () => {
   ]);
   expect(await nobody.run(['--help'])).toEqual({ code: 0, stdout: `${overview(COMMANDS)}\n`, stderr: '' });
   const { stdout } = await nobody.run(['keys', 'pull', '--help']);
-  expect(stdout).toContain('Usage: latchkey keys pull [options]\n');
+  expect(stdout).toContain('Usage: npm run latchkey -- keys pull [options]\n');
 });
 
 describe('login', () => {
@@ -124,7 +124,9 @@ describe('failures', () => {
     for (const args of lines) {
       const { code, stdout, stderr } = await cli.run(args);
       expect([args, code, stdout]).toEqual([args, 2, '']);
-      expect(stderr).toMatch(/^Error: (There is no command (licenses )?nope|Unknown option|Usage: latchkey)/);
+      expect(stderr).toMatch(
+        /^Error: (There is no command (licenses )?nope|Unknown option|Usage: npm run latchkey -- verify)/,
+      );
     }
   });
 });

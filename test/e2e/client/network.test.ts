@@ -12,6 +12,7 @@ import {
   pass,
   replay,
   type Reply,
+  refuse,
   respond,
   withFields,
   withToken,
@@ -119,13 +120,13 @@ describe('a call that fails for a moment', () => {
 
   test('waits for the Retry-After of a 429, and gives up if it is long', async () => {
     const { proxy, application } = await activated();
-    proxy.behavior = first(respond(429, '', { 'retry-after': '1' }));
+    proxy.behavior = first(refuse(429, '1'));
     const startedMs = performance.now();
     expect(await application.refresh()).toMatchObject({ valid: true, source: 'network' });
     expect(performance.now() - startedMs).toBeGreaterThan(950);
 
     const before = proxy.paths.length;
-    proxy.behavior = respond(429, '', { 'retry-after': '3600' });
+    proxy.behavior = refuse(429, '3600');
     expect(await application.refresh()).toMatchObject({ valid: true });
     expect(proxy.paths.length - before).toBe(1);
   });

@@ -2,6 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
@@ -41,13 +43,16 @@ const findNode20 = async (): Promise<string> => {
   return join(folder, 'node_modules/node/bin/node');
 };
 
-const runIn = async (node: string): Promise<unknown> => {
+const runIn = async (node: string, env: Record<string, string> = {}): Promise<unknown> => {
   const script = `
     import { createLicense } from '@latchkey/client';
     import { smoke } from './smoke.js';
     console.log(JSON.stringify(await smoke(createLicense, JSON.parse(process.argv[1]))));
   `;
-  const child = spawn(node, ['--input-type=module', '-e', script, JSON.stringify(options)], { cwd: project });
+  const child = spawn(node, ['--input-type=module', '-e', script, JSON.stringify(options)], {
+    cwd: project,
+    env: { ...process.env, ...env },
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -59,6 +64,26 @@ const runIn = async (node: string): Promise<unknown> => {
 test('the package works in Node.js 24', async () => {
   expect(process.version).toMatch(/^v24\./);
   expect(await runIn(process.execPath)).toEqual(STEPS);
+});
+
+test('the package works in Node.js 24 behind a proxy', async () => {
+  const connected: string[] = [];
+  const proxy = createServer().on('connect', ({ url = '' }: IncomingMessage, client: Socket) => {
+    connected.push(url);
+    const { hostname, port } = new URL(`http://${url}`);
+    const target = connect(Number(port), hostname, () => {
+      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      target.pipe(client).pipe(target);
+    });
+    for (const socket of [client, target]) socket.on('error', () => {});
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: '' };
+  expect(await runIn(process.execPath, env)).toEqual(STEPS);
+  expect(new Set(connected)).toEqual(new Set([new URL(service.origin).host]));
 });
 
 test('the package works in Node.js 20', async () => {

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { visit } from '../support/dashboard.ts';
 import { newProxy, newSeller, type Seller } from './support/application.ts';
-import { copyExample, startExample } from './support/examples.ts';
+import { copyExample, startExample, WITHOUT_ID } from './support/examples.ts';
 import { cut, pass } from './support/proxy.ts';
 
 // The examples with a window, in a real Chromium.
@@ -81,6 +82,10 @@ describe('browser-page', () => {
     await other.page.getByRole('button', { name: 'Use here instead' }).click();
     await expectStatus(other.page, 'Licensed.');
     expect(other.consoleErrors).toEqual([]);
+    // Without a lease, a program that starts often asks once a day.
+    await page.reload();
+    await expectStatus(page, 'Licensed.');
+    await page.clock.setSystemTime(Date.now() + DAY_MS);
     await page.reload();
     await expectStatus(page, 'Not licensed (not_activated)');
   });
@@ -90,11 +95,11 @@ describe('electron-like', () => {
   test('shows in the window what the main process found out', async () => {
     const folder = await copyExample('electron-like', seller);
     const { license_key: licenseKey } = await seller.sell();
-    const env = { ORRERY_HOME: join(folder, 'home'), ORRERY_MACHINE_ID: 'machine-0123456789' };
+    const env = { ORRERY_HOME: join(folder, 'home'), ...WITHOUT_ID };
     const { page, consoleErrors } = await openWindow(await startExample(folder, ['main.js'], env));
     await expectStatus(page, 'Not licensed (key_missing)');
     await activate(page, licenseKey);
-    await expectStatus(page, 'Licensed.');
+    await expectStatus(page, 'Licensed. Deactivate before');
     await page.getByRole('button', { name: 'Export' }).click();
     await expect.poll(() => page.locator('#output').innerText()).toContain('Saturn');
     await page.getByRole('button', { name: 'Deactivate' }).click();

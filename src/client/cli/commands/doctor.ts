@@ -6,6 +6,7 @@ import { configPath } from '../config.ts';
 import { answer } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
+import { typed } from '../invocation.ts';
 import { readPinnedKeys } from '../pinned-keys.ts';
 import { clean } from '../table.ts';
 import { fetchKeys } from './keys.ts';
@@ -40,7 +41,7 @@ const checkConfiguration = async ({ settings }: Context): Promise<Result> => {
   if (!url || !api_key)
     return failed(
       url ? 'There is no API key.' : 'The service’s URL isn’t known.',
-      'Run latchkey login, or set LATCHKEY_URL and LATCHKEY_API_KEY.',
+      `Run ${typed('login')}, or set LATCHKEY_URL and LATCHKEY_API_KEY.`,
     );
   const mode = (await stat(configPath()).catch(() => null))?.mode ?? 0;
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
@@ -78,7 +79,7 @@ const checkKey = async ({ api }: Context): Promise<[Result, string | undefined]>
   } catch (error) {
     if (error instanceof CliError && error.code === 'insufficient_scope')
       return [ok('The key has the scope verify, as it should in an application.'), undefined];
-    return [failure(error, 'Create another API key in the dashboard, and run latchkey login.'), undefined];
+    return [failure(error, `Create another API key in the dashboard, and run ${typed('login')}.`), undefined];
   }
 };
 
@@ -87,7 +88,7 @@ const checkSigningKeys = async (
   account: string | undefined,
   file: string | undefined,
 ): Promise<Result> => {
-  const advice = 'Run latchkey keys pull --out FILE, and release a new version of the application.';
+  const advice = `Run ${typed('keys pull --out FILE')}, and release a new version of the application.`;
   try {
     const pinned = file === undefined ? null : await readPinnedKeys(file);
     const id = pinned?.account ?? account;

@@ -76,6 +76,27 @@ const change = (action: 'suspend' | 'reinstate', summary: string) =>
     },
   });
 
+const resetTwoFactor = command({
+  name: 'operator reset-two-factor',
+  args: ['ACCOUNT_ID'],
+  summary: 'Turn off an account’s two-factor authentication in 48 hours',
+  details: [
+    'For an owner who has lost the app and the recovery codes. The account’s address gets an email, and signing in with a code stops it.',
+  ],
+  options: {},
+  run: async (context, [id = '']) => {
+    const operator = await openOperator(context);
+    const account = await operator.post<Account & { two_factor_reset_at: string }>(
+      `/accounts/${id}/reset-two-factor`,
+    );
+    context.out.fields(account, {
+      ...fieldsOf(account),
+      'two-factor goes off': account.two_factor_reset_at,
+    });
+    return 0;
+  },
+});
+
 const plan = command({
   name: 'operator plan',
   args: ['ACCOUNT_ID', 'PLAN'],
@@ -180,6 +201,7 @@ export const operatorCommands = [
   accounts,
   change('suspend', 'Refuse an account’s API keys, and let its sessions only read'),
   change('reinstate', 'Lift an account’s suspension'),
+  resetTwoFactor,
   plan,
   reseal,
   backup,

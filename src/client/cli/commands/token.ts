@@ -143,7 +143,8 @@ const findReason = async (token: string, keys: PinnedKeys, expected: object): Pr
   const ring = openKeyRing(keys);
   const result = await checkToken(token, ring, { account: keys.account, ...expected });
   if (typeof result === 'string') return result;
-  return checkTime(result, { nowMs: Date.now(), markMs: 0 });
+  const time = checkTime(result, { ownMs: Date.now(), offsetMs: 0, markMs: 0 });
+  return typeof time === 'string' ? time : null;
 };
 
 export const inspectToken = command({

@@ -40,6 +40,8 @@ export const newSeller = async (terms: object = {}) => {
     apiKey,
     keys: { account: account.accountId, keys },
     sell: (input: object = {}) => account.addLicense({ product: 'orrery', ...input }),
+    read: async (path: string) =>
+      (await service.get(path, { authorization: `Bearer ${account.token}` })).body,
     change: (licenseId: string, transition: 'suspend' | 'reinstate') =>
       account.post(`/api/v1/licenses/${licenseId}/${transition}`),
   };

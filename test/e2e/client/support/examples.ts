@@ -27,6 +27,9 @@ export const copyExample = async (
 
 export type Env = Record<string, string>;
 
+/** A container has no machine id, so each folder of settings is a machine of its own. */
+export const WITHOUT_ID: Env = { KUBERNETES_SERVICE_HOST: '192.0.2.1' };
+
 const launch = (folder: string, args: string[], env: Env) => {
   const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, ...env } });
   const printed = { stdout: '', stderr: '' };

@@ -12,7 +12,7 @@ const run = async (folder: string, ...command: string[]): Promise<string> => {
   return stdout;
 };
 
-/** Returns the path of the project, and what removes it. */
+/** Returns the paths of the project and of the package's file, and what removes the project. */
 export const installClient = async () => {
   const tarball = (await run(ROOT, 'npm', 'run', 'pack:client')).trim().split('\n').at(-1) ?? '';
   const project = await mkdtemp(join(tmpdir(), 'latchkey-stranger-'));
@@ -22,5 +22,5 @@ export const installClient = async () => {
   );
   // Without a network, npm can only install a package that has no dependencies.
   await run(project, 'npm', 'install', '--offline', '--no-audit', '--no-fund', tarball);
-  return { project, remove: () => rm(project, { recursive: true, force: true }) };
+  return { project, tarball, remove: () => rm(project, { recursive: true, force: true }) };
 };

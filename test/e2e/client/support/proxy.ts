@@ -34,8 +34,14 @@ export const respond =
   (status: number, text = '', headers: Record<string, string> = {}): Behavior =>
   () => ({ status, headers, text });
 
+/** The service's own error: another server's Retry-After doesn't count. */
+export const refuse = (status: number, retryAfter: string): Behavior =>
+  respond(status, JSON.stringify({ error: { code: 'x', message: 'X', request_id: 'req_1' } }), {
+    'retry-after': retryAfter,
+  });
+
 /** The application doesn't wait for its next attempt, so that a failed call takes no time. */
-export const unavailable = respond(503, '', { 'retry-after': '3600' });
+export const unavailable = refuse(503, '3600');
 
 const LOGIN_PAGE = '<!doctype html><title>Welcome to the hotel</title><form>Room number <input></form>';
 

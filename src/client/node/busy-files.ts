@@ -1,0 +1,24 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** On other systems, these mean that the user may not do it. */
+const OF_WINDOWS = process.platform === 'win32' ? ['EPERM', 'EACCES'] : [];
+const BUSY = new Set(['EBUSY', 'EMFILE', 'ENFILE', ...OF_WINDOWS]);
+const ATTEMPTS = 5;
+const RETRY_MS = 20;
+
+export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+
+/**
+ * Repeats what fails for a moment. On Windows, a file can't be replaced while another process reads it, nor read at that
+ * moment, and one that is being deleted can't be created.
+ */
+export const retry = async <T>(run: () => Promise<T>): Promise<T> => {
+  for (let count = 1; ; count += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!BUSY.has(codeOf(error)) || count === ATTEMPTS) throw error;
+      await wait(RETRY_MS * count);
+    }
+  }
+};

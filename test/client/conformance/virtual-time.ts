@@ -1,0 +1,116 @@
+import type { Timer } from '../../../src/client/core/options.ts';
+
+interface Entry {
+  /** By the time that counts for it. */
+  dueMs: number;
+  run: () => void;
+  /** A timer of the machine stands still while it sleeps. Others are the world's. */
+  isMachine: boolean;
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Platform work that has been asked for and isn't done. */
+let busy = 0;
+const isBusy = () => busy > 0;
+/** Counts the work of a promise until it settles. */
+export const work = async <T>(promise: Promise<T>): Promise<T> => {
+  busy += 1;
+  try {
+    return await promise;
+  } finally {
+    busy -= 1;
+  }
+};
+/** Something that waits for the time to pass is no work. */
+const pause = async (promise: Promise<void>): Promise<void> => {
+  busy -= 1;
+  await promise;
+  busy += 1;
+};
+
+const CRYPTO = ['digest', 'importKey', 'verify', 'sign', 'deriveBits', 'deriveKey', 'exportKey'] as const;
+
+/** Lets virtual time wait for cryptography, which runs beside JavaScript. */
+export const watchCrypto = (): void => {
+  const { subtle } = crypto;
+  for (const name of CRYPTO) {
+    const original = subtle[name].bind(subtle) as (...args: unknown[]) => Promise<unknown>;
+    Object.defineProperty(subtle, name, { value: (...args: unknown[]) => work(original(...args)) });
+  }
+};
+
+/** The time of the world and of a machine in it, which jumps from timer to timer. */
+export const createVirtualTime = (startMs: number) => {
+  const entries = new Set<Entry>();
+  let nowMs = startMs;
+  let sleptMs = 0;
+  let isAsleep = false;
+
+  const dueMs = ({ isMachine, dueMs: due }: Entry) => (isMachine ? (isAsleep ? Infinity : due + sleptMs) : due);
+  const pass = (toMs: number) => {
+    if (isAsleep) sleptMs += toMs - nowMs;
+    nowMs = toMs;
+  };
+
+  /** Waits until nothing happens any more without more time. */
+  const quiet = async () => {
+    do await nextTurn();
+    while (isBusy());
+  };
+
+  /** Lets the next timer fire that is due by then. Returns false if there is none. */
+  const fire = (untilMs: number): boolean => {
+    let next: Entry | null = null;
+    for (const entry of entries)
+      if (dueMs(entry) <= untilMs && (next === null || dueMs(entry) < dueMs(next))) next = entry;
+    if (!next) return false;
+    entries.delete(next);
+    pass(Math.max(nowMs, dueMs(next)));
+    next.run();
+    return true;
+  };
+
+  const add = (run: () => void, ms: number, isMachine: boolean): Entry => {
+    const entry = { run, isMachine, dueMs: nowMs + Math.max(ms, 0) - (isMachine ? sleptMs : 0) };
+    entries.add(entry);
+    return entry;
+  };
+
+  return {
+    nowMs: () => nowMs,
+    setTimer: (run: () => void, ms: number): Timer => add(run, ms, true) as Timer,
+    clearTimer: (timer: Timer) => void entries.delete(timer as Entry),
+    wait: (ms: number) => pause(new Promise<void>((resolve) => add(resolve, ms, false))),
+    sleep: () => {
+      isAsleep = true;
+    },
+    wake: () => {
+      isAsleep = false;
+    },
+
+    /** Lets time pass, with everything that happens meanwhile. */
+    until: async (ms: number): Promise<void> => {
+      await quiet();
+      while (fire(ms)) await quiet();
+      pass(ms);
+      await quiet();
+    },
+
+    /** Lets as much time pass as a promise needs. */
+    settle: async <T>(promise: Promise<T>): Promise<T> => {
+      let isSettled = false;
+      const note = () => {
+        isSettled = true;
+      };
+      promise.then(note, note);
+      for (;;) {
+        await quiet();
+        if (isSettled) return promise;
+        if (!fire(nowMs + 600_000)) throw new Error('A call takes more than ten minutes.');
+      }
+    },
+  };
+};
+
+export type VirtualTime = ReturnType<typeof createVirtualTime>;

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { HOUR_MS } from '../../../src/shared/rules/dates.ts';
+import { LICENSE_KEY, status } from '../support/fake-service.ts';
+import { turns } from '../support/fake-time.ts';
+import { setUp } from '../support/setup.ts';
+
+const FILE = { kind: 'offline', nonce: null, offline_days: 180 } as const;
+const never = () => new Promise<never>(() => {});
+const storedIn = ({ text }: { text: string | null }) => JSON.parse(text ?? 'null') as Record<string, unknown>;
+
+test('an update costs no write while nothing but the time has moved a little', async () => {
+  const { time, store, create, activate } = await setUp();
+  const idle = create();
+  await idle.start();
+  await idle.stop();
+  expect(store.writes).toBe(0);
+  await activate();
+  const { writes } = store;
+  for (const [ms, count] of [
+    [HOUR_MS / 2, 0],
+    [HOUR_MS / 2 - 1, 0],
+    [1, 1],
+    [HOUR_MS, 2],
+  ] as const) {
+    time.nowMs += ms;
+    const license = create();
+    await license.start();
+    await license.stop();
+    expect(store.writes - writes).toBe(count);
+  }
+});
+
+test('the end of a lease is stored, so that setting the clock back does not bring it back', async () => {
+  const { time, service, create, activate } = await setUp();
+  service.terms.leaseMs = 15 * 60_000;
+  await activate();
+  service.always = status(404);
+  const runOffline = async () => {
+    const license = create();
+    const state = await time.drive(license.start());
+    await license.stop();
+    return state;
+  };
+  const before = time.nowMs;
+  time.nowMs += 15 * 60_000;
+  expect(await runOffline()).toMatchObject({ code: 'offline_expired' });
+  time.nowMs = before;
+  expect(await runOffline()).toMatchObject({ code: 'clock_rolled_back' });
+});
+
+test('a late write of a process that has read the empty store does not lose the license key', async () => {
+  const { time, service, store, create } = await setUp();
+  const file = await service.sign({ ...FILE, license_key: 'OTHER-LICENSE' });
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let reads = 0;
+  const slow = {
+    get: async () => {
+      const { text } = store;
+      reads += 1;
+      if (reads > 1) await opened;
+      return reads > 1 ? store.text : text;
+    },
+    set: store.set,
+  };
+  const second = create({ store: slow });
+  const loaded = second.loadFile(file);
+  await turns();
+  const first = create();
+  expect(await time.drive(first.activate(LICENSE_KEY))).toMatchObject({ valid: true });
+  open();
+  await loaded;
+  await Promise.all([first.stop(), second.stop()]);
+  expect(storedIn(store)['licenseKey']).toBe(LICENSE_KEY);
+});
+
+test('a store that hangs costs five seconds once, and is asked again once it has answered', async () => {
+  const { time, store, create, activate } = await setUp();
+  await activate();
+  let answer = () => {};
+  const asked: string[] = [];
+  const license = create({
+    store: {
+      get: () => {
+        asked.push('get');
+        return new Promise((resolve) => {
+          answer = () => resolve(store.text);
+        });
+      },
+      set: store.set,
+    },
+  });
+  expect(await time.drive(license.start())).toMatchObject({ problem: { kind: 'store' } });
+  expect(await time.drive(license.refresh())).toMatchObject({ code: 'key_missing' });
+  expect(time.waits).toEqual([5_000]);
+  expect(asked).toHaveLength(1);
+  answer();
+  await turns();
+  const started = license.start();
+  await turns();
+  answer();
+  expect(await started).toMatchObject({ valid: true, problem: null });
+  const stopped = license.stop();
+  await turns();
+  answer();
+  await stopped;
+});
+
+test('a lock that is never given does not keep the token from the application', async () => {
+  const { time, store, create, activate } = await setUp();
+  await activate();
+  const license = create({ store: { get: store.get, set: store.set, lock: never } });
+  expect(await time.drive(license.start())).toMatchObject({ valid: true, problem: { kind: 'store' } });
+  expect(time.waits).toEqual([5_000]);
+  await time.drive(license.stop());
+  expect(time.waits).toEqual([5_000]);
+});
+
+test('a lock that fails does not keep the token from the application', async () => {
+  const { time, store, create, activate } = await setUp();
+  await activate();
+  const lock = () => {
+    throw new Error('no locks here');
+  };
+  const license = create({ store: { get: store.get, set: store.set, lock } });
+  expect(await time.drive(license.start())).toMatchObject({ valid: true });
+  await license.stop();
+});
+
+test('an offline file stays good in a process whose store can’t be written', async () => {
+  const { time, service, store, create } = await setUp();
+  const set = async () => {
+    throw Object.assign(new Error('EROFS: /home/ada'), { code: 'EROFS', path: '/opt/orrery/license.json' });
+  };
+  const license = create({ store: { get: store.get, set } });
+  await license.start();
+  const problem = { kind: 'store', message: 'The store fails: set EROFS /opt/orrery/license.json' };
+  expect(await license.loadFile(await service.sign(FILE))).toMatchObject({ valid: true, problem });
+  service.always = status(404);
+  expect(await time.drive(license.refresh())).toMatchObject({ valid: true });
+  expect(await license.stop()).toMatchObject({ valid: true, problem });
+});
