@@ -3,7 +3,8 @@ import type { Fetch, License, LicenseState, PinnedKeys, Store } from '../../../s
 import type { Delivery } from '../../conformance/double/network.ts';
 import type { Application, ClientCall, MachineEvent, StoreEvent } from '../../conformance/sequences/words.ts';
 import { API_KEY, FINGERPRINT, ORIGIN, PRODUCT } from '../../conformance/world.ts';
-import { type VirtualTime, work } from './virtual-time.ts';
+import { work } from '../support/work.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
 const never = new Promise<never>(() => {});
 

@@ -5,7 +5,8 @@ import { openService } from '../../conformance/double/service.ts';
 import { ACCOUNT, type World } from '../../conformance/world.ts';
 import { CONFORMANCE, readSequences } from './files.ts';
 import { type Double, runSequence } from './run-sequence.ts';
-import { type VirtualTime, watchCrypto } from './virtual-time.ts';
+import { watchCrypto } from '../support/work.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
 beforeAll(watchCrypto);
 

@@ -8,7 +8,8 @@ import type { Sequence } from '../../conformance/sequences/words.ts';
 import type { World } from '../../conformance/world.ts';
 import { readSequences } from './files.ts';
 import { type Double, type Report, runSequence } from './run-sequence.ts';
-import { type VirtualTime, watchCrypto } from './virtual-time.ts';
+import { watchCrypto } from '../support/work.ts';
+import type { VirtualTime } from './virtual-time.ts';
 
 // The double of the service as a client in another language uses it: another process, commands, and requests.
 

@@ -1,4 +1,5 @@
 import type { Timer } from '../../../src/client/core/options.ts';
+import { isWorking, pause } from '../support/work.ts';
 
 interface Entry {
   /** By the time that counts for it. */
@@ -9,36 +10,6 @@ interface Entry {
 }
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-
-/** Platform work that has been asked for and isn't done. */
-let busy = 0;
-const isBusy = () => busy > 0;
-/** Counts the work of a promise until it settles. */
-export const work = async <T>(promise: Promise<T>): Promise<T> => {
-  busy += 1;
-  try {
-    return await promise;
-  } finally {
-    busy -= 1;
-  }
-};
-/** Something that waits for the time to pass is no work. */
-const pause = async (promise: Promise<void>): Promise<void> => {
-  busy -= 1;
-  await promise;
-  busy += 1;
-};
-
-const CRYPTO = ['digest', 'importKey', 'verify', 'sign', 'deriveBits', 'deriveKey', 'exportKey'] as const;
-
-/** Lets virtual time wait for cryptography, which runs beside JavaScript. */
-export const watchCrypto = (): void => {
-  const { subtle } = crypto;
-  for (const name of CRYPTO) {
-    const original = subtle[name].bind(subtle) as (...args: unknown[]) => Promise<unknown>;
-    Object.defineProperty(subtle, name, { value: (...args: unknown[]) => work(original(...args)) });
-  }
-};
 
 /** The time of the world and of a machine in it, which jumps from timer to timer. */
 export const createVirtualTime = (startMs: number) => {
@@ -56,7 +27,7 @@ export const createVirtualTime = (startMs: number) => {
   /** Waits until nothing happens any more without more time. */
   const quiet = async () => {
     do await nextTurn();
-    while (isBusy());
+    while (isWorking());
   };
 
   /** Lets the next timer fire that is due by then. Returns false if there is none. */

@@ -105,7 +105,7 @@ describe('while the license is not valid, a refresh', () => {
     for (let count = 0; count < 7; count += 1) {
       const before = downAt.length;
       await time.drive(until(() => downAt.length >= before + (count === 0 ? 1 : 0)));
-      await until(() => time.busy === 0);
+      await until(() => !time.isBusy());
       await time.drive(license.refresh());
       const failedMs = time.nowMs;
       const [next] = time.scheduled();
@@ -127,7 +127,7 @@ describe('while the license is not valid, a refresh', () => {
     expect(license.state.valid).toBe(false);
     for (let second = 0; second < 30 && !license.state.valid; second += 1) {
       await time.drive(turns(20));
-      await until(() => time.busy === 0);
+      await until(() => !time.isBusy());
       time.pass(1_000);
     }
     expect(license.state.valid).toBe(true);

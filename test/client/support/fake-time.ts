@@ -1,4 +1,5 @@
 import type { Timer } from '../../../src/client/core/options.ts';
+import { isWorking, watchCrypto } from './work.ts';
 
 export interface FakeTimer extends Timer {
   run: () => void;
@@ -26,6 +27,7 @@ export const turns = async (count = 10) => {
 
 /** A clock and timers that move only when a test says so. */
 export const createTime = (startMs: number) => {
+  watchCrypto();
   const timers = new Set<FakeTimer>();
   /** How long each timer of a call was set for, in order. */
   const waits: number[] = [];
@@ -33,8 +35,9 @@ export const createTime = (startMs: number) => {
     nowMs: startMs,
     /** What `random` returns. */
     random: 0.5,
-    /** Work that has to end before a timer may fire. */
+    /** Requests that have to end before a timer may fire. */
     busy: 0,
+    isBusy: (): boolean => time.busy > 0 || isWorking(),
     waits,
     now: (): number => time.nowMs,
     runtime: {
@@ -67,7 +70,7 @@ export const createTime = (startMs: number) => {
       while (!signal.aborted) {
         await turns(5);
         const [first] = time.pending().toSorted((a, b) => a.dueMs - b.dueMs);
-        if (signal.aborted || !first || time.busy > 0) continue;
+        if (signal.aborted || !first || time.isBusy()) continue;
         timers.delete(first);
         waits.push(first.ms);
         time.nowMs = Math.max(time.nowMs, first.dueMs);
