@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// Pinned is the output of `latchkey keys pull`.
+// Pinned is the output of `npm run latchkey -- keys pull`.
 type Pinned struct {
 	Account string `json:"account"`
 	Keys    []struct{ Kid, X string }

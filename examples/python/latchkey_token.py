@@ -1,4 +1,4 @@
-"""Checks a token of Latchkey with PyJWT. Put the output of `latchkey keys pull` next to this file."""
+"""Checks a token of Latchkey with PyJWT. Put the output of `npm run latchkey -- keys pull` next to this file."""
 import base64
 import hashlib
 import re

@@ -22,7 +22,7 @@ export const verifyInput = z
     license_key: z
       .string()
       .min(1)
-      .meta({ examples: ['7K3QD-9WZXA-M2RTB-H5NVE-40GPC'] }),
+      .meta({ examples: ['7K3QD-9WZXA-M2RTB-H5NVE-40GPW'] }),
   })
   .meta({ id: 'Verify' });
 

@@ -10,7 +10,7 @@ import type { onboardingBody } from './schemas.ts';
 const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
 /** For accounts without a license. No license has this key, so verifying it returns `not_found`. */
-const EXAMPLE_LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPC';
+const EXAMPLE_LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPW';
 
 const snippets = (baseUrl: string, licenseKey: string) => {
   const url = `${baseUrl}licenses/verify`;

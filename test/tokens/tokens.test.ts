@@ -17,7 +17,7 @@ const VERDICT: SignedVerdict = {
   status: 'active',
   expires_at: null,
   code: 'valid',
-  license_key: '7K3QD-9WZXA-M2RTB-H5NVE-40GPC',
+  license_key: '7K3QD-9WZXA-M2RTB-H5NVE-40GPW',
   license_id: 'lic_0VJ1mKq7XbT2c9LpQwZa',
   product: 'orrery',
   entitlements: { export: true },

@@ -32,7 +32,7 @@ const readText = async (path: string): Promise<string> => {
   }
 };
 
-/** Returns the stored configuration, which is empty before `latchkey login`. */
+/** Returns the stored configuration, which is empty before `npm run latchkey -- login`. */
 export const readConfig = async (path = configPath()): Promise<CliConfig> => {
   const text = await readText(path);
   try {

@@ -8,12 +8,20 @@ const TIMEOUT_MS = 40_000;
 const MAX_WAIT_SECONDS = 5;
 const MAX_ATTEMPTS = 4;
 
+/** Aborts with the signal, or after the time. Node.js 20.0 has no AbortSignal.any. */
+const orAfter = (signal: AbortSignal, ms: number): AbortSignal => {
+  const over = new AbortController();
+  for (const either of [signal, AbortSignal.timeout(ms)]) {
+    if (either.aborted) over.abort(either.reason);
+    either.addEventListener('abort', () => over.abort(either.reason), { once: true });
+  }
+  return over.signal;
+};
+
 /** Waits for a key that is too fast. A refused call has done nothing, so it can be repeated. */
 const sendWithin = async (request: Request, timeoutMs: number): Promise<Response> => {
   for (let attempt = 1; ; attempt++) {
-    const response = await fetch(request.clone(), {
-      signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]),
-    });
+    const response = await fetch(request.clone(), { signal: orAfter(request.signal, timeoutMs) });
     const waitSeconds = Number(response.headers.get('retry-after') ?? Infinity);
     if (response.status !== 429 || attempt === MAX_ATTEMPTS || !(waitSeconds <= MAX_WAIT_SECONDS))
       return response;

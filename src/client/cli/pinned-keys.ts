@@ -3,7 +3,7 @@ import type { PinnedKeys } from '../core/types.ts';
 import { CliError } from './failure.ts';
 import { typed } from './invocation.ts';
 
-/** Reads a file that `latchkey keys pull` wrote. In a module, the keys are a JSON object, too. */
+/** Reads a file that `npm run latchkey -- keys pull` wrote. In a module, the keys are a JSON object, too. */
 export const readPinnedKeys = async (file: string): Promise<PinnedKeys> => {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new CliError(`${file} can’t be read: ${(cause as Error).message}`, { cause });

@@ -86,7 +86,7 @@ export const readOptions = (options: LicenseOptions): ClientSettings => {
     const isAbsent = value === undefined && name !== 'apiKey';
     check(isAbsent || (typeof value === 'string' && pattern.test(value)), `${name} must match ${pattern}`);
   }
-  check(isPinnedKeys(keys), 'keys must be what `latchkey keys pull` writes.');
+  check(isPinnedKeys(keys), 'keys must be what `npm run latchkey -- keys pull` writes.');
   const isStore = typeof store.get === 'function' && typeof store.set === 'function';
   check(isStore && /^(function|undefined)$/.test(typeof store.lock), 'store must have get() and set().');
   check(typeof send === 'function', 'fetch must be a function.');

@@ -12,7 +12,7 @@ export interface PublicKey {
   kid: string;
 }
 
-/** An account's public keys, as `latchkey keys pull` writes them. */
+/** An account's public keys, as `npm run latchkey -- keys pull` writes them. */
 export interface PinnedKeys {
   /** The account's id, which every token must name. */
   account: string;

@@ -4,79 +4,29 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLicense } from '../../../src/client/node.ts';
 import { fileStore } from '../../../src/client/node/file-store.ts';
-import { fingerprintOf, type System } from '../../../src/client/node/fingerprint.ts';
+import { fingerprintOf } from '../../../src/client/node/fingerprint.ts';
+import { fingerprintOn, systemOf } from '../../conformance/cases/fingerprints.ts';
+import { readConformance } from '../conformance/files.ts';
 import { pinnedKeys } from '../support/fake-service.ts';
 
-/** A system with files, and programs with their captured output. */
-const system = (
-  platform: string,
-  files: Record<string, string>,
-  { programs = {}, env = {} }: { programs?: Record<string, string>; env?: Record<string, string> } = {},
-): System => {
-  const get = (from: Record<string, string>, name: string) => {
-    const text = from[name];
-    if (text === undefined) throw new Error(`ENOENT: ${name}`);
-    return text;
-  };
-  return {
-    platform,
-    env,
-    exists: (path) => path in files,
-    read: (path) => get(files, path),
-    run: (command, args) => get(programs, [command, ...args].join(' ')),
-  };
-};
-
-const LINUX_ID = 'b08dfa6083e7567a1921a715000001fb';
-const MAC = `+-o Macmini9,1  <class IOPlatformExpertDevice, id 0x100000260, registered, matched, active, busy 0 (12 ms), retain 38>
-    {
-      "IOPolledInterface" = "AppleARMWatchdogTimerHibernateHandler is not serializable"
-      "IOPlatformUUID" = "9BDC8C2C-9E5B-5F0B-8B1A-2A6C3F1D7E44"
-      "IOPlatformSerialNumber" = "H2WDW0ABQ6NV"
-      "model" = <"Macmini9,1">
-    }
-`;
-const WINDOWS =
-  '\r\nHKEY_LOCAL_MACHINE\\SOFTWARE\\Microsoft\\Cryptography\r\n    MachineGuid    REG_SZ    4f1c2f52-7a3b-4d5e-9d0c-1c8a5b6f7e10\r\n\r\n';
-const IOREG = '/usr/sbin/ioreg -rd1 -c IOPlatformExpertDevice';
-const REG = 'query HKLM\\SOFTWARE\\Microsoft\\Cryptography /v MachineGuid /reg:64';
-
-const linux = (files: Record<string, string> = {}, env = {}) => system('linux', files, { env });
-const SYSTEMS: [name: string, system: System][] = [
-  ['Linux', linux({ '/etc/machine-id': `${LINUX_ID}\n` })],
-  [
-    'Linux with D-Bus only',
-    linux({ '/etc/machine-id': 'uninitialized\n', '/var/lib/dbus/machine-id': LINUX_ID }),
-  ],
-  ['macOS', system('darwin', {}, { programs: { [IOREG]: MAC } })],
-  ['Windows', system('win32', {}, { programs: { [`C:\\Windows\\System32\\reg.exe ${REG}`]: WINDOWS } })],
-  [
-    'Windows on another drive',
-    system(
-      'win32',
-      {},
-      { programs: { [`D:\\Win\\System32\\reg.exe ${REG}`]: WINDOWS }, env: { SystemRoot: 'D:\\Win' } },
-    ),
-  ],
-];
+const { machines } = readConformance('fingerprints.json');
+const machine = (name: string) => machines.find((each) => each.name === name) ?? expect.fail(name);
+const LINUX = machine('Linux');
+const MOUNTED = machine('A container with the id of its host');
+const MACHINE_ID = '/etc/machine-id';
 
 describe('the fingerprint', () => {
-  test.for(SYSTEMS)('is an HMAC of the machine id, stable, and differs by product: %s', ([, machine]) => {
-    const fingerprint = fingerprintOf('orrery', machine);
-    expect(fingerprint).toMatch(/^[\w-]{43}$/);
-    expect(fingerprintOf('orrery', machine)).toBe(fingerprint);
-    expect(fingerprintOf('other', machine)).not.toBe(fingerprint);
-  });
-
-  test('never changes from one version of this package to the next', () => {
-    expect(SYSTEMS.map(([, machine]) => fingerprintOf('orrery', machine))).toEqual([
-      'cTeIfh4LWoso6DPEzlLgThQmMNulcq3gLKh7kC5IKHY',
-      'cTeIfh4LWoso6DPEzlLgThQmMNulcq3gLKh7kC5IKHY',
-      'k1sSw7U-7ATO4XkidRAoJ8nVMPeRBX14riSH7BOAbgo',
-      'QynducSTSgmBxL_Aiq0QCCG_eQzU2JvTqK_YREQlHpk',
-      'QynducSTSgmBxL_Aiq0QCCG_eQzU2JvTqK_YREQlHpk',
-    ]);
-  });
+  test.for(machines.filter(({ fingerprint }) => fingerprint !== null))(
+    'differs by product: $name',
+    (each) => {
+      const fingerprints = ['orrery', 'other', 'a-third-one'].map((product) =>
+        fingerprintOn({ ...each, product }),
+      );
+      expect(fingerprints).toEqual(Array(3).fill(expect.stringMatching(/^[\w-]{43}$/)));
+      expect(fingerprints).toContain(each.fingerprint);
+      expect(new Set(fingerprints).size).toBe(3);
+    },
+  );
 
   const CONTAINERS: [name: string, files: Record<string, string>, env: Record<string, string>][] = [
     ['Docker', { '/.dockerenv': '' }, {}],
@@ -85,18 +35,19 @@ describe('the fingerprint', () => {
     ['containerd', { '/proc/1/cgroup': '0::/system.slice/containerd.service/kubepods-besteffort.slice' }, {}],
   ];
   test.for(CONTAINERS)('is refused in a container, and the error says what to pass: %s', ([, files, env]) => {
-    for (const id of [{}, { '/etc/machine-id': LINUX_ID }])
-      expect(() => fingerprintOf('orrery', linux({ ...files, ...id }, env))).toThrow(/Pass fingerprint: /);
-    const mountinfo = '713 692 8:1 /etc/machine-id /etc/machine-id ro,relatime - ext4 /dev/sda1 rw\n';
-    const mounted = { ...files, '/etc/machine-id': LINUX_ID, '/proc/self/mountinfo': mountinfo };
-    expect(fingerprintOf('orrery', linux(mounted, env))).toBe(
-      fingerprintOf('orrery', linux({ '/etc/machine-id': LINUX_ID })),
-    );
+    for (const id of [{}, LINUX.files])
+      expect(() => fingerprintOf('orrery', systemOf({ ...LINUX, files: { ...files, ...id }, env }))).toThrow(
+        /Pass fingerprint: /,
+      );
+    const mounted = { ...MOUNTED.files };
+    delete mounted['/.dockerenv'];
+    expect(fingerprintOn({ ...LINUX, files: { ...mounted, ...files }, env })).toBe(LINUX.fingerprint);
   });
 
   test.for(['', 'uninitialized', '0', 'x'.repeat(32)])('is not made of a broken machine id: %j', (id) => {
-    expect(() => fingerprintOf('orrery', linux({ '/etc/machine-id': id }))).toThrow(TypeError);
-    expect(() => fingerprintOf('orrery', system('freebsd', {}))).toThrow(TypeError);
+    expect(() => fingerprintOf('orrery', systemOf({ ...LINUX, files: { [MACHINE_ID]: id } }))).toThrow(
+      TypeError,
+    );
   });
 });
 

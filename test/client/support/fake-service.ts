@@ -5,7 +5,7 @@ import { signingKeysOf } from '../../../src/tokens/keys.ts';
 import type { FakeTime } from './fake-time.ts';
 
 const ACCOUNT = 'acct_0VJ1mKq7XbT2c9LpQwZa';
-export const LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPC';
+export const LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPW';
 export const FINGERPRINT = 'machine-0123456789';
 const ACTIVATION = 'act_0VJ1mKq7XbT2c9LpQwZa';
 const MACHINE = {

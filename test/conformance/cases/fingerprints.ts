@@ -14,7 +14,7 @@ interface MachineCase {
   env?: Record<string, string>;
 }
 
-const systemOf = ({ platform, files = {}, programs = {}, env = {} }: MachineCase): System => {
+export const systemOf = ({ platform, files = {}, programs = {}, env = {} }: MachineCase): System => {
   const get = (from: Record<string, string>, name: string) => {
     const text = from[name];
     if (text === undefined) throw new Error(`ENOENT: ${name}`);

@@ -19,7 +19,7 @@ export const fetchKeys = async ({ publicApi }: Context, account: string) => {
 const json = (keys: PinnedKeys) => JSON.stringify(keys, null, 2);
 
 const module = (keys: PinnedKeys, suffix: string) =>
-  `// Written by \`latchkey keys pull\`.\nexport const keys = ${json(keys)}${suffix};\n`;
+  `// Written by \`npm run latchkey -- keys pull\`.\nexport const keys = ${json(keys)}${suffix};\n`;
 
 const FORMATS: Record<string, (keys: PinnedKeys) => string> = {
   '.json': (keys) => `${json(keys)}\n`,
