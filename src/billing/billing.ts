@@ -6,9 +6,9 @@ import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { CURRENCY, type PaidPlan, PLANS } from '../shared/rules/plans.ts';
 import { logError } from '../shared/text/log.ts';
-import { checkReturning } from './check.ts';
-import type { Price } from './provider.ts';
-import { findProvider } from './providers.ts';
+import type { Price } from './provider/provider.ts';
+import { findProvider } from './provider/providers.ts';
+import { checkReturning } from './scheduled/check.ts';
 
 const RECENT_PAYMENTS = 50;
 

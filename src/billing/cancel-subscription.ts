@@ -9,18 +9,17 @@ import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/text/events.ts';
-import { applyState } from './apply.ts';
 import { findLiveSubscription } from './billing.ts';
-import { endMarker, accountWhileLive } from './guards.ts';
-import { providerFailed } from './provider-failed.ts';
-import type { Provider } from './provider.ts';
-import { findProvider } from './providers.ts';
+import { applyState } from './facts/apply.ts';
+import { endMarker, accountWhileLive } from './facts/guards.ts';
+import type { Provider } from './provider/provider.ts';
+import { findProvider } from './provider/providers.ts';
 
 /** A renewal whose notification is late counts first, because the plan is paid for until its end. */
 const renewIfDue = async (ctx: Ctx, provider: Provider, row: SubscriptionRow): Promise<SubscriptionRow> => {
   if (row.periodEnd > Date.now()) return row;
   const subject = { kind: 'subscription', ref: row.providerRef, endsAtMs: row.endsAt } as const;
-  await applyState(ctx, provider, subject).catch(providerFailed);
+  await applyState(ctx, provider, subject);
   const renewed = await findLiveSubscription(ctx);
   if (renewed?.id !== row.id) throw new AppError('no_active_subscription');
   return renewed;
@@ -41,7 +40,7 @@ export const cancelSubscription = async (ctx: Ctx, at: 'period_end' | 'now'): Pr
   const isCancelled = subscription.status === 'cancelled';
   if (isCancelled && at === 'period_end') throw new AppError('no_active_subscription');
   const { email, planUntil } = await getAccount(ctx);
-  await provider.cancel(subscription.providerRef, at).catch(providerFailed);
+  await provider.cancel(subscription.providerRef, at);
 
   const nowMs = Date.now();
   // Canceling must not extend an unpaid period beyond its grace period.

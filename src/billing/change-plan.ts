@@ -9,10 +9,9 @@ import {
   subscriptions,
 } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
-import { applyState } from './apply.ts';
-import { providerFailed } from './provider-failed.ts';
-import type { Provider } from './provider.ts';
-import { isPaidInFull } from './standing.ts';
+import { applyState } from './facts/apply.ts';
+import type { Provider } from './provider/provider.ts';
+import { isPaidInFull } from './rules/standing.ts';
 
 // Changes the plan of a subscription that is paid for, or lets it go on, once its owner has confirmed that.
 
@@ -26,28 +25,50 @@ export const isChangeable = (
 export const isChange = ({ provider, subscriptionId, status }: PaymentRow): boolean =>
   provider !== 'sandbox' && subscriptionId !== null && status === 'pending';
 
+/** What can't be confirmed anymore. The next try gets a payment of its own, because the provider repeats its answer to this one. */
+const giveUp = async ({ db }: DatabaseCtx, { id }: PaymentRow): Promise<boolean> => {
+  const isOpen = and(eq(payments.id, id), isPending);
+  const rows = await db.update(payments).set({ status: 'expired' }).where(isOpen).returning();
+  return rows.length > 0;
+};
+
+const hasEnded = () =>
+  new AppError('invalid_transition', { message: 'The subscription has ended in the meantime.' });
+
+/** Asks the provider for the change. If it fails, the change may have been made all the same, which its state says. */
+const requestChange = async (
+  ctx: DatabaseCtx,
+  provider: Provider,
+  payment: PaymentRow,
+  ref: string,
+): Promise<string | null> => {
+  try {
+    return (await provider.change?.(ref, payment.plan, payment.id)) ?? null;
+  } catch (error) {
+    await applyState(ctx, provider, { kind: 'subscription', ref, endsAtMs: null });
+    if (await giveUp(ctx, payment)) throw error;
+    return null;
+  }
+};
+
 /** Makes the change at the provider, and applies what it says then. Returns the URL to open next. */
 export const confirmChange = async (
   ctx: DatabaseCtx,
   provider: Provider,
   payment: PaymentRow,
 ): Promise<string> => {
-  const { db } = ctx;
-  const [row] = await db
+  const [row = null] = await ctx.db
     .select()
     .from(subscriptions)
     .where(and(eq(subscriptions.id, payment.subscriptionId ?? ''), isLive));
-  if (!isChangeable(provider, row ?? null) || !row || !provider.change) {
-    await db
-      .update(payments)
-      .set({ status: 'expired' })
-      .where(and(eq(payments.id, payment.id), isPending));
-    throw new AppError('invalid_transition', { message: 'The subscription has ended in the meantime.' });
+  if (!isChangeable(provider, row)) {
+    await giveUp(ctx, payment);
+    throw hasEnded();
   }
   const { providerRef: ref, plan, cancelledAt } = row;
-  const change = plan === payment.plan ? null : provider.change(ref, payment.plan, payment.id);
-  const payUrl = await (change ?? Promise.resolve(null)).catch(providerFailed);
-  if (payUrl === null && cancelledAt !== null) await provider.resume(ref).catch(providerFailed);
-  await applyState(ctx, provider, { kind: 'subscription', ref, endsAtMs: null }).catch(providerFailed);
+  const payUrl = plan === payment.plan ? null : await requestChange(ctx, provider, payment, ref);
+  const goesOn = payUrl !== null || cancelledAt === null || (await provider.resume(ref));
+  await applyState(ctx, provider, { kind: 'subscription', ref, endsAtMs: null });
+  if (!goesOn && (await giveUp(ctx, payment))) throw hasEnded();
   return payUrl ?? payment.successUrl ?? '/';
 };

@@ -4,10 +4,10 @@ import { type PaymentRow, payments } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { idPattern } from '../shared/text/ids.ts';
 import { confirmChange } from './change-plan.ts';
-import { checkReturning } from './check.ts';
-import type { Provider } from './provider.ts';
-import { receiveNotification } from './receive.ts';
-import { sandboxNotification } from './sandbox.ts';
+import { receiveNotification } from './facts/receive.ts';
+import type { Provider } from './provider/provider.ts';
+import { sandboxNotification } from './provider/sandbox.ts';
+import { checkReturning } from './scheduled/check.ts';
 
 const PAYMENT_ID = idPattern('pay');
 

@@ -3,9 +3,9 @@ import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { isPending, type PaymentRow, payments } from '../db/schema.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';
-import { applyState } from './apply.ts';
-import type { Provider } from './provider.ts';
-import { findProvider } from './providers.ts';
+import { applyState } from './facts/apply.ts';
+import type { Provider } from './provider/provider.ts';
+import { findProvider } from './provider/providers.ts';
 
 // Expires the checkouts of replaced payments at the provider, so that they can't be paid anymore.
 
@@ -52,13 +52,13 @@ export const expirePending = async (ctx: Ctx, origin: string): Promise<void> => 
   }
 };
 
-/** Expires the checkout, or learns that it is closed. A checkout that was paid first is applied. */
+/** Expires the checkout, or learns that it is closed. A checkout that was paid first is applied, now or when its debit arrives. */
 const close = async (ctx: DatabaseCtx, provider: Provider, checkoutRef: string) => {
   try {
     await provider.expireCheckout(checkoutRef);
   } catch (error) {
-    const { hasExpired, facts } = await applyState(ctx, provider, { kind: 'checkout', ref: checkoutRef });
-    if (!hasExpired && facts.length === 0) throw error;
+    const { checkout } = await applyState(ctx, provider, { kind: 'checkout', ref: checkoutRef });
+    if (checkout === 'open') throw error;
   }
 };
 

@@ -2,6 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type * as z from 'zod';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { releaseClaim } from '../db/idempotency.ts';
 import { isPending, type PaymentRow, payments } from '../db/schema.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { newId } from '../shared/text/ids.ts';
@@ -9,9 +10,9 @@ import { findLiveSubscription } from './billing.ts';
 import { isChangeable } from './change-plan.ts';
 import { claimPayment } from './claim.ts';
 import { expireReplaced } from './expire.ts';
-import { providerFailed } from './provider-failed.ts';
-import type { Checkout, Provider } from './provider.ts';
-import { getCheckoutProvider } from './providers.ts';
+import { providerFailed } from './provider/provider-failed.ts';
+import type { Checkout, Provider } from './provider/provider.ts';
+import { getCheckoutProvider } from './provider/providers.ts';
 import type { initPaymentInput } from './schemas.ts';
 
 /** Returns the URL to return to after checkout, which must be on this service or on an allowed origin. */
@@ -53,10 +54,13 @@ const untilStarted = async (ctx: Ctx, payment: PaymentRow): Promise<PaymentRow |
 const startCheckout = async (ctx: Ctx, provider: Provider, payment: PaymentRow, checkout: Checkout) => {
   const isPayment = eq(payments.id, payment.id);
   const started = await provider.startCheckout(checkout).catch(async (error: unknown) => {
-    // Stripe would repeat its error for this payment, so the next call needs another one.
+    // Stripe would repeat its error for this payment, so the next call needs another one, also with the same Idempotency-Key.
     const isNotStarted = and(isPayment, isPending, isNull(payments.checkoutRef));
-    await ctx.db.update(payments).set({ status: 'replaced' }).where(isNotStarted);
-    return providerFailed(error);
+    await ctx.db.batch([
+      ctx.db.update(payments).set({ status: 'replaced' }).where(isNotStarted),
+      ...(ctx.idempotency ? [releaseClaim(ctx, ctx.idempotency, payment.id)] : []),
+    ]);
+    throw error;
   });
   const [row] = await ctx.db.update(payments).set(started).where(isPayment).returning();
   if (row?.status === 'replaced') {
@@ -80,7 +84,7 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
   }
   const id = newId('pay');
   const isOurs = isChangeable(provider, subscription);
-  const { amount, currency } = await provider.price(input.plan).catch(providerFailed);
+  const { amount, currency } = await provider.price(input.plan);
   const toReturnUrl = (path: 'success_url' | 'cancel_url') =>
     checkReturnUrl(path, input[path], origin, account.allowedOrigins, `/checkout/${id}`);
   // Inserted before the checkout starts, because a checkout without a row could be paid without any effect.
@@ -105,6 +109,7 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
     subscriptionId: isOurs || provider.name === 'sandbox' ? (subscription?.id ?? null) : null,
     periodEnd: null,
     refundedAmount: 0,
+    refundDueAt: null,
   });
   for (const row of replaced) await expireReplaced(ctx, provider, row);
   if (payment.checkoutUrl !== null) return { payment, checkoutUrl: payment.checkoutUrl };

@@ -5,12 +5,11 @@ import type { Ctx } from '../db/ctx.ts';
 import { appliedFacts, isLive, type SubscriptionRow, subscriptions, accounts } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
-import { applyState } from './apply.ts';
 import { findLiveSubscription } from './billing.ts';
-import { accountWhileLive, overName } from './guards.ts';
-import { providerFailed } from './provider-failed.ts';
-import { findProvider } from './providers.ts';
-import { standingOf, withFacts } from './standing.ts';
+import { applyState } from './facts/apply.ts';
+import { accountWhileLive, overName } from './facts/guards.ts';
+import { findProvider } from './provider/providers.ts';
+import { standingOf, withFacts } from './rules/standing.ts';
 
 /** Lets a subscription go on that was canceled for the end of its period. */
 export const resumeSubscription = async (ctx: Ctx, origin: string): Promise<SubscriptionRow> => {
@@ -26,7 +25,7 @@ export const resumeSubscription = async (ctx: Ctx, origin: string): Promise<Subs
     throw new AppError('unavailable', {
       message: 'The payment provider of this subscription is not configured on this service.',
     });
-  if (!(await provider.resume(ref).catch(providerFailed))) {
+  if (!(await provider.resume(ref))) {
     await applyState(ctx, provider, { kind: 'subscription', ref, endsAtMs: subscription.endsAt });
     throw new AppError('no_active_subscription');
   }

@@ -13,12 +13,12 @@ import { cancelSubscription } from './cancel-subscription.ts';
 import { isChange } from './change-plan.ts';
 import { changePage, checkoutPage, paymentStatusPage } from './checkout-page.ts';
 import { completeChange, completeCheckout, findCheckout, findReturning } from './checkout.ts';
+import { receiveNotification } from './facts/receive.ts';
 import { findStarted, initPayment } from './init-payment.ts';
 import { openPortal } from './portal.ts';
-import type { ProviderName } from './provider.ts';
-import { admitProviderCall, findProvider } from './providers.ts';
-import { receiveNotification } from './receive.ts';
+import { admitProviderCall, findProvider } from './provider/providers.ts';
 import { resumeSubscription } from './resume-subscription.ts';
+import type { ProviderName } from './rules/fact.ts';
 import {
   billingBody,
   cancelledSubscriptionBody,

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { PAYMENT_STATUSES, type PaymentRow, PROVIDERS, type SubscriptionRow } from '../db/schema.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_NAMES, type PlanName, PLANS } from '../shared/rules/plans.ts';
-import type { Price } from './provider.ts';
-import { standingOf } from './standing.ts';
+import type { Price } from './provider/provider.ts';
+import { standingOf } from './rules/standing.ts';
 
 const returnUrl = z.string().max(2_048).meta({
   description: 'A URL on this service, or on one of the account’s `allowed_origins`.',

@@ -1,9 +1,9 @@
 import { measureStorage } from '../accounts/measure-storage.ts';
 import { tellOfNearlyFull } from '../accounts/nearly-full.ts';
 import { pruneAuditLog } from '../audit/prune.ts';
-import { checkDue } from '../billing/check.ts';
-import { tellOfEndingPlans } from '../billing/ending.ts';
-import { pruneBilling } from '../billing/prune.ts';
+import { checkDue } from '../billing/scheduled/check.ts';
+import { tellOfEndingPlans } from '../billing/scheduled/ending.ts';
+import { pruneBilling } from '../billing/scheduled/prune.ts';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { pruneIdempotencyKeys } from '../db/idempotency.ts';
 import { eraseUnverified } from '../erasure/unverified.ts';

@@ -1,5 +1,5 @@
 import { env, exports } from 'cloudflare:workers';
-import { sandboxNotification } from '../../src/billing/sandbox.ts';
+import { sandboxNotification } from '../../src/billing/provider/sandbox.ts';
 import { call, freshAddress, ORIGIN, textOf } from '../support/client.ts';
 import { asOperator, OPERATOR_TOKEN } from '../support/operator.ts';
 import { PEOPLE } from './people-steps.ts';

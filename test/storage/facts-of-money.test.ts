@@ -36,4 +36,5 @@ test('an overdue subscription keeps its grace period, and its payments get to kn
     ['pay_3', 'sub_1', 30 * DAY_MS],
     ['pay_4', null, null],
   ]);
+  expect(await db.prepare('SELECT count(refund_due_at) AS due FROM payments').first('due')).toBe(0);
 });

@@ -51,11 +51,13 @@ export const openCharges = () => {
 
   const refund = (intent: string): Reply => {
     const charge = chargeOf(intent);
+    if (charge?.['refuses'] === true) return refuse(400, 'Insufficient funds in your Stripe balance.');
     if (!charge) return refuse(404, `No such payment_intent: '${intent}'`, 'resource_missing');
     if (charge['amount_refunded'] === charge['amount'])
       return refuse(400, 'The charge has already been refunded.', 'charge_already_refunded');
     charge['amount_refunded'] = charge['amount'];
-    return ok({ id: `re_${intent}`, object: 'refund', amount: charge['amount'] });
+    charge['refunds_made'] = Number(charge['refunds_made'] ?? 0) + 1;
+    return ok({ id: `re_${intent}`, object: 'refund', status: 'succeeded', amount: charge['amount'] });
   };
 
   const voidInvoice = (id: string): Reply => {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { openCharges, type Reply, type StripeObject } from './stripe-charges.ts';
+import { openKeys } from './stripe-keys.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,6 +20,8 @@ export interface StripeRequest {
   form: Record<string, string>;
   /** Status of the response; 0 until it is sent. */
   answered: number;
+  /** Whether it was the kept answer to an earlier request with the same Idempotency-Key. */
+  isRepeat: boolean;
 }
 
 interface Call {
@@ -35,6 +38,7 @@ const customers = new Map<string, StripeObject>();
 const sessions = new Map<string, StripeObject>();
 const subscriptions = new Map<string, StripeObject>();
 const charges = openCharges();
+const keys = openKeys();
 const products = new Set<string>();
 /** What an operator has made in Stripe's dashboard. */
 const prices = new Map<string, StripeObject>();
@@ -137,6 +141,16 @@ const callSubscription = async ({ method, id, form, expand }: Call): Promise<Rep
   if (method === 'POST' && isOver) {
     return refuse(400, 'A canceled subscription can only update its cancellation_details and metadata.');
   }
+  // As for a downgrade that was planned on Stripe's own page.
+  if (method === 'POST' && subscription['schedule']) {
+    return refuse(
+      400,
+      'The subscription is managed by a subscription schedule. Please update the schedule instead.',
+    );
+  }
+  if (method === 'POST' && subscription['refuses'] === true && form['items[0][id]'] !== undefined) {
+    return refuse(400, 'This customer has no attached payment source or default payment method.');
+  }
   if (method === 'DELETE') {
     Object.assign(subscription, { status: 'canceled', ended_at: Math.floor(Date.now() / 1_000) });
     await held.get(id)?.promise;
@@ -150,8 +164,18 @@ const callSubscription = async ({ method, id, form, expand }: Call): Promise<Rep
   return ok({ ...subscription, latest_invoice: isExpanded ? invoice : invoice?.id });
 };
 
+/** A schedule has the id of its subscription, with its own prefix. */
+const releaseSchedule = (path: string): Reply => {
+  const id = path.split('/')[3] ?? '';
+  const subscription = subscriptions.get(id.replace('sub_sched_', 'sub_'));
+  if (subscription?.['schedule'] !== id) return refuseMissing(404, 'schedule', id, 'schedule');
+  subscription['schedule'] = null;
+  return ok({ id, object: 'subscription_schedule', status: 'released' });
+};
+
 const reply = async (call: Call): Promise<Reply> => {
   const { method, path, id } = call;
+  if (path.startsWith('/v1/subscription_schedules/')) return releaseSchedule(path);
   const charged = charges.call(method, path, call.search, call.form);
   if (charged) return charged;
   if (path === `/v1/subscriptions/${id}`) return callSubscription(call);
@@ -192,6 +216,7 @@ const control = (method: string, [command = '', id = '']: string[], body: string
   }
   if (command === 'prices') prices.set(id, JSON.parse(body));
   if (command === 'tax') taxStatus = id;
+  if (command === 'age') keys.age(id);
   if (command === 'charges' || command === 'disputes') return charges.put(command, id, JSON.parse(body));
   if (command === 'sessions') Object.assign(sessions.get(id) ?? {}, JSON.parse(body));
   if (command === 'hold' && method === 'PUT') held.set(id, Promise.withResolvers());
@@ -220,19 +245,20 @@ const handle = async (request: IncomingMessage, response: ServerResponse) => {
   };
   if (path.startsWith('/test/')) return send(200, control(method, path.split('/').slice(2), body));
   const form = Object.fromEntries(new URLSearchParams(body));
-  const recorded: StripeRequest = { method, path, headers, form, answered: 0 };
+  const recorded: StripeRequest = { method, path, headers, form, answered: 0, isRepeat: false };
   requests.push(recorded);
-  const { status, body: answer } = await reply({
+  const call = {
     method,
     path,
     id: idIn(path),
     form,
     search: searchParams,
     expand: [...searchParams.values()],
-    origin,
-  });
-  recorded.answered = status;
-  send(status, answer);
+  };
+  const key = method === 'POST' ? headers['idempotency-key'] : undefined;
+  const answer = await keys.once(key, `${path} ${body}`, () => reply({ ...call, origin }));
+  Object.assign(recorded, { answered: answer.status, isRepeat: answer.isRepeat });
+  send(answer.status, answer.body);
 };
 
 export default async ({ provide }: TestProject) => {

@@ -104,6 +104,11 @@ export const putCharge = (invoiceId: string, amount_refunded: number) =>
   control<StripeObject>('PUT', `charges/${invoiceId}`, { amount_refunded });
 export const changeCharge = async (invoiceId: string, amount_refunded: number) =>
   notify('charge.refunded', await putCharge(invoiceId, amount_refunded));
+/** Lets Stripe refuse to give a charge back, or do so again. */
+export const refuseRefunds = (invoiceId: string, refuses: boolean) =>
+  control<StripeObject>('PUT', `charges/${invoiceId}`, { refuses });
+/** Lets 24 hours pass for an Idempotency-Key. */
+export const ageKey = (key: string) => control('PUT', `age/${key}`);
 export const putDispute = (invoiceId: string, status: string) =>
   control<StripeObject>('PUT', `disputes/${invoiceId}`, { status });
 export const changeDispute = async (invoiceId: string, status: string) =>

@@ -44,6 +44,8 @@ export const payments = sqliteTable(
     /** The end of the period that was paid for. */
     periodEnd: integer('period_end'),
     refundedAmount: integer('refunded_amount').notNull().default(0),
+    /** When to give back the payment, which buys nothing. Null once that is done. */
+    refundDueAt: integer('refund_due_at'),
   },
   (table) => [
     index('payments_by_account').on(table.accountId, table.id),
@@ -60,6 +62,9 @@ export const payments = sqliteTable(
     index('payments_to_expire')
       .on(table.expireDueAt)
       .where(sql`${table.expireDueAt} IS NOT NULL`),
+    index('payments_to_refund')
+      .on(table.refundDueAt)
+      .where(sql`${table.refundDueAt} IS NOT NULL`),
   ],
 );
 

@@ -1,5 +1,7 @@
 // Writes log lines as JSON objects. Anything in an error that looks like one of our secrets is redacted.
 
+import { AppError } from '../app-error.ts';
+
 const SECRETS = /\b(lk_live_|lks_|lkt_|whsec_)[\w+/=-]{4,}/g;
 
 export type LogFields = Record<string, string | number | boolean | null | undefined>;
@@ -12,6 +14,8 @@ const FAILED_QUERY = 'Failed query';
 /** Returns an error's name, message and stack as log fields. */
 export const describeError = (error: unknown): { error: string; stack?: string } => {
   if (!(error instanceof Error)) return { error: redact(String(error)) };
+  // What a caller is told says nothing of the reason.
+  if (error instanceof AppError && error.options.cause) return describeError(error.options.cause);
   if (error.message.startsWith(FAILED_QUERY)) return describeError(error.cause ?? FAILED_QUERY);
   return {
     error: redact(`${error.name}: ${error.message}`),

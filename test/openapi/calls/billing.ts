@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { sandboxNotification } from '../../../src/billing/sandbox.ts';
+import { sandboxNotification } from '../../../src/billing/provider/sandbox.ts';
 import { subscribe } from '../../billing/sandbox.ts';
 import type { Area } from '../area.ts';
 

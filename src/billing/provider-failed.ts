@@ -1,9 +1,0 @@
-import { AppError } from '../shared/app-error.ts';
-
-/** Answers a call that needed the provider, which is down or has refused. Nothing has changed here. */
-export const providerFailed = (cause?: unknown): never => {
-  throw new AppError('unavailable', {
-    message: 'The payment provider did not respond, so try again later.',
-    cause,
-  });
-};

@@ -1,0 +1,171 @@
+import type { Stripe } from 'stripe';
+import type { PaidPlan } from '../../shared/rules/plans.ts';
+import type { DisputeState, Fact } from '../rules/fact.ts';
+
+// What the objects at Stripe say.
+
+/** The metadata keys for our ids on Stripe's checkouts and subscriptions. */
+export const PAYMENT_ID_KEY = 'latchkey_payment_id';
+export const ACCOUNT_ID_KEY = 'latchkey_account_id';
+
+export const toId = (object: string | { id: string } | null | undefined): string | null =>
+  typeof object === 'string' ? object : (object?.id ?? null);
+
+const toMs = (seconds: number) => seconds * 1_000;
+
+const toPeriod = (subscription: Stripe.Subscription) => {
+  const [item] = subscription.items.data;
+  if (!item) throw new Error(`Stripe subscription ${subscription.id} has no items.`);
+  return { startMs: toMs(item.current_period_start), endMs: toMs(item.current_period_end) };
+};
+
+const FAILING_STATUSES = new Set<Stripe.Subscription.Status>(['past_due', 'unpaid']);
+const STARTED_STATUSES = new Set<Stripe.Subscription.Status>([
+  'active',
+  'trialing',
+  'past_due',
+  'unpaid',
+  'canceled',
+]);
+
+const FIRST_INVOICE = 'subscription_create';
+
+export const latestInvoice = ({ latest_invoice: invoice }: Stripe.Subscription) =>
+  typeof invoice === 'object' ? invoice : null;
+
+/** Whether the money for the first period has not arrived. */
+const isFirstUnpaid = (subscription: Stripe.Subscription) => {
+  const invoice = latestInvoice(subscription);
+  return invoice?.billing_reason === FIRST_INVOICE && invoice.status !== 'paid';
+};
+
+/** Whether the subscription ended before anything was paid. */
+export const isNeverPaid = (subscription: Stripe.Subscription) =>
+  subscription.status === 'incomplete_expired' ||
+  (subscription.status === 'canceled' && isFirstUnpaid(subscription));
+
+/** Returns the plan that a subscription is for, if its price is one that this service knows. */
+export type PlanOf = (price: Stripe.Price | undefined) => PaidPlan | null;
+
+const planOfSubscription = (subscription: Stripe.Subscription, planOf: PlanOf) =>
+  planOf(subscription.items.data[0]?.price);
+
+const chargeOf = (subscriptionRef: string, invoice: Stripe.Invoice) => ({
+  subscriptionRef,
+  invoiceRef: invoice.id ?? '',
+  amount: invoice.amount_paid,
+  currency: invoice.currency,
+});
+
+/** Whatever the invoice was for: a change of price or of the billing date can fail and be paid, too. */
+const isSettled = (invoice: Stripe.Invoice | null): invoice is Stripe.Invoice =>
+  invoice?.status === 'paid' && invoice.billing_reason !== FIRST_INVOICE;
+
+/** Until when an invoice pays, by its lines. */
+const untilOf = (invoice: Stripe.Invoice, fallbackMs: number): number =>
+  Math.max(...(invoice.lines?.data ?? []).map(({ period }) => toMs(period.end)), 0) || fallbackMs;
+
+const settledFact = (subscription: Stripe.Subscription, invoice: Stripe.Invoice, planOf: PlanOf): Fact => {
+  const period = toPeriod(subscription);
+  const isLatest = invoice.id === latestInvoice(subscription)?.id;
+  const paidAt = invoice.status_transitions?.paid_at ?? null;
+  return {
+    kind: 'settled',
+    ...chargeOf(subscription.id, invoice),
+    paidAtMs: paidAt === null ? null : toMs(paidAt),
+    plan: isLatest ? planOfSubscription(subscription, planOf) : null,
+    period: isLatest ? period : { ...period, endMs: untilOf(invoice, toMs(invoice.created)) },
+  };
+};
+
+/** What an invoice of the subscription says by itself, which may be older than the latest one. */
+export const toInvoiceFacts = (
+  subscription: Stripe.Subscription,
+  invoice: Stripe.Invoice | null,
+  planOf: PlanOf,
+): Fact[] => {
+  const isOlder = invoice !== null && invoice.id !== latestInvoice(subscription)?.id;
+  return isOlder && isSettled(invoice) ? [settledFact(subscription, invoice, planOf)] : [];
+};
+
+/**
+ * Derives facts from a subscription's current state, so that the order of notifications doesn't matter. The terms come after
+ * what else is known of its invoices: while another invoice is overdue, paying an older one ends only the older failure.
+ */
+export const toFacts = (
+  subscription: Stripe.Subscription,
+  readAtMs: number,
+  planOf: PlanOf,
+  ofInvoices: Fact[] = [],
+): Fact[] => {
+  const paymentId = subscription.metadata[PAYMENT_ID_KEY];
+  const subscriptionRef = subscription.id;
+  if (!paymentId || !STARTED_STATUSES.has(subscription.status)) return ofInvoices;
+  // A bank debit takes days: until its money has arrived, nothing has been bought.
+  if (isFirstUnpaid(subscription)) return ofInvoices;
+  const period = toPeriod(subscription);
+  const invoice = latestInvoice(subscription);
+  const first = invoice?.billing_reason === FIRST_INVOICE ? invoice : null;
+  const facts: Fact[] = [
+    {
+      kind: 'bought',
+      paymentId,
+      subscriptionRef,
+      customerRef: toId(subscription.customer),
+      invoiceRef: first?.id ?? null,
+      charged: first && { amount: first.amount_paid, currency: first.currency },
+      period,
+      untilMs: toMs(subscription.created) < period.startMs ? period.startMs : period.endMs,
+    },
+  ];
+  if (isSettled(invoice)) facts.push(settledFact(subscription, invoice, planOf));
+  if (subscription.status === 'canceled') {
+    const atMs = toMs(subscription.ended_at ?? subscription.created);
+    return [...facts, { kind: 'ended', subscriptionRef, atMs }, ...ofInvoices];
+  }
+  const { cancel_at: endsAt, cancel_at_period_end: endsWithPeriod, status } = subscription;
+  const terms: Fact = {
+    kind: 'terms',
+    subscriptionRef,
+    plan: planOfSubscription(subscription, planOf),
+    endsAtMs: endsAt ? toMs(endsAt) : endsWithPeriod ? period.endMs : null,
+    failingRef: FAILING_STATUSES.has(status) ? (invoice?.id ?? null) : null,
+    period,
+    readAtMs,
+  };
+  return [...facts, ...ofInvoices, terms];
+};
+
+const DISPUTE_STATES: Partial<Record<Stripe.Dispute.Status, DisputeState>> = {
+  needs_response: 'open',
+  under_review: 'open',
+  won: 'won',
+  lost: 'lost',
+};
+
+/** Derives facts from the charge of an invoice. An inquiry, whose money stays, is no dispute yet. */
+export const toChargeFacts = (
+  subscription: Stripe.Subscription,
+  invoice: Stripe.Invoice,
+  charge: Stripe.Charge,
+  dispute: Stripe.Dispute | null,
+  planOf: PlanOf,
+): Fact[] => {
+  const isFirst = invoice.billing_reason === FIRST_INVOICE;
+  const about = {
+    ...chargeOf(subscription.id, invoice),
+    paymentId: isFirst ? (subscription.metadata[PAYMENT_ID_KEY] ?? null) : null,
+    untilMs: untilOf(invoice, toMs(invoice.created)),
+  };
+  const state = dispute && DISPUTE_STATES[dispute.status];
+  return [
+    // The invoice may be older than the latest one, and its own notification may be lost.
+    ...(isSettled(invoice) ? [settledFact(subscription, invoice, planOf)] : []),
+    ...(charge.amount_refunded > 0
+      ? [{ kind: 'refunded' as const, ...about, amount: charge.amount_refunded }]
+      : []),
+    ...(state
+      ? [{ kind: 'disputed' as const, ...about, disputeRef: dispute.id, state, amount: dispute.amount }]
+      : []),
+  ];
+};

@@ -1,0 +1,57 @@
+import type { PROVIDERS } from '../../db/schema.ts';
+import type { PaidPlan } from '../../shared/rules/plans.ts';
+
+export type ProviderName = (typeof PROVIDERS)[number];
+
+interface Period {
+  startMs: number;
+  endMs: number;
+}
+
+interface Charge {
+  subscriptionRef: string;
+  invoiceRef: string;
+  amount: number;
+  currency: string;
+}
+
+/** A payment that was charged back. */
+export type DisputeState = 'open' | 'won' | 'lost';
+
+/** What is true at any provider, read from its objects. Each fact is applied once, except for the terms, which are a state. */
+export type Fact =
+  /** The first payment of a subscription, for a checkout of ours. */
+  | {
+      kind: 'bought';
+      paymentId: string;
+      subscriptionRef: string;
+      customerRef: string | null;
+      invoiceRef: string | null;
+      /** What has arrived. Null if it's what the payment was for. */
+      charged: { amount: number; currency: string } | null;
+      /** The period of the subscription now, and until when this payment was for. */
+      period: Period;
+      untilMs: number;
+    }
+  /** Any other invoice of a subscription that is paid. */
+  | (Charge & { kind: 'settled'; paidAtMs: number | null; plan: PaidPlan | null; period: Period })
+  /** What the subscription is now. `endsAtMs` is set while it is canceled, and `failingRef` is an invoice that is overdue. */
+  | {
+      kind: 'terms';
+      subscriptionRef: string;
+      plan: PaidPlan | null;
+      endsAtMs: number | null;
+      failingRef: string | null;
+      period: Period;
+      readAtMs: number;
+    }
+  | { kind: 'ended'; subscriptionRef: string; atMs: number }
+  /** `amount` is everything that was given back of the invoice. */
+  | (Charge & { kind: 'refunded'; paymentId: string | null; untilMs: number })
+  | (Charge & {
+      kind: 'disputed';
+      paymentId: string | null;
+      disputeRef: string;
+      state: DisputeState;
+      untilMs: number;
+    });
