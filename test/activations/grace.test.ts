@@ -63,6 +63,18 @@ test('an offline file reaches to the end of the grace, and can be issued within 
   expect(await customer.asKey('POST', `/api/v1/licenses/${id}/token`, sent)).toMatchObject({ status: 409 });
 });
 
+test('lists and the dashboard go by the last paid day, also in the days of grace', async () => {
+  const { customer, id, send } = await open({ grace_days: 3 });
+  useFakeClock(at('2026-11-25'));
+  expect(await send('verify')).toMatchObject({ valid: true, status: 'active' });
+  const get = async (path: string) => (await customer.asKey('GET', path)).body;
+  const expired = { id, status: 'expired', expires_at: '2026-11-24' };
+  expect(await get(`/api/v1/licenses/${id}`)).toMatchObject(expired);
+  expect(await get('/api/v1/licenses?status=expired')).toMatchObject({ data: [expired] });
+  expect(await get('/api/v1/licenses?status=active')).toMatchObject({ data: [] });
+  expect(await get('/api/dashboard')).toMatchObject({ licenses: { active: 0, expired: 1 } });
+});
+
 test.for([-1, 61, 1.5, '3'])('grace_days is a whole number from 0 to 60: %j', async (grace_days) => {
   const customer = await signUp();
   const product = await customer.asKey('PUT', '/api/v1/products/orrery', { terms: { grace_days } });
