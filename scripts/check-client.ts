@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
 
-/** Of the files as they are in the package, which are minified. */
-const MAX_CORE_BYTES = 8_400;
+/** Of what an application's bundler makes of the package's file. The core's goal is 7 KB, 7,168 bytes. */
+const MAX_CORE_BYTES = 8_300;
 const MAX_NODE_BYTES = 4_000;
 
 const root = join(import.meta.dirname, '..');
@@ -22,14 +23,18 @@ const tarball = run('node', 'scripts/pack-client.ts').trim().split('\n').at(-1) 
 run('attw', tarball, '--ignore-rules', 'cjs-resolves-to-esm');
 run('publint', tarball, '--strict');
 
-const sizeOf = (name: string) => {
-  const code = readFileSync(join(root, 'dist/client/package/dist', name));
-  if (/\bfrom\s*["'](?!node:)/.test(code.toString())) throw new Error(`${name} imports another file.`);
-  return gzipSync(code).length;
+const sizeOf = async (name: string) => {
+  const file = join(root, 'dist/client/package/dist', name);
+  if (/\bfrom\s*["'](?!node:)/.test(readFileSync(file, 'utf8')))
+    throw new Error(`${name} imports another file.`);
+  const build = await rolldown({ input: file, platform: 'node', external: [/^node:/] });
+  const { output } = await build.generate({ minify: true, comments: false });
+  await build.close();
+  return gzipSync(output[0].code).length;
 };
 
-const core = sizeOf('index.js');
-const node = sizeOf('node.js') - core;
+const core = await sizeOf('index.js');
+const node = (await sizeOf('node.js')) - core;
 console.log(
   `Client: core ${core} bytes gzipped (limit ${MAX_CORE_BYTES}), node ${node} more (${MAX_NODE_BYTES})`,
 );

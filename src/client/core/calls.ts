@@ -1,15 +1,16 @@
 import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
 import { text } from './bytes.ts';
+import type { Answer } from './changes.ts';
 import type { Runtime, ClientSettings } from './options.ts';
 import { openRequests } from './requests.ts';
-import type { Answer, Session } from './session.ts';
+import type { Session } from './session.ts';
 import { freshVerdict } from './verdicts.ts';
 
 export interface Result {
-  /** Null if nothing is known after the call that wasn't known before. */
-  answer: Answer | null;
+  /** Absent if nothing is known after the call that wasn't known before. */
+  answer?: Answer | undefined;
   /** The code of an answer without a token, which is not signed. */
-  code: unknown;
+  code?: unknown;
   retryAfterMs: number;
 }
 
@@ -39,7 +40,7 @@ export const openCalls = (
     // Where no answer can be checked, none is paid for, and no seat is taken. A seat can be given back without a token.
     if (call !== 'deactivate' && !(await ring.isUsable())) {
       report({ kind: 'crypto', message: 'Ed25519 is missing here, or the keys are broken.' });
-      return { answer: null, code: null, retryAfterMs: 0 };
+      return { retryAfterMs: 0 };
     }
     const input = {
       license_key: licenseKey,
@@ -52,7 +53,7 @@ export const openCalls = (
     const token = text(body?.['token']);
     // A call that was ended by another one says nothing.
     if (!signal.aborted && !isQuiet) report(problem);
-    if (!body || !token) return { answer: null, code: body?.['code'], retryAfterMs };
+    if (!body || !token) return { code: body?.['code'], retryAfterMs };
     const checkAnswer = () => check(token, licenseKey, { kind: 'online', nonce });
     let result = await checkAnswer();
     let links = chain();
@@ -60,10 +61,9 @@ export const openCalls = (
       links = [...new Set([...links, ...(await loadKeys(signal))])];
       result = await checkAnswer();
     }
-    if (typeof result === 'string')
-      report({ kind: 'crypto', message: `The token fails a check: ${result}`, status: 200 });
-    const answer =
-      typeof result === 'string' ? null : { verdict: freshVerdict(body, result), token, chain: links };
-    return { answer, code: null, retryAfterMs };
+    if (typeof result !== 'string')
+      return { answer: { verdict: freshVerdict(body, result), token, chain: links }, retryAfterMs };
+    report({ kind: 'crypto', message: `The token fails a check: ${result}`, status: 200 });
+    return { retryAfterMs };
   };
 };

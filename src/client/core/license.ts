@@ -1,6 +1,6 @@
 import type { CallName } from '../../shared/rules/verdict.ts';
 import { openCalls, type Result } from './calls.ts';
-import { check, DEFAULT_RUNTIME, readOptions, type Runtime, within } from './options.ts';
+import { check, checkType, DEFAULT_RUNTIME, readOptions, type Runtime, within } from './options.ts';
 import { openSchedule } from './schedule.ts';
 import { openSession } from './session.ts';
 import type { ActivateOptions, License, LicenseOptions, LicenseState } from './types.ts';
@@ -11,10 +11,6 @@ const MIN_LEASE_SECONDS = 60;
 const STOP_MS = 2_000;
 /** A license key with another verdict is stored, so that the user needn't type it again. */
 const isWrongKey = (code: string) => code === 'not_found' || code === 'wrong_product';
-
-const requireText = (name: string, value: unknown) => {
-  check(value === undefined || typeof value === 'string', `${name} must be a string.`);
-};
 
 /** Creates a license on a given platform. */
 export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtime>): License => {
@@ -128,7 +124,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     if (claims.valid || isStored || !(isKept || isWrongKey(claims.code)))
       return conclude('activate', licenseKey, result);
     // Calls for the stored license key that this one has ended are made again.
-    schedule.next('activate', { ...result, answer: null });
+    schedule.next('activate', { retryAfterMs: result.retryAfterMs });
     // A license key that isn't good doesn't replace one that is.
     return isKept ? session.view(answer.verdict, claims.code) : session.show(answer.verdict);
   };
@@ -162,20 +158,16 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
         return state.valid ? state : refreshed;
       }),
     activate: async (licenseKey, options = {}) => {
-      requireText('The license key', licenseKey);
-      requireText('replace', options.replace);
-      requireText('name', options.name);
-      const { leaseSeconds = MIN_LEASE_SECONDS } = options;
-      check(
-        Number.isInteger(leaseSeconds) && leaseSeconds >= MIN_LEASE_SECONDS,
-        'leaseSeconds must be a whole number from 60.',
-      );
+      const { replace = '', name = '', leaseSeconds = MIN_LEASE_SECONDS } = options;
+      checkType('string', { 'The license key': licenseKey ?? '', replace, name });
+      const isLease = Number.isInteger(leaseSeconds) && leaseSeconds >= MIN_LEASE_SECONDS;
+      check(isLease, 'leaseSeconds', 'a whole number from 60');
       return share(JSON.stringify([licenseKey, options]), () =>
         inTurn((signal) => activate(licenseKey, options, signal)),
       );
     },
     loadFile: async (token, { replace } = {}) => {
-      requireText('The offline file', token ?? null);
+      checkType('string', { 'The offline file': token });
       // Mail programs wrap long lines.
       const state = await session.loadFile(token.replace(/\s/g, ''), replace);
       void leave();
@@ -202,7 +194,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     has: (name) => Boolean(session.entitlement(name)),
     entitlement: session.entitlement,
     onChange: (listener) => {
-      check(typeof listener === 'function', 'onChange must be a function.');
+      checkType('function', { 'The listener': listener });
       return session.listen(listener);
     },
   };

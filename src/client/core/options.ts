@@ -24,18 +24,24 @@ export const DEFAULT_RUNTIME: Runtime = {
   machine: 'given',
 };
 
-/** Resolves as the promise does, or rejects after the time. */
-export const within = async <T>(runtime: Runtime, ms: number, promise: Promise<T>): Promise<T> => {
-  let timer: Timer | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = runtime.setTimer(() => reject(new Error('late')), ms);
+/** Resolves as the promise does, or with undefined after the time or once the signal is aborted. */
+export const within = <T>(
+  runtime: Runtime,
+  ms: number,
+  promise?: Promise<T>,
+  signal?: AbortSignal,
+): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const end = () => {
+      runtime.clearTimer(timer);
+      signal?.removeEventListener('abort', end);
+      resolve(undefined);
+    };
+    const timer = runtime.setTimer(end, ms);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+    promise?.then(resolve, reject).finally(end);
   });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    if (timer) runtime.clearTimer(timer);
-  }
-};
 
 export interface ClientSettings {
   baseUrl: string;
@@ -49,8 +55,16 @@ export interface ClientSettings {
   hasHeartbeat: boolean;
 }
 
-export const check: (condition: unknown, message: string) => asserts condition = (condition, message) => {
-  if (!condition) throw new TypeError(message);
+export const check: (condition: unknown, name: string, rule: string) => asserts condition = (
+  condition,
+  name,
+  rule,
+) => {
+  if (!condition) throw new TypeError(`${name} must be ${rule}.`);
+};
+
+export const checkType = (type: 'function' | 'string', values: Record<string, unknown>): void => {
+  for (const [name, value] of Object.entries(values)) check(typeof value === type, name, `a ${type}`);
 };
 
 /** Without a store, the verdict lasts as long as the process. */
@@ -58,7 +72,7 @@ const NO_STORE: Store = { get: async () => null, set: async () => {} };
 
 const readBaseUrl = (baseUrl: string): string => {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  check(url && /^https?:$/.test(url.protocol), 'baseUrl must be like https://example.com.');
+  check(url && /^https?:$/.test(url.protocol), 'baseUrl', 'like https://example.com');
   return url.origin + url.pathname.replace(/\/(api\/v1\/?)?$/, '');
 };
 
@@ -84,14 +98,12 @@ export const readOptions = (options: LicenseOptions): ClientSettings => {
   for (const [name, pattern] of Object.entries(PATTERNS)) {
     const value = options[name as keyof typeof PATTERNS];
     const isAbsent = value === undefined && name !== 'apiKey';
-    check(isAbsent || (typeof value === 'string' && pattern.test(value)), `${name} must match ${pattern}`);
+    check(isAbsent || (typeof value === 'string' && pattern.test(value)), name, `like ${pattern}`);
   }
-  check(isPinnedKeys(keys), 'keys must be what `npm run latchkey -- keys pull` writes.');
-  const isStore = typeof store.get === 'function' && typeof store.set === 'function';
-  check(isStore && /^(function|undefined)$/.test(typeof store.lock), 'store must have get() and set().');
-  check(typeof send === 'function', 'fetch must be a function.');
-  check(typeof now === 'function', 'now must be a function.');
-  check(globalThis.crypto?.subtle, 'crypto.subtle is missing: use https.');
+  check(isPinnedKeys(keys), 'keys', 'what `npm run latchkey -- keys pull` writes');
+  const { get, set, lock = now } = store as unknown as Record<string, unknown>;
+  checkType('function', { fetch: send, now, 'store.get': get, 'store.set': set, 'store.lock': lock });
+  check(globalThis.crypto?.subtle, 'The page', 'of https, for crypto.subtle');
   return {
     baseUrl,
     apiKey,

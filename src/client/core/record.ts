@@ -76,12 +76,3 @@ export const openSealer = ({ keys, application }: ClientSettings) => {
     },
   };
 };
-
-/** The record of a machine that has given back its seat. It is newer than the answers to calls in progress. */
-export const withoutToken = (record: LicenseRecord): LicenseRecord => ({
-  ...record,
-  token: null,
-  file: null,
-  isReleased: true,
-  answeredAt: record.answeredAt + 1,
-});

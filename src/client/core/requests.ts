@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseObject, text } from './bytes.ts';
-import type { Runtime, ClientSettings } from './options.ts';
+import { type ClientSettings, type Runtime, within } from './options.ts';
 import type { LicenseProblem } from './types.ts';
 
 const ATTEMPTS = 3;
@@ -47,19 +47,6 @@ const isRefusal = (status: number) => status >= 400 && status < 500 && status !=
 export type Send = (path: string, input: JsonObject | null, signal: AbortSignal) => Promise<Reply>;
 
 export const openRequests = ({ baseUrl, apiKey, fetch, now }: ClientSettings, runtime: Runtime): Send => {
-  /** Resolves after the time, or once the signal is aborted. */
-  const wait = (ms: number, signal: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      const done = () => {
-        runtime.clearTimer(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = runtime.setTimer(done, ms);
-      signal.addEventListener('abort', done);
-      if (signal.aborted) done();
-    });
-
   const send: Send = async (path, input, signal) => {
     const response = await fetch(`${baseUrl}/api/v1/${path}`, {
       method: input ? 'POST' : 'GET',
@@ -82,17 +69,12 @@ export const openRequests = ({ baseUrl, apiKey, fetch, now }: ClientSettings, ru
 
   /** Ends after ten seconds or once the signal is aborted, even if `fetch` ignores its signal. */
   const attempt: Send = async (path, input, signal) => {
-    const over = new AbortController();
-    const abort = () => over.abort();
     // Node 20.0 has no AbortSignal.any.
-    signal.addEventListener('abort', abort);
-    const result = await Promise.race([
-      send(path, input, over.signal).catch(() => FAILED),
-      wait(TIMEOUT_MS, over.signal).then(() => FAILED),
-    ]);
-    abort();
-    signal.removeEventListener('abort', abort);
-    return result;
+    const over = new AbortController();
+    const sent = send(path, input, over.signal).catch(() => FAILED);
+    const reply = await within(runtime, TIMEOUT_MS, sent, signal);
+    over.abort();
+    return reply ?? FAILED;
   };
 
   return async (path, input, signal) => {
@@ -100,7 +82,8 @@ export const openRequests = ({ baseUrl, apiKey, fetch, now }: ClientSettings, ru
     for (let count = 1; !signal.aborted; count += 1) {
       reply = await attempt(path, input, signal);
       if (reply.body || reply.isFinal || count === ATTEMPTS) break;
-      await wait(reply.retryAfterMs + runtime.random() * FIRST_WAIT_MS * 2 ** (count - 1), signal);
+      const waitMs = reply.retryAfterMs + runtime.random() * FIRST_WAIT_MS * 2 ** (count - 1);
+      await within(runtime, waitMs, undefined, signal);
     }
     return reply;
   };

@@ -150,7 +150,7 @@ export const openSchedule = (
     /** The result of a refresh that comes before the service wants to be asked again, or null. */
     pause: (): Result | null => {
       const leftMs = refusedAt + refusedMs - now();
-      return leftMs > 0 && leftMs <= refusedMs ? { answer: null, code: null, retryAfterMs: leftMs } : null;
+      return leftMs > 0 && leftMs <= refusedMs ? { retryAfterMs: leftMs } : null;
     },
   };
 };

@@ -1,7 +1,8 @@
-import { type Holding, conclude, NOTHING, openChecks, timeOf } from './holding.ts';
+import { type Answer, answered, dropped, filed, left, renewMark, type Switched } from './changes.ts';
+import { conclude, NOTHING, openChecks, timeOf } from './holding.ts';
 import { openCurrent } from './listeners.ts';
 import type { ClientSettings, Runtime } from './options.ts';
-import { type LicenseRecord, withoutToken } from './record.ts';
+import type { LicenseRecord } from './record.ts';
 import { toState } from './state.ts';
 import { type Change, openStorage } from './storage.ts';
 import type { TokenReason } from './token.ts';
@@ -22,20 +23,6 @@ const OTHER_LICENSE: LicenseProblem = {
 const YOUNG_MS = 20 * 3_600_000;
 /** A license that is renewed on its last day is verified so long before its end. */
 export const RENEWAL_MS = 30 * 60_000;
-/** The license key whose seat has to be given back once another one has taken its place. */
-const leavingIn = (record: LicenseRecord, next: string | null): string | null => {
-  const { licenseKey, leaving, isReleased } = record;
-  return licenseKey === null || licenseKey === next || isReleased ? leaving : licenseKey;
-};
-/** Answers of calls that ran at the same time arrive within this time. */
-const OVERLAP_SECONDS = 60;
-
-/** A signed answer of the service. */
-export interface Answer {
-  verdict: KnownVerdict;
-  token: string;
-  chain: string[];
-}
 
 export type Session = ReturnType<typeof openSession>;
 
@@ -49,8 +36,7 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
   let candidate: string | null = null;
   /** Why the last call failed. */
   let failure: LicenseProblem | null = null;
-  /** When the stored key became another one, in the record and in truth. */
-  let switched = { answeredAt: NaN, iat: NaN };
+  const switched: Switched = { answeredAt: NaN, iat: NaN };
   let isLoaded = false;
   let hasAsked = false;
   /** The difference between the time that counts and the machine's own. */
@@ -98,10 +84,9 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
 
   const timeNow = () => now() + shiftMs;
 
-  /** Drops the tokens. What is left is newer than the answers to calls in progress. */
-  const drop = (more: Partial<LicenseRecord>) => {
+  const drop = (more?: Partial<LicenseRecord>) => {
     candidate = null;
-    return update(({ record }) => ({ ...NOTHING, record: { ...withoutToken(record), ...more } }), true);
+    return update(dropped(more), true);
   };
 
   return {
@@ -117,7 +102,7 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
     /** The license key that was passed last, or is stored. */
     proposed: () => candidate ?? holding.record.licenseKey,
     /** Whether the license key, perhaps in another spelling, is the stored one. */
-    isStoredKey: async (licenseKey: string, answer: Answer | null): Promise<boolean> => {
+    isStoredKey: async (licenseKey: string, answer: Answer | undefined): Promise<boolean> => {
       const { licenseKey: storedKey } = holding.record;
       if (licenseKey === storedKey || !answer || storedKey === null) return licenseKey === storedKey;
       return typeof (await check(answer.token, storedKey, {})) !== 'string';
@@ -161,38 +146,10 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
       return settle();
     },
 
-    /** Applies a signed answer about a license key, unless another process has stored something newer. */
-    take: async ({ verdict, token, chain }: Answer, licenseKey: string, isActivation: boolean) => {
-      const { iat, valid, lk } = verdict.claims;
-      const offsetMs = iat * 1_000 - now();
+    /** Applies a signed answer about a license key. */
+    take: (answer: Answer, licenseKey: string, isActivation: boolean) => {
       if (isActivation) candidate = null;
-      return update((current) => {
-        const { record } = current;
-        const late = (record.answeredAt === switched.answeredAt ? switched.iat : record.answeredAt) - iat;
-        const isOvertaken = late > 0 && late < OVERLAP_SECONDS;
-        const isOther = record.licenseKey !== licenseKey;
-        if (!isActivation && (isOvertaken || isOther || record.isReleased)) return current;
-        const file = valid && current.file?.claims.lk === lk ? current.file : null;
-        // An answer about the key of before, which another process got meanwhile, doesn't bring that key back.
-        const answeredAt = isOther ? Math.max(iat, record.answeredAt + 1) : iat;
-        if (isOther) switched = { answeredAt, iat };
-        return {
-          verdict,
-          file,
-          record: {
-            licenseKey,
-            token: valid ? token : null,
-            file: file && record.file,
-            leaving: valid ? leavingIn(record, licenseKey) : record.leaving,
-            isReleased: false,
-            answeredAt,
-            offsetMs,
-            // A fresh answer proves the time, so it also ends a rollback.
-            markMs: iat * 1_000,
-            chain,
-          },
-        };
-      }, isActivation);
+      return update(answered(answer, licenseKey, { isActivation, switched, ownMs: now() }), isActivation);
     },
 
     /** Shows a refusal of a license key that isn't stored. */
@@ -218,26 +175,11 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
       if (isOther && valid && !replace) {
         return Object.freeze({ ...current.get(), problem: OTHER_LICENSE });
       }
-      // What was signed later than all that was seen proves that the clock was ahead before.
-      const renewMark = (past: LicenseRecord): LicenseRecord =>
-        claims.iat > past.answeredAt ? { ...past, answeredAt: claims.iat, markMs: claims.iat * 1_000 } : past;
       const file = storedVerdict(claims);
-      const time = timeOf(file, renewMark(record), releaseDate, now());
+      const time = timeOf(file, renewMark(record, claims), releaseDate, now());
       if (typeof time === 'string') return view(file, time);
       if (isOther) candidate = null;
-      return update((past): Holding => {
-        const kept = isOther
-          ? {
-              ...past.record,
-              leaving: leavingIn(past.record, null),
-              licenseKey: null,
-              token: null,
-              isReleased: false,
-            }
-          : past.record;
-        const verdict = isOther || past.verdict?.claims.valid === false ? null : past.verdict;
-        return { verdict, file, record: { ...renewMark(kept), file: token } };
-      }, true);
+      return update(filed(token, claims, isOther), true);
     },
 
     /** The license key whose seat has to be given back, unless it is another spelling of the present one. */
@@ -247,13 +189,9 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
       if (leaving === null || held === null) return null;
       return typeof (await check(held, leaving, {})) === 'string' ? leaving : null;
     },
-    left: (licenseKey: string) =>
-      update(({ record, ...rest }) => ({
-        ...rest,
-        record: { ...record, leaving: record.leaving === licenseKey ? null : record.leaving },
-      })),
+    left: (licenseKey: string) => update(left(licenseKey)),
 
     forget: () => drop({ licenseKey: null, leaving: null, isReleased: false }),
-    release: () => drop({}),
+    release: () => drop(),
   };
 };

@@ -35,17 +35,18 @@ export const openStorage = (settings: ClientSettings, runtime: Runtime, { hold }
     if (stuck.has(name)) return undefined;
     stuck.add(name);
     const used = (async () => run())().finally(() => stuck.delete(name));
-    try {
-      const result = await within(runtime, STORE_MS, used);
-      problems.delete(name);
-      return result;
-    } catch (error) {
-      // An error's message may name anything, its code and path don't.
-      const [code, path] = isObject(error) ? [text(error['code']), text(error['path'])] : [];
-      const message = `The store fails: ${name} ${code ?? ''} ${path ?? ''}`.trim();
-      problems.set(name, { kind: 'store', message });
-      return undefined;
-    }
+    // An error's message may name anything, its code and path don't.
+    let words = [name];
+    const done = used.then(
+      (result) => ({ result }),
+      (error) => {
+        if (isObject(error)) words = [name, text(error['code']) ?? '', text(error['path']) ?? ''];
+      },
+    );
+    const ended = await within(runtime, STORE_MS, done);
+    if (ended) problems.delete(name);
+    else problems.set(name, { kind: 'store', message: `The store fails: ${words.join(' ')}`.trim() });
+    return ended?.result;
   };
   const get = () => use('get', () => store.get());
 

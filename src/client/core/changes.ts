@@ -1,0 +1,109 @@
+import type { Claims } from '../../shared/rules/tokens.ts';
+import { type Holding, NOTHING } from './holding.ts';
+import type { LicenseRecord } from './record.ts';
+import type { Change } from './storage.ts';
+import { type KnownVerdict, storedVerdict } from './verdicts.ts';
+
+// What an answer, an offline file, and the user change in what is held. Pure, because an update that another process has
+// crossed applies its change again.
+
+/** Answers of calls that ran at the same time arrive within this time. */
+const OVERLAP_SECONDS = 60;
+
+/** A signed answer of the service. */
+export interface Answer {
+  verdict: KnownVerdict;
+  token: string;
+  chain: string[];
+}
+
+/** When the stored key became another one, in the record and in truth. */
+export interface Switched {
+  answeredAt: number;
+  iat: number;
+}
+
+/** The license key whose seat has to be given back once another one has taken its place. */
+const leavingIn = ({ licenseKey, leaving, isReleased }: LicenseRecord, next: string | null) =>
+  licenseKey === null || licenseKey === next || isReleased ? leaving : licenseKey;
+
+/** Takes an answer about a license key, unless another process has stored something newer. */
+export const answered = (
+  { verdict, token, chain }: Answer,
+  licenseKey: string,
+  { isActivation, switched, ownMs }: { isActivation: boolean; switched: Switched; ownMs: number },
+): Change => {
+  const { iat, valid, lk } = verdict.claims;
+  return (current) => {
+    const { record } = current;
+    const late = (record.answeredAt === switched.answeredAt ? switched.iat : record.answeredAt) - iat;
+    const isOvertaken = late > 0 && late < OVERLAP_SECONDS;
+    const isOther = record.licenseKey !== licenseKey;
+    if (!isActivation && (isOvertaken || isOther || record.isReleased)) return current;
+    const file = valid && current.file?.claims.lk === lk ? current.file : null;
+    // An answer about the key of before, which another process got meanwhile, doesn't bring that key back.
+    const answeredAt = isOther ? Math.max(iat, record.answeredAt + 1) : iat;
+    if (isOther) Object.assign(switched, { answeredAt, iat });
+    return {
+      verdict,
+      file,
+      record: {
+        licenseKey,
+        token: valid ? token : null,
+        file: file && record.file,
+        leaving: valid ? leavingIn(record, licenseKey) : record.leaving,
+        isReleased: false,
+        answeredAt,
+        offsetMs: iat * 1_000 - ownMs,
+        // A fresh answer proves the time, so it also ends a rollback.
+        markMs: iat * 1_000,
+        chain,
+      },
+    };
+  };
+};
+
+/** What was signed later than all that was seen proves that the clock was ahead before. */
+export const renewMark = (record: LicenseRecord, { iat }: Claims): LicenseRecord =>
+  iat > record.answeredAt ? { ...record, answeredAt: iat, markMs: iat * 1_000 } : record;
+
+/** Takes an offline file: of the license that is held, or of another one in its place. */
+export const filed =
+  (token: string, claims: Claims, isOther: boolean): Change =>
+  ({ record, verdict }) => ({
+    verdict: isOther || verdict?.claims.valid === false ? null : verdict,
+    file: storedVerdict(claims),
+    record: {
+      ...renewMark(record, claims),
+      file: token,
+      ...(isOther && {
+        leaving: leavingIn(record, null),
+        licenseKey: null,
+        token: null,
+        isReleased: false,
+      }),
+    },
+  });
+
+/** Drops the tokens. What is left is newer than the answers to calls in progress. */
+export const dropped =
+  (more?: Partial<LicenseRecord>): Change =>
+  ({ record }): Holding => ({
+    ...NOTHING,
+    record: {
+      ...record,
+      token: null,
+      file: null,
+      isReleased: true,
+      answeredAt: record.answeredAt + 1,
+      ...more,
+    },
+  });
+
+/** The seat of a license key that was replaced has been given back. */
+export const left =
+  (licenseKey: string): Change =>
+  ({ record, ...rest }) => ({
+    ...rest,
+    record: { ...record, leaving: record.leaving === licenseKey ? null : record.leaving },
+  });
