@@ -3,8 +3,8 @@ import type { DatabaseCtx } from '../db/ctx.ts';
 import { planLimit } from '../db/plan-limit.ts';
 import { accounts, licenseTotals } from '../db/schema.ts';
 import { storageLimitOf, storedBytes } from '../db/storage.ts';
+import { limitNear } from '../mail/account-templates.ts';
 import { openOwner } from '../mail/owner.ts';
-import { limitNear } from '../mail/templates.ts';
 import { logError } from '../shared/text/log.ts';
 
 // Tells the owner at 90 % of a limit, before anything is refused: once for a limit, and again after 80 % or less.

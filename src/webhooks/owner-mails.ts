@@ -1,5 +1,5 @@
+import { paymentFailed, planEnding, usageReached, webhookDisabled } from '../mail/account-templates.ts';
 import { openOwner } from '../mail/owner.ts';
-import { paymentFailed, planEnding, usageReached, webhookDisabled } from '../mail/templates.ts';
 import { coalesce } from '../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../shared/objects/context.ts';
 import { within } from '../shared/objects/within.ts';

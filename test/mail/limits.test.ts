@@ -2,6 +2,7 @@ import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { sendReset } from '../../src/credentials/passwords.ts';
+import * as accountTemplates from '../../src/mail/account-templates.ts';
 import { sendMail } from '../../src/mail/send.ts';
 import * as templates from '../../src/mail/templates.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
@@ -217,7 +218,7 @@ test('a notice is sent while D1 is away, and what can be asked for again is not'
   const log = captureLogs();
   await withoutTables(['throttles'], async () => {
     await sendMail(env, { ...about, to: told, content: templates.passwordChanged('https://latchkey.test') });
-    await sendMail(env, { ...about, to: asked, content: templates.accountErased() });
+    await sendMail(env, { ...about, to: asked, content: accountTemplates.accountErased() });
   });
   expect(log.stop()).toContain('"event":"mail_not_sent"');
   expect([mailsTo(told).length, mailsTo(asked).length]).toEqual([1, 0]);

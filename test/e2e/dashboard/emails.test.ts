@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import * as accountTemplates from '../../../src/mail/account-templates.ts';
 import { renderMail } from '../../../src/mail/render.ts';
 import * as templates from '../../../src/mail/templates.ts';
 import { axeViolations } from '../support/browser.ts';
@@ -11,7 +12,7 @@ const address = `${'wide'.repeat(12)}@${'wide'.repeat(15)}.example.com`;
 
 const EMAILS = {
   verifyEmail: templates.verifyEmail(url),
-  unverifiedEnding: templates.unverifiedEnding(origin, 0),
+  unverifiedEnding: accountTemplates.unverifiedEnding(origin, 0),
   resetPassword: templates.resetPassword(templates.tokenUrl(origin, 'reset-password', token)),
   confirmEmail: templates.confirmEmail(url),
   emailChangeRequested: templates.emailChangeRequested(origin, address),
@@ -24,8 +25,8 @@ const EMAILS = {
   twoFactorOn: templates.twoFactorChanged(origin, true),
   twoFactorOff: templates.twoFactorChanged(origin, false),
   twoFactorResetRequested: templates.twoFactorResetRequested(origin, 0),
-  erasureRequested: templates.erasureRequested(origin, 0),
-  accountErased: templates.accountErased(),
+  erasureRequested: accountTemplates.erasureRequested(origin, 0),
+  accountErased: accountTemplates.accountErased(),
   severalNotices: templates.severalNotices([
     { content: templates.newSignIn(origin, { ip: '2001:db8:0:7', userAgent: null }, 0), times: 12 },
     { content: templates.emailChangeRequested(origin, address), times: 1 },
