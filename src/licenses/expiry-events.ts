@@ -42,17 +42,17 @@ const ROW = 1;
 const startOf = (day: string): Position => ({
   id: ROW,
   day,
-  accountId: '',
+  atAccount: '',
   step: 0,
   licenseId: '',
   toldThrough: '',
 });
 
-const isAt = ({ day, accountId, step, licenseId }: Position): SQL | undefined =>
+const isAt = ({ day, atAccount, step, licenseId }: Position): SQL | undefined =>
   and(
     eq(expiryPass.id, ROW),
     eq(expiryPass.day, day),
-    eq(expiryPass.accountId, accountId),
+    eq(expiryPass.atAccount, atAccount),
     eq(expiryPass.step, step),
     eq(expiryPass.licenseId, licenseId),
   );
@@ -70,27 +70,27 @@ const findPosition = async (db: AccountDatabase): Promise<Position | null> => {
 
 /** Reads the next licenses, and the position after them. */
 const readNext = async (db: AccountDatabase, position: Position) => {
-  const { day, accountId, step, licenseId } = position;
+  const { day, atAccount, step, licenseId } = position;
   const days = STEPS.map((left, number) => sql`(${number}, ${addDays(day, left)})`);
   const [window] = await db.all<{ last: string | null; number: number }>(sql`
     SELECT max(id) AS last, count(*) AS number
-    FROM (SELECT id FROM accounts WHERE id > ${accountId} ORDER BY id LIMIT ${MAX_ACCOUNTS})`);
-  const through = window?.last ?? accountId;
+    FROM (SELECT id FROM accounts WHERE id > ${atAccount} ORDER BY id LIMIT ${MAX_ACCOUNTS})`);
+  const through = window?.last ?? atAccount;
   const due = await db.all<Due>(sql`
     SELECT due.id, due.account_id AS accountId, due.license_key AS licenseKey, due.customer_email AS customerEmail,
       due.expires_at AS expiresAt, due.updated_at AS updatedAt, days.column1 AS step
     FROM accounts CROSS JOIN (VALUES ${sql.join(days, sql`, `)}) AS days CROSS JOIN licenses AS due INDEXED BY licenses_by_expiry
-    WHERE accounts.id >= ${accountId} AND accounts.id <= ${through} AND (accounts.id > ${accountId} OR days.column1 >= ${step})
+    WHERE accounts.id >= ${atAccount} AND accounts.id <= ${through} AND (accounts.id > ${atAccount} OR days.column1 >= ${step})
       AND due.account_id = accounts.id AND due.expires_at = days.column2 AND due.status = 'active'
-      AND due.id > iif(accounts.id = ${accountId} AND days.column1 = ${step}, ${licenseId}, '')
+      AND due.id > iif(accounts.id = ${atAccount} AND days.column1 = ${step}, ${licenseId}, '')
     LIMIT ${MAX_LICENSES}`);
   // The day ends once nothing is left, so that all gates have been told by then.
   if (due.length === 0 && window?.number !== MAX_ACCOUNTS) return { due, next: startOf(addDays(day, 1)) };
   const last = due.length === MAX_LICENSES ? due.at(-1) : undefined;
   const place = last
-    ? { accountId: last.accountId, step: last.step, licenseId: last.id }
-    : { accountId: through, step: STEPS.length, licenseId: '' };
-  return { due, next: { ...position, ...place, toldThrough: accountId } };
+    ? { atAccount: last.accountId, step: last.step, licenseId: last.id }
+    : { atAccount: through, step: STEPS.length, licenseId: '' };
+  return { due, next: { ...position, ...place, toldThrough: atAccount } };
 };
 
 const eventOf = (license: Due, nowMs: number) => {
@@ -120,10 +120,10 @@ const send = async (db: AccountDatabase, position: Position, due: Due[], next: P
 };
 
 /** Lets gates take the events of the last page, and returns how many were called. */
-const tell = async ({ env, db }: DatabaseCtx, { accountId, toldThrough }: Position): Promise<number> => {
+const tell = async ({ env, db }: DatabaseCtx, { atAccount, toldThrough }: Position): Promise<number> => {
   const told = await db.all<{ id: string }>(sql`
     SELECT DISTINCT account_id AS id FROM feed
-    WHERE account_id >= ${toldThrough} AND account_id <= ${accountId} AND kind = 'event'`);
+    WHERE account_id >= ${toldThrough} AND account_id <= ${atAccount} AND kind = 'event'`);
   const pull = async (id: string) => {
     try {
       await gateOf(env, id).pull(null);

@@ -130,7 +130,8 @@ export const licenseChanges = sqliteTable(
 export const expiryPass = sqliteTable('expiry_pass', {
   id: integer().primaryKey(),
   day: text().notNull(),
-  accountId: text('account_id').notNull(),
+  /** No account owns the row, so this isn't an `accountId`, by which the rows of an erased account are found. */
+  atAccount: text('account_id').notNull(),
   step: integer().notNull(),
   licenseId: text('license_id').notNull(),
   /** The accounts before this one have their events. */
