@@ -95,13 +95,13 @@ export const signInRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Prove again who you are',
       description:
-        'Ten minutes after a session began, calls that change how one gets in, or what gets out (full keys, webhooks, the export), answer `reauthentication_required`. This call accepts the password, or a code if two-factor authentication is on, and opens them for another ten minutes. Only for sessions.',
+        'Ten minutes after a session began, calls that change how one gets in, or what gets out (full keys, webhooks, the export), answer `reauthentication_required`. This call accepts the password, or, if two-factor authentication is on, a code, and opens them for another ten minutes. Only for sessions.',
       access: 'account',
       // Passwords and codes have limits of their own, and the session of a suspended account may export.
       hasUnlimitedSessions: true,
       body: reauthenticateInput,
       answers: [{ status: 200, description: 'The session is proved again.', schema: reauthenticatedBody }],
-      errors: ['invalid_credentials', 'insufficient_scope'],
+      errors: ['invalid_credentials', 'two_factor_required', 'insufficient_scope'],
     }),
     async (c) => {
       const { sessionHash } = c.var;

@@ -117,6 +117,18 @@ describe('reauthenticate', () => {
     ]);
   });
 
+  test('with two-factor on refuses the password alone, right or wrong', async () => {
+    const ada = await registerTwoFactor();
+    wait(11);
+    for (const password of [ada.password, 'wrong horse']) {
+      const answer = await ada.asSession('POST', '/api/reauthenticate', { password });
+      expect(outcomeOf(answer)).toBe('401 two_factor_required');
+      expect(answer.body.error.details).toMatchObject([{ path: 'code' }]);
+    }
+    expect(outcomeOf(await ada.asSession('GET', '/api/export'))).toBe(WANTED);
+    expect(outcomeOf(await login(ada.email, ada.password))).toBe('401 two_factor_required');
+  });
+
   test('refuses a wrong password, and after ten of them the right one', async () => {
     const ada = await register();
     wait(11);

@@ -17,7 +17,13 @@ const WRONG_PASSWORD = reword('invalid_credentials', {
 export const proveSession = mutationOptions({
   mutationFn: (json: JsonOf<typeof api.reauthenticate.$post>) =>
     call(api.reauthenticate.$post({ json })).catch(
-      reword('invalid_credentials', { details: [{ path: 'password', message: 'The password is wrong.' }] }),
+      reword('invalid_credentials', {
+        details: [
+          'code' in json
+            ? { path: 'code', message: 'The code is wrong, or it was used before.' }
+            : { path: 'password', message: 'The password is wrong.' },
+        ],
+      }),
     ),
 });
 

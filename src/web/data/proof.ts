@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 // A session that is older than ten minutes proves again who holds it before the calls that `reauthentication_required`
-// answers. Such a call waits here for the user's password, and is then sent again.
+// answers. Such a call waits here for the user's password, or for a code with two-factor authentication, and is then sent again.
 
 const PATH = '/api/reauthenticate';
 /** Visitors who aren't signed in prove who they are in the call itself, so its page asks them. */
@@ -18,7 +18,7 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-/** Registers a place that can ask for the password. Returns how to take it back. */
+/** Registers a place that can ask the user. Returns how to take it back. */
 export const addPlace = (place: string) => {
   places.push(place);
   return () => {
@@ -45,10 +45,13 @@ const askUser = async (): Promise<boolean> => {
   return promise;
 };
 
-const isRefused = async (answer: Response): Promise<boolean> => {
+const isRefusal = async (
+  answer: Response,
+  code: 'reauthentication_required' | 'two_factor_required',
+): Promise<boolean> => {
   if (answer.status !== 401) return false;
   const body = (await answer.clone().json()) as { error?: { code?: string } };
-  return body.error?.code === 'reauthentication_required';
+  return body.error?.code === code;
 };
 
 /** The password that the user has typed into the form of this request. */
@@ -61,10 +64,14 @@ const passwordIn = async (request: Request): Promise<string | undefined> => {
 export const fetchProved: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
   const answer = await fetch(request.clone());
-  if (new URL(request.url).pathname === VISITORS_PATH || !(await isRefused(answer))) return answer;
+  if (new URL(request.url).pathname === VISITORS_PATH) return answer;
+  if (!(await isRefusal(answer, 'reauthentication_required'))) return answer;
   const password = await passwordIn(request);
-  if (password === undefined) return (await askUser()) ? fetch(request) : answer;
-  const headers = { 'content-type': 'application/json' };
-  const proof = await fetch(PATH, { method: 'POST', headers, body: JSON.stringify({ password }) });
-  return proof.ok ? fetch(request) : proof;
+  if (password !== undefined) {
+    const headers = { 'content-type': 'application/json' };
+    const proof = await fetch(PATH, { method: 'POST', headers, body: JSON.stringify({ password }) });
+    if (proof.ok) return fetch(request);
+    if (!(await isRefusal(proof, 'two_factor_required'))) return proof;
+  }
+  return (await askUser()) ? fetch(request) : answer;
 };

@@ -47,7 +47,11 @@ export const TWO_FACTOR: Area = {
     ],
     'POST /api/reauthenticate': [
       { when: 'the code is right', body: { code: '{another recovery code}' }, answers: '200 ok' },
-      { when: 'the password is right', body: { password: '{password}' }, answers: '200 ok' },
+      {
+        when: 'two-factor authentication is on',
+        body: { password: '{password}' },
+        answers: '401 two_factor_required',
+      },
       { when: 'the code is wrong', body: { code: 'none' }, answers: '401 invalid_credentials' },
     ],
     'POST /api/login': [
