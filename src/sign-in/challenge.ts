@@ -10,7 +10,8 @@ import { AppError } from '../shared/app-error.ts';
 import { changeUserIf, withCode } from '../two-factor/code.ts';
 import type { Client } from '../users/client.ts';
 import { limitsOf } from '../users/known-browsers.ts';
-import { secondStepLimits } from '../users/limits.ts';
+import { secondStepLimits, wrongCodeCount } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
 import { deleteExpiredTokens, findUserToken, isUnused, newUserToken } from '../users/user-tokens.ts';
 import { accountOf, getUser, idIfSamePassword } from '../users/user.ts';
 import { type SignedIn, signIn } from './sign-in.ts';
@@ -47,35 +48,29 @@ export const startChallenge = async (
   return { challenge: token };
 };
 
-/**
- * Counts a try before its code is checked, so that parallel tries can't exceed the limit. Returns the tries of all the
- * account's challenges, so that somebody who starts one after another is noticed, too.
- */
-const countTry = async ({ firstDb }: PublicCtx, accountId: string, tokenHash: string): Promise<number> => {
-  const isChallenge = and(eq(userTokens.accountId, accountId), eq(userTokens.purpose, 'two_factor'));
-  const [[counted], [all]] = await firstDb.batch([
-    firstDb
-      .update(userTokens)
-      .set({ tries: sql`${userTokens.tries} + 1` })
-      .where(
-        and(
-          eq(userTokens.tokenHash, tokenHash),
-          gt(userTokens.expiresAt, Date.now()),
-          lt(userTokens.tries, MAX_TRIES),
-        ),
-      )
-      .returning({ tries: userTokens.tries }),
-    firstDb
-      .select({ tries: sql<number>`total(${userTokens.tries})` })
-      .from(userTokens)
-      .where(isChallenge),
-  ]);
+/** Counts a try before its code is checked, so that parallel tries can't exceed the limit. */
+const countTry = async ({ firstDb }: PublicCtx, tokenHash: string): Promise<void> => {
+  const [counted] = await firstDb
+    .update(userTokens)
+    .set({ tries: sql`${userTokens.tries} + 1` })
+    .where(
+      and(
+        eq(userTokens.tokenHash, tokenHash),
+        gt(userTokens.expiresAt, Date.now()),
+        lt(userTokens.tries, MAX_TRIES),
+      ),
+    )
+    .returning({ tries: userTokens.tries });
   if (!counted) throw new AppError('invalid_token');
-  return all?.tries ?? 0;
 };
 
-/** Tells the owner of each five wrong codes: whoever sends them knows the password. */
-const tellOfWrongCodes = async (ctx: PublicCtx, user: UserRow, { origin }: Client): Promise<void> => {
+/**
+ * Tells the owner of each five wrong codes of a day: whoever sends them knows the password. The count outlives the challenges, so
+ * that somebody who is slow is noticed, too.
+ */
+const noteWrongCode = async (ctx: PublicCtx, user: UserRow, { origin }: Client): Promise<void> => {
+  const [counted] = await consumeAttempts(ctx, [wrongCodeCount(user.accountId)]);
+  if (!counted || counted.attempts % MAX_TRIES > 0) return;
   await auditFirst(accountOf(ctx, user.accountId), 'two_factor.fail', null, { codes: MAX_TRIES });
   await sendMail(ctx.env, letterTo(user, wrongCodes(origin, ctx.ip, Date.now())));
 };
@@ -89,12 +84,9 @@ export const answerChallenge = async (
   const { firstDb } = ctx;
   const { tokenHash, accountId } = await findUserToken(ctx, challenge, ['two_factor']);
   const user = await getUser(ctx, accountId);
-  let tries = 0;
   const limits = await limitsOf(ctx, user.email, client, secondStepLimits('code', client.ip, user));
   const signedIn = withCode(ctx, user, code, limits, {
-    prepare: async () => {
-      tries = await countTry(ctx, accountId, tokenHash);
-    },
+    prepare: () => countTry(ctx, tokenHash),
     use: ({ kind, statements }) => {
       const entry = { ...ctx, accountId, actor: { kind: 'session', id: null } } as const;
       const isRecovery = kind === 'recovery_code';
@@ -114,8 +106,8 @@ export const answerChallenge = async (
     },
   });
   return signedIn.catch(async (error) => {
-    const isWrong = error instanceof AppError && error.code === 'invalid_credentials';
-    if (isWrong && tries > 0 && tries % MAX_TRIES === 0) await tellOfWrongCodes(ctx, user, client);
+    if (error instanceof AppError && error.code === 'invalid_credentials')
+      await noteWrongCode(ctx, user, client);
     throw error;
   });
 };

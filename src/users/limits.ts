@@ -84,6 +84,15 @@ export const confirmLimits = (accountId: string, { kind, id }: Actor): Limit[] =
   ];
 };
 
+/** Counts an account's wrong codes behind a right password, of a day. It refuses none of them. */
+export const wrongCodeCount = (accountId: string): Limit => ({
+  name: 'wrong-codes',
+  subject: accountId,
+  counts: 'all',
+  attempts: 1_000_000,
+  windowMs: DAY_MS,
+});
+
 export const operatorLimits = (ip: string): Limit[] => [
   { name: 'operator-ip', subject: ip, counts: 'all', attempts: 10, windowMs: LOGIN_WINDOW_MS },
 ];

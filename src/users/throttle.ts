@@ -15,6 +15,8 @@ const bucketOf = ({ name, subject }: Limit) => sha256(`${name}\n${subject}`);
 export interface AttemptReservation {
   limit: Limit;
   bucket: string;
+  /** The attempts that the bucket counts, with this one if it counts in any case. */
+  attempts: number;
   expiresAt: number;
 }
 
@@ -69,7 +71,11 @@ const reserve = ({ firstDb }: ThrottleCtx, limits: Limit[], nowMs: number) => {
         expiresAt: sql`CASE WHEN ${isOver} THEN excluded.expires_at ELSE throttles.expires_at END`,
       },
     })
-    .returning({ bucket: throttles.bucket, expiresAt: throttles.expiresAt });
+    .returning({
+      bucket: throttles.bucket,
+      attempts: throttles.attempts,
+      expiresAt: throttles.expiresAt,
+    });
 };
 
 const liveBuckets = ({ firstDb }: ThrottleCtx, buckets: string[], nowMs: number) =>
@@ -126,10 +132,10 @@ export const consumeAttempts = async (ctx: ThrottleCtx, limits: Limit[]): Promis
       liveBuckets(ctx, buckets, nowMs),
     ]);
     if (reserved.length > 0) {
-      const expiresAt = new Map(reserved.map((row) => [row.bucket, row.expiresAt]));
+      const rows = new Map(reserved.map((row) => [row.bucket, row]));
       return limits.map((limit) => {
         const bucket = bucketOf(limit);
-        return { limit, bucket, expiresAt: expiresAt.get(bucket) ?? 0 };
+        return { attempts: 0, expiresAt: 0, ...rows.get(bucket), limit, bucket };
       });
     }
     rememberFull(limits, states);

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { outcomeOf, register, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 import { tokenTo } from '../support/tokens.ts';
@@ -28,11 +29,27 @@ test('five wrong codes after the right password leave an entry and send an email
   expect(await entriesOf(ada, 'two_factor.fail')).toMatchObject([{ details: { codes: 5 } }]);
 });
 
-test.for([
-  { name: 'passwords', proof: { password: 'wrong horse battery' } },
-  { name: 'codes', proof: { code: '000 000 0' } },
-])('ten wrong $name inside a session leave an entry and send an email', async ({ proof }) => {
+test('five wrong codes of a day are noticed, however slowly they come', async () => {
+  useFakeClock('2027-03-10T12:00:00.000Z');
   const ada = await registerTwoFactor();
+  await verifyAddress(ada.accountId);
+  for (let i = 0; i < 5; i++) {
+    expect(await entriesOf(ada, 'two_factor.fail')).toEqual([]);
+    const answer = await login(ada.email, ada.password);
+    const challenge: string = answer.body.error.details[0].message;
+    const guess = { challenge, code: '000 000 0' };
+    expect((await asVisitor('/api/login/two-factor', guess)).status).toBe(401);
+    vi.advanceTimersByTime(3_600_000);
+  }
+  await vi.waitUntil(() => mailsAbout(ada.email, WRONG_CODES).length === 1);
+  expect(await entriesOf(ada, 'two_factor.fail')).toMatchObject([{ details: { codes: 5 } }]);
+});
+
+test.for([
+  { name: 'passwords', proof: { password: 'wrong horse battery' }, newOwner: register },
+  { name: 'codes', proof: { code: '000 000 0' }, newOwner: registerTwoFactor },
+])('ten wrong $name inside a session leave an entry and send an email', async ({ proof, newOwner }) => {
+  const ada = await newOwner();
   await verifyAddress(ada.accountId);
   const guess = () => ada.asSession('POST', '/api/reauthenticate', proof);
   for (let i = 0; i < 9; i++) expect(outcomeOf(await guess())).toBe('401 invalid_credentials');
