@@ -1,7 +1,7 @@
 import { and, eq, gte, notExists, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { auditFirst } from '../audit/audit.ts';
-import type { PublicCtx } from '../db/ctx.ts';
+import type { Ctx, PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { recoveryCodes, users, userTokens } from '../db/schema.ts';
 import { type Letter, letterTo } from '../mail/send.ts';
@@ -22,21 +22,30 @@ import {
 } from '../users/user-tokens.ts';
 import { accountOf, getUser } from '../users/user.ts';
 
-/** Statement that gives the user the address back, and takes from whoever changed it every way in. */
-const restoreUser = (
-  { firstDb }: PublicCtx,
-  { tokenHash, accountId, email }: { tokenHash: string; accountId: string; email: string },
-  changedAt: number,
-) => {
+interface WayBack {
+  tokenHash: string;
+  accountId: string;
+  email: string;
+  expiresAt: number;
+}
+
+/** When the address was replaced. */
+const changedAtOf = ({ expiresAt }: WayBack): number => expiresAt - RESTORE_MS;
+
+/** Fails the batch if the token has just been used. */
+const emailIfUnused = ({ tokenHash, email }: WayBack) =>
+  sql`CASE WHEN ${isUnused(tokenHash)} THEN ${email} END`;
+
+/** Statement that gives the user the address back, and takes from whoever changed it every way to sign in. */
+const restoreUser = ({ firstDb }: PublicCtx, way: WayBack) => {
   // What was set up since the change may be a thief's.
   const ifOlder = (column: SQLiteColumn) =>
-    sql`iif(${users.twoFactorEnabledAt} < ${changedAt}, ${column}, NULL)`;
+    sql`iif(${users.twoFactorEnabledAt} < ${changedAtOf(way)}, ${column}, NULL)`;
   const nowMs = Date.now();
   return firstDb
     .update(users)
     .set({
-      // Fails the batch if the token has just been used.
-      email: sql`CASE WHEN ${isUnused(tokenHash)} THEN ${email} END`,
+      email: emailIfUnused(way),
       emailVerifiedAt: nowMs,
       passwordHash: unknownAccountHash(),
       passwordChangedAt: nowMs,
@@ -46,11 +55,11 @@ const restoreUser = (
       twoFactorResetAt: null,
       ...copyIsDue(),
     })
-    .where(eq(users.accountId, accountId));
+    .where(eq(users.accountId, way.accountId));
 };
 
 /** Ends the ways back of addresses that the account has had since the one that is restored: they may be a thief's. */
-const endLaterWaysBack = ({ firstDb }: PublicCtx, accountId: string, expiresAt: number) =>
+const endLaterWaysBack = ({ firstDb }: PublicCtx, { accountId, expiresAt }: WayBack) =>
   firstDb
     .delete(userTokens)
     .where(
@@ -69,28 +78,55 @@ const deleteCodes = ({ firstDb }: PublicCtx, accountId: string) => {
     .where(and(eq(recoveryCodes.accountId, accountId), notExists(hasTwoFactor)));
 };
 
+/** The address is the owner's again, and nobody can sign in. The token still works, should what follows fail. */
+const takeBack = (ctx: PublicCtx, way: WayBack) => {
+  const { accountId } = way;
+  return ctx.firstDb.batch([
+    restoreUser(ctx, way),
+    deleteCodes(ctx, accountId),
+    endOtherSessions(ctx, accountId, null),
+    forgetOtherBrowsers(ctx, accountId, null),
+    deleteTokens(ctx, accountId, ['verify_email', 'change_email', 'reset_password', 'two_factor']),
+  ]);
+};
+
+/** Uses up the token. Of parallel calls, one does. */
+const useUp = (ctx: PublicCtx, way: WayBack, reset: ReturnType<typeof newUserToken>['row']) => {
+  const { firstDb } = ctx;
+  return firstDb.batch([
+    firstDb
+      .update(users)
+      .set({ email: emailIfUnused(way) })
+      .where(eq(users.accountId, way.accountId)),
+    endLaterWaysBack(ctx, way),
+    firstDb.insert(userTokens).values(reset),
+    auditFirst(accountOf(ctx, way.accountId), 'email.restore', null),
+    deleteExpiredTokens(ctx),
+  ]);
+};
+
+/** Ends the API keys and webhooks that were made since a time, until now. */
+type EndMadeSince = (ctx: Ctx, sinceMs: number, untilMs: number) => Promise<void>;
+
 /**
  * Takes a changed address back, with the link that the old address got. The password stops working, because whoever changed
- * the address knew it. Returns the emails to send after the response.
+ * the address knew it, and what was made since ends. Returns the emails to send after the response.
  */
-export const restoreEmail = async (ctx: PublicCtx, token: string, { origin }: Client) => {
+export const restoreEmail = async (
+  ctx: PublicCtx,
+  token: string,
+  { origin }: Client,
+  endMadeSince: EndMadeSince,
+) => {
   const way = await findUserToken(ctx, token, ['restore_email']);
-  const { accountId, email, expiresAt } = way;
+  const { accountId, email } = way;
   const user = await getUser(ctx, accountId);
   const account = accountOf(ctx, accountId);
   const reset = newUserToken(ctx, accountId, 'reset_password', email);
   try {
-    await ctx.firstDb.batch([
-      restoreUser(ctx, way, expiresAt - RESTORE_MS),
-      deleteCodes(ctx, accountId),
-      endOtherSessions(ctx, accountId, null),
-      forgetOtherBrowsers(ctx, accountId, null),
-      deleteTokens(ctx, accountId, ['verify_email', 'change_email', 'reset_password', 'two_factor']),
-      endLaterWaysBack(ctx, accountId, expiresAt),
-      ctx.firstDb.insert(userTokens).values(reset.row),
-      auditFirst(account, 'email.restore', null),
-      deleteExpiredTokens(ctx),
-    ]);
+    await takeBack(ctx, way);
+    await endMadeSince(account, changedAtOf(way), Date.now());
+    await useUp(ctx, way, reset.row);
   } catch (error) {
     if (violatesNotNull(error, 'users.email')) throw new AppError('invalid_token');
     throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;

@@ -3,7 +3,7 @@ import { findOwnSession } from '../auth/authenticate.ts';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { setSignInCookies } from '../auth/session-cookie.ts';
-import { endSquatted } from '../erasure/squatted.ts';
+import { endMade, endSquatted } from '../erasure/squatted.ts';
 import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { sendMail } from '../mail/send.ts';
 import { twoFactorRequired } from '../sign-in/challenge.ts';
@@ -121,7 +121,7 @@ export const credentialRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Take back a changed email address',
       description:
-        'Takes the token of the email that an address gets when it is replaced, for seven days. The address is the account’s again, every session and pending change ends, the password stops working, and two-factor authentication goes off if it was turned on since the change. The address gets an email with a link to choose a new password. An address that was never verified can’t be taken back.',
+        'Takes the token of the email that an address gets when it is replaced, for seven days. The address is the account’s again, every session and pending change ends, the password stops working, API keys and webhooks that were made since the change are deleted, webhooks that were changed since are disabled, and two-factor authentication goes off if it was turned on since. The address gets an email with a link to choose a new password. An address that was never verified can’t be taken back.',
       access: 'public',
       body: restoreEmailInput,
       answers: [
@@ -131,7 +131,7 @@ export const credentialRoutes = new Hono<AppEnv>()
     }),
     async (c) => {
       const { token } = c.req.valid('json');
-      const restored = await completed(c, restoreEmail(publicCtx(c), token, clientOf(c)));
+      const restored = await completed(c, restoreEmail(publicCtx(c), token, clientOf(c), endMade));
       for (const letter of restored.letters) c.executionCtx.waitUntil(sendMail(c.env, letter));
       return c.json({ email: restored.email, restored: true as const }, 200);
     },

@@ -1,20 +1,23 @@
-import { and, eq, isNull, lte } from 'drizzle-orm';
+import { and, eq, gte, isNull, lte } from 'drizzle-orm';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { accounts, apiKeys } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
-import { deleteEndpoint, listAllEndpoints } from '../webhooks/endpoints.ts';
+import { AppError } from '../shared/app-error.ts';
+import { deleteEndpoint, listAllEndpoints, stopEndpoint } from '../webhooks/endpoints.ts';
 
-// Whoever registers an address that isn't theirs leaves keys and webhooks, by which they would read what its owner does.
+// Whoever registers an address that isn't theirs, or changes the address of an account that isn't, leaves keys and webhooks, by
+// which they would read what its owner does.
 
 /** Clocks of the service may differ by as much. */
 const CLOCK_MARGIN_MS = 2_000;
 
-const deleteKeys = async (ctx: Ctx, untilMs: number): Promise<void> => {
+const deleteKeys = async (ctx: Ctx, sinceMs: number, untilMs: number): Promise<void> => {
   const { db, accountId } = ctx;
   const isMade = and(
     eq(apiKeys.accountId, accountId),
     isNull(apiKeys.deletedAt),
+    gte(apiKeys.createdAt, sinceMs),
     lte(apiKeys.createdAt, untilMs),
   );
   const made = await db.select({ id: apiKeys.id }).from(apiKeys).where(isMade);
@@ -33,16 +36,30 @@ const deleteKeys = async (ctx: Ctx, untilMs: number): Promise<void> => {
   );
 };
 
+/** A parallel call may have deleted it. */
+const unlessGone = (error: unknown) => {
+  if (!(error instanceof AppError && error.code === 'webhook_not_found')) throw error;
+};
+
 /**
- * Ends the API keys and webhooks that were made until a time, by when every session has ended, and settings that serve a thief. A
- * request that goes on after that undoes what it makes (`undoIfEnded`). A repeat after a failure has the same result.
+ * Ends the API keys and webhooks that were made since a time and until another one, by when every session has ended. Webhooks that
+ * were changed since are disabled: they may send elsewhere now. A request that goes on after that undoes what it makes
+ * (`undoIfEnded`). A repeat after a failure has the same result.
  */
-export const endSquatted = async (ctx: Ctx, endedMs: number): Promise<void> => {
-  const untilMs = endedMs + CLOCK_MARGIN_MS;
-  await deleteKeys(ctx, untilMs);
-  const made = (await listAllEndpoints(ctx)).filter(({ createdAtMs }) => createdAtMs <= untilMs);
+export const endMade = async (ctx: Ctx, sinceMs: number, endedMs: number): Promise<void> => {
+  const [fromMs, untilMs] = [sinceMs - CLOCK_MARGIN_MS, endedMs + CLOCK_MARGIN_MS];
+  await deleteKeys(ctx, fromMs, untilMs);
   // One after the other: an account has at most 20.
-  for (const { id } of made) await deleteEndpoint(ctx, id);
+  for (const { id, createdAtMs, updatedAtMs, disabledReason } of await listAllEndpoints(ctx)) {
+    if (createdAtMs > untilMs) continue;
+    if (createdAtMs >= fromMs) await deleteEndpoint(ctx, id).catch(unlessGone);
+    else if (updatedAtMs >= fromMs && disabledReason === null) await stopEndpoint(ctx, id);
+  }
+};
+
+/** Ends all API keys and webhooks, and settings that serve a thief. */
+export const endSquatted = async (ctx: Ctx, endedMs: number): Promise<void> => {
+  await endMade(ctx, 0, endedMs);
   const settings = { mutedEmails: [], allowedOrigins: [] };
   await ctx.db.update(accounts).set(settings).where(eq(accounts.id, ctx.accountId));
 };

@@ -72,7 +72,7 @@ export const emailChanged = (newEmail: string, restoreUrl: string | null): MailC
   note:
     restoreUrl === null
       ? 'If it wasn’t you, contact the operator of the service.'
-      : 'If it was you, there is nothing to do. If it wasn’t you, take the address back: all sessions end, and the password stops working. The link works once, for seven days.',
+      : 'If it was you, there is nothing to do. If it wasn’t you, take the address back: all sessions end, API keys and webhooks that were made since are deleted, and the password stops working. The link works once, for seven days.',
 });
 
 /** Sent to an address that was taken back. */
@@ -81,7 +81,7 @@ export const emailRestored = (resetUrl: string): MailContent => ({
   subject: 'Your email address is your account’s again',
   paragraphs: [
     'Your Latchkey account has this email address again. All sessions and pending changes have ended, and the password no longer works, because somebody else may know it. Choose a new one.',
-    'Then look through the API keys and webhooks: whoever changed the address may have added some.',
+    'API keys and webhooks that were made since the address changed are deleted, and webhooks that were changed since are disabled. Look through those that are left. If somebody else has turned two-factor authentication on before the change, ask the operator of the service to reset it.',
   ],
   link: { label: 'Choose a new password', url: resetUrl },
   note: 'The link works once, for an hour. After that, ask for another one on the sign-in page.',

@@ -151,6 +151,14 @@ export const patchEndpoint = async (
   });
 };
 
+/** Disables an endpoint, which keeps what it misses. */
+export const stopEndpoint = (ctx: Ctx, id: string): Promise<Endpoint> =>
+  audited(ctx, ['webhook.update', id, { fields: ['status'] }], {
+    check: () => findEndpoint(ctx, id),
+    makeChange: (onceId) => updateEndpoint(ctx, id, statusFields('disabled'), onceId),
+    isBeyondLimits: true,
+  });
+
 const secretsExhausted = (endpoint: Endpoint) =>
   limitReached(
     'secrets',

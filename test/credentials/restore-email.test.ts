@@ -1,14 +1,16 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { userTokens } from '../../src/db/schema.ts';
+import { WebhookOutbox } from '../../src/index.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
-import { type Account, outcomeOf, PASSWORD, register } from '../support/client.ts';
+import { type Account, call, type Json, outcomeOf, PASSWORD, register, signUp } from '../support/client.ts';
 import { accountsD1, firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
+import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { addSession, asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
 
@@ -108,6 +110,71 @@ test('a thief who changes the address twice, the password, and two-factor doesn�
   expect(recoveryCodes).toHaveLength(10);
   const codes = firstD1.prepare('SELECT count(*) AS n FROM recovery_codes WHERE account_id = ?');
   expect(await codes.bind(ada.accountId).first('n')).toBe(0);
+});
+
+/** What the owner has from before the change, and what a thief makes and changes after it. */
+const robbed = async () => {
+  const ada = await signUp();
+  await verifyAddress(ada.accountId);
+  const url = 'https://ada.example.com/hook';
+  const webhook = async (sent: object) => (await ada.asSession('POST', '/api/webhooks', sent)).body.id;
+  const [quiet, moved] = [await webhook({ url }), await webhook({ url })];
+  vi.advanceTimersByTime(60_000);
+  await changeTo(ada, `thief-${ada.email}`);
+  vi.advanceTimersByTime(60_000);
+  const thiefs = (await ada.asSession('POST', '/api/create-api-key', {})).body.api_key as string;
+  const hook = { url: 'https://thief.example.net/hook' };
+  const made = await webhook(hook);
+  expect((await ada.asSession('PATCH', `/api/webhooks/${moved}`, hook)).status).toBe(200);
+  const useKey = async () =>
+    outcomeOf(await call('GET', '/api/v1/licenses', { headers: { 'x-api-key': thiefs } }));
+  expect(await useKey()).toBe('200 ok');
+  const webhooks = async (): Promise<Json[]> => (await ada.asKey('GET', '/api/webhooks')).body.data;
+  return { ada, quiet, moved, made, useKey, webhooks };
+};
+
+test('keys and webhooks that were made since the change end, and those of before stay', async () => {
+  const { ada, quiet, moved, useKey, webhooks } = await robbed();
+  expect(outcomeOf(await restore(await wayBackOf(ada.email)))).toBe('200 ok');
+  expect(await useKey()).toBe('403 api_key_invalid');
+  expect(await webhooks()).toMatchObject([
+    { id: moved, status: 'disabled' },
+    { id: quiet, status: 'enabled' },
+  ]);
+  const actions = (await ada.asKey('GET', '/api/audit-log')).body.data.map(({ action }: Json) => action);
+  expect(actions).toEqual(expect.arrayContaining(['api_key.delete', 'webhook.delete', 'webhook.update']));
+});
+
+test('an account that is full, or whose outbox is away for a while, gets its address back all the same', async () => {
+  const { ada, useKey, webhooks } = await robbed();
+  await accountsD1.prepare('UPDATE license_totals SET bytes = 1e12').run();
+  const token = await wayBackOf(ada.email);
+  const away = vi.spyOn(WebhookOutbox.prototype, 'listEndpoints').mockImplementation(() => {
+    throw new Error('overloaded');
+  });
+  expect((await restore(token)).status).toBe(500);
+  away.mockRestore();
+  // Nobody can use the account meanwhile.
+  expect(outcomeOf(await withToken(ada.token))).toBe('401 invalid_session');
+  expect(outcomeOf(await login(ada.email, ada.password))).toBe('401 invalid_credentials');
+  expect(outcomeOf(await restore(token))).toBe('200 ok');
+  expect(outcomeOf(await restore(token))).toBe('400 invalid_token');
+  expect(await useKey()).toBe('403 api_key_invalid');
+  expect(await webhooks()).toHaveLength(2);
+  expect(outcomeOf(await resetBy(ada.email))).toBe('200 ok');
+});
+
+test('two-factor that a thief has turned on before the change stays on, until the operator resets it', async () => {
+  onTestFinished(withOperatorToken());
+  const ada = await enableTwoFactor(await registerVerified());
+  vi.advanceTimersByTime(60_000);
+  await changeTo({ ...ada, token: await addSession(ada.accountId) }, `thief-${ada.email}`);
+  expect(outcomeOf(await restore(await wayBackOf(ada.email)))).toBe('200 ok');
+  expect(await mailTo(ada.email, 'Your email address is your account’s again')).toContain('ask the operator');
+  expect(outcomeOf(await resetBy(ada.email))).toBe('401 two_factor_required');
+  await asOperator('POST', `/operator/accounts/${ada.accountId}/reset-two-factor`);
+  vi.advanceTimersByTime(2 * DAY_MS);
+  expect(outcomeOf(await login(ada.email, NEW_PASSWORD))).toBe('200 ok');
 });
 
 test('a thief who takes their own address back doesn’t keep the owner from theirs', async () => {

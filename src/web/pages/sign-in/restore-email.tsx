@@ -35,7 +35,7 @@ export const RestoreEmail = () => {
   return (
     <SignInFrame
       title="Take your email address back"
-      hint="Your account gets its former address again. All sessions end, the password stops working, and you get an email to choose a new one."
+      hint="Your account gets its former address again. All sessions end, API keys and webhooks that were made since are deleted, the password stops working, and you get an email to choose a new one."
     >
       <Form write={restore} onSend={() => restore.mutate(token)}>
         <Button type="submit" variant="solid" autoFocus isBusy={restore.isPending}>
