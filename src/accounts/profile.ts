@@ -11,6 +11,8 @@ export interface Profile extends LimitedAccount {
   /** An email address that takes the place of the present one when it is confirmed. */
   pendingEmail: string | null;
   twoFactor: boolean;
+  /** When two-factor authentication goes off, because the operator was asked for it. */
+  twoFactorResetAt: number | null;
 }
 
 /**
@@ -44,5 +46,6 @@ export const getProfile = async (ctx: Ctx): Promise<Profile> => {
     emailVerifiedAt: user.emailVerifiedAt,
     pendingEmail: pending?.email ?? null,
     twoFactor: user.twoFactorEnabledAt !== null,
+    twoFactorResetAt: user.twoFactorResetAt,
   };
 };

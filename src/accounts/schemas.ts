@@ -4,7 +4,7 @@ import type { UserRow } from '../db/schema.ts';
 import type { OpenBranch } from '../gate/rules/traffic.ts';
 import { branchBody, movingTo, toBranch } from '../regions/schemas.ts';
 import { MAX_ALLOWED_ORIGINS, MAX_NAME_LENGTH } from '../shared/rules/accounts.ts';
-import { isoTime } from '../shared/rules/dates.ts';
+import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { MAIL_TOPICS } from '../shared/rules/mail-topics.ts';
 import { effectivePlan, ACCOUNT_PLANS } from '../shared/rules/plans.ts';
 import { type Region, REGIONS } from '../shared/rules/regions.ts';
@@ -55,6 +55,10 @@ export const accountDetailsBody = accountBody
       description: 'The email address that becomes the account’s once it is confirmed.',
     }),
     two_factor: z.boolean().meta({ description: 'Whether a login also requires a code.' }),
+    two_factor_reset_at: z.iso.datetime().nullable().meta({
+      description:
+        'From when on a login requires no code anymore, because the operator of the service was asked for that. Any code that is used before then stops it.',
+    }),
     muted_emails: mutedEmails,
     moving_to: movingTo,
     branches: z.array(branchBody).meta({
@@ -84,6 +88,7 @@ export const toAccountDetails = (
   ...toAccount(row),
   pending_email: row.pendingEmail,
   two_factor: row.twoFactor,
+  two_factor_reset_at: isoTimeOrNull(row.twoFactorResetAt),
   muted_emails: row.mutedEmails,
   moving_to: moveTo,
   branches: branches.map(toBranch),

@@ -154,6 +154,7 @@ describe('a restart', () => {
       ...ada.account,
       pending_email: null,
       two_factor: false,
+      two_factor_reset_at: null,
       muted_emails: [],
       moving_to: null,
       branches: [],

@@ -28,6 +28,8 @@ test('two-factor goes off 48 hours after the operator resets it, and the owner i
   const told = (subject: string) =>
     vi.waitUntil(() => mailsTo(ada.email).some((mail) => mail.subject === subject));
   await told('Two-factor authentication is about to go off');
+  const shown = async () => (await ada.asSession('GET', '/api/account')).body.two_factor_reset_at;
+  expect(await shown()).toBe(RESET_AT);
   vi.advanceTimersByTime(HOUR_MS);
   expect((await reset(ada.accountId)).body.two_factor_reset_at).toBe(RESET_AT);
   vi.advanceTimersByTime(47 * HOUR_MS - 60_000);
@@ -38,7 +40,7 @@ test('two-factor goes off 48 hours after the operator resets it, and the owner i
   expect(outcomeOf(signedIn)).toBe('200 ok');
   await told('Two-factor authentication is off');
   const { token } = signedIn.body.session;
-  expect((await withToken(token)).body.two_factor).toBe(false);
+  expect((await withToken(token)).body).toMatchObject({ two_factor: false, two_factor_reset_at: null });
   const { body } = await withToken(token, 'GET', '/api/audit-log');
   const entries = body.data.map(({ action, actor }: { action: string; actor: { kind: string } }) => [
     action,

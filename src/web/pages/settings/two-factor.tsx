@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { disableTwoFactor } from '../../data/access-mutations.ts';
 import { accountQuery } from '../../data/queries.ts';
+import { formatExact } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
@@ -69,6 +70,12 @@ export const TwoFactorSettings = () => {
         <p className="px-5 pb-5">
           <StateBadge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'On' : 'Off'}</StateBadge>
         </p>
+        {account?.two_factor_reset_at && (
+          <p className="px-5 pb-5">
+            The operator of the service was asked to turn it off. It goes off on{' '}
+            {formatExact(account.two_factor_reset_at)}, unless a code is used before.
+          </p>
+        )}
       </Card>
       <SetUpTwoFactor isOpen={open === 'set-up'} onClose={close} focusAfter={() => button.current} />
       <Dialog
