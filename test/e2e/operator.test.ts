@@ -110,6 +110,14 @@ test('reset-two-factor says when two-factor authentication goes off', async () =
   expect((await latchkey(['reset-two-factor', ada.accountId])).stdout).toContain(String(at));
 });
 
+test('orphans lists what a gate keeps beyond D1, which is nothing, and gives it up', async () => {
+  const none = { licenses: [], api_key_ids: [], products: [], total: 0 };
+  expect(await json('orphans', ada.accountId)).toEqual(none);
+  expect(await json('orphans', ada.accountId, '--drop')).toEqual(none);
+  expect(await verify()).toMatchObject({ status: 'active' });
+  expect(await failure('orphans', 'acct_00000000000000000000')).toMatchObject({ code: 'not_found' });
+});
+
 test('metrics prints the text format of Prometheus', async () => {
   const { code, stdout } = await latchkey(['metrics']);
   expect(code).toBe(0);

@@ -44,6 +44,9 @@ export const openOperator = async ({ out, requireUrl }: Context) => {
   return {
     get: <T>(path: string) => readJson<T>(send('GET', path, { signal: AbortSignal.timeout(TIMEOUT_MS) })),
 
+    delete: <T>(path: string) =>
+      readJson<T>(send('DELETE', path, { signal: AbortSignal.timeout(TIMEOUT_MS) })),
+
     post: <T>(path: string, body: object = {}) =>
       readJson<T>(
         send('POST', path, {

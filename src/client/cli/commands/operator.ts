@@ -111,6 +111,49 @@ const plan = command({
   },
 });
 
+interface Orphans {
+  licenses: { id: string; license_key: string; customer_email: string; status: string; kept_until: string }[];
+  api_key_ids: string[];
+  products: string[];
+  total: number;
+}
+
+type Orphan = { kind: string; name: string } & Partial<Orphans['licenses'][number]>;
+
+const orphans = command({
+  name: 'operator orphans',
+  args: ['ACCOUNT_ID'],
+  summary: 'List what an account’s gate keeps although a restored D1 has lost it',
+  details: [
+    'The gate keeps it for 14 days. With --drop, D1 is right at once, also about what was revoked since.',
+  ],
+  options: { drop: { help: 'Give up what is listed, and load D1 as it is' } },
+  run: async (context, [id = ''], { drop }) => {
+    const operator = await openOperator(context);
+    const found = await operator[drop ? 'delete' : 'get']<Orphans>(`/accounts/${id}/orphans`);
+    const named = (kind: string, names: string[]) => names.map((name): Orphan => ({ kind, name }));
+    const rows = [
+      ...found.licenses.map((license): Orphan => ({
+        kind: 'license',
+        name: license.license_key,
+        ...license,
+      })),
+      ...named('API key', found.api_key_ids),
+      ...named('product', found.products),
+    ];
+    context.out.table(found, rows, {
+      kind: ({ kind }) => kind,
+      name: ({ name }) => name,
+      customer: ({ customer_email = null }) => customer_email,
+      status: ({ status = null }) => status,
+      'kept until': ({ kept_until = null }) => kept_until,
+    });
+    if (rows.length < found.total)
+      context.out.note(`${found.total} in all, of which ${rows.length} are listed.`);
+    return 0;
+  },
+});
+
 /** Calls without progress before the command gives up. */
 const MAX_IDLE_CALLS = 3;
 
@@ -203,6 +246,7 @@ export const operatorCommands = [
   change('reinstate', 'Lift an account’s suspension'),
   resetTwoFactor,
   plan,
+  orphans,
   reseal,
   backup,
   restore,
