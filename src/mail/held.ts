@@ -42,7 +42,7 @@ export const holdNotice = async (
     .values({ email: to, subject: content.subject, accountId, content, dueAt })
     .onConflictDoUpdate({
       target: [heldNotices.email, heldNotices.subject],
-      set: { content, times: sql`${heldNotices.times} + 1` },
+      set: { accountId, content, times: sql`${heldNotices.times} + 1` },
     });
 };
 

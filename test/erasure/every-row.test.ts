@@ -43,8 +43,6 @@ const tablesOf = async (d1: D1Database) => {
 /** How an owner signs in, and what is under way. */
 const furnishUser = async (ada: Customer) => {
   await verifyAddress(ada.accountId);
-  await login(ada.email, ada.password);
-  await enableTwoFactor(ada);
   // One more than the emails that an address gets in an hour.
   const same = { current_password: ada.password, password: ada.password };
   for (let i = 0; i < 6; i++)
@@ -53,6 +51,8 @@ const furnishUser = async (ada: Customer) => {
     .prepare('SELECT count(*) AS n FROM held_notices WHERE account_id = ?')
     .bind(ada.accountId);
   await waitUntil(async () => held.first<number>('n'), Boolean);
+  expect(outcomeOf(await login(ada.email, ada.password))).toBe('200 ok');
+  await enableTwoFactor(ada);
   await asVisitor('/api/forgot-password', { email: ada.email });
   const email = `new-${ada.email}`;
   const change = { email, current_password: ada.password };
@@ -78,7 +78,7 @@ const furnishAccount = async (ada: Customer) => {
   const seat = { license_key: license.license_key, fingerprint: 'machine-1', name: OWNER };
   expect((await ada.asKey('POST', '/api/v1/licenses/activate', seat)).body.code).toBe('valid');
   await importAs(ada, toLines([{ customer_name: OWNER, product: 'mill' }]));
-  await openBranch('oc', ada, license.license_key);
+  await openBranch('oc', ada, (await ada.createLicense()).license_key);
   await waitUntil(endpoint.deliveries, (all) => all.some(({ attempts }) => attempts.length > 0));
   // What an outbox and an erasure note for a while.
   const { accountId } = ada;
@@ -99,7 +99,6 @@ const furnishAccount = async (ada: Customer) => {
 };
 
 test('an erased account has no row in any table of any database, nor anything in its objects', async () => {
-  useFakeClock();
   const ada = await signUp();
   const license = await furnishAccount(ada);
   const pending = await furnishUser(ada);
@@ -124,6 +123,7 @@ test('an erased account has no row in any table of any database, nor anything in
       'outbox: endpoints',
     ]),
   );
+  useFakeClock();
   const confirmed = { current_password: ada.password, confirm: ada.email };
   expect(outcomeOf(await ada.asSession('DELETE', '/api/account', confirmed))).toBe('202 ok');
   await finishErasure(ada.accountId);

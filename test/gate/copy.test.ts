@@ -11,7 +11,7 @@ import { COPIED_ACCOUNT, COPIED_KEY } from '../support/gate.ts';
 const NO_ROWS: Rows = { keys: [], licenses: [], products: [], erasedKeys: [], deletedLicenses: [] };
 const terms = (plan: PlanName) => ({ ...COPIED_ACCOUNT, plan });
 const key = (deleted = false) => ({ ...COPIED_KEY, id: 'key_1', deleted });
-const license = (status: 'active' | 'suspended', licenseKey = 'L-1') => ({
+const license = (status: 'active' | 'suspended' | 'revoked', licenseKey = 'L-1') => ({
   licenseKey,
   id: `lic_${licenseKey}`,
   status,
@@ -103,6 +103,43 @@ test('a new epoch empties a copy that was still loading', () =>
     expect(emptied.key('key_1')).toBeNull();
     expect(emptied.findLicense('L-1')).toBeNull();
     expect(emptied.progress()).toMatchObject({ epoch: '2', loadedThrough: '', complete: false });
+  }));
+
+test('an epoch that ends with -exact takes D1 to be right, also if the gate restarts meanwhile', () =>
+  withCopy((copy, reopen) => {
+    const rows = { ...NO_ROWS, account: terms('pro') };
+    copy.adoptPage(
+      { ...rows, keys: [key(true)], licenses: [license('revoked'), license('active', 'LOST')] },
+      true,
+      0,
+    );
+    copy.apply({ ...rows, erasedKeys: ['GONE'] }, at(5));
+    const restored = { ...rows, keys: [key()], licenses: [license('active'), license('active', 'GONE')] };
+    const load = (opened: Copy) => {
+      opened.adoptPage(restored, true, 5);
+      const statusOf = (licenseKey: string) => opened.findLicense(licenseKey)?.status;
+      const statuses = ['L-1', 'LOST', 'GONE'].map(statusOf);
+      return [...statuses, opened.key('key_1')?.deleted, opened.orphans.total()];
+    };
+    expect(load(reopen('2'))).toEqual(['revoked', 'active', undefined, true, 1]);
+    expect(reopen('3-exact').findLicense('L-1')?.status).toBe('revoked');
+    expect(load(reopen('3-exact'))).toEqual(['active', undefined, 'active', false, 0]);
+    // The next epoch without it keeps what D1 has lost, as before.
+    restored.licenses = [license('active')];
+    expect(load(reopen('4'))).toEqual(['active', undefined, 'active', false, 1]);
+  }));
+
+test('an epoch that ends with -exact empties a copy that was still loading, and what it had kept', () =>
+  withCopy((copy, reopen) => {
+    copy.apply({ ...NO_ROWS, erasedKeys: ['GONE'], licenses: [license('revoked')] }, at(5));
+    const exact = reopen('2-exact');
+    exact.adoptPage(
+      { ...NO_ROWS, account: terms('pro'), licenses: [license('active'), license('active', 'GONE')] },
+      true,
+      5,
+    );
+    expect(exact.findLicense('L-1')?.status).toBe('active');
+    expect(exact.findLicense('GONE')?.status).toBe('active');
   }));
 
 test('a new epoch reloads a complete copy beside it, and the old copy answers until the new one is complete', () =>
