@@ -82,7 +82,7 @@ const ALLOWED: typeof REFUSED = [
   ['licenses/routes.ts', `import '../erasure/license.ts';`],
   ['licenses/x.ts', `import { commit } from '../gate/worker/feed.ts';`],
   ['licenses/x.ts', `import text from './x.css';`],
-  ['gate/home/x.ts', `import '../rules/shares.ts';`],
+  ['gate/home/x.ts', `import '../rules/limits.ts';`],
   ['gate/worker/x.ts', `import type { AccountGate } from '../home/account-gate.ts';`],
   ['client/cli/x.ts', `import '../../shared/rules/csv.ts';`],
   ['web/pages/licenses/x.tsx', `import { read } from '../products/terms.ts';`],

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { HISTORY_BYTES, MACHINE_BYTES } from '../../src/gate/home/machine-totals.ts';
+import { HISTORY_BYTES, MACHINE_BYTES } from '../../src/gate/home/machine-rows.ts';
 import { readBackup } from '../../src/operators/backup.ts';
 import { restoreBackup } from '../../src/operators/restore.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';

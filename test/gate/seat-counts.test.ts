@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MACHINE_BYTES, openMachineTotals } from '../../src/gate/home/machine-totals.ts';
+import { MACHINE_BYTES, openMachineTotals } from '../../src/gate/home/machine-rows.ts';
 import { openMachines } from '../../src/gate/home/machines.ts';
 import { GATE_TABLES } from '../../src/gate/home/store.ts';
 import { FOREVER_MS } from '../../src/gate/rules/seats.ts';

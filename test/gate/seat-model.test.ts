@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { openMachineTotals } from '../../src/gate/home/machine-totals.ts';
+import { openMachineTotals } from '../../src/gate/home/machine-rows.ts';
 import { openMachines } from '../../src/gate/home/machines.ts';
 import { openSeats } from '../../src/gate/home/seats.ts';
 import { openSeller } from '../../src/gate/home/seller.ts';

@@ -13,14 +13,14 @@ import { HOME, openWorld } from './world.ts';
 export const SCALE: Edit[] = [
   ...PLAN_SCALE,
   // The rate limits are shared by what is asked, whatever is left, so that a wrong share shows with few calls.
-  { file: 'src/gate/rules/shares.ts', find: 'const HEADROOM = 4;', replace: 'const HEADROOM = 1e6;' },
+  { file: 'src/gate/rules/limits.ts', find: 'const HEADROOM = 4;', replace: 'const HEADROOM = 1e6;' },
   {
-    file: 'src/gate/rules/shares.ts',
+    file: 'src/gate/rules/limits.ts',
     find: 'if (asked === 0) return least;',
     replace: 'if (asked === 0) return allAsked === 0 ? equal : least;',
   },
   {
-    file: 'src/gate/home/branch-log.ts',
+    file: 'src/gate/home/branch-store.ts',
     find: 'const LOG_LENGTH = 1_000;',
     replace: 'const LOG_LENGTH = 4;',
   },

@@ -6,7 +6,6 @@ import { logError } from '../../shared/text/log.ts';
 import type { AdmissionControl } from '../object/admission.ts';
 import type { Ledger } from '../object/ledger.ts';
 import type { Relay } from '../object/outgoing.ts';
-import { isRunningLow } from '../rules/escrow.ts';
 import {
   alarmIntervalMs,
   endsBeforeAlarm,
@@ -17,8 +16,8 @@ import {
   renew,
   shouldClose,
 } from '../rules/lease.ts';
+import { isRunningLow, NO_SHARE, receiveShare, type ShareOffer } from '../rules/limits.ts';
 import type { BranchUpdate, Report } from '../rules/messages.ts';
-import { NO_SHARE, receiveShare, type ShareOffer } from '../rules/shares.ts';
 import type { BranchCopy } from './branch-copy.ts';
 import type { BranchLimits } from './limits.ts';
 

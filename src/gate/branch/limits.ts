@@ -1,7 +1,15 @@
 import type { Ledger } from '../object/ledger.ts';
-import { type Escrow, escrowOf, giveBack, newEscrow, receiveGrant, unspent } from '../rules/escrow.ts';
+import {
+  type Escrow,
+  escrowOf,
+  giveBack,
+  newEscrow,
+  NO_SHARE,
+  receiveGrant,
+  type ShareOffer,
+  unspent,
+} from '../rules/limits.ts';
 import type { Grant } from '../rules/messages.ts';
-import { NO_SHARE, type ShareOffer } from '../rules/shares.ts';
 import { limitAt, type UsageAt } from '../rules/usage.ts';
 import type { BranchCopy } from './branch-copy.ts';
 

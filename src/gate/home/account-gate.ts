@@ -21,8 +21,7 @@ import type { MachinePosition } from '../rules/seats.ts';
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
 import type { Announcement, ChangeSize, CountedChange, Statistics } from '../rules/usage.ts';
-import { ERASED } from './erased.ts';
-import { type Erasing, openErasing } from './erasing.ts';
+import { ERASED, type Erasing, openErasing } from './erasing.ts';
 import { type Home, openHome } from './home.ts';
 import { GATE_TABLES, openGateBackup } from './store.ts';
 

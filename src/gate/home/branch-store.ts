@@ -1,11 +1,8 @@
-import { type Region, REGIONS } from '../../shared/rules/regions.ts';
-import type { Escrow } from '../rules/escrow.ts';
-import type { ChangedRef, Report } from '../rules/messages.ts';
-import { type KnownShare, newShare } from '../rules/shares.ts';
+import type { Region } from '../../shared/rules/regions.ts';
+import { type Escrow, type KnownShare, newShare } from '../rules/limits.ts';
+import type { ChangedRef, Feed, Report } from '../rules/messages.ts';
 import type { OpenBranch } from '../rules/traffic.ts';
 import type { BranchCounters } from '../rules/usage.ts';
-import { openBranchLog } from './branch-log.ts';
-import type { TrafficTable } from './traffic-table.ts';
 
 // What home stores of its branches. A gate without branches writes none of it.
 
@@ -25,15 +22,87 @@ export interface BranchRecord {
 
 type StoredState = Omit<BranchRecord, 'opening'> & { share: KnownShare };
 
+/** With more rows, the log forgets the earlier half. */
+const LOG_LENGTH = 1_000;
+
+/** One string for a row. Kinds have no spaces. */
+const nameOf = ({ kind, ref }: ChangedRef) => `${kind} ${ref}`;
+
+type LogRow = { revision: number; kind: ChangedRef['kind'] | 'all'; ref: string };
+type LoggedRef = ChangedRef & { revision: number };
+
+/**
+ * The log of what has changed for branches. Only the last change of a row matters, so each row is in it once, however often it
+ * has changed. The row of the kind `all` is where the log begins: what was before it is forgotten.
+ */
+const openBranchLog = (sql: SqlStorage) => {
+  let begin = 0;
+  /** The logged rows by their names, in the order of their revisions. */
+  const logged = new Map<string, LoggedRef>();
+  const stored = sql.exec<LogRow>('SELECT revision, kind, ref FROM branch_log ORDER BY revision');
+  for (const { revision, kind, ref } of stored) {
+    if (kind === 'all') begin = revision;
+    else logged.set(nameOf({ kind, ref }), { revision, kind, ref });
+  }
+
+  const insert = ({ revision, kind, ref }: LogRow) =>
+    sql.exec('INSERT INTO branch_log (revision, kind, ref) VALUES (?, ?, ?)', revision, kind, ref);
+
+  /** Forgets the changes through a revision. Branches that haven't applied them drop their copy. */
+  const forgetThrough = (revision: number) => {
+    sql.exec('DELETE FROM branch_log WHERE revision <= ?', revision);
+    for (const [name, row] of logged) if (row.revision <= revision) logged.delete(name);
+    insert({ revision, kind: 'all', ref: '' });
+    begin = revision;
+  };
+
+  return {
+    forgetThrough,
+
+    /** Adds a change, as part of the current transaction. */
+    add: (change: ChangedRef, revision: number) => {
+      const name = nameOf(change);
+      const before = logged.get(name);
+      if (before) {
+        sql.exec('DELETE FROM branch_log WHERE revision = ?', before.revision);
+        logged.delete(name);
+      }
+      const row = { ...change, revision };
+      insert(row);
+      logged.set(name, row);
+      if (logged.size <= LOG_LENGTH) return;
+      const middle = [...logged.values()][LOG_LENGTH / 2];
+      if (middle) forgetThrough(middle.revision);
+    },
+
+    clear: () => {
+      sql.exec('DELETE FROM branch_log');
+      logged.clear();
+      begin = 0;
+    },
+
+    /** Returns the changes after a revision. `through` is the last revision. */
+    feedAfter: (after: number, through: number): Feed<ChangedRef> => {
+      const isReset = after < begin;
+      const changed = isReset ? [] : [...logged.values()].filter(({ revision }) => revision > after);
+      return { after, through, isReset, rows: changed.map(({ kind, ref }) => ({ kind, ref })) };
+    },
+  };
+};
+
 interface Facts extends Record<string, SqlStorageValue> {
   openings: number;
   /** Numbers the changes of home's copy. Unlike D1's numbers, it never goes back. */
   revision: number;
 }
 
-const LOST = 'lost_branches';
+/** The branches that home no longer knows. */
+export const LOST = 'lost_branches';
 
-export const openBranchStore = ({ sql, kv }: DurableObjectStorage, traffic: TrafficTable) => {
+export const openBranchStore = (
+  { sql, kv }: DurableObjectStorage,
+  traffic: { takeOver: (opening: number) => void },
+) => {
   const [stored] = sql.exec<Facts>('SELECT openings, revision FROM branch_facts');
   const facts: Facts = stored ?? { openings: 0, revision: 0 };
   const log = openBranchLog(sql);
@@ -105,7 +174,6 @@ export const openBranchStore = ({ sql, kv }: DurableObjectStorage, traffic: Traf
     facts: facts as Readonly<Facts>,
     update,
     write,
-    traffic,
 
     /** The branches' shares of the rate limits. */
     shares: {
@@ -179,61 +247,3 @@ export const openBranchStore = ({ sql, kv }: DurableObjectStorage, traffic: Traf
 };
 
 export type BranchStore = ReturnType<typeof openBranchStore>;
-
-// A home that was restored from a backup doesn't know the branches that were opened after it. They answer until their leases
-// end, and what they have counted is taken over with their next message.
-
-const RESTORED = 'restored';
-/** More branches than an account opens after a backup. */
-const SKIPPED = 1_000_000;
-
-interface Restored {
-  atMs: number;
-  /** The last opening in the backup, and the last one that may have been made until the restore. */
-  knownOpenings: number;
-  lastOpening: number;
-}
-
-/**
- * Prepares restored rows for branches that the backup doesn't know, as part of the transaction of the restore: numbers of
- * openings and changes that they may have seen are not used again, and they drop their copies.
- */
-export const noteRestore = ({ sql, kv }: DurableObjectStorage, atMs: number): void => {
-  const [facts] = sql.exec<{ openings: number; revision: number }>(
-    'SELECT openings, revision FROM branch_facts',
-  );
-  const { openings: knownOpenings, revision } = facts ?? { openings: 0, revision: 0 };
-  const [lastOpening, lastRevision] = [knownOpenings + SKIPPED, revision + SKIPPED];
-  sql.exec(
-    'INSERT OR REPLACE INTO branch_facts (only, term, openings, revision) VALUES (1, 0, ?, ?)',
-    lastOpening,
-    lastRevision,
-  );
-  sql.exec('DELETE FROM branch_log');
-  sql.exec("INSERT INTO branch_log (revision, kind, ref) VALUES (?, 'all', '')", lastRevision);
-  kv.put(LOST, REGIONS);
-  kv.put(RESTORED, { atMs, knownOpenings, lastOpening } satisfies Restored);
-};
-
-/** What home knows of its restore. `leaseMs` is how long a branch may be leased. */
-export const openRestored = (kv: SyncKvStorage, leaseMs: number) => {
-  const restored = kv.get<Restored>(RESTORED) ?? null;
-  const leasedUntilMs = restored ? restored.atMs + leaseMs : 0;
-  const adopted = new Set<number>();
-
-  return {
-    /** Whether branches may be leased that home doesn't know. */
-    mayBeLeased: (nowMs: number) => nowMs < leasedUntilMs,
-
-    /** Whether a branch was opened before the restore. It closes, because what the backup says of it may be outdated. */
-    isLeftOver: (opening: number) => restored !== null && opening <= restored.lastOpening,
-
-    /** Takes a branch for known that the backup doesn't have. Returns false if it has it, or has had it. */
-    adopts: (opening: number): boolean => {
-      if (!restored || opening <= restored.knownOpenings || opening > restored.lastOpening) return false;
-      if (adopted.has(opening)) return false;
-      adopted.add(opening);
-      return true;
-    },
-  };
-};

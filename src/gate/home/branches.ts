@@ -4,8 +4,8 @@ import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import type { StoredPlace } from '../moving/place.ts';
 import type { Relay } from '../object/outgoing.ts';
-import { type Escrow, exposure, remaining, usedByOthers } from '../rules/escrow.ts';
 import { isGone, mayHaveBranch, openCallWindows, shouldOpen } from '../rules/lease.ts';
+import { type Escrow, exposure, remaining, usedByOthers } from '../rules/limits.ts';
 import {
   type BranchUpdate,
   type ChangedRow,
@@ -14,8 +14,7 @@ import {
   type RenewalReply,
   type Report,
 } from '../rules/messages.ts';
-import { openRestored } from './branch-store.ts';
-import { openKnownBranches } from './known-branches.ts';
+import { openKnownBranches, openRestored } from './known-branches.ts';
 import type { HomeStore } from './store.ts';
 import { openTelling } from './telling.ts';
 import type { HomeUsage } from './usage.ts';

@@ -1,7 +1,9 @@
+import { createLru } from '../../shared/memory/lru.ts';
 import { newId } from '../../shared/text/ids.ts';
 import type { TracedLicense } from '../rules/rows.ts';
 import {
   FOREVER_MS,
+  isLive,
   isRecent,
   type Machine,
   type MachinePosition,
@@ -9,17 +11,19 @@ import {
   TRANSFER_MS,
 } from '../rules/seats.ts';
 import { openKeptMachines } from './kept-machines.ts';
-import { openLongestUnseen } from './longest-unseen.ts';
 import {
   endMsOf,
+  MACHINE_BYTES,
+  machinePlace,
   type MachineRow,
+  type MachineTotals,
   REPLACE_MACHINE,
+  TEXT_BYTES,
   toMachine,
   UPDATE_MACHINE,
   valuesOf,
 } from './machine-rows.ts';
-import { MACHINE_BYTES, machinePlace, type MachineTotals, TEXT_BYTES } from './machine-totals.ts';
-import { endOfRow, openSeatCounts, type SeatEndRow } from './seat-counts.ts';
+import { endOfRow, openSeatCounts, type SeatCounter, type SeatEndRow } from './seat-counts.ts';
 import { openSeatHistory } from './seat-history.ts';
 
 // The machines of the account's licenses, with their seats. Like the counters, they belong to the gate: D1 doesn't have them.
@@ -27,43 +31,86 @@ import { openSeatHistory } from './seat-history.ts';
 /** Rows that a page of a list looks through. Machines whose seats have ended are not listed. */
 const MAX_LOOKED_THROUGH = 1_000;
 
+const select = (sql: SqlStorage, where: string, ...bindings: (string | number)[]): Machine[] =>
+  sql
+    .exec<MachineRow>(`SELECT * FROM activations WHERE ${where}`, ...bindings)
+    .toArray()
+    .map(toMachine);
+
+const readMachine = (sql: SqlStorage, licenseId: string, fingerprint: string, nowMs: number) => {
+  const where = 'license_id = ? AND fingerprint = ? AND live_until_ms > ?';
+  return select(sql, where, licenseId, fingerprint, nowMs - TRANSFER_MS)[0] ?? null;
+};
+
+const LISTS_IN_MEMORY = 100;
+/** Told about are fewer, so that the list is read again only after many of them have moved. */
+const LISTED = 200;
+const MAX_TOLD = 100;
+
+type Listed = Pick<Machine, 'fingerprint'> & { lastSeenAtMs: number };
+
+/**
+ * The machines that an application without a seat is told about: those of its license that were seen longest ago. Seen machines
+ * only move to the end of that order, so a list that was read once stays its beginning, without those that have moved.
+ */
+const openLongestUnseen = (sql: SqlStorage, counts: Pick<SeatCounter, 'at'>) => {
+  const lists = createLru<Listed[]>(LISTS_IN_MEMORY);
+
+  /** Reads every machine of the license. */
+  const readFirst = (licenseId: string, nowMs: number): Machine[] => {
+    const where = 'license_id = ? AND live_until_ms > ? ORDER BY last_seen_at_ms LIMIT ?';
+    const machines = select(sql, where, licenseId, nowMs, LISTED);
+    lists.set(
+      licenseId,
+      machines.map(({ fingerprint, seat: { lastSeenAtMs } }) => ({ fingerprint, lastSeenAtMs })),
+    );
+    return machines;
+  };
+
+  /** Returns the listed machines that are still live and where they were in the order. */
+  const unmoved = (licenseId: string, nowMs: number, limit: number): Machine[] => {
+    const found: Machine[] = [];
+    for (const { fingerprint, lastSeenAtMs } of lists.get(licenseId) ?? []) {
+      const machine = readMachine(sql, licenseId, fingerprint, nowMs);
+      if (machine?.seat.lastSeenAtMs === lastSeenAtMs && isLive(machine.seat, nowMs)) found.push(machine);
+      if (found.length === limit) break;
+    }
+    return found;
+  };
+
+  return {
+    list: (licenseId: string, nowMs: number): Machine[] => {
+      const limit = Math.min(MAX_TOLD, counts.at(licenseId, nowMs).used);
+      const kept = unmoved(licenseId, nowMs, limit);
+      return kept.length === limit ? kept : readFirst(licenseId, nowMs).slice(0, limit);
+    },
+
+    /** Notes that a machine was written. An import may add one that was seen long ago. */
+    note: ({ licenseId, seat }: Machine) => {
+      const last = lists.get(licenseId)?.at(-1);
+      if (last && seat.lastSeenAtMs < last.lastSeenAtMs) lists.delete(licenseId);
+    },
+  };
+};
+
 export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
   const counts = openSeatCounts(sql);
   const history = openSeatHistory(sql, totals);
   const { remove, trim, prunePage } = openKeptMachines(sql, counts, totals);
 
-  const select = (where: string, ...bindings: (string | number)[]): Machine[] =>
-    sql
-      .exec<MachineRow>(`SELECT * FROM activations WHERE ${where}`, ...bindings)
-      .toArray()
-      .map(toMachine);
-
-  /** Returns the machine, or null if it has held no seat within the last 30 days. */
-  const read = (licenseId: string, fingerprint: string, nowMs: number): Machine | null => {
-    const where = 'license_id = ? AND fingerprint = ? AND live_until_ms > ?';
-    return select(where, licenseId, fingerprint, nowMs - TRANSFER_MS)[0] ?? null;
-  };
-
-  const longestUnseen = openLongestUnseen({
-    read,
-    countLive: (licenseId, nowMs) => counts.at(licenseId, nowMs).used,
-    readFirst: (licenseId, nowMs, limit) =>
-      select(
-        'license_id = ? AND live_until_ms > ? ORDER BY last_seen_at_ms LIMIT ?',
-        licenseId,
-        nowMs,
-        limit,
-      ),
-  });
+  const longestUnseen = openLongestUnseen(sql, counts);
 
   return {
     count: counts.at,
     goneAtMs: counts.goneAtMs,
     history,
-    read,
     trim,
     prunePage,
     listLongestUnseen: longestUnseen.list,
+
+    /** Returns the machine, or null if it has held no seat within the last 30 days. */
+    read: (licenseId: string, fingerprint: string, nowMs: number): Machine | null =>
+      readMachine(sql, licenseId, fingerprint, nowMs),
 
     /** Returns the machine with an id, or null if it has held no seat within the last 30 days. */
     find: (licenseId: string, id: string, nowMs: number): Machine | null => {
@@ -101,7 +148,7 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
     /** Returns the machines of all licenses that follow one, also those that have released their seats. */
     listAll: (after: MachinePosition | null, limit: number): Machine[] => {
       const where = '(license_id, fingerprint) > (?, ?) ORDER BY license_id, fingerprint LIMIT ?';
-      return select(where, after?.licenseId ?? '', after?.fingerprint ?? '', limit);
+      return select(sql, where, after?.licenseId ?? '', after?.fingerprint ?? '', limit);
     },
 
     /** Writes a machine, and gives it an id if it has none. The index by id is written only if the id is another one. */

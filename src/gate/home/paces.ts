@@ -42,12 +42,12 @@ export const openSearches = () => {
 
 const TRANSFER = 'transfer';
 /** A transfer that takes no turn for so long has died with its Worker. */
-const LEASE_MS = 15_000;
+const TURN_MS = 15_000;
 const RETRY_SECONDS = 5;
 
 /**
- * Lets one import or export of the account run at a time, and decides how fast. What holds the lease is stored, so that a
- * restart lets no second one in. A transfer that was slow may take it back, unless another has it.
+ * Lets one import or export of the account run at a time, and decides how fast. Whose turn it is is stored, so that a restart
+ * lets no second one in. A transfer that was slow may take its turn back, unless another has it.
  */
 export const openTransfers = (
   kv: SyncKvStorage,
@@ -56,7 +56,7 @@ export const openTransfers = (
   ensureAccount: () => Promise<void>,
 ) => {
   let holder = kv.get<string>(TRANSFER) ?? null;
-  let untilMs = Date.now() + LEASE_MS;
+  let untilMs = Date.now() + TURN_MS;
   let recoveredAtMs = 0;
 
   const setHolder = (id: string | null) => {
@@ -65,8 +65,8 @@ export const openTransfers = (
     holder = id;
   };
 
-  /** A lease that ends later than one can means that the clock was set back. */
-  const isLive = (nowMs: number) => nowMs < untilMs && untilMs <= nowMs + LEASE_MS;
+  /** A turn that ends later than one can means that the clock was set back. */
+  const isLive = (nowMs: number) => nowMs < untilMs && untilMs <= nowMs + TURN_MS;
 
   return {
     /** `calls` is what the turn costs. The transfer waits for `waitMs` before the turn. */
@@ -80,7 +80,7 @@ export const openTransfers = (
       const { callsPerSecond } = account ? limitsOf(account, nowMs) : PLANS.free;
       const spent = spendSize(recoveredAtMs, nowMs, calls, callsPerSecond);
       ({ recoveredAtMs } = spent);
-      untilMs = nowMs + LEASE_MS;
+      untilMs = nowMs + TURN_MS;
       return { refused: null, waitMs: spent.waitMs };
     },
 

@@ -1,6 +1,6 @@
 import { MAX_HISTORY_CHANGES } from '../../shared/rules/licenses.ts';
 import type { HistoryPosition, SeatActor, SeatChange } from '../rules/seats.ts';
-import { HISTORY_BYTES, historyPlace, type MachineTotals } from './machine-totals.ts';
+import { HISTORY_BYTES, historyPlace, type MachineTotals } from './machine-rows.ts';
 
 // When the seats of a license were taken and released, and by whom. A seat's own row only has its present state.
 
@@ -133,3 +133,5 @@ export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'ad
     erase: (licenseId: string) => remove('license_id = ?', licenseId),
   };
 };
+
+export type SeatHistory = ReturnType<typeof openSeatHistory>;

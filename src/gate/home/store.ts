@@ -8,12 +8,13 @@ import { type Ledger, openLedger } from '../object/ledger.ts';
 import { EVENTS_OF_COUNTERS, forgetWantsVerified, openOutgoing, type Outgoing } from '../object/outgoing.ts';
 import { openSeatClock, type SeatClock } from '../object/seat-clock.ts';
 import { type AnnouncedChanges, openAnnounced } from './announced.ts';
-import { type BranchStore, noteRestore, openBranchStore } from './branch-store.ts';
+import { type BranchStore, openBranchStore } from './branch-store.ts';
 import { COPY_TABLES } from './copy-tables.ts';
 import { type Copy, openCopy } from './copy.ts';
-import { MACHINE_TOTALS, type MachineTotals, openMachineTotals } from './machine-totals.ts';
+import { noteRestore } from './known-branches.ts';
+import { MACHINE_TOTALS, type MachineTotals, openMachineTotals } from './machine-rows.ts';
 import { type Machines, openMachines } from './machines.ts';
-import { openTrafficTable, type TrafficTable } from './traffic-table.ts';
+import { openTrafficTable, type TrafficTable } from './usage.ts';
 
 /** What home stores: its copy of D1, and what it owns. */
 export interface HomeStore {

@@ -2,10 +2,9 @@ import { candidateKeys } from '../../shared/rules/license-key.ts';
 import type { Terms } from '../../shared/rules/terms.ts';
 import type { Verdict } from '../../shared/rules/verdict.ts';
 import type { MovedTo, ReplyText } from './calls.ts';
-import type { Escrow } from './escrow.ts';
+import type { Escrow, ShareOffer } from './limits.ts';
 import type { CopiedAccount, CopiedKey, CopiedLicense } from './rows.ts';
 import { isHeld, type Machine } from './seats.ts';
-import type { ShareOffer } from './shares.ts';
 import type { Traffic } from './traffic.ts';
 import type { Counter } from './usage.ts';
 

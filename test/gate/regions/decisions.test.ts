@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { shouldClose, shouldOpen } from '../../../src/gate/rules/lease.ts';
 import {
   type Escrow,
   exposure,
@@ -13,8 +14,7 @@ import {
   remaining,
   unspent,
   usedByOthers,
-} from '../../../src/gate/rules/escrow.ts';
-import { shouldClose, shouldOpen } from '../../../src/gate/rules/lease.ts';
+} from '../../../src/gate/rules/limits.ts';
 import { feedStep, mayKeep, needsAck, whoMustAck } from '../../../src/gate/rules/messages.ts';
 import { generateLicenseKey } from '../../../src/shared/rules/license-key.ts';
 

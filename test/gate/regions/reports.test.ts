@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
-import { type Escrow, unspent } from '../../../src/gate/rules/escrow.ts';
+import { type Escrow, NO_SHARE, unspent } from '../../../src/gate/rules/limits.ts';
 import type { Report } from '../../../src/gate/rules/messages.ts';
-import { NO_SHARE } from '../../../src/gate/rules/shares.ts';
 import { calendarMonth } from '../../../src/gate/rules/usage.ts';
 import { addMonths, DAY_MS, isoDate } from '../../../src/shared/rules/dates.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';

@@ -12,7 +12,7 @@ import {
   offerShare,
   receiveShare,
   share,
-} from '../../../src/gate/rules/shares.ts';
+} from '../../../src/gate/rules/limits.ts';
 
 const known = (perSecond: number, number = 1): KnownShare => ({
   offered: { number, perSecond },

@@ -69,11 +69,11 @@ export const LIMITS: Mutants = {
   'a grant is larger than what remains': {
     edits: [
       edit(
-        'rules/escrow.ts',
+        'rules/limits.ts',
         'Math.min(Math.max(usedLately, FIRST_GRANT), most) - left',
         'Math.max(usedLately, 40, most) - left',
       ),
-      edit('rules/escrow.ts', 'if (most < SMALLEST_GRANT) return 0;', ''),
+      edit('rules/limits.ts', 'if (most < SMALLEST_GRANT) return 0;', ''),
       NEVER_RECALLED,
       IGNORES_LIMIT,
     ],
@@ -85,7 +85,7 @@ export const LIMITS: Mutants = {
     ]),
   },
   'home does not count what it has granted': {
-    edits: [edit('rules/escrow.ts', 'number => granted - returned;', 'number => 0 * (granted - returned);')],
+    edits: [edit('rules/limits.ts', 'number => granted - returned;', 'number => 0 * (granted - returned);')],
     schedule: inOrder([
       { does: 'change', what: 'changePlan' },
       pass(3_000),
@@ -98,12 +98,12 @@ export const LIMITS: Mutants = {
   'a grant has no period': {
     edits: [
       edit(
-        'rules/escrow.ts',
+        'rules/limits.ts',
         'escrow?.periodStartMs === periodStartMs ? escrow',
         'escrow && periodStartMs ? escrow',
       ),
       edit(
-        'rules/escrow.ts',
+        'rules/limits.ts',
         'escrows.find((escrow) => escrow.periodStartMs === periodStartMs)',
         'escrows.find(() => periodStartMs > 0)',
       ),
@@ -115,7 +115,7 @@ export const LIMITS: Mutants = {
   'a grant that is given back is merged twice': {
     edits: [
       edit(
-        'rules/escrow.ts',
+        'rules/limits.ts',
         'returned: Math.max(known.returned, reported.returned)',
         'returned: known.returned + reported.returned',
       ),
@@ -141,7 +141,7 @@ export const LIMITS: Mutants = {
   'home refuses a call without recalling grants': {
     edits: [
       edit(
-        'rules/escrow.ts',
+        'rules/limits.ts',
         'unspent(escrow, escrow.periodStartMs) > 0',
         'unspent(escrow, escrow.periodStartMs) < 0',
       ),

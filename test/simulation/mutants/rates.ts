@@ -21,7 +21,7 @@ export const RATES: Mutants = {
   'shares are raised before others are lowered': {
     edits: [
       edit(
-        'rules/shares.ts',
+        'rules/limits.ts',
         'Math.max(0, pool - sumInForce(branches))',
         'Math.max(pool, pool - sumInForce(branches))',
       ),
@@ -38,7 +38,7 @@ export const RATES: Mutants = {
   },
   'an offer is taken for in force only once it is confirmed': {
     edits: [
-      edit('rules/shares.ts', 'Math.max(offered.perSecond, confirmed.perSecond)', 'confirmed.perSecond'),
+      edit('rules/limits.ts', 'Math.max(offered.perSecond, confirmed.perSecond)', 'confirmed.perSecond'),
     ],
     schedule: inOrderFromCold([...open('oc'), pass(52_000), cut('oc'), flood]),
   },
@@ -82,7 +82,7 @@ export const RATES: Mutants = {
   'a share outlives its lease': {
     edits: [
       edit(
-        'rules/shares.ts',
+        'rules/limits.ts',
         'return { offered: ended, confirmed: ended };',
         'return ended.number > 0 ? newShare() : { offered: ended, confirmed: ended };',
       ),
@@ -105,7 +105,7 @@ export const RATES: Mutants = {
   'an outdated offer of a share replaces a newer one': {
     edits: [
       edit(
-        'rules/shares.ts',
+        'rules/limits.ts',
         'offer.number < known.number ? known : offer',
         'offer.number < known.number ? offer : offer',
       ),
