@@ -1,5 +1,5 @@
-// Checks that the file and heading exist for every relative link and image in the tracked Markdown files, and every path of
-// the repository that they name as code, such as `src/app.ts`.
+// Checks that the file and heading exist for every relative link and image in the tracked Markdown files, and every path that
+// they name as code: from the repository's root, such as `src/app.ts`, or from a folder beside the file.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -43,6 +43,8 @@ const problemWith = (file: string, link: string): string | null => {
 
 /** A path from the repository's root. Paths with placeholders are not checked. */
 const NAMED_PATH = /`((?:src|test|scripts|drizzle|docs|examples|conformance|\.ci)\/[\w./-]*)`/g;
+/** A file in a folder. It is looked for if the folder is beside the Markdown file. */
+const NAMED_FILE = /`([\w-]+)(\/[\w./-]+\.tsx?)`/g;
 const files = execFileSync('git', ['ls-files', '-z', '--', '*.md'], { encoding: 'utf8' })
   .split('\0')
   .filter((file) => file !== '' && existsSync(file));
@@ -55,10 +57,17 @@ const broken = files.flatMap((file) =>
   }),
 );
 
+const namedIn = (file: string): string[] => {
+  const text = readFileSync(file, 'utf8');
+  const fromRoot = [...text.matchAll(NAMED_PATH)].map(([, path = '']) => path);
+  const fromHere = [...text.matchAll(NAMED_FILE)]
+    .map(([, folder = '', rest = '']) => [join(dirname(file), folder), rest] as const)
+    .filter(([folder]) => existsSync(folder));
+  return [...fromRoot, ...fromHere.map(([folder, rest]) => folder + rest)];
+};
+
 const missing = files.flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(NAMED_PATH)].flatMap(([, path = '']) =>
-    existsSync(path) ? [] : [`${file}: ${path}: there is no such file`],
-  ),
+  namedIn(file).flatMap((path) => (existsSync(path) ? [] : [`${file}: ${path}: there is no such file`])),
 );
 
 if (broken.length + missing.length > 0) {
