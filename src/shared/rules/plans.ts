@@ -117,7 +117,7 @@ export const UNVERIFIED_SHARE = 10;
 
 /**
  * What is renewed or changed without taking more space, in an account that stores as much as it may, counts as so many changes
- * of the day: each adds to the history and to the audit log all the same.
+ * of the day: each still adds to the history and to the audit log.
  */
 export const CHANGES_WHEN_FULL = 50;
 
