@@ -74,7 +74,7 @@ const remove = async ({ db, accountId }: Ctx, rows: ErasureRow[]): Promise<void>
   }
 };
 
-const eraseFromObjects = async (ctx: Ctx): Promise<number> => {
+const eraseFromObjects = async (ctx: Ctx, emails: string[]): Promise<number> => {
   const { env, accountId } = ctx;
   // The last row that a gate has applied stays in the feed, and this one names nobody.
   await commitUnannounced(ctx, [], [{ kind: 'account', ref: accountId }]);
@@ -86,7 +86,7 @@ const eraseFromObjects = async (ctx: Ctx): Promise<number> => {
       licenseKey,
       untilMs,
     }));
-    activations += await gateOf(env, accountId).eraseTraces(traced);
+    activations += await gateOf(env, accountId).eraseTraces(traced, emails);
     await remove(
       ctx,
       machines.map(({ erasure }) => erasure),
@@ -135,7 +135,7 @@ export const finishErasures = async (ctx: Ctx, only: Wanted | null, spend: Spend
     return { licenses: 0, activations: 0, events: 0 };
   const { done, licenses, failure } = await eraseCustomers(ctx, customers, spend);
   const subjectsOf = (rows: ErasureRow[]) => rows.map(({ subject }) => subject);
-  const activations = await eraseFromObjects(ctx);
+  const activations = await eraseFromObjects(ctx, subjectsOf(done));
   const events = await eraseEvents(ctx, subjectsOf(deleted), subjectsOf(done));
   await remove(ctx, [...done, ...deleted]);
   if (failure) throw failure;

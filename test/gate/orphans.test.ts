@@ -7,7 +7,7 @@ import { noteD1 } from '../support/d1-restore.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, tamper } from '../support/gate.ts';
-import { findInD1 } from '../support/leftovers.ts';
+import { findInD1, findLeftovers } from '../support/leftovers.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { openBranch, setHome, verifyIn } from '../support/regions.ts';
 import { sellerOn } from '../support/worlds.ts';
@@ -163,6 +163,20 @@ test('an operator who says that D1 is right ends orphans and what was revoked si
   expect(await statusOf(ada, 'BOUGHT-SINCE')).toBe('not_found');
   expect(await statusOf(ada, 'BOUGHT-BEFORE')).toBe('active');
   expect((await orphansOf(ada)).body.total).toBe(0);
+});
+
+test('a customer who is erased is in no license that D1 has lost, and their license goes on working', async () => {
+  const { ada, restore } = await sellerWithLosses();
+  const ann = 'ann@lost.example';
+  const terms = { entitlements: { for: 'Ask Ann@Lost.example' } };
+  await ada.createLicense({ license_key: 'BOUGHT-BY-ANN', customer_email: ann, terms });
+  await restore();
+  expect(await statusOf(ada, 'BOUGHT-BY-ANN')).toBe('active');
+  expect(await findLeftovers(ada.accountId, [ann])).toContain('gate 1: licenses');
+  const erased = await ada.asSession('POST', '/api/erase-customer', { customer_email: ann });
+  expect(erased.status).toBe(200);
+  expect(await findLeftovers(ada.accountId, [ann])).toEqual([]);
+  expect(await statusOf(ada, 'BOUGHT-BY-ANN')).toBe('active');
 });
 
 test('a branch answers for a license that D1 has lost as home does', async () => {

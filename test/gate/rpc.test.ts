@@ -50,7 +50,7 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     movingTo: 0,
     receive: 1,
     redirect: 1,
-    eraseTraces: 1,
+    eraseTraces: 2,
     orphans: 1,
     eraseDue: 1,
     empty: 0,

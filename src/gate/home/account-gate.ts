@@ -229,8 +229,8 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** Erases what remains of deleted licenses and erased customers, see `openTraces`. */
-  eraseTraces(licenses: TracedLicense[]): Promise<number> {
-    return this.#home.eraseTraces(licenses);
+  eraseTraces(licenses: TracedLicense[], emails: string[] = []): Promise<number> {
+    return this.#home.eraseTraces(licenses, emails);
   }
 
   /** Lists what D1 has lost, and gives it up if D1 is right. */

@@ -133,7 +133,7 @@ export const openTraces =
     { pull }: CatchUp,
     relay: Relay,
   ) =>
-  async (licenses: TracedLicense[]): Promise<number> => {
+  async (licenses: TracedLicense[], emails: string[]): Promise<number> => {
     /** Lets branches drop the names. Where a license has another key by now, they drop everything. */
     const logErased = () => {
       const hasKey = ({ licenseId, licenseKey }: TracedLicense) =>
@@ -147,7 +147,8 @@ export const openTraces =
     await pull();
     await pull();
     const count = journal.change(() => {
-      logErased();
+      if (copy.eraseOrphans(emails)) branches.forgetLog();
+      else logErased();
       return licenses.reduce((sum, license) => sum + machines.eraseNames(license), 0);
     });
     await branches.acknowledged();

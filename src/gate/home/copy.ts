@@ -226,6 +226,12 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     compare,
 
     orphans: { total: orphans.total, dueMs: orphans.dueMs, list: orphans.list },
+    /** Takes erased customers out of what D1 has lost. Returns whether anything has changed. */
+    eraseOrphans: (emails: string[]): boolean => {
+      const isChanged = orphans.erase(emails, known.reload !== null);
+      if (isChanged) cache.clear();
+      return isChanged;
+    },
     /** Loads a complete copy again. `isExact` takes D1 to be right about everything. */
     reload: (isExact: boolean) => {
       if (known.complete) startReload(isExact);
