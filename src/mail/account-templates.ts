@@ -83,7 +83,7 @@ export const paymentFailed = (plan: string, endsAt: string): MailContent => ({
   subject: 'A payment for your Latchkey account failed',
   paragraphs: [
     `The payment for the ${plan} plan of your Latchkey account failed. The plan’s limits apply until ${utcTime(Date.parse(endsAt))}. After that the limits of the free plan apply, and your customers’ machines may be refused.`,
-    'To keep the plan, pay the invoice or update your card. The payment provider has sent you a link, and the billing page of the dashboard shows the plan.',
+    'To keep the plan, pay the invoice or update your card. The billing page of the dashboard leads to both.',
   ],
   note: 'Once the payment succeeds, everything goes on as before.',
 });

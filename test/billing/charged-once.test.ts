@@ -184,3 +184,23 @@ test('who buys anew while the invoice of a change is overdue gets back what the 
   expect(await statusesOf(ada)).toEqual(['paid', 'refunded']);
   expect(await refundsOf((first as StripeObject)['id'] as string)).toBe(1);
 });
+
+test.for(['period_end', 'now'])(
+  'a change and a cancellation (%s) at the same time end here as they ended at Stripe',
+  async (at) => {
+    const ada = await signUpWithStripe();
+    const atStripe = await ada.subscribe('pro');
+    await atStripe.put({ difference: 16_450 });
+    const { url } = await beginChange(ada, 'scale');
+    await Promise.all([confirm(url), ada.callApi('POST', '/api/cancel-subscription', { at })]);
+    const truth = await atStripe.put();
+    await notify('customer.subscription.updated', truth);
+    const isOver = truth['status'] === 'canceled';
+    const isScale = JSON.stringify(truth['items']).includes('latchkey_scale');
+    const { plan, subscription } = await billingOf(ada);
+    expect(plan).toBe(isOver ? 'free' : isScale ? 'scale' : 'pro');
+    expect(subscription?.status ?? 'ended').toBe(
+      isOver ? 'ended' : truth['cancel_at_period_end'] === true ? 'cancelled' : 'active',
+    );
+  },
+);

@@ -138,7 +138,7 @@ describe('while Stripe is down', () => {
   test('init-payment fails without revealing why, and succeeds afterwards', async () => {
     const ada = await signUpWithStripe();
     const failed = await ada.callApi('POST', '/api/init-payment', { plan: 'pro' }, STRIPE_DOWN);
-    expect([500, 503]).toContain(failed.status);
+    expect(failed.status).toBe(503);
     expect(JSON.stringify(failed.body)).not.toMatch(/stripe|sk_test|127\.0\.0\.1|connection/i);
     expect(await ada.apiLimit()).toBe(1_000);
     await ada.begin('pro');
@@ -149,7 +149,7 @@ describe('while Stripe is down', () => {
     const atStripe = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), month(Date.now()));
     const session = checkoutSession(atStripe);
     const failed = await notify('checkout.session.completed', session, { environment: STRIPE_DOWN });
-    expect(failed.status).toBeGreaterThanOrEqual(500);
+    expect(failed.status).toBe(503);
     expect(JSON.stringify(failed.body)).not.toMatch(/sk_test|127\.0\.0\.1/);
     expect(await ada.billingRows()).toMatchObject({ subscriptions: [], payments: [{ status: 'pending' }] });
     expect((await notify('checkout.session.completed', session)).status).toBe(200);
@@ -160,7 +160,7 @@ describe('while Stripe is down', () => {
     const ada = await signUpWithStripe();
     await ada.subscribe();
     const failed = await ada.callApi('POST', '/api/cancel-subscription', {}, STRIPE_DOWN);
-    expect([500, 503]).toContain(failed.status);
+    expect(failed.status).toBe(503);
     expect((await ada.callApi('GET', '/api/billing')).body.subscription.status).toBe('active');
   });
 });

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { openCharges, type Reply, type StripeObject } from './stripe-charges.ts';
+import { type Call, ok, openCheckouts, refuse, refuseMissing } from './stripe-checkouts.ts';
 import { openKeys } from './stripe-keys.ts';
 
 declare module 'vitest' {
@@ -24,114 +25,13 @@ export interface StripeRequest {
   isRepeat: boolean;
 }
 
-interface Call {
-  method: string;
-  path: string;
-  id: string;
-  form: Record<string, string>;
-  search: URLSearchParams;
-  expand: string[];
-  origin: string;
-}
-
-const customers = new Map<string, StripeObject>();
-const sessions = new Map<string, StripeObject>();
 const subscriptions = new Map<string, StripeObject>();
 const charges = openCharges();
 const keys = openKeys();
-const products = new Set<string>();
-/** What an operator has made in Stripe's dashboard. */
-const prices = new Map<string, StripeObject>();
-let taxStatus = 'pending';
+const checkouts = openCheckouts();
 const requests: StripeRequest[] = [];
 /** Subscriptions whose cancellation takes effect immediately but is answered only when the test releases it. */
 const held = new Map<string, PromiseWithResolvers<void>>();
-
-const newId = (prefix: string) => `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`;
-
-const ok = (body: unknown): Reply => ({ status: 200, body });
-
-const refuse = (status: number, message: string, fields: { code?: string; param?: string } = {}): Reply => ({
-  status,
-  body: { error: { type: 'invalid_request_error', message, ...fields } },
-});
-
-const refuseMissing = (status: number, what: string, id: string, param: string): Reply =>
-  refuse(status, `No such ${what}: '${id}'`, { code: 'resource_missing', param });
-
-const refuseParam = (param: string): Reply => refuse(400, `Missing or invalid param: ${param}.`, { param });
-
-const createCustomer = (): Reply => {
-  const customer = { id: newId('cus'), object: 'customer' };
-  customers.set(customer.id, customer);
-  return ok(customer);
-};
-
-const isPositiveInteger = (text: string | undefined) => /^[1-9]\d*$/.test(text ?? '');
-
-const REQUIRED_OF_SESSIONS: [param: string, isValid: (text: string | undefined) => boolean][] = [
-  ['mode', (text) => text === 'subscription'],
-  ['line_items[0][quantity]', isPositiveInteger],
-  ['line_items[0][price_data][unit_amount]', isPositiveInteger],
-  ['line_items[0][price_data][currency]', Boolean],
-  ['line_items[0][price_data][recurring][interval]', (text) => text === 'month'],
-  ['line_items[0][price_data][product]', (id) => products.has(id ?? '')],
-  ['success_url', (text) => URL.canParse(text ?? '')],
-];
-
-/** A checkout names a price, or defines one of a product. */
-const invalidParam = (form: Call['form']) => {
-  const price = form['line_items[0][price]'];
-  if (price !== undefined) return prices.has(price) ? null : 'line_items[0][price]';
-  return REQUIRED_OF_SESSIONS.find(([param, isValid]) => !isValid(form[param]))?.[0] ?? null;
-};
-
-const createProduct = ({ form }: Call): Reply => {
-  const id = form['id'] ?? newId('prod');
-  if (products.has(id)) return refuse(400, 'Product already exists.', { code: 'resource_already_exists' });
-  products.add(id);
-  return ok({ id, object: 'product', name: form['name'] });
-};
-
-const createPortal = ({ form }: Call): Reply => {
-  const { customer = '' } = form;
-  return customers.has(customer)
-    ? ok({ id: newId('bps'), object: 'billing_portal.session', url: `https://billing.example/${customer}` })
-    : refuseMissing(400, 'customer', customer, 'customer');
-};
-
-const createSession = ({ form, origin }: Call): Reply => {
-  const invalid = invalidParam(form);
-  if (invalid) return refuseParam(invalid);
-  const { customer = null } = form;
-  if (customer !== null && !customers.has(customer)) {
-    return refuseMissing(400, 'customer', customer, 'customer');
-  }
-  const id = newId('cs_test');
-  const session = {
-    id,
-    object: 'checkout.session',
-    mode: 'subscription',
-    status: 'open',
-    payment_status: 'unpaid',
-    customer,
-    url: `${origin}/checkout/${id}`,
-  };
-  sessions.set(id, session);
-  return ok(session);
-};
-
-const expireSession = ({ id }: Call): Reply => {
-  const session = sessions.get(id);
-  if (!session) return refuseMissing(404, 'checkout session', id, 'id');
-  if (session['status'] !== 'open') return refuse(400, 'Only open sessions can be expired.');
-  return ok(Object.assign(session, { status: 'expired' }));
-};
-
-const readSession = ({ id }: Call): Reply => {
-  const session = sessions.get(id);
-  return session ? ok(session) : refuseMissing(404, 'checkout session', id, 'id');
-};
 
 /** As at Stripe, a canceled subscription can be neither canceled again nor changed, each with its own error. */
 const callSubscription = async ({ method, id, form, expand }: Call): Promise<Reply> => {
@@ -179,26 +79,7 @@ const reply = async (call: Call): Promise<Reply> => {
   const charged = charges.call(method, path, call.search, call.form);
   if (charged) return charged;
   if (path === `/v1/subscriptions/${id}`) return callSubscription(call);
-  switch (`${method} ${path}`) {
-    case 'POST /v1/customers':
-      return createCustomer();
-    case 'POST /v1/products':
-      return createProduct(call);
-    case `GET /v1/prices/${id}`:
-      return prices.has(id) ? ok(prices.get(id)) : refuseMissing(404, 'price', id, 'price');
-    case 'GET /v1/tax/settings':
-      return ok({ object: 'tax.settings', status: taxStatus });
-    case 'POST /v1/billing_portal/sessions':
-      return createPortal(call);
-    case 'POST /v1/checkout/sessions':
-      return createSession(call);
-    case `GET /v1/checkout/sessions/${id}`:
-      return readSession(call);
-    case `POST /v1/checkout/sessions/${id}/expire`:
-      return expireSession(call);
-    default:
-      return refuse(404, `Unrecognized request URL (${method}: ${path}).`);
-  }
+  return checkouts.call(call) ?? refuse(404, `Unrecognized request URL (${method}: ${path}).`);
 };
 
 /** Handles `/test/…`: a test stores subscriptions, holds back responses, and reads the recorded requests. */
@@ -214,11 +95,9 @@ const control = (method: string, [command = '', id = '']: string[], body: string
     charges.add(changed);
     return changed;
   }
-  if (command === 'prices') prices.set(id, JSON.parse(body));
-  if (command === 'tax') taxStatus = id;
+  if (command === 'prices' || command === 'tax' || command === 'sessions') checkouts.put(command, id, body);
   if (command === 'age') keys.age(id);
   if (command === 'charges' || command === 'disputes') return charges.put(command, id, JSON.parse(body));
-  if (command === 'sessions') Object.assign(sessions.get(id) ?? {}, JSON.parse(body));
   if (command === 'hold' && method === 'PUT') held.set(id, Promise.withResolvers());
   if (command === 'hold' && method === 'DELETE') held.get(id)?.resolve();
   return requests.filter((request) => JSON.stringify(request).includes(id));

@@ -9,6 +9,7 @@ import { accountsD1, firstD1 } from './databases.ts';
 import { readGate } from './gate.ts';
 import { addEndpoint } from './outbox.ts';
 import { newReceiver } from './receiver.ts';
+import { control, stripeRequests, newStripeCustomer, ref, putCharge, putDispute } from './stripe-control.ts';
 import {
   type Checkout,
   checkoutSession,
@@ -18,7 +19,19 @@ import {
   type StripeObject,
   subscription,
 } from './stripe-objects.ts';
-import type { StripeRequest } from './stripe-server.ts';
+
+export {
+  ref,
+  stripeRequests,
+  newStripeCustomer,
+  putPrice,
+  setTax,
+  changeSession,
+  putCharge,
+  refuseRefunds,
+  ageKey,
+  putDispute,
+} from './stripe-control.ts';
 
 const WEBHOOK_SECRET = 'whsec_test';
 
@@ -40,17 +53,6 @@ export const callIn = async (environment: Env, request: Request): Promise<Answer
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 };
-
-const control = async <T = StripeRequest[]>(method: string, path: string, body?: unknown): Promise<T> =>
-  (await fetch(`${inject('stripe')}/test/${path}`, { method, body: JSON.stringify(body) })).json();
-
-/** Returns the recorded requests to Stripe that contain the text. */
-export const stripeRequests = (text: string) => control('GET', `requests/${text}`);
-
-export const newStripeCustomer = async (): Promise<string> =>
-  (await (await fetch(`${inject('stripe')}/v1/customers`, { method: 'POST' })).json<{ id: string }>()).id;
-
-export const ref = (prefix: string) => `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`;
 
 const { webhooks } = new Stripe('sk_test_x');
 
@@ -91,26 +93,9 @@ export interface StripeSubscription extends Checkout {
   release: () => Promise<void>;
 }
 
-/** Makes a price in Stripe's dashboard. */
-export const putPrice = (id: string, unit_amount: number) =>
-  control('PUT', `prices/${id}`, { id, object: 'price', unit_amount, currency: 'eur' });
-export const setTax = (status: 'active' | 'pending') => control('PUT', `tax/${status}`);
-
-/** Changes a checkout session at Stripe. */
-export const changeSession = (id: string, changes: StripeObject) => control('PUT', `sessions/${id}`, changes);
-
 /** Changes the charge that has paid an invoice, or a dispute of it, and sends the notification. */
-export const putCharge = (invoiceId: string, amount_refunded: number) =>
-  control<StripeObject>('PUT', `charges/${invoiceId}`, { amount_refunded });
 export const changeCharge = async (invoiceId: string, amount_refunded: number) =>
   notify('charge.refunded', await putCharge(invoiceId, amount_refunded));
-/** Lets Stripe refuse to give a charge back, or do so again. */
-export const refuseRefunds = (invoiceId: string, refuses: boolean) =>
-  control<StripeObject>('PUT', `charges/${invoiceId}`, { refuses });
-/** Lets 24 hours pass for an Idempotency-Key. */
-export const ageKey = (key: string) => control('PUT', `age/${key}`);
-export const putDispute = (invoiceId: string, status: string) =>
-  control<StripeObject>('PUT', `disputes/${invoiceId}`, { status });
 export const changeDispute = async (invoiceId: string, status: string) =>
   notify(
     status === 'needs_response' ? 'charge.dispute.created' : 'charge.dispute.closed',

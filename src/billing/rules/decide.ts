@@ -4,7 +4,7 @@ import type { BillingEvent, Books, Decision } from './books.ts';
 import { decideBought, decideSettled } from './decide-payment.ts';
 import { cancelledEvent, decideDisputed, decideRefunded } from './decide-reversal.ts';
 import type { Fact } from './fact.ts';
-import { graceEnd, withFacts } from './standing.ts';
+import { graceEnd, standingOf, withFacts } from './standing.ts';
 
 type Terms = Extract<Fact, { kind: 'terms' }>;
 type Ended = Extract<Fact, { kind: 'ended' }>;
@@ -37,7 +37,9 @@ const entryOf = (row: SubscriptionRow, next: SubscriptionRow): NonNullable<Decis
 
 const eventsOf = (row: SubscriptionRow, next: SubscriptionRow): BillingEvent[] => {
   const isNewFailure = next.failedAt !== null && next.failedRef !== row.failedRef;
-  const fields = { subscription_id: row.id, plan: next.plan, ends_at: isoTime(graceEnd(next.failedAt ?? 0)) };
+  // The plan may have been canceled for an earlier day.
+  const endsAt = standingOf(next).planUntil ?? graceEnd(next.failedAt ?? 0);
+  const fields = { subscription_id: row.id, plan: next.plan, ends_at: isoTime(endsAt) };
   return [
     ...(isNewFailure ? [{ name: 'payment.failed' as const, fields }] : []),
     ...(next.cancelledAt !== null && row.cancelledAt === null && next.endsAt !== null

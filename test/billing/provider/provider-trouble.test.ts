@@ -13,6 +13,7 @@ import {
   newStripeCustomer,
   notify,
   paidAtStripe,
+  putCharge,
   refuseRefunds,
   signUpWithStripe,
   stripeEnv,
@@ -59,6 +60,29 @@ test('a refund that Stripe refuses holds up no plan, and is made later', async (
   expect((await refuseRefunds(first.id, false))['refunds_made']).toBe(1);
 });
 
+test('a refund whose answer was lost is told once it is known, and not made again', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS);
+  const late = month(RENEWAL_MS, { status: 'open', billing_reason: 'subscription_cycle' });
+  await atStripe.bill(late);
+  await atStripe.end();
+  vi.setSystemTime(RENEWAL_MS + HOUR_MS);
+  const paid = invoice({ ...late, status: 'paid' }, atStripe.id);
+  await atStripe.put({ latest_invoice: paid });
+  await refuseRefunds(late.id, true);
+  await notify('invoice.paid', paid);
+  // It was made after all.
+  await putCharge(late.id, 2_900);
+  await refuseRefunds(late.id, false);
+  await ageKey(`refund-inpay_${late.id}`);
+  vi.setSystemTime(RENEWAL_MS + 2 * HOUR_MS);
+  await runScheduled();
+  expect(await refundsTold(ada)).toEqual([2_900]);
+  expect((await billingOf(ada)).payments).toMatchObject([{ status: 'refunded' }, { status: 'paid' }]);
+  expect((await refuseRefunds(late.id, false))['refunds_made']).toBeUndefined();
+});
+
 test('what was read at Stripe earlier changes nothing after what was read later, also if that changed nothing', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
@@ -77,6 +101,21 @@ test('a notification that Stripe can’t be asked about answers 503, so that Str
     environment: DOWN,
   });
   expect([status, body.error.code]).toEqual([503, 'unavailable']);
+});
+
+test.for([
+  ['init-payment', { plan: 'scale' }],
+  ['billing-portal', undefined],
+  ['resume-subscription', undefined],
+  ['cancel-subscription', { at: 'now' }],
+] as const)('POST /api/%s answers 503 while Stripe is down, and works afterwards', async ([path, body]) => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  if (path === 'init-payment') await atStripe.end();
+  if (path === 'resume-subscription') await ada.callApi('POST', '/api/cancel-subscription');
+  const { status, body: failed } = await ada.callApi('POST', `/api/${path}`, body, DOWN);
+  expect([status, failed.error.code]).toEqual([503, 'unavailable']);
+  expect((await ada.callApi('POST', `/api/${path}`, body)).status).toBe(path === 'init-payment' ? 201 : 200);
 });
 
 test('each call to Stripe is given up after ten seconds', async () => {

@@ -44,6 +44,8 @@ const CancelForm = ({
   onClose: () => void;
 }) => {
   const isCanceled = subscription.status === 'cancelled';
+  // While a payment is disputed, there is no period to keep.
+  const endsNow = isCanceled || subscription.status === 'suspended';
   const free = planOf(billing, 'free');
   const immediateEffect = `The limits of Free apply immediately${free ? `: ${limitText(free)}` : ''}.`;
   const cancel = useMutation({
@@ -55,7 +57,7 @@ const CancelForm = ({
   });
   return (
     <Form write={cancel} onSend={({ at }) => cancel.mutate(at === 'period_end' ? 'period_end' : 'now')}>
-      {isCanceled ? (
+      {endsNow ? (
         <p>{immediateEffect}</p>
       ) : (
         <ChoiceGroup label="When to cancel">
@@ -66,7 +68,7 @@ const CancelForm = ({
       <DialogActions>
         <Button onClick={onClose}>Keep subscription</Button>
         <Button type="submit" variant="danger" isBusy={cancel.isPending}>
-          {isCanceled ? 'End now' : 'Cancel subscription'}
+          {endsNow ? 'End now' : 'Cancel subscription'}
         </Button>
       </DialogActions>
     </Form>

@@ -75,6 +75,12 @@ const NOT_COMPLETED: NoticeContent = {
   text: 'You were not charged, and your plan has not changed.',
 };
 
+const GIVEN_BACK: NoticeContent = {
+  kind: 'plain',
+  title: 'Your payment was given back',
+  text: 'It bought nothing, because your plan was already paid for or had ended.',
+};
+
 const DECLINED: NoticeContent = { ...NOT_COMPLETED, kind: 'bad', title: 'Payment declined' };
 
 const paidNotice = (
@@ -88,7 +94,7 @@ const paidNotice = (
     title: isCurrent
       ? `You’re on ${PLAN_TITLES[plan]}`
       : `Your payment for ${PLAN_TITLES[plan]} is confirmed`,
-    text: `You paid ${formatMoney(amount, currency)}.${isCurrent && limits ? ` Your plan includes ${limitText(limits)}.` : ''}`,
+    text: `${amount > 0 ? `You paid ${formatMoney(amount, currency)}.` : 'Nothing was charged now.'}${isCurrent && limits ? ` Your plan includes ${limitText(limits)}.` : ''}`,
   };
 };
 
@@ -129,6 +135,7 @@ const Confirmation = ({ onDismiss }: { onDismiss: () => void }) => {
 
   if (billing && isPaid) return <Notice content={paidNotice(billing, payment)} onDismiss={onDismiss} />;
   if (payment?.status === 'declined') return <Notice content={DECLINED} onDismiss={onDismiss} />;
+  if (payment?.status === 'refunded') return <Notice content={GIVEN_BACK} onDismiss={onDismiss} />;
   if (billing && payment?.status !== 'pending')
     return <Notice content={NOT_COMPLETED} onDismiss={onDismiss} />;
   return (

@@ -61,13 +61,14 @@ const SubscriptionNotice = ({ billing }: { billing: Billing }) => {
   }
   return plan === 'free' ? (
     <Message isBad title={`The last payment for ${name} failed`}>
-      The {GRACE_DAYS}-day grace period is over, so the limits of Free apply. Pay for {name} below to get its
-      limits back right away.
+      The {GRACE_DAYS}-day grace period is over, so the limits of Free apply. Pay the open invoice, or pay for{' '}
+      {name} below, to get its limits back right away.
     </Message>
   ) : (
     <Message isBad title={`The last payment for ${name} failed`}>
       You keep the limits of {name} until {formatDate(subscription.ends_at ?? subscription.period_end)}. After
-      that the limits of Free apply until a payment succeeds. You can pay for {name} below.
+      that the limits of Free apply until a payment succeeds. Pay the open invoice, or pay for {name} below:
+      that cancels the invoice.
     </Message>
   );
 };

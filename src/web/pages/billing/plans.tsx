@@ -54,7 +54,7 @@ const CheckoutError = ({ error }: { error: unknown }) => (
 );
 
 const hintOf = ({ subscription }: Billing): string =>
-  subscription && subscription.status !== 'past_due'
+  subscription?.status === 'active' || subscription?.status === 'cancelled'
     ? `What is left of ${PLAN_TITLES[subscription.plan]} counts toward another plan.`
     : 'Billed monthly. Cancel anytime.';
 
