@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { drizzle } from 'drizzle-orm/d1';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { Webhook } from 'standardwebhooks';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { measureStorage } from '../../src/accounts/measure-storage.ts';
 import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
@@ -33,6 +33,9 @@ let release: Release;
 let ada: Seller;
 let receivers: Awaited<ReturnType<typeof newReceiver>>[];
 
+// A hint of one test would start a consumer in the next one, whose endpoints have the same ids.
+beforeAll(() => loseHints().stop);
+
 beforeEach(async () => {
   receivers = [await newReceiver(), await newReceiver(), await newReceiver()];
   release = await readRelease(receivers.map(({ url }) => url));
@@ -47,7 +50,6 @@ beforeEach(async () => {
     for (const object of release.objects) await loadObject(object);
   });
   useFakeClock(release.nowMs);
-  return loseHints().stop;
 });
 
 const asAda = (method: string, path: string, body?: unknown) =>
