@@ -18,6 +18,14 @@ export const HEADERS = {
       'The region that answered. Only where the service answers in more than one region, and not for an account without a home region.',
     schema: { type: 'string', enum: REGIONS },
   },
+  ETag: {
+    description: 'The version of what was answered, for `If-Match`.',
+    schema: { type: 'string', examples: ['"mhxw2k3a-active"'] },
+  },
+  'Idempotency-Replayed': {
+    description: 'Only in the answer to a repeat with the same `Idempotency-Key`.',
+    schema: { type: 'string', const: 'true' },
+  },
   'Retry-After': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 1 } },
 };
 
@@ -35,5 +43,7 @@ export const headersOf = (status: number, docs: EndpointDocs) =>
     header('X-Request-Id'),
     ...(hasRateLimit(status, docs) ? [header('RateLimit'), header('RateLimit-Policy')] : []),
     ...(docs.namesRegion && FROM_A_REGION.includes(status) ? [header('Latchkey-Region')] : []),
+    ...(docs.hasEtag && status < 300 ? [header('ETag')] : []),
+    ...(docs.isRepeatable && status < 300 ? [header('Idempotency-Replayed')] : []),
     ...(status === 429 ? [header('Retry-After')] : []),
   ]);

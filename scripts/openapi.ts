@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../src/http/context.ts';
 import { ERRORS, errorBody } from '../src/http/errors.ts';
+import { ifMatch } from '../src/http/etag.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey } from '../src/http/idempotency.ts';
 import { type Access, documentationOf, type EndpointDocs } from '../src/http/openapi.ts';
 import type { ErrorCode } from '../src/shared/app-error.ts';
@@ -57,6 +58,7 @@ const errorsOf = ({ method, operation }: Route): ErrorCode[] => [
       : []),
     ...(operation.wantsProof ? (['reauthentication_required'] as const) : []),
     ...(operation.isRepeatable ? (['idempotency_conflict'] as const) : []),
+    ...(operation.takesIfMatch ? (['precondition_failed'] as const) : []),
     ...(operation.errors ?? []),
     ...(['internal_error', 'unavailable'] as const),
   ]),
@@ -129,6 +131,7 @@ const parametersIn = (where: 'query' | 'header', schema: z.ZodType | undefined) 
 };
 
 const REPEATABLE = z.object({ [IDEMPOTENCY_KEY]: idempotencyKey.optional() });
+const CONDITIONAL = z.object({ 'if-match': ifMatch.optional() });
 
 const parameters = ({ path, operation }: Route) => [
   ...[...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
@@ -138,6 +141,7 @@ const parameters = ({ path, operation }: Route) => [
     schema: { type: 'string' },
   })),
   ...(operation.isRepeatable ? parametersIn('header', REPEATABLE) : []),
+  ...(operation.takesIfMatch ? parametersIn('header', CONDITIONAL) : []),
   ...parametersIn('query', operation.query),
 ];
 
@@ -200,7 +204,9 @@ const OVERVIEW = `Latchkey issues and verifies software licenses.
 
 Every response is JSON. All errors have the schema \`Error\`, including those for unknown paths (404 \`not_found\`) and
 unsupported methods (405 \`method_not_allowed\`, with an \`Allow\` header). Lists take \`limit\` and \`cursor\` and
-return \`next_cursor\`. An unknown query parameter answers 400 \`invalid_request\`. Times are ISO 8601 in UTC, and dates are YYYY-MM-DD. Over plain http, GET and HEAD are redirected
+return \`next_cursor\`. An unknown query parameter answers 400 \`invalid_request\`. Times are ISO 8601 in UTC, and dates are YYYY-MM-DD.
+HEAD answers wherever GET does. A body can be compressed with gzip or deflate, and its limit counts the bytes
+that it has without. Slashes that are doubled or at the end of a path make no difference. Over plain http, GET and HEAD are redirected
 to https, and every other method answers 403 \`https_required\`.`;
 
 export const openApiDocument = (app: Pick<Hono<AppEnv>, 'routes'>, version: string) => {

@@ -11,6 +11,7 @@ import { baseMiddleware } from './http/base-middleware.ts';
 import type { AppEnv } from './http/context.ts';
 import { onError } from './http/errors.ts';
 import { createNotFoundHandler } from './http/not-found.ts';
+import { tidyPath } from './http/path.ts';
 import { createCachingRouter } from './http/router.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { operatorRoutes } from './operators/routes.ts';
@@ -24,7 +25,7 @@ import { exportRoutes, importRoutes } from './transfer/routes.ts';
 import { twoFactorRoutes } from './two-factor/routes.ts';
 import { eventRoutes, webhookRoutes } from './webhooks/routes.ts';
 
-const routes = new Hono<AppEnv>({ router: createCachingRouter() })
+const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPath })
   .use(baseMiddleware)
   .route('/', systemRoutes)
   .route('/', documentationRoutes)

@@ -47,6 +47,7 @@ export const endpoint = <D extends EndpointDocs>(docs: D): MiddlewareHandler<App
       await readInputs(c, docs);
       if (await lacksProof(c, docs)) throw new AppError('reauthentication_required');
       if (docs.isRepeatable) c.set('ctx', withIdempotency(c, docs.id));
+      if (docs.takesIfMatch) c.set('ctx', { ...c.var.ctx, ifMatch: c.req.header('if-match') });
     } catch (error) {
       // Invalid input spends the key's rate, too.
       if (docs.access !== 'key') throw error;

@@ -24,6 +24,8 @@ export interface Idempotency {
   requestHash: string;
   /** One time for the whole request, so that a claim can't expire between its lookup and its insert. */
   atMs: number;
+  /** Called if an earlier request has claimed the key. */
+  onRepeat: () => void;
 }
 
 /** The context of an operation on an account. `db` is the account's database. */
@@ -37,6 +39,8 @@ export interface Ctx extends DatabaseCtx {
   ip: string | null;
   /** The request's Idempotency-Key, on a route that honors it. */
   idempotency?: Idempotency;
+  /** The request's If-Match, on a route that changes something with an ETag. */
+  ifMatch?: string | undefined;
 }
 
 /** The context of an operation on the caller's user, who is in the first database. */

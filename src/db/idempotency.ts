@@ -14,7 +14,7 @@ export const wasDeleted = () =>
 /** Returns the id of what an earlier request with the key has changed. Throws if that request was another. */
 export const findClaimed = async (
   { db, accountId }: Ctx,
-  { key, requestHash, atMs }: Idempotency,
+  { key, requestHash, atMs, onRepeat }: Idempotency,
 ): Promise<string | null> => {
   const [earlier] = await db
     .select()
@@ -27,7 +27,9 @@ export const findClaimed = async (
       ),
     );
   if (earlier && earlier.requestHash !== requestHash) throw new AppError('idempotency_conflict');
-  return earlier?.targetId ?? null;
+  if (!earlier) return null;
+  onRepeat();
+  return earlier.targetId;
 };
 
 /** Expired keys that a claim deletes. More than one, so that the keys of accounts that no longer make changes go. */

@@ -4,7 +4,9 @@ import type { Ctx } from '../db/ctx.ts';
 import { erasures, licenseChanges, licenses } from '../db/schema.ts';
 import { eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { requireVersion } from '../http/etag.ts';
 import { findLicense } from '../licenses/find.ts';
+import { toLicense } from '../licenses/schemas.ts';
 import { licenseEvent } from '../shared/text/events.ts';
 import { logError } from '../shared/text/log.ts';
 import { expectErasure, finishErasure } from './finish.ts';
@@ -18,10 +20,11 @@ export const eraseLicense = async (ctx: Ctx, id: string): Promise<void> => {
   const erasure = { accountId, kind: 'license', subject: id, untilMs: 0, createdAt: Date.now() } as const;
   const commitErasure = untilAsRead(async () => {
     const license = await findLicense(ctx, id);
+    requireVersion(ctx, toLicense(license));
     const { licenseKey } = license;
     const isLicense = and(eq(licenses.accountId, accountId), eq(licenses.id, id));
     // A key that was replaced meanwhile is in the copy under its new name.
-    const isAsRead = and(isLicense, eq(licenses.licenseKey, licenseKey));
+    const isAsRead = and(isLicense, eq(licenses.updatedAt, license.updatedAt));
     const found = exists(db.select({ id: licenses.id }).from(licenses).where(isAsRead));
     const isOfLicense = and(eq(licenseChanges.accountId, accountId), eq(licenseChanges.licenseId, id));
     await commit(

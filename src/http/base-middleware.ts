@@ -70,6 +70,8 @@ export const baseMiddleware = createMiddleware<AppEnv>(async (c, next) => {
   const refusal = refusePlainHttp(c);
   if (refusal) c.res = refusal;
   else await next();
+  // Hono drops the body, and a stream that nobody reads would go on.
+  if (c.req.method === 'HEAD') await c.res.body?.cancel();
   completeHeaders(c.res);
   logRequest(c, startMs);
 });

@@ -8,7 +8,7 @@ import type { AppEnv } from './context.ts';
 
 // Turns errors into responses, and defines the status code and default message of each error code.
 
-type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
+type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 429 | 500 | 503;
 
 export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }> = {
   invalid_json: { status: 400, message: 'Malformed JSON' },
@@ -42,6 +42,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   no_active_subscription: { status: 409, message: 'No Active Subscription' },
   product_in_use: { status: 409, message: 'Licenses Still Name This Product' },
   no_seat: { status: 409, message: 'All Seats Are Taken' },
+  precondition_failed: { status: 412, message: 'Changed Since It Was Read' },
   body_too_large: { status: 413, message: 'Body Too Large' },
   unsupported_media_type: { status: 415, message: 'The Body Must Be JSON' },
   rate_limit_exceeded: { status: 429, message: 'Rate Limit Exceeded' },

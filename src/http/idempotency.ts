@@ -6,6 +6,8 @@ import { sha256 } from '../shared/crypto/hash.ts';
 import type { AppEnv } from './context.ts';
 
 export const IDEMPOTENCY_KEY = 'idempotency-key';
+/** The header of an answer to a repeat. */
+export const IDEMPOTENCY_REPLAYED = 'Idempotency-Replayed';
 
 export const idempotencyKey = z
   .string()
@@ -34,5 +36,6 @@ export const withIdempotency = (c: Context<AppEnv>, routeId: string): Ctx => {
   const body = JSON.stringify(c.req.valid('json' as never)) ?? '';
   // A create has no id in its path. Claims of earlier releases are creates, and have only the body.
   const request = routeId === 'createLicense' ? body : `${c.req.method} ${c.req.path}\n${body}`;
-  return { ...c.var.ctx, idempotency: { key, requestHash: sha256(request), atMs: Date.now() } };
+  const onRepeat = () => c.header(IDEMPOTENCY_REPLAYED, 'true');
+  return { ...c.var.ctx, idempotency: { key, requestHash: sha256(request), atMs: Date.now(), onRepeat } };
 };

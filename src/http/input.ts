@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
 import { MAX_DETAILS, toDetails } from '../shared/schemas/issues.ts';
+import { bodyChunks, isEncoded } from './body.ts';
 import type { AppEnv } from './context.ts';
 import { refuseIdempotencyKey } from './idempotency.ts';
 
@@ -19,16 +20,15 @@ export const readText = async (request: Request, isJson = false): Promise<string
   if (length > MAX_DISCARDED_BYTES) throw tooLarge();
   // The fast path for most requests. It must precede any use of `body`, which creates a stream, and is only for JSON
   // because `text()` logs a warning for other content types.
-  if (isJson && length > 0 && length <= MAX_BODY_BYTES) {
+  if (isJson && length > 0 && length <= MAX_BODY_BYTES && !isEncoded(request)) {
     const text = await request.text();
     // The runtime doesn't read more than Content-Length says.
     if (text.length > MAX_BODY_BYTES) throw tooLarge();
     return text;
   }
-  if (!request.body) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of bodyChunks(request)) {
     size += chunk.byteLength;
     if (size > MAX_DISCARDED_BYTES) break;
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);

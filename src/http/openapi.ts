@@ -37,6 +37,10 @@ export interface EndpointDocs extends Inputs {
   summary: string;
   description?: string;
   access: Access;
+  /** The answer has an ETag. */
+  hasEtag?: true;
+  /** A change of something with an ETag, which If-Match makes conditional. */
+  takesIfMatch?: true;
   /**
    * Whether a session must have proved in the last ten minutes who holds it, because the call changes how one gets in, or
    * what gets out. The function decides by the request.

@@ -92,7 +92,8 @@ export const openOnlyTo = (method: string) => (c: Context<AppEnv>) => {
   if (c.req.method !== 'OPTIONS') return c.notFound();
   return c.body(null, 204, {
     'Access-Control-Allow-Methods': method,
-    'Access-Control-Allow-Headers': 'Content-Type,X-Api-Key',
+    // Tracing libraries add headers of their own to a page's requests, and the calls take no credentials of a browser.
+    'Access-Control-Allow-Headers': 'Content-Type,X-Api-Key,Idempotency-Key,*',
     'Access-Control-Max-Age': '86400',
   });
 };

@@ -6,6 +6,7 @@ import { violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
 import { eventChange, type FeedChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { requireVersion } from '../http/etag.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
@@ -13,7 +14,13 @@ import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import { findLicense } from './find.ts';
 import { changeEvent, type ChangedColumns, recordChange } from './history.ts';
-import { type patchLicenseInput, type renewLicenseInput, type rotateKeyInput, toColumns } from './schemas.ts';
+import {
+  type patchLicenseInput,
+  type renewLicenseInput,
+  type rotateKeyInput,
+  toColumns,
+  toLicense,
+} from './schemas.ts';
 
 /** A seller ends a license also beyond the account's limits. Only `reinstate` leads back, so this isn't repeated at will. */
 const ENDING: ReadonlySet<AuditAction> = new Set<AuditAction>(['license.suspend', 'license.revoke']);
@@ -45,6 +52,7 @@ const tryChange = (
 ): Promise<LicenseRow> =>
   untilAsRead(async () => {
     const license = await findLicense(ctx, id);
+    requireVersion(ctx, toLicense(license));
     const fields = decide(license);
     const updatedAt = updateTime(license);
     const isLicense = and(eq(licenses.accountId, ctx.accountId), eq(licenses.id, id));
@@ -131,7 +139,7 @@ export const patchLicense = (ctx: Ctx, id: string, input: z.output<typeof patchL
     id,
     (license) => {
       if (input.expires_at !== undefined) requireChangeableExpiry(license);
-      return toColumns(input, license.terms);
+      return toColumns(input, license);
     },
     { details: { fields: Object.keys(input) } },
   );

@@ -1,10 +1,11 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseValues } from '../db/schema.ts';
 import { eraseLicense } from '../erasure/license.ts';
 import { once } from '../gate/worker/once.ts';
 import type { AppEnv } from '../http/context.ts';
+import { withEtag } from '../http/etag.ts';
 import type { Transition } from '../shared/rules/licenses.ts';
 import { patchLicense, renewLicense, rotateKey, transitionLicense } from './change.ts';
 import { createLicense } from './create.ts';
@@ -34,8 +35,19 @@ const TRANSITION_SUMMARIES: Record<Transition, string> = {
 };
 
 /** Makes the change once for an Idempotency-Key. A repeat answers with the license as it is now. */
-const changeOnce = async (ctx: Ctx, change: () => Promise<LicenseValues>) =>
-  toLicense(await once(ctx, change, (id) => findLicense(ctx, id)));
+const changeOnce = async (c: Context<AppEnv>, change: (ctx: Ctx) => Promise<LicenseValues>) => {
+  const { ctx } = c.var;
+  return withEtag(
+    c,
+    toLicense(
+      await once(
+        ctx,
+        () => change(ctx),
+        (id) => findLicense(ctx, id),
+      ),
+    ),
+  );
+};
 
 const create = new Hono<AppEnv>()
   .post(
@@ -46,15 +58,13 @@ const create = new Hono<AppEnv>()
       summary: 'Create a license',
       description: 'Counts as one licensing call if it is made with an API key and creates a new license.',
       access: 'account',
+      hasEtag: true,
       isRepeatable: true,
       body: createLicenseInput,
       answers: [{ status: 201, description: 'The license.', schema: licenseBody }],
       errors: ['license_limit_reached', 'license_key_taken', 'usage_limit_exceeded'],
     }),
-    async (c) => {
-      const { ctx } = c.var;
-      return c.json(await changeOnce(ctx, () => createLicense(ctx, c.req.valid('json'))), 201);
-    },
+    async (c) => c.json(await changeOnce(c, (ctx) => createLicense(ctx, c.req.valid('json'))), 201),
   )
   // Otherwise `/:id` below would match this path.
   .all('/create', (c) => c.notFound());
@@ -81,10 +91,11 @@ const manage = new Hono<AppEnv>()
       tag: 'Licenses',
       summary: 'Get a license',
       access: 'account',
+      hasEtag: true,
       answers: [{ status: 200, description: 'The license.', schema: licenseBody }],
       errors: ['license_not_found'],
     }),
-    async (c) => c.json(toLicense(await findLicense(c.var.ctx, c.req.param('id'))), 200),
+    async (c) => c.json(withEtag(c, toLicense(await findLicense(c.var.ctx, c.req.param('id')))), 200),
   )
   .get(
     '/:id/history',
@@ -108,15 +119,16 @@ const manage = new Hono<AppEnv>()
       tag: 'Licenses',
       summary: 'Update a license',
       access: 'account',
+      hasEtag: true,
+      takesIfMatch: true,
       isRepeatable: true,
       body: patchLicenseInput,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
     async (c) => {
-      const { ctx } = c.var;
-      const change = () => patchLicense(ctx, c.req.param('id'), c.req.valid('json'));
-      return c.json(await changeOnce(ctx, change), 200);
+      const input = c.req.valid('json');
+      return c.json(await changeOnce(c, (ctx) => patchLicense(ctx, c.req.param('id'), input)), 200);
     },
   )
   .delete(
@@ -128,6 +140,7 @@ const manage = new Hono<AppEnv>()
       description:
         'Deletes the license with its history, its activations, and its events, permanently. Only the event of the deletion stays, as long as all events do. To end a license and keep its history, revoke it.',
       access: 'account',
+      takesIfMatch: true,
       answers: [{ status: 200, description: 'The license is deleted.', schema: deletedLicenseBody }],
       errors: ['license_not_found'],
     }),
@@ -146,15 +159,16 @@ const manage = new Hono<AppEnv>()
       description:
         'Gives the license another key, which it returns. The old key is `not_found` from the response on. Seats stay.',
       access: 'account',
+      hasEtag: true,
+      takesIfMatch: true,
       isRepeatable: true,
       body: rotateKeyInput,
       answers: [{ status: 200, description: 'The license with its new key.', schema: licenseBody }],
       errors: ['license_not_found', 'license_key_taken'],
     }),
     async (c) => {
-      const { ctx } = c.var;
-      const change = () => rotateKey(ctx, c.req.param('id'), c.req.valid('json'));
-      return c.json(await changeOnce(ctx, change), 200);
+      const input = c.req.valid('json');
+      return c.json(await changeOnce(c, (ctx) => rotateKey(ctx, c.req.param('id'), input)), 200);
     },
   )
   .post(
@@ -166,15 +180,16 @@ const manage = new Hono<AppEnv>()
       description:
         'Sets a new last day with `expires_at`, or extends the license by `duration_days`. Days count from the license’s last day, or from today if that day has passed or the license is perpetual.',
       access: 'account',
+      hasEtag: true,
+      takesIfMatch: true,
       isRepeatable: true,
       body: renewLicenseInput,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
     async (c) => {
-      const { ctx } = c.var;
-      const change = () => renewLicense(ctx, c.req.param('id'), c.req.valid('json'));
-      return c.json(await changeOnce(ctx, change), 200);
+      const input = c.req.valid('json');
+      return c.json(await changeOnce(c, (ctx) => renewLicense(ctx, c.req.param('id'), input)), 200);
     },
   );
 
@@ -186,6 +201,8 @@ const transition = (name: Transition) =>
       summary: TRANSITION_SUMMARIES[name],
       description: 'Every verify that starts after the response sees the new state.',
       access: 'account',
+      hasEtag: true,
+      takesIfMatch: true,
       isRepeatable: true,
       body: transitionInput,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
@@ -193,18 +210,18 @@ const transition = (name: Transition) =>
     }),
   ] as const;
 
-const transitionOnce = (ctx: Ctx, id: string, name: Transition, { reason }: TransitionInput) =>
-  changeOnce(ctx, () => transitionLicense(ctx, id, name, reason));
+const transitionOnce = (c: Context<AppEnv, '/:id'>, name: Transition, { reason }: TransitionInput) =>
+  changeOnce(c, (ctx) => transitionLicense(ctx, c.req.param('id'), name, reason));
 
 const transitions = new Hono<AppEnv>()
   .post('/:id/suspend', ...transition('suspend'), async (c) =>
-    c.json(await transitionOnce(c.var.ctx, c.req.param('id'), 'suspend', c.req.valid('json')), 200),
+    c.json(await transitionOnce(c, 'suspend', c.req.valid('json')), 200),
   )
   .post('/:id/reinstate', ...transition('reinstate'), async (c) =>
-    c.json(await transitionOnce(c.var.ctx, c.req.param('id'), 'reinstate', c.req.valid('json')), 200),
+    c.json(await transitionOnce(c, 'reinstate', c.req.valid('json')), 200),
   )
   .post('/:id/revoke', ...transition('revoke'), async (c) =>
-    c.json(await transitionOnce(c.var.ctx, c.req.param('id'), 'revoke', c.req.valid('json')), 200),
+    c.json(await transitionOnce(c, 'revoke', c.req.valid('json')), 200),
   );
 
 export const licenseRoutes = new Hono<AppEnv>().route('/', create).route('/', manage).route('/', transitions);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { LicenseValues } from '../db/schema.ts';
 import { licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
+import { invalidField } from '../shared/app-error.ts';
 import { isoDate, isoTime } from '../shared/rules/dates.ts';
 import {
   byColumn,
@@ -21,6 +22,7 @@ import {
   MAX_METADATA_BYTES,
   MAX_PRODUCT_LENGTH,
   MAX_REASON_LENGTH,
+  type Metadata,
   MIN_LICENSE_KEY_LENGTH,
 } from '../shared/rules/licenses.ts';
 import { type LicenseTerms, mergeTerms } from '../shared/rules/terms.ts';
@@ -34,12 +36,14 @@ export const isTodayOrLater = (date: string, nowMs: number) => date >= isoDate(n
 const todayOrLater = z.iso.date().refine((date) => isTodayOrLater(date, Date.now()), TODAY_OR_LATER);
 const durationDays = z.number().int().min(1).max(MAX_DURATION_DAYS);
 
-const metadata = z
-  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-  .refine(
-    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES,
-    'must fit in 4 KiB of JSON',
-  )
+const metadataValue = z.union([z.string(), z.number(), z.boolean()]);
+const storedMetadata = z.record(z.string(), metadataValue);
+const fitsMetadata = (value: object) =>
+  new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES;
+const FITS_METADATA = 'must fit in 4 KiB of JSON';
+
+const metadata = storedMetadata
+  .refine(fitsMetadata, FITS_METADATA)
   .meta({ description: 'A flat object of strings, numbers, and booleans, up to 4 KiB.' });
 
 const product = text(MAX_PRODUCT_LENGTH);
@@ -90,7 +94,9 @@ export const patchLicenseInput = z
     ...texts,
     product: product.nullish(),
     expires_at: expiresAt,
-    metadata: metadata.optional().meta({ description: 'A flat object that replaces the existing metadata.' }),
+    metadata: z.record(z.string(), metadataValue.nullable()).optional().meta({
+      description: 'Merged into the license’s metadata, entry by entry. Null removes an entry.',
+    }),
     terms: licenseTermsInput
       .optional()
       .meta({ description: 'Merged into the license’s terms, field by field.' }),
@@ -123,8 +129,6 @@ export const renewLicenseInput = z
   .meta({ id: 'RenewLicense' });
 
 export const historyQuery = z.object(numberedPageQuery);
-
-const storedMetadata = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
 export const licenseBody = z
   .object({
@@ -204,17 +208,26 @@ export const EMPTY_COLUMNS = {
   updatesUntil: null,
 };
 
-/** Maps the input of a create or a PATCH to columns. Absent fields are left out. `terms` are the license's so far. */
+const mergeMetadata = (stored: Metadata, changes: Record<string, Metadata[string] | null>): Metadata => {
+  const entries = Object.entries({ ...stored, ...changes });
+  const merged = Object.fromEntries(
+    entries.flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+  );
+  if (!fitsMetadata(merged)) throw invalidField('metadata', FITS_METADATA);
+  return merged;
+};
+
+/** Maps the input of a create or a PATCH to columns. Absent fields are left out. `stored` is what the license has so far. */
 export const toColumns = (
   input: z.output<typeof createLicenseInput> | z.output<typeof patchLicenseInput>,
-  terms: LicenseTerms = {},
+  stored: { terms: LicenseTerms; metadata: Metadata } = { terms: {}, metadata: {} },
 ) =>
   omitUndefined({
     product: input.product,
     customerEmail: input.customer_email ?? undefined,
     ...byColumn(TEXT_FIELDS, (field) => input[field]),
     expiresAt: input.expires_at,
-    metadata: input.metadata ?? undefined,
-    terms: input.terms ? mergeTerms(terms, input.terms) : undefined,
+    metadata: input.metadata ? mergeMetadata(stored.metadata, input.metadata) : undefined,
+    terms: input.terms ? mergeTerms(stored.terms, input.terms) : undefined,
     updatesUntil: input.updates_until,
   } satisfies Record<ColumnOf<keyof z.output<typeof patchLicenseInput>>, unknown>);

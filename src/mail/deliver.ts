@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import { settingsOf } from '../shared/config/settings.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
 import { renderMail } from './render.ts';
@@ -13,12 +14,18 @@ const senderOf = (env: Env) => {
 /** Whether the service can send email. */
 export const hasMail = (env: Env): boolean => senderOf(env) !== null;
 
+/** The address as a mail server finds it: names of domains have only ASCII there. */
+const envelopeAddress = (email: string): string => {
+  const at = email.lastIndexOf('@') + 1;
+  return email.slice(0, at) + domainToASCII(email.slice(at));
+};
+
 /** Sends an email without a limit. */
 export const deliver = async (env: Env, to: string, content: MailContent): Promise<void> => {
   const sender = senderOf(env);
   await sender?.binding.send({
     from: { name: 'Latchkey', email: sender.mailFrom },
-    to,
+    to: envelopeAddress(to),
     ...renderMail(content),
   });
 };

@@ -1,10 +1,11 @@
 import { and, asc, eq, exists, getTableColumns, gt, notExists, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { audit, auditIf } from '../audit/audit.ts';
+import { audit, auditAsRead, auditIf, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { licenses, type ProductRow, products } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { requireVersion } from '../http/etag.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';
 import { MAX_PRODUCTS, type ProductTerms } from '../shared/rules/terms.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
@@ -47,26 +48,50 @@ const refuseWithoutRoom = (error: unknown): never => {
   throw limitReached('products', `An account has at most ${MAX_PRODUCTS} products. Delete one first.`);
 };
 
+/** When the product was last changed, for a call that wants the version that it has read. Null for other calls. */
+const versionAsRead = async (ctx: Ctx, code: string): Promise<number | null> => {
+  if (ctx.ifMatch === undefined) return null;
+  const [read] = await ctx.db.select().from(products).where(isProduct(ctx, code));
+  requireVersion(ctx, read ? toProduct(read) : null);
+  return read?.updatedAt ?? null;
+};
+
+const putEntry = (ctx: Ctx, code: string, version: number | null) => {
+  if (version === null) return audit(ctx, 'product.put', code);
+  const isAsRead = and(isProduct(ctx, code), eq(products.updatedAt, version));
+  const found = exists(ctx.db.select({ code: products.code }).from(products).where(isAsRead));
+  return auditAsRead(ctx, found, 'product.put', code);
+};
+
 /** Creates a product, or replaces its name and terms. Licenses that name the product have the new terms at once. */
 export const putProduct = async (ctx: Ctx, code: string, input: z.output<typeof putProductInput>) => {
   const nowMs = Date.now();
-  const fields = { name: input.name ?? null, terms: toProductTerms(input.terms), updatedAt: nowMs };
-  const values = { accountId: accountWithRoom(ctx, code), code, ...fields, createdAt: nowMs };
+  const fields = { name: input.name ?? null, terms: toProductTerms(input.terms) };
+  const values = {
+    accountId: accountWithRoom(ctx, code),
+    code,
+    ...fields,
+    updatedAt: nowMs,
+    createdAt: nowMs,
+  };
+  // Each change sets a later time than the one before it, so the time tells the version.
+  const updatedAt = sql<number>`max(${nowMs}, ${products.updatedAt} + 1)`;
   const upsert = ctx.db
     .insert(products)
     .values(values)
-    .onConflictDoUpdate({ target: [products.accountId, products.code], set: fields })
+    .onConflictDoUpdate({ target: [products.accountId, products.code], set: { ...fields, updatedAt } })
     .returning();
-  const entry = audit(ctx, 'product.put', code);
-  const [[row]] = await commit(ctx, [upsert, entry], [{ kind: 'product', ref: code }]).catch(
-    refuseWithoutRoom,
-  );
+  const [, [row]] = await untilAsRead(async () => {
+    const entry = putEntry(ctx, code, await versionAsRead(ctx, code));
+    return commit(ctx, [entry, upsert], [{ kind: 'product', ref: code }]);
+  }).catch(refuseWithoutRoom);
   if (!row) throw new AppError('unavailable');
   return { product: row, isNew: row.createdAt === nowMs };
 };
 
 export const deleteProduct = async (ctx: Ctx, code: string): Promise<void> => {
-  await findProduct(ctx, code);
+  const product = await findProduct(ctx, code);
+  requireVersion(ctx, toProduct(product));
   const user = ctx.db
     .select({ one: sql`1` })
     .from(licenses)
@@ -74,13 +99,15 @@ export const deleteProduct = async (ctx: Ctx, code: string): Promise<void> => {
   // Looked at first, because what is refused must not write to D1 at will.
   if ((await user.limit(1)).length > 0) throw new AppError('product_in_use');
   // A license can't come to name the product between the check and the deletion, because both are one statement.
-  const isUnused = and(isProduct(ctx, code), notExists(user));
+  const isAsRead = ctx.ifMatch === undefined ? undefined : eq(products.updatedAt, product.updatedAt);
+  const isUnused = and(isProduct(ctx, code), isAsRead, notExists(user));
   const remove = ctx.db.delete(products).where(isUnused).returning({ code: products.code });
   const willDelete = exists(ctx.db.select({ code: products.code }).from(products).where(isUnused));
   const entry = auditIf(ctx, willDelete, 'product.delete', code);
   const [, removed] = await commit(ctx, [entry, remove], [{ kind: 'product', ref: code }], {
     isBeyondLimits: true,
   });
+  if (removed.length === 0) requireVersion(ctx, toProduct(await findProduct(ctx, code)));
   if (removed.length === 0) throw new AppError('product_in_use');
 };
 

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { AppEnv } from '../http/context.ts';
+import { withEtag } from '../http/etag.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { pageAfter } from '../shared/schemas/lists.ts';
 import { deleteProduct, findProduct, listProducts, putProduct } from './products.ts';
@@ -37,6 +38,8 @@ export const productRoutes = new Hono<AppEnv>()
       description:
         'Replaces the whole product: a field that the body doesn’t have becomes empty. Licenses that name the product have its terms from the response on. An account has at most 1,000 products.',
       access: 'account',
+      hasEtag: true,
+      takesIfMatch: true,
       body: putProductInput,
       answers: [
         { status: 200, description: 'The replaced product.', schema: productBody },
@@ -48,7 +51,7 @@ export const productRoutes = new Hono<AppEnv>()
       const code = productCode.safeParse({ code: c.req.param('code') });
       if (!code.success) throw invalidField('code', 'must be 1 to 64 of A-Z, a-z, 0-9, -, _ and .');
       const { product, isNew } = await putProduct(c.var.ctx, code.data.code, c.req.valid('json'));
-      return c.json(toProduct(product), isNew ? 201 : 200);
+      return c.json(withEtag(c, toProduct(product)), isNew ? 201 : 200);
     },
   )
   .get(
@@ -58,10 +61,11 @@ export const productRoutes = new Hono<AppEnv>()
       tag: 'Products',
       summary: 'Get a product',
       access: 'account',
+      hasEtag: true,
       answers: [{ status: 200, description: 'The product.', schema: productBody }],
       errors: ['product_not_found'],
     }),
-    async (c) => c.json(toProduct(await findProduct(c.var.ctx, c.req.param('code'))), 200),
+    async (c) => c.json(withEtag(c, toProduct(await findProduct(c.var.ctx, c.req.param('code')))), 200),
   )
   .delete(
     '/:code',
@@ -71,6 +75,7 @@ export const productRoutes = new Hono<AppEnv>()
       summary: 'Delete a product',
       description: 'Fails while a license names the product.',
       access: 'account',
+      takesIfMatch: true,
       answers: [{ status: 200, description: 'The product is deleted.', schema: deletedProductBody }],
       errors: ['product_not_found', 'product_in_use'],
     }),

@@ -31,6 +31,7 @@ export type ErrorCode =
   | 'no_active_subscription'
   | 'product_in_use'
   | 'no_seat'
+  | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'
   | 'rate_limit_exceeded'

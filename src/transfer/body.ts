@@ -1,3 +1,4 @@
+import { bodyChunks } from '../http/body.ts';
 import { AppError } from '../shared/app-error.ts';
 import { MAX_IMPORT_BYTES } from '../shared/rules/transfer-limits.ts';
 
@@ -26,7 +27,7 @@ export const readBody = async (request: Request): Promise<Body> => {
       chunks = null;
     }
   };
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of bodyChunks(request)) {
     const room = MAX_IMPORT_BYTES - size;
     if (room > 0) add(chunk.subarray(0, room));
     size += chunk.byteLength;

@@ -112,7 +112,7 @@ const validString = (
   uri: fc.Arbitrary<string>,
 ): fc.Arbitrary<string> => {
   if (format === 'uri') return uri;
-  if (format === 'email') return fc.oneof({ weight: 3, arbitrary: plainEmail }, fc.emailAddress());
+  if (format === 'idn-email') return fc.oneof({ weight: 3, arbitrary: plainEmail }, fc.emailAddress());
   if (format === 'date')
     return fc.oneof(
       time.map((text) => text.slice(0, 10)),

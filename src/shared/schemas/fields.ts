@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url';
 import * as z from 'zod';
 import { MAX_EMAIL_LENGTH } from '../rules/accounts.ts';
 // Configures zod before the first schema is built.
@@ -12,10 +13,20 @@ export const text = (maxLength: number) =>
     .min(1)
     .max(maxLength);
 
+/** Letters of any alphabet in both parts, as mail servers accept them today. */
+const EMAIL =
+  /^(?!\.)(?!.*\.\.)[\p{L}\p{M}\p{N}_'+\-.]*[\p{L}\p{M}\p{N}_+-]@(?:[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*\.)+\p{L}[\p{L}\p{M}]+$/u;
+
+/** The one spelling of an address: a browser sends `xn--mller-kva.de` for a form in which somebody typed `müller.de`. */
+export const canonicalEmail = (value: string): string => {
+  const address = value.trim().normalize('NFC').toLowerCase();
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + (domainToUnicode(address.slice(at)) || address.slice(at));
+};
+
 export const email = z
   .string()
-  .trim()
-  .toLowerCase()
+  .overwrite(canonicalEmail)
   .max(MAX_EMAIL_LENGTH)
-  .pipe(z.email())
-  .meta({ format: 'email', examples: ['ada@example.com'] });
+  .pipe(z.email({ pattern: EMAIL }))
+  .meta({ format: 'idn-email', examples: ['ada@example.com'] });

@@ -20,6 +20,14 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
+/** What the API merges into the metadata: entries that differ, and null for those that are gone. */
+const metadataChanges = (before: LicenseBody['metadata'], after: LicenseBody['metadata']) => ({
+  ...Object.fromEntries(
+    Object.keys(before).flatMap((name) => (Object.hasOwn(after, name) ? [] : [[name, null]])),
+  ),
+  ...Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== before[name])),
+});
+
 /** Returns only the fields that differ: the API would reject an unchanged expiry date in the past. */
 const changesOf = (
   license: LicenseBody,
@@ -34,11 +42,12 @@ const changesOf = (
     ...byField(TEXT_FIELDS, text),
     product: text('product'),
     ...(canChangeExpiry(license.status) && readExpiry(values)),
-    metadata,
   };
-  return Object.fromEntries(
-    Object.entries(next).filter(([name, value]) => !isSame(value, license[name as keyof LicenseBody])),
+  const changed = Object.entries(next).filter(
+    ([name, value]) => !isSame(value, license[name as keyof LicenseBody]),
   );
+  const entries = metadataChanges(license.metadata, metadata);
+  return { ...Object.fromEntries(changed), ...(Object.keys(entries).length > 0 && { metadata: entries }) };
 };
 
 const EditForm = ({ license, onClose }: { license: LicenseBody; onClose: () => void }) => {
