@@ -102,7 +102,7 @@ describe('404 and 405', () => {
     expectError(await ada.asSession(method, path), 404, code, message);
   });
 
-  test.for(['/nothing', '/api', '/api/nothing', '/api/v1/licenses/a/b/c', '/api/account/', '/health/x'])(
+  test.for(['/nothing', '/api', '/api/nothing', '/api/v1/licenses/a/b/c', '/api/account/x', '/health/x'])(
     'GET %s answers 404 not_found',
     async (path) => {
       const { headers, status, body } = await ada.asKey('GET', path);
@@ -231,7 +231,7 @@ test('an unknown token of an email gets 400', async () => {
 
 test('every error code has been tested', () => {
   const testedElsewhere: ErrorCode[] = [
-    // plain-http, bodies, faults, limit, limits, storage-limit, activations, allowed-ips, two-factor, fresh-proof.test.ts, operators/accounts.test.ts
+    // plain-http, bodies, faults, limit, limits, storage-limit, activations, allowed-ips, two-factor, fresh-proof, etag.test.ts, operators/accounts.test.ts
     'https_required',
     'license_limit_reached',
     'limit_reached',
@@ -242,6 +242,7 @@ test('every error code has been tested', () => {
     'unavailable',
     'account_suspended',
     'ip_not_allowed',
+    'precondition_failed',
     'two_factor_required',
     'reauthentication_required',
     'activation_not_found',

@@ -30,7 +30,7 @@ test('the history lists every change of a license, newest first, and ends with i
     const { status } = await ada.asSession(method, `${pathOf(license)}${action}`, body);
     expect([action, status]).toEqual([action, 200]);
   };
-  await change('', { product: 'Astrolabe', customer_name: 'Ada', metadata: { seats: 2 } });
+  await change('', { product: 'Astrolabe', customer_name: 'Ada', metadata: { seats: 2, trial: null } });
   await change('/suspend');
   await change('/reinstate');
   await change('/renew', { expires_at: '2027-12-31' });
@@ -206,7 +206,8 @@ test('the history returns unusual text and numbers exactly as they were', async 
   const text = `NUL \0, "quotes" \\ 'ticks' 日本語 😀\u2028\u202e`;
   const metadata = { [text]: text, '': '', n: 1e300, small: 5e-324, big: 2 ** 53, no: false };
   const license = await ada.createLicense({ product: text, metadata });
-  await ada.asSession('PATCH', pathOf(license), { product: 'plain', metadata: {} });
+  const none = Object.fromEntries(Object.keys(metadata).map((name) => [name, null]));
+  await ada.asSession('PATCH', pathOf(license), { product: 'plain', metadata: none });
   await ada.asSession('PATCH', pathOf(license), { product: text, metadata });
   const [restored, replaced] = (await historyOf(ada, license)).data;
   expect(restored.changes).toEqual([

@@ -190,7 +190,7 @@ describe('PATCH /api/v1/licenses/{id}', () => {
       customer_name: 'Bob',
       product: 'Astrolabe',
       expires_at: '2027-12-31',
-      metadata: { seats: 2 },
+      metadata: { seats: 2, trial: false },
     };
     const path = `/api/v1/licenses/${license.id}`;
     const patched = await ada.asKey('PATCH', path, { ...changes, customer_email: 'Bob@Example.com' });
@@ -204,7 +204,8 @@ describe('PATCH /api/v1/licenses/{id}', () => {
       api_usage: 1,
     });
     const cleared = { customer_name: null, product: null, expires_at: null, metadata: {} };
-    expect((await patch(license, cleared)).body).toMatchObject({
+    const noEntries = { seats: null, trial: null };
+    expect((await patch(license, { ...cleared, metadata: noEntries })).body).toMatchObject({
       ...cleared,
       customer_email: 'bob@example.com',
     });
