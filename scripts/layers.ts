@@ -120,7 +120,7 @@ export const PACKAGES: Record<string, string[]> = {
   stripe: ['billing'],
   otpauth: ['two-factor'],
   'cloudflare:': ['gate/home', 'gate/branch', 'webhooks', 'shared/objects'],
-  'node:': ['client/cli', 'client/node', ...FEATURES, 'shared/crypto'],
+  'node:': ['client/cli', 'client/node', ...FEATURES, 'shared/crypto', 'shared/schemas'],
 };
 
 /** Imports that still break the order. One that is no longer needed fails the check, too. */

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
 import { MAX_DETAILS, toDetails } from '../shared/schemas/issues.ts';
-import { bodyChunks, isEncoded } from './body.ts';
+import { bodyChunks, isEncoded } from '../shared/text/request-body.ts';
 import type { AppEnv } from './context.ts';
 import { refuseIdempotencyKey } from './idempotency.ts';
 

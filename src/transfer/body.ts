@@ -1,6 +1,6 @@
-import { bodyChunks } from '../http/body.ts';
 import { AppError } from '../shared/app-error.ts';
 import { MAX_IMPORT_BYTES } from '../shared/rules/transfer-limits.ts';
+import { bodyChunks } from '../shared/text/request-body.ts';
 
 /** What follows the limit is still read up to this size, because a client that is cut off often loses the answer. */
 const MAX_DISCARDED_BYTES = 4 * MAX_IMPORT_BYTES;

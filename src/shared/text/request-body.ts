@@ -1,4 +1,4 @@
-import { AppError } from '../shared/app-error.ts';
+import { AppError } from '../app-error.ts';
 
 /** What clients and proxies send: a name or none, and gzip. The runtime has no Brotli stream. */
 const ENCODINGS = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate' } as const;
