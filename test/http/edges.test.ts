@@ -32,8 +32,8 @@ test('HEAD answers wherever GET does, with the same status and type, and without
     for (const method of ['GET', 'HEAD']) {
       const response = await exports.default.fetch(new Request(ORIGIN + path, { method, headers }));
       const text = await textOf(response);
-      if (method === 'HEAD') expect([nameOf(route), text]).toEqual([nameOf(route), '']);
-      seen.push([nameOf(route), response.status, response.headers.get('content-type')]);
+      const isRight = method === 'GET' || text === '';
+      seen.push([nameOf(route), response.status, response.headers.get('content-type'), isRight]);
     }
     expect(seen[1]).toEqual(seen[0]);
   }

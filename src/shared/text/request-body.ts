@@ -23,7 +23,10 @@ const decodedBody = (body: ReadableStream<Uint8Array>, encoding: string): Readab
 export async function* bodyChunks(request: Request): AsyncGenerator<Uint8Array> {
   const { body, headers } = request;
   if (!body) return;
-  if (!isEncoded(request)) return yield* body;
+  if (!isEncoded(request)) {
+    yield* body;
+    return;
+  }
   const decoded = decodedBody(body, headers.get('content-encoding') ?? '');
   try {
     yield* decoded;
