@@ -7,7 +7,7 @@ import type { AppEnv } from './context.ts';
 
 export const IDEMPOTENCY_KEY = 'idempotency-key';
 /** The header of an answer to a repeat. */
-export const IDEMPOTENCY_REPLAYED = 'Idempotency-Replayed';
+const IDEMPOTENCY_REPLAYED = 'Idempotency-Replayed';
 
 export const idempotencyKey = z
   .string()
