@@ -3,6 +3,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import worker from '../../../src/index.ts';
 import { addMonths, DAY_MS, HOUR_MS, isoTime } from '../../../src/shared/rules/dates.ts';
 import { ORIGIN } from '../../support/client.ts';
+import { accountsD1 } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { invoice, items, type StripeObject } from '../../support/stripe-objects.ts';
 import {
@@ -127,8 +128,11 @@ test('an account makes at most 30 calls an hour that Stripe has to answer', asyn
 test('the longer a payment is pending, the less often Stripe is asked about it', async () => {
   const ada = await signUpWithStripe();
   const id = await ada.begin('pro');
+  const read = accountsD1.prepare('SELECT checkout_ref FROM payments WHERE id = ?').bind(id);
+  const { checkout_ref: ref } = (await read.first<{ checkout_ref: string }>())!;
+  // Other files share the fake Stripe.
   const asked = async () =>
-    (await stripeRequests('/v1/checkout/sessions/cs_test')).filter(({ method }) => method === 'GET').length;
+    (await stripeRequests(`/v1/checkout/sessions/${ref}`)).filter(({ method }) => method === 'GET').length;
   const before = await asked();
   for (let hour = 0; hour < 4; hour++) {
     vi.setSystemTime(START_MS + 20 * HOUR_MS + hour * 10 * 60_000);
