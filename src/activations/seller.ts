@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { audited } from '../audit/audit.ts';
+import { audited } from '../audit/audited.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseRow } from '../db/schema.ts';
 import type { FileVerdict } from '../gate/rules/seller.ts';

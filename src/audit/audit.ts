@@ -2,7 +2,6 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
-import { claimStatements, findClaimed, releaseClaim } from '../db/idempotency.ts';
 import { auditLog } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { accountWithinStorage, isBounded, orStorageLimit } from '../db/storage.ts';
@@ -11,13 +10,13 @@ import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
 
-// All but the last function return a statement for the batch that makes the change, so that a change and its entry are committed
-// together or not at all.
+// Statements for the batch that makes a change, so that a change and its entry are committed together or not at all. `audited`
+// is for changes that no batch can include.
 
 /** Whose account is changed, by whom, and from where. */
 type AuditCtx = Pick<Ctx, 'env' | 'accountId' | 'actor' | 'ip'>;
 
-const toRow = (
+export const toRow = (
   { accountId, actor, ip }: AuditCtx,
   action: AuditAction,
   target: string | null,
@@ -143,7 +142,7 @@ export const auditFirst = (
     .values(toRow(ctx, action, target, details));
 
 /** The account's id, or null, which fails the entry, if the account has no storage left. */
-const idWithinStorage = (ctx: Ctx) =>
+export const idWithinStorage = (ctx: Ctx) =>
   isBounded(ctx) ? accountWithinStorage(ctx, Date.now()) : ctx.accountId;
 
 /**
@@ -202,58 +201,3 @@ export const auditRead = async (
 /** Inserts an entry of a read into the first database. */
 export const auditReadFirst = (ctx: AuditCtx, action: AuditAction, details: AuditDetails | null = null) =>
   insertRead(firstDatabase(ctx.env), ctx, action, null, details);
-
-interface ObjectChange<T> {
-  /** Throws if the change would be refused, so that refused calls write nothing. Null if only operators make the change. */
-  check: (() => Promise<unknown>) | null;
-  /** Each repeat with an Idempotency-Key gets the id of the first call, by which the object makes the change once. */
-  makeChange: (onceId: string | null) => Promise<T>;
-  /** The id of what the change makes, which is then also the id by which the change is made once. */
-  makesId?: string;
-  isBeyondLimits?: boolean;
-}
-
-/**
- * Makes a change in a Durable Object, which no batch can include. The entry is committed first, because a change without
- * an entry is worse than the opposite, and deleted if the change is refused. After any other error, the object may have
- * made the change, so the entry stays. An account that stores as much as it may makes no change, unless `isBeyondLimits`.
- * The request's Idempotency-Key is claimed with the entry.
- *
- * @example
- * await audited(ctx, ['webhook.delete', id], {
- *   check: () => findEndpoint(ctx, id),
- *   makeChange: async () => outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id),
- * });
- */
-export const audited = async <T>(
-  ctx: Ctx,
-  [action, target, details]: readonly [AuditAction, string | null, AuditDetails?],
-  { check, makeChange, makesId, isBeyondLimits = false }: ObjectChange<T>,
-): Promise<T> => {
-  const { db, idempotency } = ctx;
-  const earlier = idempotency && (await findClaimed(ctx, idempotency));
-  // The earlier call may have failed between its claim and the change.
-  if (earlier) return makeChange(earlier);
-  await check?.();
-  const row = toRow(ctx, action, target, details ?? null);
-  const accountId = isBeyondLimits ? ctx.accountId : idWithinStorage(ctx);
-  const onceId = makesId ?? row.id;
-  const claims = idempotency ? claimStatements(ctx, idempotency, onceId) : [];
-  try {
-    await db.batch([db.insert(auditLog).values({ ...row, accountId }), ...claims]);
-  } catch (error) {
-    // A parallel call with the same key may have claimed it.
-    const first = idempotency && (await findClaimed(ctx, idempotency));
-    return first ? makeChange(first) : refuseEntry(error);
-  }
-  try {
-    return await makeChange(idempotency ? onceId : null);
-  } catch (error) {
-    if (error instanceof AppError) {
-      const isEntry = and(eq(auditLog.accountId, ctx.accountId), eq(auditLog.id, row.id));
-      const releases = idempotency ? [releaseClaim(ctx, idempotency, onceId)] : [];
-      await db.batch([db.delete(auditLog).where(isEntry), ...releases]);
-    }
-    throw error;
-  }
-};

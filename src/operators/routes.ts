@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
-import { audited, auditFirst, auditRead, auditReadFirst } from '../audit/audit.ts';
+import { auditFirst, auditRead, auditReadFirst } from '../audit/audit.ts';
+import { audited } from '../audit/audited.ts';
 import { clientOf } from '../auth/client.ts';
 import { clientAddress, clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, completed, publicCtx } from '../http/context.ts';

@@ -1,4 +1,4 @@
-import { audited } from '../audit/audit.ts';
+import { audited } from '../audit/audited.ts';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { findClaimed } from '../db/idempotency.ts';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { audited } from '../audit/audit.ts';
+import { audited } from '../audit/audited.ts';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';

@@ -1,0 +1,62 @@
+import { and, eq } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import { claimStatements, findClaimed, releaseClaim } from '../db/idempotency.ts';
+import { auditLog } from '../db/schema.ts';
+import { AppError } from '../shared/app-error.ts';
+import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
+import { idWithinStorage, refuseEntry, toRow } from './audit.ts';
+
+interface ObjectChange<T> {
+  /** Throws if the change would be refused, so that refused calls write nothing. Null if only operators make the change. */
+  check: (() => Promise<unknown>) | null;
+  /** Each repeat with an Idempotency-Key gets the id of the first call, by which the object makes the change once. */
+  makeChange: (onceId: string | null) => Promise<T>;
+  /** The id of what the change makes, which is then also the id by which the change is made once. */
+  makesId?: string;
+  isBeyondLimits?: boolean;
+}
+
+/**
+ * Makes a change in a Durable Object, which no batch can include. The entry is committed first, because a change without
+ * an entry is worse than the opposite, and deleted if the change is refused. After any other error, the object may have
+ * made the change, so the entry stays. An account that stores as much as it may makes no change, unless `isBeyondLimits`.
+ * The request's Idempotency-Key is claimed with the entry.
+ *
+ * @example
+ * await audited(ctx, ['webhook.delete', id], {
+ *   check: () => findEndpoint(ctx, id),
+ *   makeChange: async () => outboxOf(ctx.env, ctx.accountId).deleteEndpoint(id),
+ * });
+ */
+export const audited = async <T>(
+  ctx: Ctx,
+  [action, target, details]: readonly [AuditAction, string | null, AuditDetails?],
+  { check, makeChange, makesId, isBeyondLimits = false }: ObjectChange<T>,
+): Promise<T> => {
+  const { db, idempotency } = ctx;
+  const earlier = idempotency && (await findClaimed(ctx, idempotency));
+  // The earlier call may have failed between its claim and the change.
+  if (earlier) return makeChange(earlier);
+  await check?.();
+  const row = toRow(ctx, action, target, details ?? null);
+  const accountId = isBeyondLimits ? ctx.accountId : idWithinStorage(ctx);
+  const onceId = makesId ?? row.id;
+  const claims = idempotency ? claimStatements(ctx, idempotency, onceId) : [];
+  try {
+    await db.batch([db.insert(auditLog).values({ ...row, accountId }), ...claims]);
+  } catch (error) {
+    // A parallel call with the same key may have claimed it.
+    const first = idempotency && (await findClaimed(ctx, idempotency));
+    return first ? makeChange(first) : refuseEntry(error);
+  }
+  try {
+    return await makeChange(idempotency ? onceId : null);
+  } catch (error) {
+    if (error instanceof AppError) {
+      const isEntry = and(eq(auditLog.accountId, ctx.accountId), eq(auditLog.id, row.id));
+      const releases = idempotency ? [releaseClaim(ctx, idempotency, onceId)] : [];
+      await db.batch([db.delete(auditLog).where(isEntry), ...releases]);
+    }
+    throw error;
+  }
+};
