@@ -143,7 +143,7 @@ const webhook = createRoute({
 
 const regions = createRoute({
   getParentRoute: () => shell,
-  path: '/regions',
+  path: '/settings/regions',
   component: lazyRouteComponent(() => import('./pages/regions/regions.tsx'), 'RegionsPage'),
 });
 
@@ -217,12 +217,12 @@ export const router = createRouter({
       keys,
       webhooks,
       webhook,
-      regions,
       billing,
       profile,
       password,
       twoFactor,
       sessions,
+      regions,
       auditLog,
       exportAccount,
       deleteAccount,

@@ -3,7 +3,6 @@ import type { LinkProps } from '@tanstack/react-router';
 import {
   CreditCard,
   Gauge,
-  Globe,
   KeyRound,
   type LucideIcon,
   Package,
@@ -26,7 +25,6 @@ const PAGES: PageLink[] = [
   { to: '/products', name: 'Products', icon: Package, keywords: 'terms seats entitlements offline' },
   { to: '/keys', name: 'API keys', icon: KeyRound, keywords: 'secret token' },
   { to: '/webhooks', name: 'Webhooks', icon: Webhook, keywords: 'endpoints events deliveries' },
-  { to: '/regions', name: 'Regions', icon: Globe, keywords: 'latency home branches location' },
   { to: '/billing', name: 'Billing', icon: CreditCard, keywords: 'plan payments invoice subscription' },
 ];
 

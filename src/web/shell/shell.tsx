@@ -9,6 +9,8 @@ import { usePages } from './navigation.ts';
 
 const Palette = lazy(() => import('./palette/palette.tsx'));
 
+const PALETTE_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K';
+
 const NAV_ITEM =
   'flex h-8.5 items-center gap-2.5 rounded-lg px-2.5 text-base text-muted transition-colors hover:bg-line/50 hover:text-ink [&_svg]:size-4';
 
@@ -28,7 +30,7 @@ const Navigation = ({ onSearch, onGo }: { onSearch: () => void; onGo?: () => voi
     >
       <Search aria-hidden className="size-4" />
       <span className="flex-1 text-left">Search</span>
-      <kbd className="rounded border border-line px-1.5 text-xs">⌘K</kbd>
+      <kbd className="rounded border border-line px-1.5 text-xs">{PALETTE_KEY}</kbd>
     </button>
     <nav aria-label="Main" className="grid gap-0.5">
       {usePages().map(({ to, name, icon: Icon }) => (

@@ -114,7 +114,7 @@ test('hidden first steps stay hidden after a reload and can be shown again', asy
 test('the Regions page shows calls by region, or that they are not counted', async () => {
   const body = { enabled: false, home_region: 'enam', moving_to: null, branches: [], days: 30, regions: [] };
   await page.route('**/api/regions', (route) => route.fulfill({ json: body }));
-  await page.getByRole('link', { name: 'Regions' }).click();
+  await page.goto('/settings/regions');
   await page.getByText('Calls aren’t counted by region').waitFor();
   await page.unroute('**/api/regions');
   await showRegions(page.context());
@@ -131,7 +131,7 @@ test('the Regions page shows calls by region, or that they are not counted', asy
 
 test('the home region moves from a dialog, and the page follows the move', async () => {
   const { page: own } = await visitAs(ada);
-  await own.goto('/regions');
+  await own.goto('/settings/regions');
   const home = own.getByRole('listitem').filter({ has: own.getByText('Home', { exact: true }) });
   await expect.poll(() => home.textContent()).not.toContain('Oceania');
   await own.getByRole('button', { name: 'Move home' }).click();

@@ -52,11 +52,11 @@ test('adding a webhook for two events shows its signing secret', async () => {
   await page.getByRole('heading', { level: 1, name: receiver.urlOf('/later') }).waitFor();
 });
 
-test('a failed delivery shows the response to its attempt and stays pending', async () => {
+test('a failed delivery shows the response to its attempt, and that it is tried again', async () => {
   await ada.addLicense();
   await deliveries().first().getByRole('link', { name: 'license.created' }).click();
   await expect.poll(() => deliveryDetails().textContent()).toMatch(/404/);
-  expect(await deliveryDetails().textContent()).toContain('Pending');
+  expect(await deliveryDetails().textContent()).toContain('Retrying, 1 attempt');
   expect(new URL(page.url()).searchParams.get('delivery')).toMatch(/^dlv_/);
 });
 

@@ -43,12 +43,12 @@ const KINDS: Record<Event['event'], { icon: LucideIcon; title: string }> = {
   'license.deleted': { icon: Trash2, title: 'License deleted' },
   'license.expiring': { icon: Hourglass, title: 'License expires soon' },
   'license.expired': { icon: CalendarX, title: 'License expired' },
-  'payment.success': { icon: CreditCard, title: 'Payment received' },
-  'payment.failed': { icon: CircleAlert, title: 'Payment failed' },
-  'payment.refunded': { icon: CircleAlert, title: 'Payment refunded' },
-  'plan.ending': { icon: CircleAlert, title: 'Plan about to end' },
-  'payment.disputed': { icon: CircleAlert, title: 'Payment disputed' },
-  'subscription.cancelled': { icon: CircleSlash, title: 'Subscription canceled' },
+  'payment.success': { icon: CreditCard, title: 'Your payment succeeded' },
+  'payment.failed': { icon: CircleAlert, title: 'Your payment failed' },
+  'payment.refunded': { icon: CircleAlert, title: 'Your payment was refunded' },
+  'plan.ending': { icon: CircleAlert, title: 'Your plan is about to end' },
+  'payment.disputed': { icon: CircleAlert, title: 'Your payment was disputed' },
+  'subscription.cancelled': { icon: CircleSlash, title: 'Your subscription was canceled' },
   'activation.created': { icon: MonitorCheck, title: 'Machine activated' },
   'activation.released': { icon: MonitorX, title: 'Seat released' },
   'activation.refused': { icon: MonitorOff, title: 'Machine refused' },
@@ -81,7 +81,7 @@ const Row = ({ event }: { event: Event }) => {
   return (
     <li className="flex min-h-12 items-center gap-3 px-5 py-2 text-sm">
       <Icon aria-hidden className="size-4 shrink-0 text-muted" />
-      <div className="grid min-w-0 flex-1 gap-x-4 sm:grid-cols-[11rem_minmax(0,1fr)_minmax(0,14rem)] sm:items-center">
+      <div className="grid min-w-0 flex-1 gap-x-4 sm:grid-cols-[14rem_minmax(0,1fr)_minmax(0,14rem)] sm:items-center">
         <span className="font-medium">{title}</span>
         <span className="truncate">
           <Subject payload={event.payload} />

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { regionsQuery } from '../../data/queries.ts';
 import { Card } from '../../ui/card.tsx';
 import { LoadError } from '../../ui/notice.tsx';
-import { Page } from '../../ui/page.tsx';
+import { SettingsFrame } from '../settings/frame.tsx';
 import { Places } from './places.tsx';
 import { Traffic } from './traffic.tsx';
 
@@ -16,10 +16,11 @@ export const RegionsPage = () => {
   });
   const regions = query.data;
   return (
-    <Page
-      title="Regions"
-      hint="Your home region answers verifies. Where many callers are far from it, a branch can open near them and answer with the same licenses, keys, and limits."
-    >
+    <SettingsFrame section="Regions">
+      <p className="max-w-2xl text-muted">
+        Your home region answers verifies. Where many callers are far from it, a branch can open near them and
+        answer with the same licenses, keys, and limits.
+      </p>
       {query.isError && !regions ? (
         <Card>
           <LoadError error={query.error} onRetry={() => void query.refetch()} />
@@ -30,6 +31,6 @@ export const RegionsPage = () => {
           <Traffic regions={regions} />
         </>
       )}
-    </Page>
+    </SettingsFrame>
   );
 };

@@ -8,15 +8,21 @@ import { Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { NextAttempt } from './next-attempt.tsx';
 
-const STATUSES = {
-  delivered: { tone: 'good', label: 'Delivered' },
-  pending: { tone: 'brass', label: 'Pending' },
-  failed: { tone: 'bad', label: 'Failed' },
-} as const;
+/** A delivery that waits was never tried, has failed so far, or has arrived and is sent again. */
+const waiting = (attempts: DeliveryBody['attempts']) => {
+  const last = attempts.at(-1);
+  if (!last) return { tone: 'brass', label: 'Pending' } as const;
+  return last.error === null
+    ? ({ tone: 'brass', label: 'Delivering again' } as const)
+    : ({ tone: 'warn', label: `Retrying, ${plural(attempts.length, 'attempt')}` } as const);
+};
 
-export const DeliveryBadge = ({ status }: Pick<DeliveryBody, 'status'>) => (
-  <StateBadge tone={STATUSES[status].tone}>{STATUSES[status].label}</StateBadge>
-);
+export const DeliveryBadge = ({ status, attempts }: Pick<DeliveryBody, 'status' | 'attempts'>) => {
+  if (status === 'delivered') return <StateBadge tone="good">Delivered</StateBadge>;
+  if (status === 'failed') return <StateBadge tone="bad">Failed</StateBadge>;
+  const { tone, label } = waiting(attempts);
+  return <StateBadge tone={tone}>{label}</StateBadge>;
+};
 
 const MIDDLE = 'max-md:hidden';
 const WIDE = 'max-xl:hidden';
@@ -72,15 +78,12 @@ export const DeliveryRow = ({ delivery, isNarrow, isOpen }: DeliveryRowProps) =>
         {delivery.event}
       </Link>
       <span className="flex items-center gap-2 py-1 text-muted md:hidden">
-        <DeliveryBadge status={delivery.status} />
+        <DeliveryBadge {...delivery} />
         <LastResponse attempts={delivery.attempts} />
-        {delivery.attempts.length > 1 && (
-          <span className="nums text-xs">{plural(delivery.attempts.length, 'attempt')}</span>
-        )}
       </span>
     </Td>
     <Td className={MIDDLE}>
-      <DeliveryBadge status={delivery.status} />
+      <DeliveryBadge {...delivery} />
     </Td>
     {!isNarrow && (
       <>
