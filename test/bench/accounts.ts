@@ -65,6 +65,7 @@ export const createLicenses = async (
     }),
   );
 
-export const subscribe = async (service: Service, { session }: Pick<Account, 'session'>, url: string) => {
-  expectOk(await service.post('/api/webhooks', { url }, session));
+/** Uses an API key, because a session has to prove anew after ten minutes who holds it. */
+export const subscribe = async (service: Service, { apiKeys }: Pick<Account, 'apiKeys'>, url: string) => {
+  expectOk(await service.post('/api/webhooks', { url }, { 'x-api-key': valueAt(apiKeys, 0) }));
 };
