@@ -5,18 +5,11 @@ import { queryClient } from './query-client.ts';
 
 const ACCOUNT = 'latchkey.account';
 
-/** Stays when the account signs out. */
-const WAS_HERE = 'latchkey.was-here';
-
-/** Whether somebody has signed in here before. */
-export const wasHere = (): boolean => localStorage.getItem(WAS_HERE) !== null;
-
 export const signedInAccountId = (): string | null => localStorage.getItem(ACCOUNT);
 
 export const rememberSession = (accountId: string) => {
   queryClient.clear();
   localStorage.setItem(ACCOUNT, accountId);
-  localStorage.setItem(WAS_HERE, 'true');
 };
 
 export const forgetSession = () => {

@@ -1,14 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { LinkProps } from '@tanstack/react-router';
-import {
-  CreditCard,
-  Gauge,
-  KeyRound,
-  type LucideIcon,
-  Package,
-  ScrollText,
-  Webhook,
-} from 'lucide-react';
+import { CreditCard, Gauge, KeyRound, type LucideIcon, Package, ScrollText, Webhook } from 'lucide-react';
 import { OWN_PLAN } from '../../shared/rules/plans.ts';
 import { accountQuery } from '../data/queries.ts';
 

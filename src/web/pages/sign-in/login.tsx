@@ -2,7 +2,6 @@ import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { logIn } from '../../data/access-mutations.ts';
-import { wasHere } from '../../data/session.ts';
 import { formatDate } from '../../lib/format.ts';
 import type { SignInSearch } from '../../search.ts';
 import { Button } from '../../ui/button.tsx';
@@ -17,8 +16,7 @@ const route = getRouteApi('/login');
 const hintOf = ({ lost, erased_by: erasedBy }: SignInSearch): string => {
   if (erasedBy)
     return `Your account will be deleted on ${formatDate(erasedBy)}. To keep it, sign in before that day.`;
-  if (lost) return 'Your session has ended. Sign in to continue where you were.';
-  return wasHere() ? 'Welcome back.' : 'Sign in to your account.';
+  return lost ? 'Your session has ended. Sign in to continue where you were.' : 'Sign in to your account.';
 };
 
 export const Login = () => {
