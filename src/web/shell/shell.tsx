@@ -6,6 +6,7 @@ import { IconButton } from '../ui/button.tsx';
 import { Logo } from '../ui/logo.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { usePages } from './navigation.ts';
+import { OfflineNotice } from './offline-notice.tsx';
 
 const Palette = lazy(() => import('./palette/palette.tsx'));
 
@@ -137,6 +138,7 @@ export const Shell = () => {
         </div>
       </header>
       <main id="main" ref={main} tabIndex={-1} className="min-w-0 outline-none">
+        <OfflineNotice />
         <Outlet />
       </main>
       {hasOpenedPalette && (

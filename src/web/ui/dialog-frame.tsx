@@ -1,6 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
 
 export const BACKDROP =
@@ -20,10 +20,44 @@ export interface DialogProps {
   title: string;
   hint?: ReactNode;
   width?: string;
+  /** Whether only its own buttons close it, because what it shows can't be seen again. */
+  isHeld?: boolean;
   /** Returns the element to focus afterwards, if the button that opened the dialog may be gone. */
   focusAfter?: () => HTMLElement | null;
   children: ReactNode;
 }
+
+/** Whether fields that somebody has typed into are still shown. The browser asks before it leaves a page with such fields. */
+const useTyped = () => {
+  const [fields] = useState(() => new Set<EventTarget>());
+  const isTyped = useCallback(
+    () => [...fields].some((field) => field instanceof Element && field.isConnected),
+    [fields],
+  );
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => {
+      if (isTyped()) event.preventDefault();
+    };
+    addEventListener('beforeunload', ask);
+    return () => removeEventListener('beforeunload', ask);
+  }, [isTyped]);
+  return { isTyped, note: ({ target }: { target: EventTarget }) => void fields.add(target) };
+};
+
+const DiscardQuestion = ({ onKeep, onDiscard }: { onKeep: () => void; onDiscard: () => void }) => (
+  <div
+    role="alert"
+    className="flex flex-wrap items-center justify-end gap-2 rounded-b-xl border-t border-line bg-warn-soft px-5 py-3"
+  >
+    <p className="mr-auto font-medium">Discard what you have typed?</p>
+    <Button size="sm" autoFocus onClick={onKeep}>
+      Keep editing
+    </Button>
+    <Button size="sm" variant="danger" onClick={onDiscard}>
+      Discard
+    </Button>
+  </div>
+);
 
 /** A dialog that can't ask for a password. Use `Dialog`. */
 export const DialogFrame = ({
@@ -33,15 +67,27 @@ export const DialogFrame = ({
   title,
   hint,
   width = 'max-w-lg',
+  isHeld = false,
   focusAfter,
   children,
 }: DialogProps) => {
   const content = useRef<HTMLDivElement>(null);
+  const [isAsking, setAsking] = useState(false);
+  const { isTyped, note } = useTyped();
+  const close = () => {
+    if (isHeld) return;
+    if (isTyped()) setAsking(!isAsking);
+    else onClose();
+  };
+  const reset = () => {
+    setAsking(false);
+    onClosed?.();
+  };
   return (
     <Base.Root
       open={isOpen}
-      onOpenChange={(open) => !open && onClose()}
-      onOpenChangeComplete={(open) => !open && onClosed?.()}
+      onOpenChange={(open) => !open && close()}
+      onOpenChangeComplete={(open) => !open && reset()}
     >
       <Base.Portal>
         <Base.Backdrop className={BACKDROP} />
@@ -55,13 +101,16 @@ export const DialogFrame = ({
               <Base.Title className="text-lg font-semibold">{title}</Base.Title>
               {hint && <Base.Description className="text-sm text-muted">{hint}</Base.Description>}
             </div>
-            <Base.Close render={<IconButton label="Close" className="-mr-1.5" />}>
-              <X aria-hidden />
-            </Base.Close>
+            {!isHeld && (
+              <Base.Close render={<IconButton label="Close" className="-mr-1.5" />}>
+                <X aria-hidden />
+              </Base.Close>
+            )}
           </div>
-          <div ref={content} className="min-h-0 overflow-y-auto px-5 pt-1 pb-5">
+          <div ref={content} onInput={note} className="min-h-0 overflow-y-auto px-5 pt-1 pb-5">
             {children}
           </div>
+          {isAsking && <DiscardQuestion onKeep={() => setAsking(false)} onDiscard={onClose} />}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -111,6 +111,13 @@ test('hidden first steps stay hidden after a reload and can be shown again', asy
   await expect.poll(() => steps().count()).toBe(7);
 });
 
+test('the page says that it is offline, and is as before once it is back', async () => {
+  await page.context().setOffline(true);
+  await page.getByText('You are offline.').waitFor();
+  await page.context().setOffline(false);
+  await page.getByText('You are offline.').waitFor({ state: 'detached' });
+});
+
 test('the Regions page shows calls by region, or that they are not counted', async () => {
   const body = { enabled: false, home_region: 'enam', moving_to: null, branches: [], days: 30, regions: [] };
   await page.route('**/api/regions', (route) => route.fulfill({ json: body }));

@@ -114,7 +114,17 @@ test('a last day in the past shows an error at its field', async () => {
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('Must be in the future').waitFor();
   expect(await page.getByLabel('Last day').getAttribute('aria-invalid')).toBe('true');
+});
+
+test('what was typed in a dialog is discarded only on purpose', async () => {
+  const dialog = page.getByRole('dialog', { name: 'Create API key' });
   await page.keyboard.press('Escape');
+  await dialog.getByText('Discard what you have typed?').waitFor();
+  await dialog.getByRole('button', { name: 'Keep editing' }).click();
+  expect(await dialog.getByLabel('Last day').inputValue()).toBe('2020-01-01');
+  await page.keyboard.press('Escape');
+  await dialog.getByRole('button', { name: 'Discard' }).click();
+  await dialog.waitFor({ state: 'detached' });
 });
 
 test('deleting an API key requires typing its name, and the API then rejects the key', async () => {

@@ -50,6 +50,9 @@ test('a code of the scanned secret turns it on, and the recovery codes are shown
   expect(await axeViolations(page)).toEqual([]);
   const { text } = await downloadBy(page, page.getByRole('button', { name: 'Download codes' }));
   expect(text).toBe(`${recoveryCodes.join('\n')}\n`);
+  // They can't be shown again, so neither Escape nor a click beside the dialog takes them away.
+  await page.keyboard.press('Escape');
+  await page.mouse.click(5, 5);
   await page.getByRole('button', { name: 'I have saved the codes' }).click();
   await page.getByText('On', { exact: true }).waitFor();
   await expect.poll(() => page.content()).not.toContain(recoveryCodes[0]);

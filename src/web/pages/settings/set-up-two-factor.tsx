@@ -128,6 +128,7 @@ export const SetUpTwoFactor = ({
       onClose={onClose}
       onClosed={() => setCodes(null)}
       focusAfter={focusAfter}
+      isHeld={codes !== null}
       title={codes ? 'Save your recovery codes' : 'Set up two-factor authentication'}
     >
       {codes ? (
