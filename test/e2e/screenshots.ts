@@ -49,9 +49,10 @@ const takeScreenshots = async (service: Service, browser: Browser) => {
         const response = await route.fetch();
         const body = await response.json();
         const usage = { ...body.usage, api_usage: 38_214 };
+        const webhooks = { ...body.webhooks, delivered_24h: 1_284, failed_24h: 0 };
         await route.fulfill({
           response,
-          json: { ...body, usage, usage_by_day: withMonthOfCalls(body.usage_by_day) },
+          json: { ...body, usage, webhooks, usage_by_day: withMonthOfCalls(body.usage_by_day) },
         });
       });
       for (const [{ page }, pages] of [
