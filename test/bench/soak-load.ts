@@ -74,7 +74,11 @@ const account = (
 
     /** Creates an API key, uses it, deletes it, and checks that it is rejected afterwards. */
     churn: async () => {
-      const created = await service.post('/api/create-api-key', { name: 'Temporary', scope: 'verify' }, session);
+      const created = await service.post(
+        '/api/create-api-key',
+        { name: 'Temporary', scope: 'verify' },
+        session,
+      );
       const { id, api_key } = expectOk(created) as { id: string; api_key: string };
       const headers = { 'x-api-key': api_key };
       const licenseKey = anyLicense();
