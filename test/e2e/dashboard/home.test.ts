@@ -113,9 +113,10 @@ test('hidden first steps stay hidden after a reload and can be shown again', asy
 
 test('the page says that it is offline, and is as before once it is back', async () => {
   await page.context().setOffline(true);
-  await page.getByText('You are offline.').waitFor();
+  const notice = page.getByText('You are offline.');
+  await expect.poll(() => notice.count()).toBe(1);
   await page.context().setOffline(false);
-  await page.getByText('You are offline.').waitFor({ state: 'detached' });
+  await expect.poll(() => notice.count()).toBe(0);
 });
 
 test('the Regions page shows calls by region, or that they are not counted', async () => {
