@@ -48,7 +48,7 @@ const RegionCard = ({ account }: { account: Account }) => (
           : `Verifies are answered in ${REGION_NAMES[account.home_region]}.`
       }
       actions={
-        <ButtonLink to="/regions" size="sm">
+        <ButtonLink to="/settings/regions" size="sm">
           View regions
         </ButtonLink>
       }

@@ -43,7 +43,7 @@ export const DeliveryDetails = ({ webhook, delivery }: { webhook: Webhook; deliv
   <>
     <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 px-5 pb-3">
       <span className="flex flex-wrap items-center gap-2 text-sm text-muted">
-        <DeliveryBadge status={delivery.status} />
+        <DeliveryBadge {...delivery} />
         {delivery.status === 'pending' && (
           <span>
             {delivery.next_attempt_at !== null && 'Next '}
