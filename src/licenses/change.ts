@@ -2,16 +2,18 @@ import { and, eq, exists, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { violatesUnique } from '../db/errors.ts';
+import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
 import { requireVersion } from '../db/versions.ts';
 import { eventChange, type FeedChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { ifNamesProduct, unknownProduct } from '../products/named.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
+import type { LabelOptions } from './create.ts';
 import { findLicense } from './find.ts';
 import { changeEvent, type ChangedColumns, recordChange } from './history.ts';
 import {
@@ -31,6 +33,8 @@ const updateTime = ({ updatedAt }: LicenseRow) => Math.max(Date.now(), updatedAt
 interface ChangeOptions {
   details?: AuditDetails | null;
   reason?: string | undefined;
+  /** Whether the license may come to have a product that isn't one. */
+  allowsLabel?: boolean;
   /** What the gate must forget of the license. */
   erases?: (license: LicenseRow) => FeedChange[];
 }
@@ -48,19 +52,30 @@ const tryChange = (
   action: AuditAction,
   id: string,
   decide: (license: LicenseRow) => ChangedColumns,
-  { details = null, reason, erases = () => [], isFull }: ChangeOptions & { isFull: boolean },
+  {
+    details = null,
+    reason,
+    allowsLabel = false,
+    erases = () => [],
+    isFull,
+  }: ChangeOptions & { isFull: boolean },
 ): Promise<LicenseRow> =>
   untilAsRead(async () => {
     const license = await findLicense(ctx, id);
     requireVersion(ctx, toLicense(license));
     const fields = decide(license);
     const updatedAt = updateTime(license);
+    const { product = null } = fields;
+    const keepsProduct = product === null || product === license.product;
     const isLicense = and(eq(licenses.accountId, ctx.accountId), eq(licenses.id, id));
     const isAsRead = and(isLicense, eq(licenses.updatedAt, license.updatedAt));
     const found = exists(ctx.db.select({ id: licenses.id }).from(licenses).where(isAsRead));
     const update = ctx.db
       .update(licenses)
-      .set({ ...fields, updatedAt })
+      .set({
+        ...fields,
+        updatedAt: keepsProduct || allowsLabel ? updatedAt : ifNamesProduct(ctx, product, updatedAt),
+      })
       .where(isLicense)
       .returning();
     const event = changeEvent(license, fields, updatedAt, reason);
@@ -132,17 +147,29 @@ export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewL
     return { expiresAt };
   });
 
-export const patchLicense = (ctx: Ctx, id: string, input: z.output<typeof patchLicenseInput>) =>
-  change(
-    ctx,
-    'license.update',
-    id,
-    (license) => {
-      if (input.expires_at !== undefined) requireChangeableExpiry(license);
-      return toColumns(input, license);
-    },
-    { details: { fields: Object.keys(input) } },
-  );
+export const patchLicense = async (
+  ctx: Ctx,
+  id: string,
+  input: z.output<typeof patchLicenseInput>,
+  { allowsLabel }: LabelOptions,
+) => {
+  try {
+    return await change(
+      ctx,
+      'license.update',
+      id,
+      (license) => {
+        if (input.expires_at !== undefined) requireChangeableExpiry(license);
+        return toColumns(input, license);
+      },
+      { details: { fields: Object.keys(input) }, allowsLabel },
+    );
+  } catch (error) {
+    if (input.product && violatesNotNull(error, 'licenses.updated_at'))
+      throw await unknownProduct(ctx, input.product);
+    throw error;
+  }
+};
 
 /** Gives the license another key. The old one is unknown from then on, and the seats stay. */
 export const rotateKey = async (ctx: Ctx, id: string, input: z.output<typeof rotateKeyInput>) => {

@@ -6,6 +6,7 @@ import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseValues } from '../db/schema.ts';
 import { eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { ifNamesProduct, unknownProduct } from '../products/named.ts';
 import { findTerms } from '../products/products.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
@@ -47,11 +48,24 @@ const newLicense = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number): P
   updatedAt: nowMs,
 });
 
-const insert = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number): Promise<LicenseValues> => {
+export interface LabelOptions {
+  /** Whether a product that isn't one is a mere label. */
+  allowsLabel: boolean;
+}
+
+const insert = async (
+  ctx: Ctx,
+  input: CreateLicenseInput,
+  nowMs: number,
+  { allowsLabel }: LabelOptions,
+): Promise<LicenseValues> => {
   const license = await newLicense(ctx, input, nowMs);
-  const insertLicense = ctx.db
-    .insert(licenses)
-    .values({ ...license, accountId: accountWithRoom(ctx, nowMs) });
+  const { product, updatedAt } = license;
+  const insertLicense = ctx.db.insert(licenses).values({
+    ...license,
+    accountId: accountWithRoom(ctx, nowMs),
+    updatedAt: product === null || allowsLabel ? updatedAt : ifNamesProduct(ctx, product, updatedAt),
+  });
   await commit(
     ctx,
     // The license comes last, because the trigger that counts its bytes also counts those of its entry and its claim.
@@ -65,15 +79,21 @@ const insert = async (ctx: Ctx, input: CreateLicenseInput, nowMs: number): Promi
   return license;
 };
 
-export const createLicense = async (ctx: Ctx, input: CreateLicenseInput): Promise<LicenseValues> => {
+export const createLicense = async (
+  ctx: Ctx,
+  input: CreateLicenseInput,
+  options: LabelOptions,
+): Promise<LicenseValues> => {
   // The time of the claim, by which the trigger finds it.
   const nowMs = ctx.idempotency?.atMs ?? Date.now();
   if (input.expires_at && !isTodayOrLater(input.expires_at, nowMs))
     throw invalidField('expires_at', TODAY_OR_LATER);
   try {
-    return await insert(ctx, input, nowMs);
+    return await insert(ctx, input, nowMs, options);
   } catch (error) {
     if (violatesNotNull(error, 'licenses.account_id')) throw new AppError('license_limit_reached');
+    if (input.product && violatesNotNull(error, 'licenses.updated_at'))
+      throw await unknownProduct(ctx, input.product);
     if (violatesUnique(error, 'licenses.account_id, licenses.license_key'))
       throw new AppError('license_key_taken');
     throw error;

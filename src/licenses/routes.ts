@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import type * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseValues } from '../db/schema.ts';
@@ -23,6 +24,7 @@ import {
   patchLicenseInput,
   renewLicenseInput,
   rotateKeyInput,
+  setProductQuery,
   toLicense,
   type TransitionInput,
   transitionInput,
@@ -49,6 +51,10 @@ const changeOnce = async (c: Context<AppEnv>, change: (ctx: Ctx) => Promise<Lice
   );
 };
 
+const labelOptions = ({ allow_unknown_product }: z.output<typeof setProductQuery>) => ({
+  allowsLabel: allow_unknown_product === 'true',
+});
+
 const create = new Hono<AppEnv>()
   .post(
     '/create',
@@ -60,11 +66,15 @@ const create = new Hono<AppEnv>()
       access: 'account',
       hasEtag: true,
       isRepeatable: true,
+      query: setProductQuery,
       body: createLicenseInput,
       answers: [{ status: 201, description: 'The license.', schema: licenseBody }],
       errors: ['license_limit_reached', 'license_key_taken', 'usage_limit_exceeded'],
     }),
-    async (c) => c.json(await changeOnce(c, (ctx) => createLicense(ctx, c.req.valid('json'))), 201),
+    async (c) => {
+      const options = labelOptions(c.req.valid('query'));
+      return c.json(await changeOnce(c, (ctx) => createLicense(ctx, c.req.valid('json'), options)), 201);
+    },
   )
   // Otherwise `/:id` below would match this path.
   .all('/create', (c) => c.notFound());
@@ -122,13 +132,15 @@ const manage = new Hono<AppEnv>()
       hasEtag: true,
       takesIfMatch: true,
       isRepeatable: true,
+      query: setProductQuery,
       body: patchLicenseInput,
       answers: [{ status: 200, description: 'The updated license.', schema: licenseBody }],
       errors: ['license_not_found', 'invalid_transition'],
     }),
     async (c) => {
       const input = c.req.valid('json');
-      return c.json(await changeOnce(c, (ctx) => patchLicense(ctx, c.req.param('id'), input)), 200);
+      const options = labelOptions(c.req.valid('query'));
+      return c.json(await changeOnce(c, (ctx) => patchLicense(ctx, c.req.param('id'), input, options)), 200);
     },
   )
   .delete(

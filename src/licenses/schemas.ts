@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { LicenseValues } from '../db/schema.ts';
-import { licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
+import { allowUnknownProduct, licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { isoDate, isoTime } from '../shared/rules/dates.ts';
 import {
@@ -46,7 +46,10 @@ const metadata = storedMetadata
   .refine(fitsMetadata, FITS_METADATA)
   .meta({ description: 'A flat object of strings, numbers, and booleans, up to 4 KiB.' });
 
-const product = text(MAX_PRODUCT_LENGTH);
+const product = text(MAX_PRODUCT_LENGTH).nullish().meta({
+  description:
+    'The code of a product, whose terms the license then has. While the account has no products, any label.',
+});
 const texts = byField(TEXT_FIELDS, (field) => text(LICENSE_FIELDS[field].maxLength).nullish());
 const LAST_DAY = {
   description: 'The last day (UTC) on which the license is valid. A perpetual license has null.',
@@ -75,7 +78,7 @@ export const createLicenseInput = z
       .nullish()
       .meta({ description: 'The customer’s email address. The default is the account’s own.' }),
     ...texts,
-    product: product.nullish(),
+    product,
     // Must be today or later, too, but a repeat with an Idempotency-Key may come after that day, so that
     // createLicense checks it.
     expires_at: z.iso.date().nullish().meta(LAST_DAY),
@@ -92,7 +95,7 @@ export const patchLicenseInput = z
   .strictObject({
     customer_email: email.optional(),
     ...texts,
-    product: product.nullish(),
+    product,
     expires_at: expiresAt,
     metadata: z.record(z.string(), metadataValue.nullable()).optional().meta({
       description: 'Merged into the license’s metadata, entry by entry. Null removes an entry.',
@@ -103,6 +106,8 @@ export const patchLicenseInput = z
     updates_until: updatesUntil,
   })
   .meta({ id: 'PatchLicense' });
+
+export const setProductQuery = z.object({ allow_unknown_product: allowUnknownProduct });
 
 export const rotateKeyInput = z.strictObject({ license_key: ownLicenseKey }).meta({ id: 'RotateKey' });
 

@@ -136,6 +136,12 @@ export const productCode = z.object({
     .regex(PRODUCT_CODE_PATTERN, 'must consist of A-Z, a-z, 0-9, -, _ and .'),
 });
 
+/** A parameter of what sets a license's product. */
+export const allowUnknownProduct = z.enum(['true', 'false']).default('false').meta({
+  description:
+    'With `true`, `product` may be a mere label. Otherwise, it must be the code of a product as soon as the account has products.',
+});
+
 export const putProductInput = z
   .strictObject({ name: text(MAX_PRODUCT_NAME_LENGTH).nullish(), terms: productTermsInput.nullish() })
   .meta({ id: 'PutProduct' });

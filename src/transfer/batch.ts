@@ -9,10 +9,12 @@ import {
   type PlannedLicense,
   type PlannedProduct,
   planProduct,
+  UNKNOWN_PRODUCT,
 } from './plan.ts';
 import { auditDetails, type LineError, refusalOf } from './schemas.ts';
 import { importSeats } from './seats.ts';
 import { commitPlan, lookUp } from './store.ts';
+import { explainUnknown } from './unknown-products.ts';
 import { importWebhook } from './webhooks.ts';
 
 // Imports a batch of lines with one commit. If a change by somebody else comes first, the commit is rejected as a whole,
@@ -28,7 +30,8 @@ const waitAfter = (attempt: number) =>
 const isOurs = (ids: Map<string, string>, licenseKey: string, id: string) => ids.get(licenseKey) === id;
 
 /** Reads what the lines name, and decides about each license and product. */
-const plan = async ({ ctx, options, assumed }: Import, lines: BatchLine[], ids: Map<string, string>) => {
+const plan = async (current: Import, lines: BatchLine[], ids: Map<string, string>) => {
+  const { ctx, options, assumed } = current;
   const nowMs = Date.now();
   const codes = new Set<string>();
   const licenseKeys = new Set<string>();
@@ -56,12 +59,14 @@ const plan = async ({ ctx, options, assumed }: Import, lines: BatchLine[], ids: 
     const known = assumed.products.get(code);
     if (known) products.set(code, { ...known });
   }
+  const hasProducts = () => found.hasProducts || assumed.products.size > 0 || products.size > 0;
   const isNew = ({ before }: { before: unknown }) => before === null;
   const facts = {
     email: found.email,
     room: found.room - assumed.licenses.values().filter(isNew).toArray().length,
     nowMs,
     termsOf: (code: string | null | undefined) => (code && products.get(code)?.after.terms) || {},
+    isUnknown: (code: string) => hasProducts() && !options.allowsLabels && !products.has(code),
   };
   const productFacts = {
     room: found.productRoom - assumed.products.values().filter(isNew).toArray().length,
@@ -78,6 +83,7 @@ const plan = async ({ ctx, options, assumed }: Import, lines: BatchLine[], ids: 
     }
     return planLicense(licenses, line.licenseKey, line.value, options, facts);
   });
+  if (outcomes.includes(UNKNOWN_PRODUCT)) await explainUnknown(current, lines, outcomes, products);
   return { licenses, products, outcomes, nowMs };
 };
 

@@ -1,4 +1,5 @@
 import type { Ctx } from '../db/ctx.ts';
+import type { NamedProduct } from '../shared/rules/nearest-products.ts';
 import type { Endpoint } from '../webhooks/outbox-tables.ts';
 import type { Effects } from './effects.ts';
 import type { PlannedLicense, PlannedProduct } from './plan.ts';
@@ -22,6 +23,9 @@ export interface Import {
   };
   /** The account's webhooks, once a line needs them. */
   webhooks: KnownWebhook[] | null;
+  /** The account's products, once a line names none of them, and what to say of what such lines name. */
+  products: NamedProduct[] | null;
+  notProducts: Map<string, string>;
   /** What was done to licenses that exist. */
   effects: Effects;
   /** The id of this import's entry in the audit log. */

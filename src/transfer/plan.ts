@@ -8,7 +8,14 @@ import { CHANGEABLE_FIELDS, columnOf } from '../shared/rules/license-fields.ts';
 import type { ProductTerms } from '../shared/rules/terms.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { newId, newIdAt } from '../shared/text/ids.ts';
-import type { ImportOptions, ImportResult, LicenseLine, LineError, ProductLine } from './schemas.ts';
+import {
+  type ImportOptions,
+  type ImportResult,
+  isOfExport,
+  type LicenseLine,
+  type LineError,
+  type ProductLine,
+} from './schemas.ts';
 
 // Decides what the lines of an import change, one after another. A line sees the changes of the lines before it.
 
@@ -35,9 +42,20 @@ export interface Facts {
   room: number;
   nowMs: number;
   termsOf: (product: string | null | undefined) => ProductTerms;
+  /** Whether a license may not have the product, because it isn't one. */
+  isUnknown: (product: string) => boolean;
 }
 
 export const refuse = (code: string, message: string): LineOutcome => ({ error: { code, message } });
+
+/** The outcome of a line whose product isn't one. The batch says which products are like it. */
+export const UNKNOWN_PRODUCT = refuse('invalid_request', 'Invalid Request');
+
+/** Whether the line would give the license a product that isn't one. */
+const setsUnknown = (before: string | null, value: LicenseLine, { isUnknown }: Facts): boolean => {
+  const { product } = value;
+  return !!product && product !== before && !isOfExport(value) && isUnknown(product);
+};
 
 /** The last day, so many days after the license was created. */
 const lastDay = (createdAtMs: number, days: number | undefined): string | undefined =>
@@ -93,6 +111,7 @@ export const planLicense = (
 ): LineOutcome => {
   const known = planned.get(licenseKey);
   if (!known) {
+    if (setsUnknown(null, value, facts)) return UNKNOWN_PRODUCT;
     const after = create(licenseKey, value, facts);
     if (hasLongYear(after)) return refuse('invalid_request', 'The license must end before the year 10000.');
     if (facts.room < 1) return refuse('license_limit_reached', 'License Limit Reached');
@@ -105,6 +124,7 @@ export const planLicense = (
   if (changedFields(known.after, after).length === 0) return { result: 'unchanged', id };
   if (onConflict === 'skip') return { result: 'skipped', id };
   if (onConflict === 'fail') return refuse('license_key_taken', 'A license with this key has other values.');
+  if (setsUnknown(known.after.product, value, facts)) return UNKNOWN_PRODUCT;
   if (hasLongYear(after)) return refuse('invalid_request', 'The license must end before the year 10000.');
   if (isFinal(known.after, after))
     return refuse('invalid_transition', 'A revoked license can’t become valid again.');

@@ -72,7 +72,7 @@ export const importRoutes = new Hono<AppEnv>().post(
     tag: 'Licenses',
     summary: 'Import licenses',
     description:
-      'Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each input line, and a last line with the totals. A line that fails changes nothing. A request imports at most 20,000 lines: if the body has more, the last line before the totals fails with `too_many_lines`, and `next_cursor` says how to go on. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.',
+      'Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each input line, and a last line with the totals. A line that fails changes nothing. As soon as the account has products, `product` must be the code of one, or of a product in an earlier line. A line of an export may also name a label that its license had. A request imports at most 20,000 lines: if the body has more, the last line before the totals fails with `too_many_lines`, and `next_cursor` says how to go on. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.',
     access: 'account',
     query: importQuery,
     file: { schema: importFile, contentTypes: [NDJSON, 'text/csv'] },
@@ -86,7 +86,7 @@ export const importRoutes = new Hono<AppEnv>().post(
     ],
   }),
   async (c) => {
-    const { on_conflict, dry_run, events, cursor } = c.req.valid('query');
+    const { on_conflict, dry_run, allow_unknown_product, events, cursor } = c.req.valid('query');
     const format = formatOf(c);
     if (Number(c.req.header('content-length')) > MAX_IMPORT_BYTES) throw new AppError('body_too_large');
     const { ctx } = c.var;
@@ -98,7 +98,12 @@ export const importRoutes = new Hono<AppEnv>().post(
         format,
         body,
         after: Number(cursor ?? 0),
-        options: { onConflict: on_conflict, isDryRun: dry_run === 'true', hasEvents: events === 'true' },
+        options: {
+          onConflict: on_conflict,
+          isDryRun: dry_run === 'true',
+          allowsLabels: allow_unknown_product === 'true',
+          hasEvents: events === 'true',
+        },
         serviceHost: new URL(c.req.url).hostname,
       });
     });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { fingerprint } from '../activations/schemas.ts';
 import { createLicenseInput } from '../licenses/schemas.ts';
-import { productCode, putProductInput } from '../products/schemas.ts';
+import { allowUnknownProduct, productCode, putProductInput } from '../products/schemas.ts';
 import { AppError, type ErrorDetail } from '../shared/app-error.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { isMetadataColumn } from '../shared/rules/import-lines.ts';
@@ -57,6 +57,9 @@ const licenseLine = z
     error: 'is expired, so expires_at must be a day in the past',
   });
 export type LicenseLine = z.output<typeof licenseLine>;
+
+/** Whether an export has written the line. It says what the license was, so that its product may be a mere label. */
+export const isOfExport = ({ type, id }: LicenseLine): boolean => type === 'license' && id !== undefined;
 
 const productLine = z.strictObject({
   ...putProductInput.shape,
@@ -167,6 +170,7 @@ export const importQuery = z.strictObject({
   dry_run: flag.meta({
     description: 'With `true`, nothing is changed, and the answer says what would happen.',
   }),
+  allow_unknown_product: allowUnknownProduct,
   events: flag.meta({ description: 'With `true`, each new license sends `license.created`.' }),
   cursor: z
     .string()
@@ -180,6 +184,7 @@ export const importQuery = z.strictObject({
 export type ImportOptions = {
   onConflict: z.output<typeof importQuery>['on_conflict'];
   isDryRun: boolean;
+  allowsLabels: boolean;
   hasEvents: boolean;
 };
 

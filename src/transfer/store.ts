@@ -11,6 +11,7 @@ import { roomForLicenses } from '../licenses/limit.ts';
 import { roomForProducts } from '../products/products.ts';
 import type { AuditDetails } from '../shared/rules/audit.ts';
 import { byField, CHANGEABLE_FIELDS, columnOf, LICENSE_COLUMNS } from '../shared/rules/license-fields.ts';
+import { MAX_PRODUCTS } from '../shared/rules/terms.ts';
 import { licenseEvent } from '../shared/text/events.ts';
 import { changedFields, type PlannedLicense, type PlannedProduct } from './plan.ts';
 
@@ -55,6 +56,7 @@ export const lookUp = async (
     email: account.email,
     room: account.room,
     productRoom: account.productRoom,
+    hasProducts: account.productRoom < MAX_PRODUCTS,
     licenses: licenseRows.map(({ historySeq, seq, ...row }) => ({ row, seq, historySeq })),
     products: productRows,
   };
@@ -62,14 +64,25 @@ export const lookUp = async (
 
 type Statement = BatchItem<'sqlite'>;
 
+/** Whether the products that the plan gives to licenses still exist. They can't be deleted once a license names them. */
+const productsExist = ({ accountId }: Ctx, planned: PlannedProduct[]) => {
+  const codes = planned.map(({ after }) => after.code);
+  return sql`(SELECT count(*) FROM products
+    WHERE account_id = ${accountId} AND code ${inJson(codes)}) = ${codes.length}`;
+};
+
 /**
  * Inserts licenses, all or none: the account's id of a license for which the plan has no room is null, which the column
- * refuses.
+ * refuses. So it is if a product was deleted.
  */
-const insertLicenses = (ctx: Ctx, rows: LicenseValues[], importId: string, nowMs: number): Statement[] =>
+const insertLicenses = (
+  ctx: Ctx,
+  rows: LicenseValues[],
+  { exist, importId, nowMs }: { exist: SQL; importId: string; nowMs: number },
+): Statement[] =>
   jsonChunks(rows).map((json) =>
     ctx.db.insert(licenses).select(sql`
-      WITH room(licenses) AS MATERIALIZED (SELECT ${roomForLicenses(ctx, nowMs)})
+      WITH room(licenses) AS MATERIALIZED (SELECT iif(${exist}, ${roomForLicenses(ctx, nowMs)}, 0))
       ${selectRow(licenses, {
         ...jsonValues(...LICENSE_COLUMNS),
         seq: null,
@@ -88,12 +101,12 @@ const UPDATED_COLUMNS = CHANGEABLE_FIELDS.filter((field) => field !== 'license_k
 
 /**
  * Updates licenses with their history, all or none: if another change came first, its history row has the same number. If
- * the license is gone, or a customer was erased from it, its account's id is null.
+ * the license is gone, a customer was erased from it, or a product was deleted, its account's id is null.
  */
 const updateLicenses = (
   { db, accountId }: Ctx,
   planned: (PlannedLicense & { before: LicenseValues })[],
-  importId: string,
+  { exist, importId }: { exist: SQL; importId: string },
 ): Statement[] => {
   const rows = planned.map(({ before, after, seq, historySeq }) => {
     const fields = changedFields(before, after);
@@ -108,7 +121,8 @@ const updateLicenses = (
       ${selectRow(licenseChanges, {
         accountId: sql`(
           SELECT account_id FROM licenses
-          WHERE account_id = ${accountId} AND id = value ->> 'id' AND updated_at = value ->> 'readAt')`,
+          WHERE account_id = ${accountId} AND id = value ->> 'id' AND updated_at = value ->> 'readAt'
+            AND ${exist})`,
         licenseId: sql`value ->> 'id'`,
         seq: sql`value ->> 'historySeq'`,
         at: sql`value ->> 'updatedAt'`,
@@ -175,10 +189,11 @@ export const commitPlan = async (
     ...(hasEvents ? created.map((row) => eventChange(licenseEvent('license.created', nowMs, row))) : []),
   ];
   if (!first) return false;
+  const facts = { exist: productsExist(ctx, plan.products), importId: entry.id, nowMs };
   const [statement, ...others] = [
     ...putProducts(ctx, put),
-    ...insertLicenses(ctx, created, entry.id, nowMs),
-    ...updateLicenses(ctx, updated, entry.id),
+    ...insertLicenses(ctx, created, facts),
+    ...updateLicenses(ctx, updated, facts),
     ...(entry.details ? [auditAs(ctx, entry.id, 'license.import', entry.details)] : []),
   ];
   if (!statement) return false;

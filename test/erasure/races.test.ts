@@ -60,7 +60,7 @@ test('an import that has read a license before the customer was erased doesn’t
       isCut: false,
     },
     after: 0,
-    options: { onConflict: 'update', isDryRun: false, hasEvents: false },
+    options: { onConflict: 'update', isDryRun: false, allowsLabels: false, hasEvents: false },
     serviceHost: 'latchkey.example',
   });
   expect(await Array.fromAsync(lines)).toMatchObject([[{ result: 'updated' }], [{}]]);
@@ -95,7 +95,7 @@ test('a customer with many licenses is erased in few queries', async () => {
     format: 'ndjson',
     body: { chunks: [text.join('\n')], isCut: false },
     after: 0,
-    options: { onConflict: 'fail', isDryRun: false, hasEvents: false },
+    options: { onConflict: 'fail', isDryRun: false, allowsLabels: false, hasEvents: false },
     serviceHost: 'latchkey.example',
   });
   await Array.fromAsync(lines);

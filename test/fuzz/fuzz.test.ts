@@ -33,11 +33,12 @@ const repeat = <T>(count: number, create: () => Promise<T>) =>
 
 /** Creates licenses with activations, and returns the ids of both. */
 const createLicenses = async (customer: Customer, isSuspended: boolean): Promise<string[]> => {
+  // Half of them have no limit of seats.
+  const labeled = await repeat(2, () => customer.createLicense({ product: 'Orrery' }));
   await customer.asSession('PUT', '/api/v1/products/prd_orrery', { terms: { max_activations: 1 } });
   await customer.asSession('PUT', '/api/v1/products/prd_unused', {});
-  // Half of them have no limit of seats.
   const seated = await repeat(2, () => customer.createLicense({ product: 'prd_orrery' }));
-  const licenses = [...seated, ...(await repeat(2, () => customer.createLicense({ product: 'Orrery' })))];
+  const licenses = [...seated, ...labeled];
   const activations = await Promise.all(
     licenses.map(async ({ license_key }): Promise<Json> => {
       const sent = { license_key, fingerprint: 'machine-0001' };

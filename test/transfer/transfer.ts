@@ -63,7 +63,7 @@ export const importBeside = async (
     format: 'ndjson',
     body: { chunks: [text], isCut: false },
     after: 0,
-    options: { onConflict, isDryRun: false, hasEvents: false },
+    options: { onConflict, isDryRun: false, allowsLabels: false, hasEvents: false },
     serviceHost: 'latchkey.example',
   });
   const answers = (await Array.fromAsync(pages)).flat() as Json[];

@@ -105,7 +105,7 @@ const turnsOf = async (chunks: string[], after = 0) => {
     format: 'ndjson',
     body: { chunks, isCut: false },
     after,
-    options: { onConflict: 'fail', isDryRun: true, hasEvents: false },
+    options: { onConflict: 'fail', isDryRun: true, allowsLabels: false, hasEvents: false },
     serviceHost: 'latchkey.example',
   });
   for await (const page of pages) answers.push(page.length);

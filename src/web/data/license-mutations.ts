@@ -20,7 +20,7 @@ export interface CreateLicense {
 export const createLicense = mutationOptions({
   mutationFn: async ({ json, idempotencyKey }: CreateLicense, { client }) => {
     const headers = { 'idempotency-key': idempotencyKey };
-    const license = await call(api.v1.licenses.create.$post({ json }, { headers }))
+    const license = await call(api.v1.licenses.create.$post({ json, query: {} }, { headers }))
       .catch(
         reword('license_key_taken', {
           details: [{ path: 'license_key', message: 'One of your licenses already has this key' }],
@@ -53,7 +53,7 @@ const changeLicense = <Variables = void>(id: string, send: (variables: Variables
 
 export const editLicense = (id: string) =>
   changeLicense(id, (json: JsonOf<typeof licenseApi.$patch>) =>
-    call(licenseApi.$patch({ param: { id }, json })),
+    call(licenseApi.$patch({ param: { id }, json, query: {} })),
   );
 
 export const renewLicense = (id: string) =>

@@ -137,6 +137,7 @@ describe('a token that was swapped on the way', () => {
   beforeAll(async () => {
     const otherSeller = await newSeller();
     const otherLicense = await otherSeller.sell();
+    await seller.putProduct('astrolabe');
     const otherProduct = await seller.sell({ product: 'astrolabe' });
     const suspended = await seller.sell();
     await seller.change(suspended.id, 'suspend');

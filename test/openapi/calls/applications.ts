@@ -45,6 +45,15 @@ export const APPLICATIONS: Area = {
     'POST /api/v1/licenses/activate': applicationCalls,
     'POST /api/v1/licenses/heartbeat': applicationCalls,
     'POST /api/v1/licenses/deactivate': applicationCalls,
+    'POST /api/v1/licenses/create': [
+      { when: 'the product does not exist', body: { product: 'usde' }, answers: '400 invalid_request' },
+    ],
+    'POST /api/v1/licenses/create?allow_unknown_product=true': [
+      { when: 'the product is a mere label', body: { product: 'usde' }, answers: '201 ok' },
+    ],
+    'PATCH /api/v1/licenses/{license}': [
+      { when: 'the product does not exist', body: { product: 'usde' }, answers: '400 invalid_request' },
+    ],
     'GET /api/v1/products': [{ when: 'there are products', answers: '200 ok' }],
     'GET /api/v1/products?limit=1': [{ when: 'more pages follow', answers: '200 ok' }],
     'GET /api/v1/products/used': [{ when: 'the product exists', answers: '200 ok' }],

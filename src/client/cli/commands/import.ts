@@ -9,8 +9,10 @@ import type { components } from '../../api/schema.ts';
 import { command, given } from '../command.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';
+import { allPages } from '../pages.ts';
 import { readValues } from '../transfer/lines.ts';
 import { PRESETS, type Preset } from '../transfer/presets.ts';
+import { openProductCodes, readProductMap } from '../transfer/products.ts';
 import { openPosition, type Totals } from '../transfer/progress.ts';
 import { isCsv, readHeader, readRecords, type ReadRecord } from '../transfer/records.ts';
 
@@ -30,6 +32,7 @@ interface Sent {
 interface Query {
   on_conflict?: (typeof CONFLICTS)[number];
   dry_run?: 'true';
+  allow_unknown_product?: 'true';
   events?: 'true';
   cursor?: string;
 }
@@ -151,24 +154,49 @@ export const importLicenses = command({
   options: {
     from: { value: 'SERVICE', help: `What exported the file: ${Object.keys(PRESETS).join(', ')}` },
     product: { value: 'CODE', help: 'The product of all licenses' },
+    'map-product': {
+      value: 'NAME=CODE',
+      multiple: true,
+      help: 'What the file names a product, and the product’s code. Can be repeated',
+    },
+    'allow-unknown-product': { help: 'Take products that don’t exist as mere labels' },
     'on-conflict': { value: 'ACTION', help: `What to do with existing licenses: ${CONFLICTS.join(', ')}` },
     'dry-run': { help: 'Change nothing, and show what would happen' },
     events: { help: 'Send license.created to webhooks' },
   },
   run: async ({ out, api }, [file = ''], options) => {
     const { from, product, 'on-conflict': action = 'fail', 'dry-run': isDryRun, events } = options;
+    const allowsLabels = options['allow-unknown-product'] ?? false;
+    const mapped = readProductMap(options['map-product']);
     const preset = from === undefined ? null : PRESETS[choose('from', from, Object.keys(PRESETS))];
     const toLine: Preset = (row) => {
       const line = preset ? preset(row) : row;
-      return line && product !== undefined ? { ...line, product } : line;
+      const named = product ?? mapped.get(String(line?.['product']));
+      return line && named !== undefined ? { ...line, product: named } : line;
     };
     const query = given({
       on_conflict: choose('on-conflict', action, CONFLICTS),
       dry_run: isDryRun ? ('true' as const) : undefined,
+      allow_unknown_product: allowsLabels ? ('true' as const) : undefined,
       events: events ? ('true' as const) : undefined,
     });
     const client = await api(PART_TIMEOUT_MS);
-    const position = await openPosition(file, { ...query, from, product });
+    const position = await openPosition(file, { ...query, from, product, mapped: [...mapped] });
+    const toCode = await openProductCodes(out, {
+      file,
+      isForeign: from !== undefined,
+      toLine,
+      allowsLabels,
+      listProducts: async () => {
+        const read = (page: object) => answer(client.GET('/api/v1/products', { params: { query: page } }));
+        return (await allPages(out, Infinity, read)).data;
+      },
+    });
+    const toCoded: Preset = (row) => {
+      const line = toLine(row);
+      const named = line?.['product'];
+      return typeof named === 'string' ? { ...line, product: toCode(named) } : line;
+    };
     const extension = extname(file);
     const failedFile = `${file.slice(0, file.length - extension.length)}.failed${extension === '.json' ? '.ndjson' : extension}`;
     const totals: Totals = { ...position.start.totals };
@@ -179,7 +207,7 @@ export const importLicenses = command({
 
     for await (const { lines, records, readBytes } of readParts(
       file,
-      toLine,
+      toCoded,
       from !== undefined,
       position.start.records,
     )) {

@@ -127,6 +127,7 @@ const create = command({
     name: { value: 'NAME', help: 'The customer’s name' },
     company: { value: 'COMPANY', help: 'The customer’s company' },
     product: { value: 'CODE', help: 'The product' },
+    'allow-unknown-product': { help: 'Take a product that doesn’t exist as a mere label' },
     'expires-at': { value: 'DATE', help: 'The license’s last day' },
     'duration-days': { value: 'N', help: 'How many days the license lasts' },
     'updates-until': { value: 'DATE', help: 'The last release date that the license covers' },
@@ -152,7 +153,10 @@ const create = command({
       metadata: metadata && toMetadata(metadata),
     });
     const header = given({ 'Idempotency-Key': key });
-    show(out, await answer(client.POST('/api/v1/licenses/create', { body, params: { header } })));
+    const query = given({
+      allow_unknown_product: options['allow-unknown-product'] ? ('true' as const) : undefined,
+    });
+    show(out, await answer(client.POST('/api/v1/licenses/create', { body, params: { header, query } })));
     return 0;
   },
 });
