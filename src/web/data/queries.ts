@@ -81,7 +81,7 @@ export const progressQuery = queryOptions({
   queryFn: () => call(api['developer-progress'].$get()),
 });
 
-/** The snippets contain the newest license key, so they are fetched again when a first step is completed. */
+/** The snippets have the key of a sample license, so they are fetched again when a first step is completed. */
 export const onboardingQuery = (completed: number) =>
   queryOptions({
     queryKey: ['onboarding', completed],
@@ -166,11 +166,29 @@ export const activationsQuery = (id: string) =>
     ...paged,
   });
 
-/** Products, by their code. The first page also suggests codes in forms, so that it is longer than other pages. */
+const productPage = (cursor: string | null) =>
+  call(api.v1.products.$get({ query: { limit: '100', ...cursorOf(cursor) } }));
+
+/** Products, by their code. */
 export const productsQuery = infiniteQueryOptions({
   queryKey: ['products', 'list'],
-  queryFn: ({ pageParam }) => call(api.v1.products.$get({ query: { limit: '100', ...cursorOf(pageParam) } })),
+  queryFn: ({ pageParam }) => productPage(pageParam),
   ...paged,
+});
+
+/** All products, for a field that chooses one. An account has at most 1,000. */
+export const allProductsQuery = queryOptions({
+  queryKey: ['products', 'all'],
+  queryFn: async () => {
+    const products: Product[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof productPage>> = await productPage(cursor);
+      products.push(...page.data);
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    return products;
+  },
 });
 
 export const productQuery = (code: string) =>

@@ -11,6 +11,7 @@ let licenseKey: string;
 
 beforeAll(async () => {
   ada = await createAccount(service, 'ada');
+  await ada.putProduct('orrery', { name: 'Orrery' });
   ({ page, consoleErrors } = await visitAs(ada));
   await openPage(page, '/licenses');
 });
@@ -146,7 +147,7 @@ describe('the page of a license', () => {
 
 test('retrying a create request whose response was lost makes one license', async () => {
   await openPage(page, '/licenses?create=true');
-  await page.getByLabel('Product').fill('Sent twice');
+  await page.getByLabel('Customer name').fill('Sent twice');
   const send = page.getByRole('dialog').getByRole('button', { name: 'Create license' });
   await page.route(
     '**/api/v1/licenses/create',

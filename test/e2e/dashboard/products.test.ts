@@ -126,15 +126,100 @@ test('the list sums up the terms, and a code that is taken or that no URL can ha
   await dialog.getByText('One of your products already has this code').waitFor();
 });
 
-test('the form of a new license suggests the product’s code', async () => {
+const dialog = () => page.getByRole('dialog', { name: 'Create license' });
+const createdLicense = async () => {
+  await dialog().getByRole('button', { name: 'Create license' }).click();
+  const key = (await page.locator('[data-secret]').textContent()) ?? '';
+  await button('Create another').click();
+  const { body } = await service.get(`/api/v1/licenses?q=${key}`, { authorization: `Bearer ${ada.token}` });
+  return (body as { data: { product: string | null; expires_at: string | null }[] }).data[0];
+};
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+test('a new license begins with its product’s terms, and only another choice beats them', async () => {
+  await ada.putProduct('yearly', { name: 'Yearly', terms: { max_activations: 2, duration_days: 365 } });
   await openPage(page, '/licenses?create=true');
-  const suggested = `[...document.querySelectorAll('datalist option')].map(({ value }) => value)`;
-  await expect.poll(() => page.evaluate(suggested)).toEqual(['orrery-studio']);
+  const expires = () => dialog().getByLabel('Expires');
+  expect(await expires().locator('option').allTextContents()).toEqual([
+    'Never',
+    'On a date',
+    'After a number of days',
+  ]);
+  await dialog().getByLabel('Product').selectOption('yearly');
+  await dialog().getByText('2 seats · 14 days offline.').waitFor();
+  await dialog()
+    .getByText(/^Until .*, UTC\.$/)
+    .waitFor();
+  expect(await expires().locator('option:checked').textContent()).toBe('From the product: 365 days');
+  expect(await createdLicense()).toMatchObject({ product: 'yearly', expires_at: inDays(365) });
+
+  await dialog().getByLabel('Product').selectOption('yearly');
+  await expires().selectOption('Never');
+  expect(await createdLicense()).toMatchObject({ product: 'yearly', expires_at: null });
+
+  await dialog().getByLabel('Product').selectOption('yearly');
+  await expires().selectOption('After a number of days');
+  await dialog().getByLabel('Days', { exact: true }).fill('30');
+  expect(await createdLicense()).toMatchObject({ product: 'yearly', expires_at: inDays(30) });
+});
+
+test('the form of a license leads to a new product, and chooses it', async () => {
+  await openPage(page, '/licenses?create=true');
+  await dialog().getByLabel('Product').selectOption('Create product…');
+  const form = page.getByRole('dialog', { name: 'Create product' });
+  await form.getByLabel('Code').fill('made-here');
+  await form.getByLabel('Seats').fill('5');
+  await form.getByLabel('Duration in days').fill('90');
+  await form.getByRole('button', { name: 'Create product' }).click();
+  await expect.poll(() => dialog().getByLabel('Product').inputValue()).toBe('made-here');
+  await dialog().getByText('5 seats · 14 days offline.').waitFor();
+  expect(await createdLicense()).toMatchObject({ product: 'made-here', expires_at: inDays(90) });
+});
+
+test('a label that is no product stays until a product is chosen', async () => {
+  const bob = await createAccount(service, 'bob');
+  const { id } = await bob.addLicense({ product: 'Old label' });
+  await bob.putProduct('orrery', { name: 'Orrery' });
+  const { page: own } = await visitAs(bob);
+  await openPage(own, `/licenses/${id}`);
+  const edit = async (change: () => Promise<unknown>) => {
+    await own.getByRole('button', { name: 'Edit', exact: true }).click();
+    await change();
+    await own.getByRole('button', { name: 'Save changes' }).click();
+    await own.getByRole('dialog', { name: 'Edit license' }).waitFor({ state: 'detached' });
+  };
+  const choice = own.getByLabel('Product', { exact: true });
+  const productOf = async () => {
+    const { body } = await service.get(`/api/v1/licenses/${id}`, { authorization: `Bearer ${bob.token}` });
+    return (body as { product: string | null }).product;
+  };
+  await edit(async () => {
+    await expect
+      .poll(() => choice.locator('option:checked').textContent())
+      .toBe('Old label (a label, not a product)');
+    await own.getByLabel('Customer name').fill('Grace');
+  });
+  expect(await productOf()).toBe('Old label');
+  await edit(() => choice.selectOption('orrery'));
+  expect(await productOf()).toBe('orrery');
+  await own.close();
+});
+
+test('with many products, the field has a search', async () => {
+  const bob = await createAccount(service, 'bob');
+  for (let i = 10; i < 24; i++) await bob.putProduct(`part-${i}`, { name: `Part ${i}` });
+  const { page: own } = await visitAs(bob);
+  await openPage(own, '/licenses?create=true');
+  await own.getByLabel('Find a product').fill('part 17');
+  await own.getByText('1 found.').waitFor();
+  await own.getByLabel('Find a product').press('Enter');
+  await expect.poll(() => own.getByLabel('Product', { exact: true }).inputValue()).toBe('part-17');
+  await own.close();
 });
 
 test('a product that a license names can’t be deleted, and the dialog says why', async () => {
-  const { id } = await ada.addLicense({ product: 'unused' });
   await ada.putProduct('unused');
+  const { id } = await ada.addLicense({ product: 'unused' });
   await openPage(page, '/products/unused');
   await button('Delete').click();
   await button('Delete product').click();

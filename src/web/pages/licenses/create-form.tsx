@@ -9,8 +9,8 @@ import {
 } from '../../../shared/rules/licenses.ts';
 import { ApiError, invalidField } from '../../data/error.ts';
 import { type CreateLicense, createLicense } from '../../data/license-mutations.ts';
-import { accountQuery, type LicenseBody } from '../../data/queries.ts';
-import { formatDate } from '../../lib/format.ts';
+import { accountQuery, allProductsQuery, type LicenseBody } from '../../data/queries.ts';
+import { formatDate, plural } from '../../lib/format.ts';
 import { FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { readValues, type ValueRow } from '../../ui/values.ts';
@@ -18,8 +18,13 @@ import { CustomerFields } from './customer-fields.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 import { MetadataField } from './metadata-field.tsx';
 
-const CHOICES: { kind: ExpiryKind; label: string }[] = [
-  { kind: 'never', label: 'Never' },
+/** The form begins with what a license of the product gets if the form says nothing. */
+const choicesFor = (productDays: number | null): { kind: ExpiryKind; label: string }[] => [
+  {
+    kind: 'product',
+    label: productDays === null ? 'Never' : `From the product: ${plural(productDays, 'day')}`,
+  },
+  ...(productDays === null ? [] : [{ kind: 'never' as const, label: 'Never' }]),
   { kind: 'date', label: 'On a date' },
   { kind: 'days', label: 'After a number of days' },
 ];
@@ -52,7 +57,7 @@ const inputOf = (
   }
   return {
     ...fields('customer_email', ...TEXT_FIELDS, 'product'),
-    ...readExpiry(values),
+    ...(values['expiry'] !== 'product' && readExpiry(values)),
     ...key,
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
@@ -69,6 +74,9 @@ export const CreateForm = ({
   onClose: () => void;
 }) => {
   const { data: account } = useQuery(accountQuery);
+  const { data: products } = useQuery(allProductsQuery);
+  const [product, setProduct] = useState('');
+  const productDays = products?.find(({ code }) => code === product)?.terms.duration_days ?? null;
   const [rows, setRows] = useState<ValueRow[]>([]);
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
   const create = useMutation({
@@ -86,12 +94,15 @@ export const CreateForm = ({
     <Form write={create} onSend={send}>
       <CustomerFields
         autoFocus={isAnother}
+        product={product}
+        onProduct={setProduct}
         emailHint={account && `Defaults to your own, ${account.email}.`}
       />
       <ExpiryField
         label="Expires"
-        choices={CHOICES}
-        chosen="never"
+        choices={choicesFor(productDays)}
+        chosen="product"
+        productDays={productDays}
         neverHint="Valid until suspended or revoked."
         daysHint={daysHint}
       />

@@ -1,46 +1,21 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useId } from 'react';
 import { MAX_EMAIL_LENGTH } from '../../../shared/rules/accounts.ts';
 import { labelOf, LICENSE_FIELDS, TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
-import { MAX_PRODUCT_LENGTH } from '../../../shared/rules/licenses.ts';
-import { type LicenseBody, productsQuery } from '../../data/queries.ts';
+import type { LicenseBody } from '../../data/queries.ts';
 import { TextField } from '../../ui/form.tsx';
-
-/** Suggests the codes of the account's products. */
-const ProductField = ({ value }: { value: string }) => {
-  const { data } = useInfiniteQuery(productsQuery);
-  const id = useId();
-  return (
-    <>
-      <TextField
-        label="Product"
-        name="product"
-        autoComplete="off"
-        maxLength={MAX_PRODUCT_LENGTH}
-        placeholder="Studio Pro"
-        defaultValue={value}
-        list={id}
-      />
-      <datalist id={id}>
-        {data?.pages.flatMap((page) =>
-          page.data.map(({ code, name }) => (
-            <option key={code} value={code}>
-              {name}
-            </option>
-          )),
-        )}
-      </datalist>
-    </>
-  );
-};
+import { ProductField } from './product-field.tsx';
 
 /** The customer, text, and product fields of the create and edit forms. */
 export const CustomerFields = ({
   license,
+  product,
+  onProduct,
   emailHint,
   autoFocus = false,
 }: {
   license?: LicenseBody;
+  /** The code or label that is chosen, or nothing. */
+  product: string;
+  onProduct: (product: string) => void;
   emailHint?: string | undefined;
   autoFocus?: boolean;
 }) => (
@@ -69,7 +44,7 @@ export const CustomerFields = ({
           defaultValue={license?.[field] ?? ''}
         />
       ))}
-      <ProductField value={license?.product ?? ''} />
     </div>
+    <ProductField value={product} onChoose={onProduct} />
   </>
 );

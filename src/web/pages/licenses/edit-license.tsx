@@ -53,6 +53,7 @@ const changesOf = (
 const EditForm = ({ license, onClose }: { license: LicenseBody; onClose: () => void }) => {
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('License changed') });
   const [rows, setRows] = useState(() => rowsOf(license.metadata));
+  const [product, setProduct] = useState(license.product ?? '');
   const send = (values: Record<string, string>) => {
     const json = changesOf(license, values, readValues('metadata', rows));
     if (Object.keys(json).length > 0) edit.mutate(json, { onSuccess: onClose });
@@ -60,7 +61,7 @@ const EditForm = ({ license, onClose }: { license: LicenseBody; onClose: () => v
   };
   return (
     <Form write={edit} onSend={send}>
-      <CustomerFields license={license} />
+      <CustomerFields license={license} product={product} onProduct={setProduct} />
       {canChangeExpiry(license.status) ? (
         <ExpiryField
           label="Expires"

@@ -1,13 +1,14 @@
 import { useState } from 'react';
-import { isoDate } from '../../../shared/rules/dates.ts';
+import { addDays, isoDate } from '../../../shared/rules/dates.ts';
 import { MAX_DURATION_DAYS } from '../../../shared/rules/licenses.ts';
 import { invalidField } from '../../data/error.ts';
-import { formatCount } from '../../lib/format.ts';
+import { formatCount, formatDate } from '../../lib/format.ts';
 import { SelectField, TextField } from '../../ui/form.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { readDays } from './dates.ts';
 
-export type ExpiryKind = 'never' | 'date' | 'days';
+/** `product` leaves the expiry to the license's product, so that its form sends none. */
+export type ExpiryKind = 'product' | 'never' | 'date' | 'days';
 
 const DAYS_RANGE = `a whole number from 1 to ${formatCount(MAX_DURATION_DAYS)}`;
 
@@ -34,6 +35,8 @@ interface ExpiryFieldProps {
   date?: string | null;
   /** Explains what "Never" means. */
   neverHint: string;
+  /** How many days a license of the product lasts, or null if it never expires. */
+  productDays?: number | null;
   /** Explains which date the number of days leads to. */
   daysHint?: (days: number, today: string) => string;
 }
@@ -46,9 +49,12 @@ export const ExpiryField = ({
   chosen,
   date = null,
   neverHint,
+  productDays = null,
   daysHint,
 }: ExpiryFieldProps) => {
-  const [kind, setKind] = useState(chosen);
+  const [picked, setKind] = useState(chosen);
+  // Another product may have other choices.
+  const kind = choices.some((choice) => choice.kind === picked) ? picked : chosen;
   const [day, setDay] = useState(date ?? '');
   const [days, setDays] = useState(DEFAULT_DAYS);
   const today = isoDate(useNow());
@@ -60,7 +66,11 @@ export const ExpiryField = ({
         name="expiry"
         value={kind}
         onChange={(event) => setKind(event.currentTarget.value as ExpiryKind)}
-        hint={kind === 'never' && neverHint}
+        hint={
+          kind === 'product' && productDays !== null
+            ? `Until ${formatDate(addDays(today, productDays))}, UTC.`
+            : (kind === 'never' || kind === 'product') && neverHint
+        }
       >
         {choices.map((choice) => (
           <option key={choice.kind} value={choice.kind}>

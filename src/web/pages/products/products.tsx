@@ -1,63 +1,17 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { Package, Plus } from 'lucide-react';
-import { MAX_PRODUCT_CODE_LENGTH, PRODUCT_CODE_PATTERN } from '../../../shared/rules/terms.ts';
-import { invalidField } from '../../data/error.ts';
-import { createProduct } from '../../data/license-mutations.ts';
 import { type Product, productsQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { Dialog, FormActions } from '../../ui/dialog.tsx';
-import { Form, TextField } from '../../ui/form.tsx';
 import { MoreRows } from '../../ui/more.tsx';
 import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { NameField } from './name-field.tsx';
+import { CreateProduct } from './create-product.tsx';
 import { draftOf, summarize } from './terms.ts';
-
-const readCode = ({ code = '' }: Record<string, string>): string => {
-  const text = code.trim();
-  if (text === '') throw invalidField('code', 'Enter a code');
-  if (PRODUCT_CODE_PATTERN.test(text)) return text;
-  throw invalidField('code', 'Use letters, digits, dots, hyphens and underscores');
-};
-
-const CreateForm = ({ onClose }: { onClose: () => void }) => {
-  const navigate = useNavigate();
-  const create = useMutation({
-    ...createProduct,
-    onSuccess: ({ code }) => navigate({ to: '/products/$code', params: { code }, replace: true }),
-  });
-  const send = (values: Record<string, string>) =>
-    create.mutate({ code: readCode(values), json: { name: values['name']?.trim() || null } });
-  return (
-    <Form write={create} onSend={send}>
-      <TextField
-        label="Code"
-        name="code"
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={MAX_PRODUCT_CODE_LENGTH}
-        placeholder="orrery-studio"
-        hint="Licenses whose product is this code have the product’s terms. It can’t be changed later."
-        className="font-mono"
-      />
-      <NameField />
-      <FormActions onCancel={onClose} isBusy={create.isPending}>
-        Create product
-      </FormActions>
-    </Form>
-  );
-};
-
-const CreateProduct = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) => (
-  <Dialog isOpen={isOpen} onClose={onClose} title="Create product" hint="You set its terms on the next page.">
-    <CreateForm onClose={onClose} />
-  </Dialog>
-);
 
 const route = getRouteApi('/shell/products');
 
@@ -128,7 +82,12 @@ export const Products = () => {
           </>
         )}
       </Card>
-      <CreateProduct isOpen={create} onClose={() => showCreate(false)} />
+      <CreateProduct
+        isOpen={create}
+        hint="You set its other terms on the next page."
+        onCreated={({ code }) => navigate({ to: '/products/$code', params: { code }, replace: true })}
+        onClose={() => showCreate(false)}
+      />
     </Page>
   );
 };

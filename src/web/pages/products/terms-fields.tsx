@@ -7,13 +7,13 @@ import { TERM_HINTS, type TermsDraft } from './terms.ts';
 
 type NumberTerm = Exclude<keyof TermsDraft, 'lease_seconds' | 'self_service' | 'entitlements'>;
 
-const NumberField = ({
-  terms,
+export const NumberField = ({
+  value,
   term,
   label,
   placeholder,
 }: {
-  terms: TermsDraft;
+  value: number | null;
   term: NumberTerm;
   label: string;
   placeholder: string;
@@ -25,7 +25,7 @@ const NumberField = ({
     autoComplete="off"
     maxLength={9}
     placeholder={placeholder}
-    defaultValue={terms[term] ?? ''}
+    defaultValue={value ?? ''}
     hint={TERM_HINTS[term]}
     className="nums"
   />
@@ -43,7 +43,12 @@ export const TermsFields = ({
 }) => (
   <>
     <div className="grid gap-4 sm:grid-cols-2">
-      <NumberField terms={terms} term="max_activations" label="Seats" placeholder="No limit" />
+      <NumberField
+        value={terms.max_activations}
+        term="max_activations"
+        label="Seats"
+        placeholder="No limit"
+      />
       <LeaseField
         label="Seat lease"
         name="terms.lease_seconds"
@@ -52,15 +57,30 @@ export const TermsFields = ({
         hint={TERM_HINTS.lease_seconds}
       />
       <NumberField
-        terms={terms}
+        value={terms.offline_days}
         term="offline_days"
         label="Days offline"
         placeholder={`${DEFAULT_OFFLINE_DAYS}`}
       />
-      <NumberField terms={terms} term="max_transfers" label="Machine changes" placeholder="No limit" />
-      <NumberField terms={terms} term="duration_days" label="Duration in days" placeholder="Never expires" />
-      <NumberField terms={terms} term="updates_days" label="Updates in days" placeholder="All versions" />
-      <NumberField terms={terms} term="grace_days" label="Days of grace" placeholder="None" />
+      <NumberField
+        value={terms.max_transfers}
+        term="max_transfers"
+        label="Machine changes"
+        placeholder="No limit"
+      />
+      <NumberField
+        value={terms.duration_days}
+        term="duration_days"
+        label="Duration in days"
+        placeholder="Never expires"
+      />
+      <NumberField
+        value={terms.updates_days}
+        term="updates_days"
+        label="Updates in days"
+        placeholder="All versions"
+      />
+      <NumberField value={terms.grace_days} term="grace_days" label="Days of grace" placeholder="None" />
     </div>
     <ChoiceGroup label="Self-service">
       <Choice
