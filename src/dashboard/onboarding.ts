@@ -1,20 +1,25 @@
-import { and, desc, eq, isNull } from 'drizzle-orm';
+import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import type { Ctx } from '../db/ctx.ts';
-import { apiKeys, licenses } from '../db/schema.ts';
+import { accounts, apiKeys, licenses } from '../db/schema.ts';
 import { EVENT_NAMES } from '../shared/rules/events.ts';
+import { SAMPLE } from '../shared/rules/licenses.ts';
 import { getProgress } from './progress.ts';
 import type { onboardingBody } from './schemas.ts';
 
 /** Stands for the API key in each snippet. */
 const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
-/** For accounts without a license. No license has this key, so verifying it returns `not_found`. */
+/** For accounts without a sample license. No license has this key, so a call with it returns `not_found`. */
 const EXAMPLE_LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPW';
+/** A sample is among the first licenses that an account gives itself. */
+const MAX_LOOKED_AT = 100;
+
+const MACHINE = { fingerprint: 'my-first-machine', name: 'My first machine' };
 
 const snippets = (baseUrl: string, licenseKey: string) => {
-  const url = `${baseUrl}licenses/verify`;
-  const body = JSON.stringify({ license_key: licenseKey });
+  const url = `${baseUrl}licenses/activate`;
+  const body = JSON.stringify({ license_key: licenseKey, ...MACHINE });
   return {
     curl: [
       `curl -X POST ${url} \\`,
@@ -47,7 +52,16 @@ const snippets = (baseUrl: string, licenseKey: string) => {
   };
 };
 
-const findNewest = async ({ db, accountId }: Ctx) => {
+/** The newest API key, and a license that the first steps have made. A customer's license is none of the snippets' business. */
+const findOwn = async ({ db, accountId }: Ctx) => {
+  const email = sql`(SELECT lower(email) FROM accounts WHERE ${accounts.id} = ${accountId})`;
+  const first = db
+    .select({ id: licenses.id, licenseKey: licenses.licenseKey, metadata: licenses.metadata })
+    .from(licenses)
+    .where(and(eq(licenses.accountId, accountId), sql`lower(${licenses.customerEmail}) = ${email}`))
+    .orderBy(asc(licenses.seq))
+    .limit(MAX_LOOKED_AT)
+    .as('first');
   const [[key], [license]] = await db.batch([
     db
       .select({ masked: apiKeys.maskedKey })
@@ -56,17 +70,17 @@ const findNewest = async ({ db, accountId }: Ctx) => {
       .orderBy(desc(apiKeys.id))
       .limit(1),
     db
-      .select({ licenseKey: licenses.licenseKey })
-      .from(licenses)
-      .where(eq(licenses.accountId, accountId))
-      .orderBy(desc(licenses.id))
+      .select({ id: first.id, licenseKey: first.licenseKey })
+      .from(first)
+      .where(sql`${first.metadata} ->> ${SAMPLE} = 1`)
       .limit(1),
   ]);
-  return { maskedKey: key?.masked ?? null, licenseKey: license?.licenseKey ?? EXAMPLE_LICENSE_KEY };
+  return { maskedKey: key?.masked ?? null, license: license ?? null };
 };
 
 export const getOnboarding = async (ctx: Ctx, origin: string): Promise<z.infer<typeof onboardingBody>> => {
-  const [{ maskedKey, licenseKey }, progress] = await Promise.all([findNewest(ctx), getProgress(ctx)]);
+  const [{ maskedKey, license }, progress] = await Promise.all([findOwn(ctx), getProgress(ctx)]);
+  const licenseKey = license?.licenseKey ?? EXAMPLE_LICENSE_KEY;
   const baseUrl = `${origin}/api/v1/`;
   return {
     base_url: baseUrl,
@@ -74,6 +88,7 @@ export const getOnboarding = async (ctx: Ctx, origin: string): Promise<z.infer<t
     next_step: progress.steps.find(({ done }) => !done)?.id ?? null,
     snippets: snippets(baseUrl, licenseKey),
     license_key: licenseKey,
+    license_id: license?.id ?? null,
     key_placeholder: KEY_PLACEHOLDER,
     webhook_events: [...EVENT_NAMES],
   };

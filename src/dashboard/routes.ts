@@ -44,7 +44,7 @@ export const dashboardRoutes = new Hono<AppEnv>()
       tag: 'Dashboard',
       summary: 'Get code snippets and the next step',
       description:
-        'Returns snippets that verify a license. Replace `YOUR_API_KEY` in a snippet with an API key to run it.',
+        'Returns snippets that activate a machine, and so verify its license. Replace `YOUR_API_KEY` in a snippet with an API key of scope `verify` to run it. No snippet has the license key of a customer.',
       access: 'account',
       answers: [
         {

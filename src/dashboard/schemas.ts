@@ -99,7 +99,11 @@ export const onboardingBody = z
     snippets: z.object({ curl: z.string(), javascript: z.string(), python: z.string() }),
     license_key: z
       .string()
-      .meta({ description: 'The license key in the snippets: the newest license’s, or an example.' }),
+      .meta({ description: 'The license key in the snippets: a sample license’s, or an example.' }),
+    license_id: z.string().nullable().meta({
+      description:
+        'The sample license: one of the account’s own email address whose metadata has `sample: true`, or null.',
+    }),
     key_placeholder: z.string().meta({ description: 'Stands for the API key in the snippets.' }),
     webhook_events: z.array(z.string()),
   })

@@ -114,11 +114,13 @@ describe('onboarding', () => {
       'next_step',
       'snippets',
       'license_key',
+      'license_id',
       'key_placeholder',
       'webhook_events',
     ]);
     expect(fresh.key_placeholder).toBe('YOUR_API_KEY');
-    expect(fresh.snippets.curl).toContain(`{"license_key":"${fresh.license_key}"}`);
+    expect(fresh.snippets.curl).toContain(`{"license_key":"${fresh.license_key}",`);
+    expect(fresh.license_id).toBeNull();
     expect(fresh.webhook_events).toEqual(ALL_EVENTS);
   });
 
@@ -134,7 +136,7 @@ describe('onboarding', () => {
     expect((await onboarding()).api_key).toBeNull();
   });
 
-  test('has a curl snippet that works with the API key filled in, with and without a license', async () => {
+  test('has a curl snippet that works with the API key filled in, with and without a sample license', async () => {
     const { asSession, onboarding, createKey } = await registerForOnboarding();
     const key = await createKey();
     const run = ({ snippets }: Json) => {
@@ -143,14 +145,35 @@ describe('onboarding', () => {
     };
     const { status, body } = await run(await onboarding());
     expect([status, body.status]).toEqual([200, 'not_found']);
-    const { body: license } = await asSession('POST', '/api/v1/licenses/create', {});
+    await asSession('PUT', '/api/v1/products/seats', { terms: { max_activations: 1 } });
+    const { body: license } = await asSession('POST', '/api/v1/licenses/create', {
+      product: 'seats',
+      metadata: { sample: true },
+    });
     const ready = await onboarding();
-    expect(ready.license_key).toBe(license.license_key);
+    expect([ready.license_key, ready.license_id]).toEqual([license.license_key, license.id]);
     expect((await run(ready)).body).toMatchObject({
       valid: true,
       status: 'active',
       api_usage: 1,
+      activation: { name: 'My first machine' },
+      seats: { used: 1, limit: 1 },
     });
+    const { body: progress } = await asSession('GET', '/api/developer-progress');
+    expect(progress.steps.find(({ id }: Json) => id === 'verify_license').done).toBe(true);
+  });
+
+  test('never has the license key of a customer', async () => {
+    const { asSession, onboarding } = await registerForOnboarding();
+    const { license_key: example } = await onboarding();
+    const others = [
+      { customer_email: 'grace@example.com' },
+      { customer_email: 'grace@example.com', metadata: { sample: true } },
+      {},
+      { metadata: { sample: 'of silk' } },
+    ];
+    for (const fields of others) await asSession('POST', '/api/v1/licenses/create', fields);
+    expect(await onboarding()).toMatchObject({ license_key: example, license_id: null });
   });
 
   describe('snippets', () => {
@@ -160,7 +183,8 @@ describe('onboarding', () => {
     beforeAll(async () => {
       const { asSession, onboarding, createKey } = await registerForOnboarding();
       key = await createKey();
-      license = (await asSession('POST', '/api/v1/licenses/create', {})).body;
+      const sample = { metadata: { sample: true } };
+      license = (await asSession('POST', '/api/v1/licenses/create', sample)).body;
       ({ snippets } = await onboarding());
     });
 
@@ -171,12 +195,12 @@ describe('onboarding', () => {
     });
 
     test.for(['curl', 'javascript', 'python'])(
-      'verify the account’s license with a placeholder for the API key in %s',
+      'activate a machine with the sample license and a placeholder for the API key in %s',
       (language) => {
         const snippet: string = snippets[language];
         expect(snippet.split('YOUR_API_KEY')).toHaveLength(2);
-        expect(snippet).toContain(`${ORIGIN}/api/v1/licenses/verify`);
-        expect(snippet).toContain(`{"license_key":"${license.license_key}"}`);
+        expect(snippet).toContain(`${ORIGIN}/api/v1/licenses/activate`);
+        expect(snippet).toContain(`{"license_key":"${license.license_key}","fingerprint":"`);
         expect(snippet).not.toContain(key.api_key);
       },
     );

@@ -96,8 +96,9 @@ export const openAnswerCall = (
     if (license.product && copy.isProduct(license.product))
       ledger.countProduct(license.product, period.startMs, nowMs);
     usage.note({ apiUsage: apiUsage + 1, apiLimit, period }, nowMs);
-    if (name !== 'verify' || !isValid) return;
+    if (!isValid) return;
     ledger.noteValidVerify(nowMs);
+    if (name !== 'verify') return;
     relay.addVerified(() => licenseEvent('license.verified', nowMs, license));
   };
 

@@ -67,6 +67,8 @@ export const canChangeExpiry = (state: LicenseStatus): boolean => EXPIRY_CHANGES
 export const MAX_REASON_LENGTH = 200;
 export const MAX_PRODUCT_LENGTH = 200;
 export const MAX_METADATA_BYTES = 4_096;
+/** The entry of the metadata that marks a license which the first steps make for the seller. */
+export const SAMPLE = 'sample';
 export const MAX_DURATION_DAYS = 36_500;
 /** Changes of a license that its histories keep. In D1, a trigger has the same number. */
 export const MAX_HISTORY_CHANGES = 200;

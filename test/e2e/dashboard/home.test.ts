@@ -56,6 +56,14 @@ test('the copied curl snippet verifies a license, and the page marks the step as
   await expect.poll(countDoneSteps).toBe(5);
 });
 
+test('the machine of the snippet appears, with a link to its license', async () => {
+  await page.getByRole('button', { name: 'Verify a license' }).click();
+  await page.getByText('Machine My first machine took a seat').waitFor();
+  const link = page.getByRole('link', { name: 'See it on the license’s page' });
+  expect(await link.getAttribute('href')).toMatch(/^\/licenses\/lic_/);
+  await page.getByRole('button', { name: 'Add a webhook' }).click();
+});
+
 test('the JavaScript snippet verifies a license', async () => {
   await page.getByRole('button', { name: 'Verify a license' }).click();
   await choose('JavaScript');

@@ -1,15 +1,16 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Check, ChevronDown } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { PLANS } from '../../../shared/rules/plans.ts';
-import { createLicense, saveProduct } from '../../data/license-mutations.ts';
+import { saveProduct } from '../../data/license-mutations.ts';
 import { createApiKey } from '../../data/mutations.ts';
-import { type ProgressBody, productsQuery } from '../../data/queries.ts';
+import type { ProgressBody } from '../../data/queries.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
 import { showError } from '../../ui/toast.tsx';
+import { CreateSample, SAMPLE_PRODUCT } from './create-sample.tsx';
 import { FirstVerify } from './first-verify.tsx';
 
 const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
@@ -36,15 +37,23 @@ const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
   );
 };
 
-const SAMPLE = { name: 'Sample', terms: { duration_days: 30 } };
+const SAMPLE_TERMS = { name: 'Sample', terms: { max_activations: 3, duration_days: 365 } };
 
 const FirstProduct = () => {
-  const create = useMutation({ ...saveProduct('sample'), onError: showError });
+  const create = useMutation({ ...saveProduct(SAMPLE_PRODUCT), onError: showError });
   return (
     <>
-      <p>A product says what its licenses allow: on how many machines, until when, and how long offline.</p>
+      <p>
+        A product says what its licenses allow: on how many machines, until when, and how long offline. The
+        sample has three seats and lasts a year.
+      </p>
       <div className="flex flex-wrap gap-2">
-        <Button size="sm" variant="solid" isBusy={create.isPending} onClick={() => create.mutate(SAMPLE)}>
+        <Button
+          size="sm"
+          variant="solid"
+          isBusy={create.isPending}
+          onClick={() => create.mutate(SAMPLE_TERMS)}
+        >
           Create a sample product
         </Button>
         <ButtonLink to="/products" search={{ create: true }} size="sm">
@@ -55,26 +64,20 @@ const FirstProduct = () => {
   );
 };
 
-const FirstLicense = () => {
-  const { data } = useInfiniteQuery(productsQuery);
-  const create = useMutation({ ...createLicense, onError: showError });
-  const product = data?.pages[0]?.data[0]?.code;
-  const createSample = () =>
-    create.mutate({ json: product ? { product } : {}, idempotencyKey: crypto.randomUUID() });
-  return (
-    <>
-      <p>A license gives a customer a key that is valid until a date of your choice.</p>
-      <div className="flex flex-wrap gap-2">
-        <Button size="sm" variant="solid" isBusy={create.isPending} onClick={createSample}>
-          Create a sample license
-        </Button>
-        <ButtonLink to="/licenses" search={{ create: true }} size="sm">
-          Fill in the form
-        </ButtonLink>
-      </div>
-    </>
-  );
-};
+const FirstLicense = () => (
+  <>
+    <p>
+      A license gives a customer a key, with the terms of its product. The sample is for yourself: the next
+      step shows its key, and never a customer’s.
+    </p>
+    <div className="flex flex-wrap gap-2">
+      <CreateSample />
+      <ButtonLink to="/licenses" search={{ create: true }} size="sm">
+        Fill in the form
+      </ButtonLink>
+    </div>
+  </>
+);
 
 type Step = ProgressBody['steps'][number];
 

@@ -11,6 +11,8 @@ import { Segments } from '../../ui/tabs.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { showError } from '../../ui/toast.tsx';
 import { ApplicationCode } from '../products/in-application.tsx';
+import { CreateSample } from './create-sample.tsx';
+import { FirstMachine } from './first-machine.tsx';
 
 const LANGUAGES = [
   { value: 'application', label: 'Application' },
@@ -19,6 +21,8 @@ const LANGUAGES = [
   { value: 'python', label: 'Python' },
 ] as const;
 type Language = (typeof LANGUAGES)[number]['value'];
+
+const BROWSER = { fingerprint: 'my-first-machine' };
 
 /** The newest API key that can ship with an application. */
 const useUsableKey = () => {
@@ -58,9 +62,16 @@ export const FirstVerify = ({
   return (
     <>
       <p>
-        Check whether a license is valid, as your application would: with the client package, or with a call
-        in a terminal or here. This step is done once a license is verified as valid.
+        Activate a machine, as your application would: with the client package, or with a call in a terminal
+        or here. This step is done once an answer says that the license is valid. Applications have a key of
+        scope verify, and ask each customer for the license key.
       </p>
+      {data?.license_id === null && (
+        <div className="grid justify-items-start gap-2">
+          <p>Without a sample license, these lines have the key of a license that doesn’t exist.</p>
+          <CreateSample />
+        </div>
+      )}
       <div className="flex w-full flex-wrap items-center justify-between gap-2">
         <Segments label="Language" value={language} choices={[...LANGUAGES]} onChoose={setLanguage} />
         {!apiKey && (
@@ -90,12 +101,13 @@ export const FirstVerify = ({
         onClick={() => {
           if (!data) return;
           onRun();
-          run.mutate({ call: 'verify', apiKey: readFullKey, licenseKey: data.license_key });
+          run.mutate({ call: 'activate', apiKey: readFullKey, licenseKey: data.license_key, ...BROWSER });
         }}
       >
         <Play aria-hidden />
         Run it here
       </Button>
+      {data?.license_id && <FirstMachine licenseId={data.license_id} />}
       <div aria-live="polite" className="w-full text-ink">
         {run.data && <Code text={`HTTP ${run.data.status}\n${run.data.body}`} what="response" />}
       </div>
