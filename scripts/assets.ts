@@ -12,6 +12,8 @@ const docs = join(assets, 'docs');
 const swaggerUi = join(root, 'node_modules/swagger-ui-dist');
 
 export const buildAssets = async () => {
+  // The dashboard names the client package of its own version. `npm run dev:web` sets this, too.
+  process.env['VITE_CLIENT_VERSION'] = packageJson.version;
   await build({ configFile: join(root, 'src/web/vite.config.ts'), logLevel: 'warn' });
   await cp(join(root, 'scripts/docs'), docs, { recursive: true });
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])

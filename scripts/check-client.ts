@@ -1,9 +1,10 @@
-// Packs the client package, and checks its size, its types as consumers see them, and its exports.
+// `npm run check:client`: packs the client package, and checks its size, its types as consumers see them, and its exports.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
+import { packClient } from './client-package.ts';
 
 /** Of what an application's bundler makes of the package's file. The core's goal is 7 KB, 7,168 bytes. */
 const MAX_CORE_BYTES = 8_300;
@@ -17,10 +18,8 @@ const run = (command: string, ...args: string[]): string => {
   throw new Error(`${command} failed:\n${stdout}${stderr}`);
 };
 
-const tarball = run('node', 'scripts/pack-client.ts').trim().split('\n').at(-1) ?? '';
-// Node 20 and up, bundlers, and browsers load ES modules, so the package has no CommonJS. Its types are found by
-// applications with `moduleResolution: node`, too.
-run('attw', tarball, '--ignore-rules', 'cjs-resolves-to-esm');
+const tarball = await packClient();
+run('attw', tarball);
 run('publint', tarball, '--strict');
 
 const sizeOf = async (name: string) => {

@@ -58,7 +58,9 @@ export const checkOut = async (): Promise<string> => {
     // git also lists files that are deleted in the working tree.
     if (file !== '' && existsSync(source)) await cp(source, join(folder, file));
   }
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  // npm installs packages in two folders.
+  for (const name of ['node_modules', 'scripts/api-types/node_modules'])
+    await symlink(join(ROOT, name), join(folder, name));
   return folder;
 };
 

@@ -60,7 +60,9 @@ const applicationSnippet = ({
     `await license.stop();`,
   ].join('\n');
 
-const INSTALL = 'npm install ./latchkey-client-*.tgz';
+/** The service has the package's file. It isn't on npm. */
+const installLine = () =>
+  `npm install ${location.origin}/client/latchkey-client-${import.meta.env.VITE_CLIENT_VERSION as string}.tgz`;
 
 /** How to install the client package, and the lines that use it with the account's own keys. */
 export const ApplicationCode = (details: Pick<ApplicationDetails, 'licenseKey' | 'product' | 'apiKey'>) => {
@@ -68,7 +70,7 @@ export const ApplicationCode = (details: Pick<ApplicationDetails, 'licenseKey' |
   const { data } = useQuery({ ...keySetQuery(account?.id ?? ''), enabled: account !== undefined });
   return (
     <>
-      <Code text={INSTALL} what="installation" />
+      <Code text={installLine()} what="installation" />
       {account && data ? (
         <Code
           text={applicationSnippet({
@@ -82,9 +84,6 @@ export const ApplicationCode = (details: Pick<ApplicationDetails, 'licenseKey' |
       ) : (
         <Skeleton className="h-80" />
       )}
-      <p className="text-sm text-muted">
-        The package isn’t on npm. <code>npm run pack:client</code> in Latchkey’s repository writes the file.
-      </p>
     </>
   );
 };
