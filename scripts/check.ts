@@ -29,6 +29,7 @@ const LANES: Step[][] = [
       'scripts/check-migrations.ts',
     ],
     ['conformance files are up to date', 'node', 'test/conformance/generate.ts', '--check'],
+    ['what it costs follows from the benchmarks', 'node', 'test/bench/costs-table.ts', '--check'],
     ['links in Markdown files are valid', 'node', 'scripts/check-links.ts'],
     ['bundle', 'wrangler', 'deploy', '--dry-run', '--outdir', 'dist/worker'],
     ['size of the dashboard’s initial script', 'node', 'scripts/check-web-size.ts'],

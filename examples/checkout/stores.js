@@ -1,0 +1,57 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+// What a store's notification says, or null if its signature is wrong: `kind` is `sale`, `refund`, or `other`. A sale has an
+// `order`, `offer`, `email`, and `name`, a refund an `order`. The signature is over the bytes of the body, as they arrive.
+
+const isSigned = (secret, parts, signatures) => {
+  // Anybody could sign with an empty secret.
+  if (!secret) throw new Error('The secret of this store is missing.');
+  const hmac = createHmac('sha256', secret);
+  for (const part of parts) hmac.update(part);
+  const expected = hmac.digest();
+  return signatures
+    .map((hex) => Buffer.from(hex, 'hex'))
+    .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
+};
+
+const TOLERANCE_SECONDS = 300;
+const STRIPE_SALES = ['checkout.session.completed', 'checkout.session.async_payment_succeeded'];
+
+/**
+ * One-time payments. A subscription's renewals are `invoice.paid`, which this example doesn't handle.
+ * @returns {any}
+ */
+export const readStripe = (body, headers, secret, nowMs = Date.now()) => {
+  const fields = (headers['stripe-signature'] ?? '').split(',').map((field) => field.trim().split('='));
+  const valuesOf = (name) => fields.filter(([key]) => key === name).map(([, value = '']) => value);
+  const [time = ''] = valuesOf('t');
+  const isRecent = Math.abs(nowMs / 1_000 - Number(time)) <= TOLERANCE_SECONDS;
+  if (!isRecent || !isSigned(secret, [`${time}.`, body], valuesOf('v1'))) return null;
+  const { type, data } = JSON.parse(body);
+  const object = data?.object ?? {};
+  // A session can be completed before its money has arrived. Then the other event follows.
+  if (STRIPE_SALES.includes(type) && object.payment_status !== 'unpaid' && object.mode === 'payment')
+    return {
+      kind: 'sale',
+      order: object.payment_intent ?? object.id,
+      offer: object.payment_link,
+      email: object.customer_details?.email,
+      name: object.customer_details?.name,
+    };
+  // `refunded` is true once all of it was given back.
+  if (type === 'charge.refunded' && object.refunded) return { kind: 'refund', order: object.payment_intent };
+  return { kind: 'other' };
+};
+
+/** @returns {any} */
+export const readLemonSqueezy = (body, headers, secret) => {
+  if (!isSigned(secret, [body], [headers['x-signature'] ?? ''])) return null;
+  const { meta, data } = JSON.parse(body);
+  const { status, user_email: email, user_name: name, first_order_item: item } = data?.attributes ?? {};
+  const order = `ls_${data?.id}`;
+  if (meta?.event_name === 'order_created' && status === 'paid')
+    return { kind: 'sale', order, offer: String(item?.variant_id), email, name };
+  // A partial refund leaves the order's status as it was.
+  if (meta?.event_name === 'order_refunded' && status === 'refunded') return { kind: 'refund', order };
+  return { kind: 'other' };
+};
