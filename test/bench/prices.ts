@@ -6,13 +6,18 @@ const REQUESTS = 0.3;
 const CPU_MS = 0.02;
 const OBJECT_REQUESTS = 0.15;
 /** Setting an alarm and putting a value count as one row each, and so does every index entry of a row. */
-const ROWS_WRITTEN = 1;
+export const ROWS_WRITTEN = 1;
 /** The same in D1 and in objects. An index entry that a query looks at is a row. */
 const ROWS_READ = 0.001;
 const GB_SECONDS = 12.5;
 const QUEUE_OPERATIONS = 0.4;
 /** A message is written, read and deleted. */
 const OPERATIONS_PER_MESSAGE = 3;
+
+/** The Workers Paid plan in US dollars a month, and what it includes of rows (millions) and storage, in D1 and in objects each. */
+export const PAID_PLAN = { perMonth: 5, rowsWritten: 50, storedGb: 5 };
+/** US dollars for a GB that is stored for a month. */
+export const STORED_GB = { d1: 0.75, objects: 0.2 };
 
 /** The memory that is billed while an object is active. */
 const OBJECT_GB = 0.128;
