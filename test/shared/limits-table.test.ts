@@ -46,7 +46,7 @@ import {
 } from '../../src/users/limits.ts';
 
 const [docs = ''] = Object.values(
-  import.meta.glob<string>('../../docs/security.md', { query: '?raw', import: 'default', eager: true }),
+  import.meta.glob<string>('../../docs/limits.md', { query: '?raw', import: 'default', eager: true }),
 );
 
 const count = (value: number) => value.toLocaleString('en-US');
@@ -122,8 +122,8 @@ const LIMITS = [
   named(operatorLimits(''), 'operator-ip'),
 ];
 
-test('docs/security.md lists each limit with the number that the service has', () => {
-  const section = docs.split(/^## /m).find((text) => text.startsWith('Limits')) ?? '';
+test('docs/limits.md lists each limit with the number that the service has', () => {
+  const section = docs.split(/^## /m).find((text) => text.startsWith('Rates and numbers')) ?? '';
   const rows = [...section.matchAll(/^\| (.*) \|$/gm)].slice(1).map(([, row = '']) => row.split(' | ')[2]);
   expect(rows).toEqual(LIMITS);
   expect(UNVERIFIED_SHARE).toBe(10);

@@ -1,7 +1,7 @@
 import { HOUR_MS } from './dates.ts';
 
 // How often something may be done, beside what plans limit (plans.ts) and what people may try (users/limits.ts). The table in
-// docs/security.md has all of them, and a test compares it with these values.
+// docs/limits.md has all of them, and a test compares it with these values.
 
 const MINUTE_MS = 60_000;
 
