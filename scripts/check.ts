@@ -30,6 +30,7 @@ const LANES: Step[][] = [
     ],
     ['conformance files are up to date', 'node', 'test/conformance/generate.ts', '--check'],
     ['what it costs follows from the benchmarks', 'node', 'test/bench/costs-table.ts', '--check'],
+    ['the OpenAPI document keeps Redocly’s rules', 'node', 'scripts/check-openapi.ts'],
     ['links in Markdown files are valid', 'node', 'scripts/check-links.ts'],
     ['bundle', 'wrangler', 'deploy', '--dry-run', '--outdir', 'dist/worker'],
     ['size of the dashboard’s initial script', 'node', 'scripts/check-web-size.ts'],

@@ -7,8 +7,8 @@ import { IDEMPOTENCY_KEY, idempotencyKey } from '../src/http/idempotency.ts';
 import { type Access, documentationOf, type EndpointDocs } from '../src/http/openapi.ts';
 import type { ErrorCode } from '../src/shared/app-error.ts';
 import { HEADERS, headersOf } from './openapi-headers.ts';
-
-type Json = Record<string, unknown>;
+import { type Json, jsonSchema, namedSchemas } from './openapi-schemas.ts';
+import { documentedExample } from './reference/examples.ts';
 
 export interface Route {
   method: string;
@@ -97,24 +97,25 @@ const errorResponses = (route: Route) => {
 };
 
 const responses = (route: Route) => {
+  const { answer } = documentedExample(route.operation.id, route.path);
   const own = route.operation.answers.map(
     ({ status, description, schema, contentType = 'application/json' }): [number, Json] => [
       status,
       {
         description,
         headers: headersOf(status, route.operation),
-        content: { [contentType]: { schema: reference(schema) } },
+        content: {
+          [contentType]: {
+            schema: reference(schema),
+            ...(answer?.status === status && { example: answer.example }),
+          },
+        },
       },
     ],
   );
   return Object.fromEntries(
     [...errorResponses(route), ...own].map(([status, response]) => [String(status), response]),
   );
-};
-
-const jsonSchema = (schema: z.ZodType, io: 'input' | 'output') => {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
-  return rest as Json & { properties?: Record<string, Json>; required?: string[] };
 };
 
 const parametersIn = (where: 'query' | 'header', schema: z.ZodType | undefined) => {
@@ -133,26 +134,38 @@ const parametersIn = (where: 'query' | 'header', schema: z.ZodType | undefined) 
 const REPEATABLE = z.object({ [IDEMPOTENCY_KEY]: idempotencyKey.optional() });
 const CONDITIONAL = z.object({ 'if-match': ifMatch.optional() });
 
-const parameters = ({ path, operation }: Route) => [
-  ...[...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
+const pathParameters = ({ path, operation }: Route) => {
+  const { parameters } = documentedExample(operation.id, path);
+  return [...path.matchAll(/:([a-z_]+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
-  })),
-  ...(operation.isRepeatable ? parametersIn('header', REPEATABLE) : []),
-  ...(operation.takesIfMatch ? parametersIn('header', CONDITIONAL) : []),
-  ...parametersIn('query', operation.query),
+    ...(parameters[name] !== undefined && { example: parameters[name] }),
+  }));
+};
+
+const parameters = (route: Route) => [
+  ...pathParameters(route),
+  ...(route.operation.isRepeatable ? parametersIn('header', REPEATABLE) : []),
+  ...(route.operation.takesIfMatch ? parametersIn('header', CONDITIONAL) : []),
+  ...parametersIn('query', route.operation.query),
 ];
 
-const requestBody = ({ operation: { body, file } }: Route) => {
+const requestBody = ({ path, operation: { id, body, file } }: Route) => {
   const schema = body ?? file?.schema;
   if (!schema) return {};
   const contentTypes = file?.contentTypes ?? ['application/json'];
+  const sent = documentedExample(id, path).body;
   return {
     requestBody: {
       required: !body?.safeParse({}).success,
-      content: Object.fromEntries(contentTypes.map((type) => [type, { schema: reference(schema) }])),
+      content: Object.fromEntries(
+        contentTypes.map((type) => [
+          type,
+          { schema: reference(schema), ...(sent?.contentType === type && { example: sent.example }) },
+        ]),
+      ),
     },
   };
 };
@@ -177,28 +190,8 @@ const operationOf = (route: Route) => {
   };
 };
 
-const namedSchemas = (io: 'input' | 'output') =>
-  z.toJSONSchema(z.globalRegistry, { io, uri: (id) => `#/components/schemas/${id}` }).schemas;
-
-/** Returns every named schema, as request input if a route takes it, else as response output. */
-const schemas = (routes: Route[]) => {
-  const sent = routes.flatMap(({ operation: { query, body, file } }) => [query, body, file?.schema]);
-  const [asInput, asOutput] = [namedSchemas('input'), namedSchemas('output')];
-  const inputIds = new Set(sent.map((schema) => schema && z.globalRegistry.get(schema)?.id));
-  return Object.fromEntries(
-    Object.keys(asOutput)
-      .toSorted()
-      .map((id) => {
-        const {
-          $schema: _s,
-          $id: _i,
-          id: _d,
-          ...schema
-        } = (inputIds.has(id) ? asInput : asOutput)[id] as Json;
-        return [id, schema];
-      }),
-  );
-};
+const inputsOf = (routes: Route[]) =>
+  routes.flatMap(({ operation: { query, body, file } }) => [query, body, file?.schema]);
 
 const OVERVIEW = `Latchkey issues and verifies software licenses.
 
@@ -223,7 +216,7 @@ export const openApiDocument = (app: Pick<Hono<AppEnv>, 'routes'>, version: stri
     tags: [...new Set(routes.map(({ operation }) => operation.tag))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: schemas(routes),
+      schemas: namedSchemas(inputsOf(routes)),
       headers: HEADERS,
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
