@@ -3,34 +3,20 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { createAnchors } from './guides/anchors.ts';
 
 const CODE = /^(```|~~~).*?^\1$|`(?:[^`\n]|\n(?!\n))*`/gms;
 /** `[text](target)`, `![alt](target)` and `[label]: target`. */
 const LINK = /\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)|^\[[^\]]+\]:\s+<?([^\s>]+)/gm;
 const EXTERNAL = /^[a-z][a-z0-9+.-]*:/i;
 
-/** GitHub's anchor for a heading. */
-const slugOf = (heading: string): string =>
-  heading
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, '')
-    .replaceAll(' ', '-');
-
-/** A heading that repeats gets a number: `usage`, `usage-1`, `usage-2`. */
 const anchorsOf = (markdown: string): Set<string> => {
-  const anchors = new Set<string>();
-  const counts = new Map<string, number>();
+  const anchorOf = createAnchors();
   // Only fenced code can contain a line that looks like a heading.
   const text = markdown.replace(/^(```|~~~).*?^\1$/gms, '');
-  for (const [, heading = ''] of text.matchAll(/^#{1,6} +(.+?)(?: +#+)?$/gm)) {
-    const slug = slugOf(heading);
-    const count = counts.get(slug) ?? 0;
-    counts.set(slug, count + 1);
-    anchors.add(count === 0 ? slug : `${slug}-${count}`);
-  }
-  return anchors;
+  return new Set(
+    [...text.matchAll(/^#{1,6} +(.+?)(?: +#+)?$/gm)].map(([, heading = '']) => anchorOf(heading)),
+  );
 };
 
 const problemWith = (file: string, link: string): string | null => {

@@ -12,10 +12,10 @@ export interface Layer {
   isApart?: true;
 }
 
-/** The dashboard, of which the Worker knows nothing. */
+/** The dashboard and the guides, of which the Worker knows nothing. */
 const WEB: Layer[] = [
   { files: 'web/vite.config.ts', only: [] },
-  ...['main.tsx', 'router.tsx', 'shell', 'pages', 'search.ts', 'ui', 'data', 'lib'].map((name) => ({
+  ...['main.tsx', 'router.tsx', 'shell', 'pages', 'search.ts', 'ui', 'data', 'lib', 'guides'].map((name) => ({
     files: `web/${name}`,
     only: ['web', 'shared/rules'],
     types: ['app.ts'],

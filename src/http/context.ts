@@ -17,7 +17,8 @@ export interface AppEnv {
     /** Of the session: until when its holder counts as having proved who they are. */
     provedUntilMs: number;
     errorCode: ErrorCode;
-    isDashboard: boolean;
+    /** The response is a static file, which has the headers of `src/web/public/_headers`. */
+    hasFileHeaders: boolean;
     /** Web pages of any origin may read the response. */
     anyOrigin: boolean;
     /** That of the caller's key or session, after this call. */

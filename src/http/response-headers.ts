@@ -35,9 +35,6 @@ const withSecurity = (policy: string, others: Record<string, string> = {}) => {
 const BY_PREFIX = Object.entries({
   // Most API responses name secrets or personal data. A route that answers neither sets its own caching.
   '/api/': withSecurity(NOTHING_LOADS, { 'Cache-Control': 'no-store' }),
-  '/docs': withSecurity(
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'",
-  ),
   '/checkout/': withSecurity(
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'",
   ),
@@ -80,8 +77,7 @@ export const collectHeaders = (c: Context<AppEnv>, requestId: string) => {
 
   return ({ headers }: Response): void => {
     if (headers.has('X-Request-Id')) return;
-    // The dashboard's files get their headers from `web/public/_headers`.
-    if (!c.get('isDashboard')) for (const [name, value] of kind().entries) headers.set(name, value);
+    if (!c.get('hasFileHeaders')) for (const [name, value] of kind().entries) headers.set(name, value);
     complete(headers);
   };
 };

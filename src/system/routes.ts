@@ -44,16 +44,19 @@ const isPageRequest = (c: Context<AppEnv>) =>
 /** Serves the single-page dashboard: its pages to whoever asks, and any other path to browsers. Otherwise, returns null. */
 export const dashboardPage = (c: Context<AppEnv>) => {
   if (!isPageRequest(c)) return null;
-  c.set('isDashboard', true);
+  c.set('hasFileHeaders', true);
   return fetchAsset(c, '/');
+};
+
+/** Serves a page of the guides, its Markdown, or what the pages load. */
+const guidesFile = async (c: Context<AppEnv>, path?: string) => {
+  const response = await fetchAsset(c, path);
+  if (response.status === 404) throw new AppError('not_found');
+  c.set('hasFileHeaders', true);
+  return response;
 };
 
 export const documentationRoutes = new Hono<AppEnv>()
   .get('/openapi.json', (c) => fetchAsset(c))
-  .get('/docs/', (c) => c.redirect('/docs', 301))
-  .get('/docs', (c) => fetchAsset(c, '/docs/'))
-  .get('/docs/:file', async (c) => {
-    const response = await fetchAsset(c);
-    if (response.status === 404) throw new AppError('not_found');
-    return response;
-  });
+  .get('/docs', (c) => guidesFile(c, '/docs/'))
+  .get('/docs/*', (c) => guidesFile(c));

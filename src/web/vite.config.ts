@@ -16,10 +16,12 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
+    // The second one is the layout of the guides. scripts/guides puts each page into it, and removes it.
+    rolldownOptions: { input: ['index.html', 'guides.html'].map((file) => `${import.meta.dirname}/${file}`) },
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/health', '/openapi.json', '/docs', '/checkout'].map((path) => [
+      ['/api', '/health', '/openapi.json', '/docs', '/llms.txt', '/checkout'].map((path) => [
         path,
         { target: SERVICE, changeOrigin: true, headers: { origin: SERVICE } },
       ]),

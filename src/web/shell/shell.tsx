@@ -51,7 +51,7 @@ const Navigation = ({ onSearch, onGo }: { onSearch: () => void; onGo?: () => voi
     <div className="mt-auto grid grid-cols-[minmax(0,1fr)] gap-0.5 pt-4">
       <a href="/docs" target="_blank" rel="noreferrer" className={NAV_ITEM}>
         <BookText aria-hidden />
-        API reference
+        Guides
       </a>
       <AccountMenu onGo={onGo} />
     </div>

@@ -27,12 +27,12 @@ export const VerifyHint = () => (
     </a>
     . Pass this secret, the headers and the raw body to one of its libraries. Learn more in the{' '}
     <a
-      href="/docs"
+      href="/docs/webhooks#verify-signatures"
       target="_blank"
       rel="noreferrer"
       className="whitespace-nowrap text-ink underline decoration-line-strong underline-offset-4 hover:decoration-ink"
     >
-      API reference
+      guide to webhooks
     </a>
     .
   </p>

@@ -99,7 +99,7 @@ export const useCommands = (): Group[] => {
         ...THEMES.map((choice) => themeItem(choice, theme)),
         {
           id: 'docs',
-          name: 'API reference',
+          name: 'Guides and API reference',
           keywords: 'docs documentation openapi help',
           icon: <BookText aria-hidden />,
           aside: 'Opens in a new tab',
