@@ -130,16 +130,19 @@ export const untilAsRead = async <T>(attempt: () => Promise<T>): Promise<T> => {
   throw new AppError('unavailable');
 };
 
-/** Inserts an entry into the first database, which has the users and sessions. */
+/** Inserts an entry into the first database, which has the users and sessions, if the condition holds. */
 export const auditFirst = (
   ctx: AuditCtx,
   action: AuditAction,
   target: string | null,
   details: AuditDetails | null = null,
-) =>
-  firstDatabase(ctx.env)
+  condition: SQL = sql`true`,
+) => {
+  const row = selectRow(auditLog, toRow(ctx, action, target, details));
+  return firstDatabase(ctx.env)
     .insert(auditLog)
-    .values(toRow(ctx, action, target, details));
+    .select(sql`${row} WHERE ${condition}`);
+};
 
 /** The account's id, or null, which fails the entry, if the account has no storage left. */
 export const idWithinStorage = (ctx: Ctx) =>

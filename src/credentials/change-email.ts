@@ -4,7 +4,8 @@ import { auditFirst } from '../audit/audit.ts';
 import type { PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { users, userTokens } from '../db/schema.ts';
-import { letterTo } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { tell } from '../mail/tell.ts';
 import { confirmEmail, emailChangeRequested, tokenUrl } from '../mail/templates.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { confirmPassword, wrongPassword } from '../two-factor/confirm.ts';
@@ -32,7 +33,7 @@ export const refuseTaken = async (
   if (taken || reserved?.is) throw new AppError('email_taken');
 };
 
-/** Starts a change of the caller's email address. Returns the emails to send after the response. */
+/** Starts a change of the caller's email address. Returns the email to send to the new one after the response. */
 export const changeEmail = async (
   ctx: UserCtx,
   { email, current_password }: z.infer<typeof changeEmailInput>,
@@ -43,6 +44,7 @@ export const changeEmail = async (
   if (email === user.email) throw invalidField('email', 'is already the email address of this account');
   await refuseTaken(ctx, email, user.accountId);
   const { token, row } = newUserToken(ctx, user.accountId, 'change_email', email);
+  const told = await tell(ctx, letterTo(user, emailChangeRequested(client.origin, email)));
   try {
     await ctx.firstDb.batch([
       deleteTokens(ctx, user.accountId, ['change_email']),
@@ -50,13 +52,12 @@ export const changeEmail = async (
       ctx.firstDb.insert(userTokens).values({ ...row, accountId: idIfSamePassword(ctx, user) }),
       auditFirst(ctx, 'email.request_change', null),
       deleteExpiredTokens(ctx),
+      ...told.statements,
     ]);
   } catch (error) {
     throw violatesNotNull(error, 'user_tokens.account_id') ? wrongPassword() : error;
   }
+  told.send();
   const confirmation = confirmEmail(tokenUrl(client.origin, 'verify-email', token));
-  return [
-    { ...letterTo(user, confirmation), to: email },
-    letterTo(user, emailChangeRequested(client.origin, email)),
-  ];
+  return { ...letterTo(user, confirmation), to: email };
 };

@@ -5,7 +5,9 @@ import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { hasMail } from '../mail/deliver.ts';
-import { letterTo, sendMail } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { sendMail } from '../mail/send.ts';
+import { tell, type Told } from '../mail/tell.ts';
 import {
   addressClaimed,
   passwordChanged,
@@ -37,16 +39,17 @@ import {
 import { accountOf, getUser, isSamePassword, setPassword } from '../users/user.ts';
 import type { changePasswordInput, resetPasswordInput } from './schemas.ts';
 
-/** Changes the caller's password and ends every other session. Returns an email to send after the response. */
+/** Changes the caller's password and ends every other session. */
 export const changePassword = async (
   ctx: UserCtx,
   input: z.infer<typeof changePasswordInput>,
   client: Client,
   sessionHash: string | null,
-) => {
+): Promise<void> => {
   const user = await confirmPassword(ctx, input.current_password, client);
   const passwordHash = await hashPassword(input.password);
   const changed = { ...user, passwordHash, passwordChangedAt: Date.now() };
+  const told = await tell(ctx, letterTo(user, passwordChanged(client.origin)));
   try {
     await ctx.firstDb.batch([
       setPassword(ctx, changed, isSamePassword(user)),
@@ -54,11 +57,12 @@ export const changePassword = async (
       forgetOtherBrowsers(ctx, user.accountId, client.browserToken),
       deleteTokens(ctx, user.accountId, ENDED_WITH_PASSWORD),
       auditFirst(ctx, 'password.change', null),
+      ...told.statements,
     ]);
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? wrongPassword() : error;
   }
-  return letterTo(user, passwordChanged(client.origin));
+  told.send();
 };
 
 /**
@@ -75,7 +79,7 @@ export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: C
     const content = resetPasswordMail(tokenUrl(origin, 'reset-password', token));
     // Anybody may have asked, so it isn't the account's doing.
     const letter = { ...letterTo(user, content), isUnverified: false };
-    await sendMail(ctx.env, { ...letter, prepare: () => storeToken(ctx, row) });
+    await sendMail(ctx.env, letter, () => storeToken(ctx, row));
   } catch (error) {
     if (!(error instanceof AppError)) logError('reset_not_sent', error);
   }
@@ -88,7 +92,13 @@ type EndSquatted = (ctx: Ctx, untilMs: number) => Promise<void>;
  * Ends what was made with an address that nobody had proved. Sessions and two-factor go first, with the password, so that
  * nothing new is made. The address is proved only afterwards, so a reset that is cut off can be repeated.
  */
-const startClean = async (ctx: PublicCtx, changed: UserRow, isUsable: SQL, endSquatted: EndSquatted) => {
+const startClean = async (
+  ctx: PublicCtx,
+  changed: UserRow,
+  isUsable: SQL,
+  told: Told,
+  endSquatted: EndSquatted,
+) => {
   const { accountId } = changed;
   await ctx.firstDb.batch([
     setPassword(ctx, changed, isUsable),
@@ -96,11 +106,12 @@ const startClean = async (ctx: PublicCtx, changed: UserRow, isUsable: SQL, endSq
     ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
     endOtherSessions(ctx, accountId, null),
     deleteTokens(ctx, accountId, ['verify_email', 'change_email', 'two_factor']),
+    ...told.statements,
   ]);
   await endSquatted(accountOf(ctx, accountId), Date.now());
 };
 
-/** Sets a new password, ends every session, and signs in as a login does. Also returns an email to send after the response. */
+/** Sets a new password, ends every session, and signs in as a login does. */
 export const resetPassword = async (
   ctx: PublicCtx,
   input: z.infer<typeof resetPasswordInput>,
@@ -122,8 +133,10 @@ export const resetPassword = async (
   };
   // A token that was sent to an earlier address while the address changed is no proof.
   const isUsable = sql`${isUnused(tokenHash)} AND ${users.email} = ${email}`;
+  const content = isFirstProof ? addressClaimed(client.origin) : passwordChanged(client.origin);
+  const told = await tell(ctx, letterTo(changed, content));
   try {
-    if (isFirstProof) await startClean(ctx, changed, isUsable, endSquatted);
+    if (isFirstProof) await startClean(ctx, changed, isUsable, told, endSquatted);
     const statements = [
       setPassword(ctx, changed, isUsable),
       // The link has proven that the email address is the user's.
@@ -134,15 +147,16 @@ export const resetPassword = async (
       endOtherSessions(ctx, accountId, null),
       forgetOtherBrowsers(ctx, accountId, null),
       deleteTokens(ctx, accountId, ENDED_WITH_PASSWORD),
+      ...(isFirstProof ? [] : told.statements),
     ];
     const account = accountOf(ctx, accountId);
     const answer =
       changed.twoFactorEnabledAt === null
         ? await signIn(ctx, changed, client, 'password.reset', statements)
         : await startChallenge(ctx, changed, [...statements, auditFirst(account, 'password.reset', null)]);
+    told.send();
     if (isFirstProof) await copyUserNow(account);
-    const content = isFirstProof ? addressClaimed(client.origin) : passwordChanged(client.origin);
-    return { answer, letter: letterTo(changed, content) };
+    return answer;
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? new AppError('invalid_token') : error;
   }

@@ -3,8 +3,9 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { auditFirst } from '../audit/audit.ts';
 import type { Ctx, PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
-import { recoveryCodes, users, userTokens } from '../db/schema.ts';
-import { type Letter, letterTo } from '../mail/send.ts';
+import { recoveryCodes, type UserRow, users, userTokens } from '../db/schema.ts';
+import { letterTo } from '../mail/letter.ts';
+import { NOTHING_TOLD, tell, type Told } from '../mail/tell.ts';
 import { emailRestored, emailTakenBack, tokenUrl } from '../mail/templates.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -79,19 +80,21 @@ const deleteCodes = ({ firstDb }: PublicCtx, accountId: string) => {
 };
 
 /** The address is the owner's again, and nobody can sign in. The token still works, should what follows fail. */
-const takeBack = (ctx: PublicCtx, way: WayBack) => {
+const takeBack = (ctx: PublicCtx, way: WayBack, told: Told) => {
   const { accountId } = way;
   return ctx.firstDb.batch([
+    deleteTokens(ctx, accountId, ['verify_email', 'change_email', 'reset_password', 'two_factor']),
+    // While the user has the other address, so that one of parallel calls tells it.
+    ...told.statements,
     restoreUser(ctx, way),
     deleteCodes(ctx, accountId),
     endOtherSessions(ctx, accountId, null),
     forgetOtherBrowsers(ctx, accountId, null),
-    deleteTokens(ctx, accountId, ['verify_email', 'change_email', 'reset_password', 'two_factor']),
   ]);
 };
 
 /** Uses up the token. Of parallel calls, one does. */
-const useUp = (ctx: PublicCtx, way: WayBack, reset: ReturnType<typeof newUserToken>['row']) => {
+const useUp = (ctx: PublicCtx, way: WayBack, reset: ReturnType<typeof newUserToken>['row'], told: Told) => {
   const { firstDb } = ctx;
   return firstDb.batch([
     firstDb
@@ -102,15 +105,20 @@ const useUp = (ctx: PublicCtx, way: WayBack, reset: ReturnType<typeof newUserTok
     firstDb.insert(userTokens).values(reset),
     auditFirst(accountOf(ctx, way.accountId), 'email.restore', null),
     deleteExpiredTokens(ctx),
+    ...told.statements,
   ]);
 };
+
+/** Tells the address from which the account is taken, if the user still has it. */
+const tellOther = (ctx: PublicCtx, user: UserRow, email: string) =>
+  tell(ctx, letterTo(user, emailTakenBack(email)), eq(users.email, user.email));
 
 /** Ends the API keys and webhooks that were made since a time, until now. */
 type EndMadeSince = (ctx: Ctx, sinceMs: number, untilMs: number) => Promise<void>;
 
 /**
  * Takes a changed address back, with the link that the old address got. The password stops working, because whoever changed
- * the address knew it, and what was made since ends. Returns the emails to send after the response.
+ * the address knew it, and what was made since ends. Returns the address.
  */
 export const restoreEmail = async (
   ctx: PublicCtx,
@@ -123,17 +131,19 @@ export const restoreEmail = async (
   const user = await getUser(ctx, accountId);
   const account = accountOf(ctx, accountId);
   const reset = newUserToken(ctx, accountId, 'reset_password', email);
+  const content = emailRestored(tokenUrl(origin, 'reset-password', reset.token));
+  const toldOwner = await tell(ctx, { to: email, content, accountId, isUnverified: false });
+  const toldOther = user.email === email ? NOTHING_TOLD : await tellOther(ctx, user, email);
   try {
-    await takeBack(ctx, way);
+    await takeBack(ctx, way, toldOther);
     await endMadeSince(account, changedAtOf(way), Date.now());
-    await useUp(ctx, way, reset.row);
+    await useUp(ctx, way, reset.row, toldOwner);
   } catch (error) {
     if (violatesNotNull(error, 'users.email')) throw new AppError('invalid_token');
     throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
   }
+  toldOwner.send();
+  toldOther.send();
   await copyUserNow(account);
-  const content = emailRestored(tokenUrl(origin, 'reset-password', reset.token));
-  const letters: Letter[] = [{ to: email, content, accountId, isUnverified: false }];
-  if (user.email !== email) letters.push(letterTo(user, emailTakenBack(email)));
-  return { email, letters };
+  return email;
 };

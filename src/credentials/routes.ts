@@ -44,7 +44,7 @@ export const credentialRoutes = new Hono<AppEnv>()
     async (c) => {
       const sessionHash = c.get('sessionHash') ?? null;
       const change = changePassword(userCtx(c), c.req.valid('json'), clientOf(c), sessionHash);
-      c.executionCtx.waitUntil(sendMail(c.env, await completed(c, change)));
+      await completed(c, change);
       return c.json({ changed: true as const }, 200);
     },
   )
@@ -86,8 +86,7 @@ export const credentialRoutes = new Hono<AppEnv>()
     }),
     async (c) => {
       const reset = resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c), endSquatted);
-      const { answer, letter } = await completed(c, reset);
-      c.executionCtx.waitUntil(sendMail(c.env, letter));
+      const answer = await completed(c, reset);
       if ('challenge' in answer) throw twoFactorRequired(answer);
       setSignInCookies(c, answer);
       return c.json(toSignedIn(answer), 200);
@@ -109,9 +108,7 @@ export const credentialRoutes = new Hono<AppEnv>()
     async (c) => {
       const session = await findOwnSession(c);
       const confirmed = confirmEmail(publicCtx(c), c.req.valid('json'), clientOf(c), session);
-      const { email, letter } = await completed(c, confirmed);
-      if (letter) c.executionCtx.waitUntil(sendMail(c.env, letter));
-      return c.json({ email, email_verified: true as const }, 200);
+      return c.json({ email: await completed(c, confirmed), email_verified: true as const }, 200);
     },
   )
   .post(
@@ -131,9 +128,8 @@ export const credentialRoutes = new Hono<AppEnv>()
     }),
     async (c) => {
       const { token } = c.req.valid('json');
-      const restored = await completed(c, restoreEmail(publicCtx(c), token, clientOf(c), endMade));
-      for (const letter of restored.letters) c.executionCtx.waitUntil(sendMail(c.env, letter));
-      return c.json({ email: restored.email, restored: true as const }, 200);
+      const restored = restoreEmail(publicCtx(c), token, clientOf(c), endMade);
+      return c.json({ email: await completed(c, restored), restored: true as const }, 200);
     },
   )
   .post(
@@ -169,8 +165,8 @@ export const credentialRoutes = new Hono<AppEnv>()
       errors: ['invalid_credentials', 'email_taken'],
     }),
     async (c) => {
-      const letters = await completed(c, changeEmail(userCtx(c), c.req.valid('json'), clientOf(c)));
-      for (const letter of letters) c.executionCtx.waitUntil(sendMail(c.env, letter));
+      const letter = await completed(c, changeEmail(userCtx(c), c.req.valid('json'), clientOf(c)));
+      c.executionCtx.waitUntil(sendMail(c.env, letter));
       return c.json(ACCEPTED, 202);
     },
   );

@@ -5,7 +5,9 @@ import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { type UserRow, users, userTokens } from '../db/schema.ts';
 import { hasMail } from '../mail/deliver.ts';
-import { type Letter, sendMail } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { sendMail } from '../mail/send.ts';
+import { NOTHING_TOLD, tell } from '../mail/tell.ts';
 import { emailChanged, tokenUrl, verifyEmail } from '../mail/templates.ts';
 import { AppError, type ErrorDetail } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
@@ -30,7 +32,7 @@ export const sendVerification = async (
   const { token, row } = newUserToken(ctx, id, 'verify_email', email);
   const content = verifyEmail(tokenUrl(origin, 'verify-email', token));
   const letter = { to: email, content, accountId: id, isUnverified: true };
-  await sendMail(ctx.env, { ...letter, prepare: () => storeToken(ctx, row) });
+  await sendMail(ctx.env, letter, () => storeToken(ctx, row));
 };
 
 /** Returns the caller's account if its email address is still to be verified. */
@@ -41,8 +43,17 @@ export const findUnverified = async (ctx: UserCtx) => {
 };
 
 /** An address that was never proved may be a stranger's, by a typing error, so it gets no way back into the account. */
-const wayBack = (ctx: PublicCtx, { accountId, email }: UserRow) =>
-  newUserToken(ctx, accountId, 'restore_email', email);
+const newWayBack = (ctx: PublicCtx, { accountId, email, emailVerifiedAt }: UserRow) =>
+  emailVerifiedAt === null ? null : newUserToken(ctx, accountId, 'restore_email', email);
+
+/** Tells the address that the account leaves, and gives it a way back. */
+const leaveAddress = async (ctx: PublicCtx, user: UserRow, newEmail: string, { origin }: Client) => {
+  const way = newWayBack(ctx, user);
+  const content = emailChanged(newEmail, way && tokenUrl(origin, 'restore-email', way.token));
+  const told = await tell(ctx, { ...letterTo(user, content), isUnverified: false });
+  const rows = way ? [ctx.firstDb.insert(userTokens).values(way.row)] : [];
+  return { ...told, statements: [...rows, ...told.statements] };
+};
 
 const notProved = (message: string, details: ErrorDetail[] = []) =>
   new AppError('reauthentication_required', { message, ...(details.length > 0 && { details }) });
@@ -70,7 +81,8 @@ const requirePassword = async (
 
 /**
  * Takes the token of a new account's email, or of a changed email address, which then replaces the present one. Whoever reads
- * the email may not be who has the account, so the caller proves that, too: the address would be theirs otherwise.
+ * the email may not be who has the account, so the caller proves that, too: the address would be theirs otherwise. Returns the
+ * address.
  */
 export const confirmEmail = async (
   ctx: PublicCtx,
@@ -92,7 +104,7 @@ export const confirmEmail = async (
     isUnused(tokenHash),
     isChange ? not(isReserved(email, accountId)) : eq(users.email, email),
   );
-  const restore = isChange && user.emailVerifiedAt !== null ? wayBack(ctx, user) : null;
+  const told = isChange ? await leaveAddress(ctx, user, email, client) : NOTHING_TOLD;
   const account: Ctx = { ...accountOf(ctx, accountId), actor: { kind: 'session', id: sessionId } };
   try {
     const [changed] = await ctx.firstDb.batch([
@@ -107,7 +119,7 @@ export const confirmEmail = async (
         .where(eq(users.accountId, accountId))
         .returning({ id: users.accountId }),
       auditFirst(account, isChange ? 'email.change' : 'email.verify', null),
-      ...(restore ? [ctx.firstDb.insert(userTokens).values(restore.row)] : []),
+      ...told.statements,
       // Tokens that were sent to the old address end with it.
       deleteTokens(
         ctx,
@@ -121,8 +133,7 @@ export const confirmEmail = async (
     if (violatesNotNull(error, 'users.email')) throw new AppError('invalid_token');
     throw violatesUnique(error, 'users.email') ? new AppError('email_taken') : error;
   }
+  told.send();
   await copyUserNow(account);
-  const content = emailChanged(email, restore && tokenUrl(client.origin, 'restore-email', restore.token));
-  const letter: Letter = { to: user.email, content, accountId, isUnverified: false };
-  return { email, letter: isChange ? letter : null };
+  return email;
 };

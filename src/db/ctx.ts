@@ -9,6 +9,8 @@ export interface PublicCtx {
   firstDb: FirstDatabase;
   /** The caller's address. Null for calls by the service itself, and in local runs. */
   ip: string | null;
+  /** Lets work go on after the response. It must not fail. */
+  waitUntil: (work: Promise<unknown>) => void;
 }
 
 /** The context of work on one of the databases that store accounts. */

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, exists } from 'drizzle-orm';
 import type * as z from 'zod';
 import { audit } from '../audit/audit.ts';
 import { findLiveSubscription } from '../billing/billing.ts';
@@ -8,7 +8,8 @@ import type { UserCtx } from '../db/ctx.ts';
 import { accounts } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { erasureRequested } from '../mail/account-templates.ts';
-import { letterTo } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { tellIn } from '../mail/tell.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
@@ -35,14 +36,13 @@ const prepareErasure = async (ctx: UserCtx): Promise<void> => {
 
 /**
  * Schedules the erasure of the caller's account. One commit does it, from which on its API keys and sessions are refused: if
- * anything fails before, nothing has changed but the subscription, and the caller repeats the call. Returns the time, and an
- * email to send after the response.
+ * anything fails before, nothing has changed but the subscription, and the caller repeats the call. Returns the time.
  */
 export const requestErasure = async (
   ctx: UserCtx,
   { current_password, confirm }: z.infer<typeof eraseAccountInput>,
   client: Client,
-) => {
+): Promise<number> => {
   const { db, accountId } = ctx;
   const user = await confirmPassword(ctx, current_password, client);
   if (confirm !== user.email) throw invalidField('confirm', 'must be the email address of this account');
@@ -50,15 +50,24 @@ export const requestErasure = async (
   await expirePending(ctx, client.origin);
   if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now');
   const eraseAt = Date.now() + UNDO_MS;
+  const isRequested = and(eq(accounts.id, accountId), eq(accounts.eraseAt, eraseAt));
+  const told = await tellIn(
+    ctx,
+    db,
+    letterTo(user, erasureRequested(client.origin, eraseAt)),
+    exists(db.select({ id: accounts.id }).from(accounts).where(isRequested)),
+  );
   await commit(
     ctx,
     [
       audit(ctx, 'account.erase', null),
       db.update(accounts).set({ eraseAt }).where(eq(accounts.id, accountId)),
+      ...told.statements,
     ],
     [{ kind: 'account', ref: accountId }],
     { isBeyondLimits: true },
   );
+  told.send();
   await prepareErasure(ctx);
-  return { eraseAt, letter: letterTo(user, erasureRequested(client.origin, eraseAt)) };
+  return eraseAt;
 };

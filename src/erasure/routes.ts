@@ -4,7 +4,6 @@ import { endpoint } from '../auth/endpoint.ts';
 import { clearSessionCookie } from '../auth/session-cookie.ts';
 import { once } from '../gate/worker/once.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
-import { sendMail } from '../mail/send.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { eraseCustomer, readCounts } from './customer.ts';
 import { requestErasure } from './request.ts';
@@ -26,8 +25,7 @@ const account = new Hono<AppEnv>().delete(
   }),
   async (c) => {
     const requested = requestErasure(userCtx(c), c.req.valid('json'), clientOf(c));
-    const { eraseAt, letter } = await completed(c, requested);
-    c.executionCtx.waitUntil(sendMail(c.env, letter));
+    const eraseAt = await completed(c, requested);
     clearSessionCookie(c);
     return c.json({ erased_by: isoTime(eraseAt) }, 202);
   },

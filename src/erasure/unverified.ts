@@ -5,7 +5,8 @@ import { type AccountRow, accounts, sessions, type UserRow, users, userTokens } 
 import { commit } from '../gate/worker/feed.ts';
 import { unverifiedEnding } from '../mail/account-templates.ts';
 import { hasMail } from '../mail/deliver.ts';
-import { letterTo, sendMail } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { sendMail } from '../mail/send.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';

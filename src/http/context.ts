@@ -32,6 +32,7 @@ export const publicCtx = (c: Context<AppEnv>): PublicCtx => ({
   env: c.env,
   firstDb: firstDatabase(c.env),
   ip: clientAddress(c),
+  waitUntil: (work) => c.executionCtx.waitUntil(work),
 });
 
 export const accountCtx = (
@@ -50,7 +51,7 @@ export const accountCtx = (
 
 /**
  * Returns the result of work that goes on if the client disconnects. Otherwise, somebody who hangs up in time could guess a
- * password or code without being counted, or change an account without the email about it.
+ * password or code without being counted, or delay the email about a change.
  */
 export const completed = <T>(c: Context<AppEnv>, work: Promise<T>): Promise<T> => {
   c.executionCtx.waitUntil(work.catch(() => {}));

@@ -9,7 +9,7 @@ const DISABLE_AFTER_DAYS = DISABLE_AFTER_MS / DAY_MS;
 const KEEP_MISSED_DAYS = KEEP_MISSED_MS / DAY_MS;
 
 /** Sent two days before an account is erased whose address nobody has proved. */
-export const unverifiedEnding = (origin: string | null, erasedAtMs: number): MailContent => ({
+export const unverifiedEnding = (origin: string | null, erasedAtMs: number): MailContent<'notice'> => ({
   kind: 'notice',
   subject: 'Your account will be deleted unless you verify your email address',
   paragraphs: [
@@ -20,8 +20,8 @@ export const unverifiedEnding = (origin: string | null, erasedAtMs: number): Mai
   note: 'If you didn’t create an account, ignore this email.',
 });
 
-export const erasureRequested = (origin: string, erasedByMs: number): MailContent => ({
-  kind: 'notice',
+export const erasureRequested = (origin: string, erasedByMs: number): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'Your account will be deleted',
   paragraphs: [
     `You asked to delete your Latchkey account. Its API keys no longer work, and its subscription is canceled. All of its data will be gone by ${utcTime(erasedByMs)}.`,
@@ -31,7 +31,7 @@ export const erasureRequested = (origin: string, erasedByMs: number): MailConten
   note: 'If it wasn’t you, sign in and change your password.',
 });
 
-export const accountErased = (): MailContent => ({
+export const accountErased = (): MailContent<'request'> => ({
   kind: 'request',
   subject: 'Your account has been deleted',
   paragraphs: [
@@ -47,7 +47,7 @@ const WHAT_FOLLOWS: Record<number, string> = {
 };
 
 /** How much of the account's usage limit its calls have reached. */
-export const usageReached = (percent: number, apiUsage: number, apiLimit: number): MailContent => ({
+export const usageReached = (percent: number, apiUsage: number, apiLimit: number): MailContent<'notice'> => ({
   kind: 'notice',
   subject: `Your account has used ${percent}% of its API calls`,
   paragraphs: [
@@ -58,7 +58,11 @@ export const usageReached = (percent: number, apiUsage: number, apiLimit: number
 });
 
 /** Says what is refused before it is. */
-export const limitNear = (what: 'licenses' | 'storage', used: number, limit: number): MailContent => {
+export const limitNear = (
+  what: 'licenses' | 'storage',
+  used: number,
+  limit: number,
+): MailContent<'notice'> => {
   const amount = (count: number) =>
     what === 'licenses' ? count.toLocaleString('en') : `${(count / 1_000_000).toLocaleString('en')} MB`;
   const percent = Math.floor((used / limit) * 100);
@@ -78,7 +82,7 @@ export const limitNear = (what: 'licenses' | 'storage', used: number, limit: num
 };
 
 /** A declined card takes nothing down at once, so that there is time to act. */
-export const paymentFailed = (plan: string, endsAt: string): MailContent => ({
+export const paymentFailed = (plan: string, endsAt: string): MailContent<'notice'> => ({
   kind: 'notice',
   subject: 'A payment for your Latchkey account failed',
   paragraphs: [
@@ -89,7 +93,7 @@ export const paymentFailed = (plan: string, endsAt: string): MailContent => ({
 });
 
 /** Before a plan falls, so that nobody is surprised by refused machines. */
-export const planEnding = (plan: string, endsAt: string, isUnpaid: boolean): MailContent => ({
+export const planEnding = (plan: string, endsAt: string, isUnpaid: boolean): MailContent<'notice'> => ({
   kind: 'notice',
   subject: `The ${plan} plan of your Latchkey account is about to end`,
   paragraphs: [
@@ -102,7 +106,7 @@ export const planEnding = (plan: string, endsAt: string, isUnpaid: boolean): Mai
 });
 
 /** A webhook that the service has disabled, because it answered 410 twice or failed for days. */
-export const webhookDisabled = (host: string, isGone: boolean): MailContent => ({
+export const webhookDisabled = (host: string, isGone: boolean): MailContent<'notice'> => ({
   kind: 'notice',
   subject: `Your webhook at ${host} is disabled`,
   paragraphs: [

@@ -1,24 +1,33 @@
-import { and, asc, eq, lte, sql } from 'drizzle-orm';
-import { firstDatabase } from '../db/client.ts';
-import type { DatabaseCtx } from '../db/ctx.ts';
+import { and, asc, eq, gt, lte, or, type SQL, sql } from 'drizzle-orm';
+import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import { type HeldNoticeRow, heldNotices } from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
 import { settingsOf } from '../shared/config/settings.ts';
+import { randomBase62 } from '../shared/crypto/random.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
 import { deliver, hasMail } from './deliver.ts';
+import type { Letter } from './letter.ts';
 import { severalNotices } from './templates.ts';
 
-// Notices beyond their recipient's limit, and those that could not be sent. What happens within an hour becomes one email, so
-// that neither a flood hides what has happened nor the emails about it are one.
+// Notices that are not sent yet: those that a request is sending, those beyond their recipient's limit, and those that could not
+// be sent. What happens within an hour becomes one email, so that neither a flood hides what has happened nor the emails about
+// it are one.
 
-interface Notice {
-  to: string;
-  content: MailContent;
-  accountId: string;
-  isUnverified: boolean;
+/** Any of the databases. */
+export interface MailCtx {
+  env: Env;
+  db: DrizzleD1Database;
 }
+
+/** How long a request has to send what it has committed, before the scheduled work does. */
+const SENDING_MS = 60_000;
+const soon = () => Date.now() + SENDING_MS;
+
+/** An address that was never proven may be a stranger's, so it gets what is beyond its limit once a day. */
+const later = ({ isUnverified }: Letter) => Date.now() + (isUnverified ? DAY_MS : HOUR_MS);
 
 /** Does something to the token of the email's link. A held token is sealed: it would let any reader of D1 in. */
 const withToken = async (
@@ -30,32 +39,78 @@ const withToken = async (
   return { ...content, link: { ...content.link, url: page + (await work(token)) } };
 };
 
-/** An address that was never proven may be a stranger's, so it gets such an email once a day. */
-export const holdNotice = async (
-  env: Env,
-  { to, content: sent, accountId, isUnverified }: Notice,
-): Promise<void> => {
-  const content = await withToken(sent, (token) => seal(settingsOf(env).sealing, token, [to]));
-  const dueAt = Date.now() + (isUnverified ? DAY_MS : HOUR_MS);
-  await firstDatabase(env)
+/** Whose row it is, and which of theirs. */
+export type HeldKey = Pick<HeldNoticeRow, 'email' | 'subject'>;
+
+const isRow = ({ email, subject }: HeldKey) =>
+  and(eq(heldNotices.email, email), eq(heldNotices.subject, subject));
+
+/** In an object, because a statement that a promise resolves with is executed. */
+const insert = async (
+  { env, db }: MailCtx,
+  { email, subject }: HeldKey,
+  { content: sent, accountId }: Letter,
+  dueAt: number,
+  condition: SQL,
+) => {
+  const content = await withToken(sent, (token) => seal(settingsOf(env).sealing, token, [email]));
+  const row = selectRow(heldNotices, { email, subject, accountId, content, times: 1, dueAt });
+  const statement = db
     .insert(heldNotices)
-    .values({ email: to, subject: content.subject, accountId, content, dueAt })
+    .select(sql`${row} WHERE ${condition}`)
     .onConflictDoUpdate({
       target: [heldNotices.email, heldNotices.subject],
       set: { accountId, content, times: sql`${heldNotices.times} + 1` },
     });
+  return { statement };
 };
 
-/** Notices that happen while the email is sent stay for the next one. */
-const forget = ({ db }: DatabaseCtx, { email, subject, times }: HeldNoticeRow) =>
-  db
-    .delete(heldNotices)
-    .where(and(eq(heldNotices.email, email), eq(heldNotices.subject, subject), eq(heldNotices.times, times)));
+const aloneKey = ({ to, content }: Letter): HeldKey => ({
+  email: to,
+  subject: `${content.subject} ${randomBase62(12)}`,
+});
 
-const sendHeldTo = async (ctx: DatabaseCtx, email: string): Promise<void> => {
-  const rows = await ctx.db.select().from(heldNotices).where(eq(heldNotices.email, email));
+/** Returns the statement that holds a notice for the request that sends it, if the condition is met. It has a row of its own. */
+export const hold = async (ctx: MailCtx, letter: Letter, condition: SQL) => {
+  const key = aloneKey(letter);
+  return { key, ...(await insert(ctx, key, letter, soon(), condition)) };
+};
+
+/** Returns the statement that holds a notice for later. It is merged, unless it has a way in, which no other email has. */
+export const holdForLater = (ctx: MailCtx, letter: Letter) => {
+  const { to: email, content } = letter;
+  const hasWayIn = content.link?.url.includes('#token=');
+  const key = hasWayIn ? aloneKey(letter) : { email, subject: content.subject };
+  return insert(ctx, key, letter, later(letter), sql`true`);
+};
+
+/** Begins to send a notice. Returns whether it is still the request's, and not the scheduled work's. */
+export const take = async ({ db }: MailCtx, key: HeldKey): Promise<boolean> => {
+  const taken = await db
+    .update(heldNotices)
+    .set({ dueAt: soon() })
+    .where(and(isRow(key), gt(heldNotices.dueAt, Date.now())))
+    .returning({ times: heldNotices.times });
+  return taken.length > 0;
+};
+
+/** Returns the statement that ends what was sent. */
+export const release = ({ db }: MailCtx, key: HeldKey) => db.delete(heldNotices).where(isRow(key));
+
+/** Notices that happen while the email is sent stay for the next one. */
+const forget = ({ db }: MailCtx, row: HeldNoticeRow) =>
+  db.delete(heldNotices).where(and(isRow(row), eq(heldNotices.times, row.times)));
+
+/** Sends what is held for an address, but for what a request is sending. */
+const sendAllTo = async (ctx: MailCtx, email: string): Promise<void> => {
+  const { dueAt } = heldNotices;
+  const rows = await ctx.db
+    .select()
+    .from(heldNotices)
+    .where(and(eq(heldNotices.email, email), or(lte(dueAt, Date.now()), gt(dueAt, soon()))));
   const { sealing } = settingsOf(ctx.env);
-  const unsealed = rows.map(async (row) => {
+  const oldestFirst = rows.toSorted((a, b) => a.dueAt - b.dueAt);
+  const unsealed = oldestFirst.map(async (row) => {
     const content = await withToken(row.content, (token) => unseal(sealing, token, [email]));
     return { ...row, content };
   });
@@ -72,7 +127,7 @@ const MAX_EMAILS = 100;
 const GIVE_UP_MS = 3 * DAY_MS;
 
 /** Sends what was held, one email for each recipient. */
-export const sendHeldNotices = async (ctx: DatabaseCtx): Promise<void> => {
+export const sendHeldNotices = async (ctx: MailCtx): Promise<void> => {
   const nowMs = Date.now();
   await ctx.db.delete(heldNotices).where(lte(heldNotices.dueAt, nowMs - GIVE_UP_MS));
   if (!hasMail(ctx.env)) return;
@@ -84,7 +139,7 @@ export const sendHeldNotices = async (ctx: DatabaseCtx): Promise<void> => {
     .limit(MAX_EMAILS);
   for (const email of new Set(due.map((row) => row.email))) {
     try {
-      await sendHeldTo(ctx, email);
+      await sendAllTo(ctx, email);
     } catch (error) {
       logError('mail_not_sent', error);
     }

@@ -3,13 +3,14 @@ import { databaseOf, firstDatabase } from '../db/client.ts';
 import type { MailTopic } from '../shared/rules/mail-topics.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
 import { getUser } from '../users/user.ts';
-import { letterTo, sendMail } from './send.ts';
+import { letterTo } from './letter.ts';
+import { sendMail } from './send.ts';
 
 // Emails to the owner of an account that nobody has asked for. All but those about security can be switched off.
 
 const SWITCH_NOTE = 'The settings of the dashboard switch off emails like this one.';
 
-export type TellOwner = (topic: MailTopic, content: MailContent) => Promise<boolean>;
+export type TellOwner = (topic: MailTopic, content: MailContent<'notice'>) => Promise<boolean>;
 
 /** Returns what sends the owner an email, unless they don't want it. It returns false only if the email is lost. */
 export const openOwner = async (env: Env, accountId: string): Promise<TellOwner> => {

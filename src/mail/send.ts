@@ -1,52 +1,10 @@
 import { firstDatabase } from '../db/client.ts';
-import type { UserRow } from '../db/schema.ts';
-import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
-import type { MailContent } from '../shared/text/mail-content.ts';
-import { type Limit, recipientLimits, unverifiedLimits, wayInLimit } from '../users/limits.ts';
-import { consumeAttempts } from '../users/throttle.ts';
+import type { MailKind } from '../shared/text/mail-content.ts';
 import { deliver, hasMail } from './deliver.ts';
-import { holdNotice } from './held.ts';
-
-/** An email to one person, about an account. */
-export interface Letter {
-  to: string;
-  content: MailContent;
-  accountId: string;
-  /** Whether the account has caused the email before it has proven an address. */
-  isUnverified: boolean;
-  /** Stores what the email's link needs, once it's clear that the email is sent. */
-  prepare?: () => Promise<unknown>;
-}
-
-/** A letter to the account's own address. */
-export const letterTo = (
-  { email, accountId, emailVerifiedAt }: Pick<UserRow, 'email' | 'accountId' | 'emailVerifiedAt'>,
-  content: MailContent,
-): Letter => ({ to: email, content, accountId, isUnverified: emailVerifiedAt === null });
-
-/** Counts the email in all of the limits, or in none of them if one is reached. */
-const counts = async (env: Env, { kind }: MailContent, limits: Limit[]): Promise<boolean> => {
-  try {
-    await consumeAttempts({ firstDb: firstDatabase(env) }, limits);
-    return true;
-  } catch (error) {
-    if (error instanceof AppError) return false;
-    // A notice that can't be counted is sent rather than lost.
-    if (kind === 'notice') return true;
-    throw error;
-  }
-};
-
-const isWithinLimits = async (env: Env, letter: Letter): Promise<boolean> => {
-  const { to, content, accountId, isUnverified } = letter;
-  const ofAccount = isUnverified ? [unverifiedLimits(accountId)] : [];
-  const isFirst =
-    content.kind === 'way_in' &&
-    (await counts(env, content, [wayInLimit(to, content.subject), ...ofAccount]));
-  const isCounted = await counts(env, content, [...recipientLimits(to), ...(isFirst ? [] : ofAccount)]);
-  return isFirst || isCounted;
-};
+import { holdForLater } from './held.ts';
+import type { Letter } from './letter.ts';
+import { isWithinLimits } from './limits.ts';
 
 /** Does the work unless it fails, which is logged. */
 const attempt = async (work: () => Promise<boolean>): Promise<boolean> => {
@@ -59,21 +17,26 @@ const attempt = async (work: () => Promise<boolean>): Promise<boolean> => {
 };
 
 /**
- * Sends an email, if the service can and its recipient has not got too many. A notice that isn't sent, also because that fails,
+ * Sends an email that isn't about security, if the service can and its recipient has not got too many. A notice that isn't sent
  * is held for the scheduled work. Returns false only if a notice is lost. Callers don't wait for it (`waitUntil`), so that the
- * time of a response doesn't tell whether an email was sent.
+ * time of a response doesn't tell whether it is sent. `prepare` stores what the link of an email that is sent needs.
  */
-export const sendMail = async (env: Env, letter: Letter): Promise<boolean> => {
+export const sendMail = async (
+  env: Env,
+  letter: Letter<Exclude<MailKind, 'security'>>,
+  prepare?: () => Promise<unknown>,
+): Promise<boolean> => {
   if (!hasMail(env)) return true;
   const isSent = await attempt(async () => {
     if (!(await isWithinLimits(env, letter))) return false;
-    await letter.prepare?.();
+    await prepare?.();
     await deliver(env, letter.to, letter.content);
     return true;
   });
   if (isSent || letter.content.kind !== 'notice') return true;
   return attempt(async () => {
-    await holdNotice(env, letter);
+    const { statement } = await holdForLater({ env, db: firstDatabase(env) }, letter);
+    await statement;
     return true;
   });
 };

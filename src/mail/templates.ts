@@ -20,7 +20,7 @@ const forgotPasswordLink = (origin: string) => ({
 /** Formats a time for people whose time zone is unknown. */
 export const utcTime = (ms: number) => `${isoTime(ms).slice(0, 16).replace('T', ' ')} UTC`;
 
-export const verifyEmail = (url: string): MailContent => ({
+export const verifyEmail = (url: string): MailContent<'way_in'> => ({
   kind: 'way_in',
   subject: 'Verify your email address',
   paragraphs: [
@@ -30,7 +30,7 @@ export const verifyEmail = (url: string): MailContent => ({
   note: 'The link works for 24 hours. If you didn’t create an account, ignore this email.',
 });
 
-export const resetPassword = (url: string): MailContent => ({
+export const resetPassword = (url: string): MailContent<'way_in'> => ({
   kind: 'way_in',
   subject: 'Reset your password',
   paragraphs: [
@@ -40,7 +40,7 @@ export const resetPassword = (url: string): MailContent => ({
   note: 'The link works once, for an hour. If it wasn’t you, ignore this email: your password stays the same.',
 });
 
-export const confirmEmail = (url: string): MailContent => ({
+export const confirmEmail = (url: string): MailContent<'request'> => ({
   kind: 'request',
   subject: 'Confirm your new email address',
   paragraphs: [
@@ -51,8 +51,8 @@ export const confirmEmail = (url: string): MailContent => ({
 });
 
 /** Sent to the old address when a change is requested. */
-export const emailChangeRequested = (origin: string, newEmail: string): MailContent => ({
-  kind: 'notice',
+export const emailChangeRequested = (origin: string, newEmail: string): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'Your email address is about to change',
   paragraphs: [
     `Somebody who is signed in to your Latchkey account asked to change its email address to ${newEmail}. It changes once the new address is confirmed.`,
@@ -62,8 +62,8 @@ export const emailChangeRequested = (origin: string, newEmail: string): MailCont
 });
 
 /** Sent to the old address after a change, with a way back if it was ever proved. */
-export const emailChanged = (newEmail: string, restoreUrl: string | null): MailContent => ({
-  kind: 'notice',
+export const emailChanged = (newEmail: string, restoreUrl: string | null): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'Your email address has changed',
   paragraphs: [
     `The email address of your Latchkey account is now ${newEmail}. Sign in with it from now on. This address gets no more emails.`,
@@ -76,8 +76,8 @@ export const emailChanged = (newEmail: string, restoreUrl: string | null): MailC
 });
 
 /** Sent to an address that was taken back. */
-export const emailRestored = (resetUrl: string): MailContent => ({
-  kind: 'notice',
+export const emailRestored = (resetUrl: string): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'Your email address is your account’s again',
   paragraphs: [
     'Your Latchkey account has this email address again. All sessions and pending changes have ended, and the password no longer works, because somebody else may know it. Choose a new one.',
@@ -88,8 +88,8 @@ export const emailRestored = (resetUrl: string): MailContent => ({
 });
 
 /** Sent to an address from which an account was taken back. */
-export const emailTakenBack = (email: string): MailContent => ({
-  kind: 'notice',
+export const emailTakenBack = (email: string): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'Your email address has changed back',
   paragraphs: [
     `The email address of your Latchkey account is ${email} again: somebody has used the link that it got when the address changed. All sessions have ended, and the password no longer works.`,
@@ -98,8 +98,8 @@ export const emailTakenBack = (email: string): MailContent => ({
 });
 
 /** Sent when the operator was asked to turn two-factor authentication off. */
-export const twoFactorResetRequested = (origin: string, resetAtMs: number): MailContent => ({
-  kind: 'notice',
+export const twoFactorResetRequested = (origin: string, resetAtMs: number): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'Two-factor authentication is about to go off',
   paragraphs: [
     `The operator of the service was asked to turn off two-factor authentication of your Latchkey account. From ${utcTime(resetAtMs)} on, the password alone is enough to sign in.`,
@@ -109,8 +109,8 @@ export const twoFactorResetRequested = (origin: string, resetAtMs: number): Mail
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
 });
 
-export const passwordChanged = (origin: string): MailContent => ({
-  kind: 'notice',
+export const passwordChanged = (origin: string): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'Your password has changed',
   paragraphs: ['The password of your Latchkey account has changed. All other sessions have ended.'],
   link: forgotPasswordLink(origin),
@@ -118,8 +118,8 @@ export const passwordChanged = (origin: string): MailContent => ({
 });
 
 /** Sent after the first proof of an address by a reset of the password. */
-export const addressClaimed = (origin: string): MailContent => ({
-  kind: 'notice',
+export const addressClaimed = (origin: string): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'The account of your email address is yours',
   paragraphs: [
     'The password of your Latchkey account has changed. Nobody had proved before that its email address is theirs, so the account starts clean: API keys, webhooks, sessions, two-factor authentication, and pending changes of before have ended.',
@@ -133,8 +133,12 @@ export interface SignInClient {
   userAgent: string | null;
 }
 
-export const newSignIn = (origin: string, { ip, userAgent }: SignInClient, nowMs: number): MailContent => ({
-  kind: 'notice',
+export const newSignIn = (
+  origin: string,
+  { ip, userAgent }: SignInClient,
+  nowMs: number,
+): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'New sign-in to your account',
   paragraphs: ['Somebody signed in to your Latchkey account from a browser that it hasn’t seen before.'],
   facts: [
@@ -146,8 +150,8 @@ export const newSignIn = (origin: string, { ip, userAgent }: SignInClient, nowMs
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
 });
 
-export const twoFactorChanged = (origin: string, isEnabled: boolean): MailContent => ({
-  kind: 'notice',
+export const twoFactorChanged = (origin: string, isEnabled: boolean): MailContent<'security'> => ({
+  kind: 'security',
   subject: isEnabled ? 'Two-factor authentication is on' : 'Two-factor authentication is off',
   paragraphs: [
     isEnabled
@@ -164,8 +168,8 @@ interface WrongProofs {
   key: unknown;
 }
 
-export const wrongCodes = (origin: string, ip: string | null, nowMs: number): MailContent => ({
-  kind: 'notice',
+export const wrongCodes = (origin: string, ip: string | null, nowMs: number): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'Wrong codes after your password',
   paragraphs: [
     'Somebody who knows the password of your Latchkey account has sent five wrong codes at sign-in. Two-factor authentication has kept them out.',
@@ -178,8 +182,12 @@ export const wrongCodes = (origin: string, ip: string | null, nowMs: number): Ma
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
 });
 
-export const wrongProofs = (origin: string, { ip, key }: WrongProofs, nowMs: number): MailContent => ({
-  kind: 'notice',
+export const wrongProofs = (
+  origin: string,
+  { ip, key }: WrongProofs,
+  nowMs: number,
+): MailContent<'security'> => ({
+  kind: 'security',
   subject: 'Wrong passwords inside your account',
   paragraphs: [
     key
@@ -194,23 +202,26 @@ export const wrongProofs = (origin: string, { ip, key }: WrongProofs, nowMs: num
   note: 'If it was you, there is nothing to do. If it wasn’t you, reset your password now: that ends every session.',
 });
 
-/** Says in one email what several would have said. */
+const isWayIn = ({ url }: { url: string }) => url.includes('#token=');
+
+/** Says in one email what several would have said, the oldest first. */
 export const severalNotices = (notices: { content: MailContent; times: number }[]): MailContent => {
   const contents = notices.map(({ content }) => content);
   const total = notices.reduce((sum, { times }) => sum + times, 0);
   const links = contents.flatMap((content) => content.link ?? []);
-  // A way back into the account is in no other email.
-  const link = links.find(({ url }) => url.includes('#token=')) ?? links[0];
+  // A way back into the account is in no other email. The oldest undoes the most, and the others are named.
+  const link = links.find(isWayIn) ?? links[0];
   return {
-    kind: 'notice',
+    kind: 'security',
     subject: contents.length === 1 ? (contents[0]?.subject ?? '') : 'What happened in your account',
     paragraphs: [
       `So much has happened in your Latchkey account that this email replaces ${total}.`,
-      ...notices.map(({ content: { subject, paragraphs, facts = [] }, times }) =>
+      ...notices.map(({ content: { subject, paragraphs, facts = [], link: own }, times }) =>
         [
           `${subject}${times > 1 ? ` (${times} times, here the last)` : ''}.`,
           ...paragraphs,
           ...facts.map(([name, value]) => `${name}: ${value}.`),
+          ...(own && own !== link && isWayIn(own) ? [`${own.label}: ${own.url}`] : []),
         ].join(' '),
       ),
     ],

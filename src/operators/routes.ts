@@ -7,7 +7,6 @@ import { accountCtx, type AppEnv, completed, publicCtx } from '../http/context.t
 import { takes } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
 import { readRequestCounts } from '../http/request-counts.ts';
-import { sendMail } from '../mail/send.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
@@ -71,8 +70,7 @@ export const operatorRoutes = new Hono<AppEnv>()
   .post('/accounts/:id/reset-two-factor', takes({}), async (c) => {
     const ctx = { ...operatorCtx(c), ...publicCtx(c) };
     const found = await getAccount(ctx);
-    const { resetAt, letter } = await completed(c, requestReset(ctx, clientOf(c)));
-    c.executionCtx.waitUntil(sendMail(c.env, letter));
+    const resetAt = await completed(c, requestReset(ctx, clientOf(c)));
     return c.json({ ...toOperatorAccount(found), two_factor_reset_at: isoTime(resetAt) }, 200);
   })
   .post('/accounts/:id/plan', takes({ body: grantInput }), async (c) => {

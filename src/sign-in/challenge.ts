@@ -4,14 +4,15 @@ import { auditFirst } from '../audit/audit.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { type UserRow, userTokens } from '../db/schema.ts';
-import { letterTo, sendMail } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { tell } from '../mail/tell.ts';
 import { wrongCodes } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { changeUserIf, withCode } from '../two-factor/code.ts';
+import type { NoteGuess } from '../two-factor/guesses.ts';
 import type { Client } from '../users/client.ts';
 import { limitsOf } from '../users/known-browsers.ts';
-import { secondStepLimits, wrongCodeCount } from '../users/limits.ts';
-import { consumeAttempts } from '../users/throttle.ts';
+import { secondStepLimits, TOLD_CODES, wrongCodeCount } from '../users/limits.ts';
 import { deleteExpiredTokens, findUserToken, isUnused, newUserToken } from '../users/user-tokens.ts';
 import { accountOf, getUser, idIfSamePassword } from '../users/user.ts';
 import { type SignedIn, signIn } from './sign-in.ts';
@@ -64,16 +65,15 @@ const countTry = async ({ firstDb }: PublicCtx, tokenHash: string): Promise<void
   if (!counted) throw new AppError('invalid_token');
 };
 
-/**
- * Tells the owner of each five wrong codes of a day: whoever sends them knows the password. The count outlives the challenges, so
- * that somebody who is slow is noticed, too.
- */
-const noteWrongCode = async (ctx: PublicCtx, user: UserRow, { origin }: Client): Promise<void> => {
-  const [counted] = await consumeAttempts(ctx, [wrongCodeCount(user.accountId)]);
-  if (!counted || counted.attempts % MAX_TRIES > 0) return;
-  await auditFirst(accountOf(ctx, user.accountId), 'two_factor.fail', null, { codes: MAX_TRIES });
-  await sendMail(ctx.env, letterTo(user, wrongCodes(origin, ctx.ip, Date.now())));
-};
+/** Tells the owner of each five wrong codes of a day. */
+const noteIn =
+  (ctx: PublicCtx, user: UserRow, { origin }: Client): NoteGuess =>
+  async (isTold) => {
+    const told = await tell(ctx, letterTo(user, wrongCodes(origin, ctx.ip, Date.now())), isTold);
+    const account = accountOf(ctx, user.accountId);
+    const entry = auditFirst(account, 'two_factor.fail', null, { codes: TOLD_CODES }, isTold);
+    return { ...told, statements: [entry, ...told.statements] };
+  };
 
 /** Completes a login with a code. */
 export const answerChallenge = async (
@@ -85,8 +85,9 @@ export const answerChallenge = async (
   const { tokenHash, accountId } = await findUserToken(ctx, challenge, ['two_factor']);
   const user = await getUser(ctx, accountId);
   const limits = await limitsOf(ctx, user.email, client, secondStepLimits('code', client.ip, user));
-  const signedIn = withCode(ctx, user, code, limits, {
+  return withCode(ctx, user, code, [...limits, wrongCodeCount(accountId)], {
     prepare: () => countTry(ctx, tokenHash),
+    note: noteIn(ctx, user, client),
     use: ({ kind, statements }) => {
       const entry = { ...ctx, accountId, actor: { kind: 'session', id: null } } as const;
       const isRecovery = kind === 'recovery_code';
@@ -104,10 +105,5 @@ export const answerChallenge = async (
         { two_factor: kind },
       );
     },
-  });
-  return signedIn.catch(async (error) => {
-    if (error instanceof AppError && error.code === 'invalid_credentials')
-      await noteWrongCode(ctx, user, client);
-    throw error;
   });
 };

@@ -5,7 +5,6 @@ import { clearSessionCookie, setSignInCookies } from '../auth/session-cookie.ts'
 import { sendVerification } from '../credentials/verify-email.ts';
 import { clientLocation } from '../http/client-location.ts';
 import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
-import { sendMail } from '../mail/send.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { answerChallenge, twoFactorRequired } from './challenge.ts';
@@ -63,7 +62,6 @@ export const signInRoutes = new Hono<AppEnv>()
     async (c) => {
       const signedIn = await completed(c, login(publicCtx(c), c.req.valid('json'), clientOf(c)));
       if ('challenge' in signedIn) throw twoFactorRequired(signedIn);
-      if (signedIn.letter) c.executionCtx.waitUntil(sendMail(c.env, signedIn.letter));
       setSignInCookies(c, signedIn);
       return c.json(toSignedIn(signedIn), 200);
     },
@@ -83,7 +81,6 @@ export const signInRoutes = new Hono<AppEnv>()
     }),
     async (c) => {
       const signedIn = await completed(c, answerChallenge(publicCtx(c), c.req.valid('json'), clientOf(c)));
-      if (signedIn.letter) c.executionCtx.waitUntil(sendMail(c.env, signedIn.letter));
       setSignInCookies(c, signedIn);
       return c.json(toSignedIn(signedIn), 200);
     },

@@ -6,7 +6,8 @@ import { databaseOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { sessions, type UserRow } from '../db/schema.ts';
-import { type Letter, letterTo } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { NOTHING_TOLD, tell } from '../mail/tell.ts';
 import { newSignIn } from '../mail/templates.ts';
 import {
   deleteExpiredSessions,
@@ -34,8 +35,6 @@ export interface SignedIn {
   account: LimitedAccount & Pick<UserRow, 'emailVerifiedAt'>;
   session: NewSession;
   browserToken: string;
-  /** An email to send after the response. */
-  letter: Letter | null;
 }
 
 /**
@@ -56,6 +55,10 @@ export const signIn = async (
   const browsers = await findBrowsers(ctx, accountId);
   const nowMs = Date.now();
   const { session, row } = newSession(ctx, accountId, nowMs, client.userAgent);
+  const told =
+    action === 'login' && isNewBrowser(browsers, client.browserToken)
+      ? await tell(ctx, letterTo(user, newSignIn(client.origin, row, nowMs)))
+      : NOTHING_TOLD;
   try {
     await firstDb.batch([
       endSessionOf(ctx, client.previousToken),
@@ -68,10 +71,12 @@ export const signIn = async (
       deleteExpiredSessions(ctx, nowMs),
       deleteExpiredThrottles(ctx, nowMs),
       deleteExpiredTokens(ctx),
+      ...told.statements,
     ]);
   } catch (error) {
     throw violatesNotNull(error, 'sessions.account_id') ? new AppError('invalid_credentials') : error;
   }
+  told.send();
   const actor = { kind: 'session', id: row.id } as const;
   const accountCtx = { ...ctx, db: databaseOf(ctx.env, accountId), accountId, key: null, actor };
   // Read now: an erasure that is requested later ends the new session.
@@ -85,9 +90,5 @@ export const signIn = async (
     account: { ...account, email: user.email, emailVerifiedAt: user.emailVerifiedAt },
     session,
     browserToken,
-    letter:
-      action === 'login' && isNewBrowser(browsers, client.browserToken)
-        ? letterTo(user, newSignIn(client.origin, row, nowMs))
-        : null,
   };
 };

@@ -6,8 +6,9 @@ import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { seal, unseal } from '../shared/crypto/sealing.ts';
-import type { Limit } from '../users/limits.ts';
-import { consumeAttempts, settleAttempt } from '../users/throttle.ts';
+import type { AttemptOutcome, Limit } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
+import { type NoteGuess, settleGuess } from './guesses.ts';
 import { hashRecoveryCode } from './recovery-codes.ts';
 import { findStep } from './totp.ts';
 
@@ -95,8 +96,7 @@ interface CodeWork<T> {
   /** Runs before the code is checked. */
   prepare?: () => Promise<void>;
   use: (code: UsableCode) => Promise<T>;
-  /** Runs after a wrong code, with the names of the limits that it has just reached. */
-  fail?: (reached: string[]) => Promise<void>;
+  note: NoteGuess;
 }
 
 /**
@@ -108,12 +108,11 @@ export const withCode = async <T>(
   user: UserRow,
   code: string,
   limits: Limit[],
-  { prepare, use, fail }: CodeWork<T>,
+  { prepare, use, note }: CodeWork<T>,
 ): Promise<T> => {
   const failures = limits.filter(({ counts }) => counts === 'failure');
   const reservations = await consumeAttempts(ctx, failures);
-  let outcome: 'success' | 'failure' | 'error' = 'error';
-  let reached: string[] = [];
+  let outcome: AttemptOutcome = 'error';
   let result: T | null = null;
   try {
     await prepare?.();
@@ -121,9 +120,8 @@ export const withCode = async <T>(
     result = usable && (await use(usable).catch(refuseUsed));
     outcome = result ? 'success' : 'failure';
   } finally {
-    reached = await settleAttempt(ctx, reservations, outcome);
+    await settleGuess(ctx, reservations, outcome, note);
   }
   if (result) return result;
-  await fail?.(reached);
   throw wrongCode();
 };

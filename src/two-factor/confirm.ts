@@ -1,15 +1,17 @@
 import { auditFirst } from '../audit/audit.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import type { UserRow } from '../db/schema.ts';
-import { letterTo, sendMail } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { tell } from '../mail/tell.ts';
 import { wrongProofs } from '../mail/templates.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
-import { CONFIRM, confirmLimits } from '../users/limits.ts';
+import { type AttemptOutcome, confirmLimits, TOLD_GUESSES } from '../users/limits.ts';
 import { checkPassword } from '../users/passwords.ts';
-import { consumeAttempts, settleAttempt } from '../users/throttle.ts';
+import { consumeAttempts } from '../users/throttle.ts';
 import { getUser } from '../users/user.ts';
 import { type UsableCode, withCode } from './code.ts';
+import { type NoteGuess, settleGuess } from './guesses.ts';
 
 // What somebody who is signed in proves again. A stolen session isn't enough to take over an account, and whoever guesses with
 // one is limited by session, and noticed.
@@ -17,31 +19,26 @@ import { type UsableCode, withCode } from './code.ts';
 export const wrongPassword = () => new AppError('invalid_credentials', { message: 'Wrong Password' });
 
 /** Tells the owner once the guesses have reached the limit of a quarter of an hour. */
-const tellOfGuesses = async (
-  ctx: UserCtx,
-  user: UserRow,
-  { origin }: Client,
-  reached: string[],
-): Promise<void> => {
-  if (!reached.includes(CONFIRM)) return;
-  await auditFirst(ctx, 'session.fail', ctx.actor.id, { tries: 10 });
-  await sendMail(ctx.env, letterTo(user, wrongProofs(origin, ctx, Date.now())));
-};
+const noteIn =
+  (ctx: UserCtx, user: UserRow, { origin }: Client): NoteGuess =>
+  async (isTold) => {
+    const told = await tell(ctx, letterTo(user, wrongProofs(origin, ctx, Date.now())), isTold);
+    const entry = auditFirst(ctx, 'session.fail', ctx.actor.id, { tries: TOLD_GUESSES }, isTold);
+    return { ...told, statements: [entry, ...told.statements] };
+  };
 
 /** Returns the caller's user if the password is theirs. */
 export const confirmPassword = async (ctx: UserCtx, password: string, client: Client): Promise<UserRow> => {
   const user = await getUser(ctx, ctx.accountId);
   const reservations = await consumeAttempts(ctx, confirmLimits(ctx.accountId, ctx.actor));
-  let outcome: 'success' | 'failure' | 'error' = 'error';
-  let reached: string[] = [];
+  let outcome: AttemptOutcome = 'error';
   try {
     const { matches } = await checkPassword(password, user.passwordHash);
     outcome = matches ? 'success' : 'failure';
   } finally {
-    reached = await settleAttempt(ctx, reservations, outcome);
+    await settleGuess(ctx, reservations, outcome, noteIn(ctx, user, client));
   }
   if (outcome === 'success') return user;
-  await tellOfGuesses(ctx, user, client, reached);
   throw wrongPassword();
 };
 
@@ -56,6 +53,6 @@ export const confirmCode = async <T>(
   if (user.twoFactorEnabledAt === null) throw invalidField('code', 'Two-factor authentication is off.');
   return withCode(ctx, user, code, confirmLimits(ctx.accountId, ctx.actor), {
     use,
-    fail: (reached) => tellOfGuesses(ctx, user, client, reached),
+    note: noteIn(ctx, user, client),
   });
 };

@@ -3,7 +3,8 @@ import { auditFirst } from '../audit/audit.ts';
 import type { PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
-import { letterTo, sendMail } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { tell } from '../mail/tell.ts';
 import { twoFactorChanged, twoFactorResetRequested } from '../mail/templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
@@ -18,25 +19,29 @@ import { changeUserIf, NO_TWO_FACTOR } from './code.ts';
 
 const RESET_MS = 48 * HOUR_MS;
 
-/** Lets two-factor authentication go off in 48 hours. A repeat changes nothing. Returns when that is, and an email to send. */
-export const requestReset = async (ctx: UserCtx, { origin }: Pick<Client, 'origin'>) => {
+/** Lets two-factor authentication go off in 48 hours. A repeat changes nothing. Returns when that is. */
+export const requestReset = async (ctx: UserCtx, client: Pick<Client, 'origin'>): Promise<number> => {
   const { firstDb, accountId } = ctx;
-  const { twoFactorEnabledAt } = await getUser(ctx, accountId);
-  if (twoFactorEnabledAt === null)
+  const read = await getUser(ctx, accountId);
+  if (read.twoFactorEnabledAt === null)
     throw new AppError('invalid_transition', { message: 'Two-factor authentication is off.' });
-  const resetAt = sql`iif(${users.twoFactorEnabledAt} IS NULL, NULL, coalesce(${users.twoFactorResetAt}, ${Date.now() + RESET_MS}))`;
+  const resetAt = read.twoFactorResetAt ?? Date.now() + RESET_MS;
+  const isAsRead = sql`${users.twoFactorEnabledAt} IS NOT NULL AND ${users.twoFactorResetAt} IS ${read.twoFactorResetAt}`;
+  const letter = letterTo(read, twoFactorResetRequested(client.origin, resetAt));
+  const told = await tell(ctx, letter, eq(users.twoFactorResetAt, resetAt));
   const [[user]] = await firstDb.batch([
     firstDb
       .update(users)
-      .set({ twoFactorResetAt: resetAt })
+      .set({ twoFactorResetAt: sql`iif(${isAsRead}, ${resetAt}, ${users.twoFactorResetAt})` })
       .where(eq(users.accountId, accountId))
       .returning(),
     auditFirst(ctx, 'two_factor.request_reset', null),
+    ...told.statements,
   ]);
-  if (!user || user.twoFactorResetAt === null)
-    throw new AppError('invalid_transition', { message: 'Two-factor authentication is off.' });
-  const letter = letterTo(user, twoFactorResetRequested(origin, user.twoFactorResetAt));
-  return { resetAt: user.twoFactorResetAt, letter };
+  // A code was used in between, for example.
+  if (user?.twoFactorResetAt !== resetAt) return requestReset(ctx, client);
+  told.send();
+  return resetAt;
 };
 
 /**
@@ -46,6 +51,7 @@ export const requestReset = async (ctx: UserCtx, { origin }: Pick<Client, 'origi
 export const withDueReset = async (ctx: PublicCtx, user: UserRow, { origin }: Client): Promise<UserRow> => {
   const { accountId, twoFactorResetAt } = user;
   if (twoFactorResetAt === null || twoFactorResetAt > Date.now()) return user;
+  const told = await tell(ctx, letterTo(user, twoFactorChanged(origin, false)));
   const isStillDue = sql`${users.twoFactorResetAt} IS ${twoFactorResetAt}`;
   try {
     await ctx.firstDb.batch([
@@ -53,12 +59,13 @@ export const withDueReset = async (ctx: PublicCtx, user: UserRow, { origin }: Cl
       ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
       deleteTokens(ctx, accountId, ['two_factor']),
       auditFirst({ ...accountOf(ctx, accountId), actor: SYSTEM }, 'two_factor.reset', null),
+      ...told.statements,
     ]);
   } catch (error) {
     // A code was used, or another sign-in has carried the reset out.
     if (violatesNotNull(error, 'users.password_hash')) return getUser(ctx, accountId);
     throw error;
   }
-  await sendMail(ctx.env, letterTo(user, twoFactorChanged(origin, false)));
+  told.send();
   return { ...user, ...NO_TWO_FACTOR };
 };

@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
-import { sendMail } from '../mail/send.ts';
 import {
   confirmTwoFactorInput,
   disableTwoFactorInput,
@@ -47,9 +46,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
         clientOf(c),
         c.get('sessionHash') ?? null,
       );
-      const enabled = await completed(c, confirmed);
-      c.executionCtx.waitUntil(sendMail(c.env, enabled.letter));
-      return c.json({ recovery_codes: enabled.codes }, 200);
+      return c.json({ recovery_codes: await completed(c, confirmed) }, 200);
     },
   )
   .delete(
@@ -65,8 +62,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
       errors: ['invalid_credentials', 'invalid_transition'],
     }),
     async (c) => {
-      const disabled = disableTwoFactor(userCtx(c), c.req.valid('json'), clientOf(c));
-      c.executionCtx.waitUntil(sendMail(c.env, await completed(c, disabled)));
+      await completed(c, disableTwoFactor(userCtx(c), c.req.valid('json'), clientOf(c)));
       return c.json({ two_factor: false as const }, 200);
     },
   );

@@ -3,7 +3,8 @@ import { auditFirst } from '../audit/audit.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
-import { letterTo } from '../mail/send.ts';
+import { letterTo } from '../mail/letter.ts';
+import { tell, type Told } from '../mail/tell.ts';
 import { twoFactorChanged } from '../mail/templates.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -46,6 +47,7 @@ const enable = async (
   ctx: UserCtx,
   user: UserRow,
   { step, codes, sessionHash }: { step: number; codes: string[]; sessionHash: string },
+  told: Told,
 ) => {
   const { accountId } = user;
   await ctx.firstDb.batch([
@@ -59,16 +61,17 @@ const enable = async (
       .values(codes.map((code) => ({ accountId, codeHash: hashRecoveryCode(code) }))),
     endOtherSessions(ctx, accountId, sessionHash),
     auditFirst(ctx, 'two_factor.enable', null),
+    ...told.statements,
   ]);
 };
 
-/** Turns two-factor authentication on. Returns the recovery codes and an email to send after the response. */
+/** Turns two-factor authentication on. Returns the recovery codes. */
 export const confirmTwoFactor = async (
   ctx: UserCtx,
   code: string,
   { origin }: Client,
   sessionHash: string | null,
-) => {
+): Promise<string[]> => {
   if (sessionHash === null) throw notASession();
   const user = await getUser(ctx, ctx.accountId);
   if (user.twoFactorEnabledAt !== null) throw notNow(ALREADY_ON);
@@ -76,32 +79,37 @@ export const confirmTwoFactor = async (
   const step = findStep(await unsealSecret(ctx, user), code.replace(/\s/g, ''), Date.now());
   if (step === null) throw wrongCode();
   const codes = newRecoveryCodes();
+  const told = await tell(ctx, letterTo(user, twoFactorChanged(origin, true)));
   try {
-    await enable(ctx, user, { step, codes, sessionHash });
+    await enable(ctx, user, { step, codes, sessionHash }, told);
   } catch (error) {
     throw violatesNotNull(error, 'users.password_hash') ? notNow('The secret has changed.') : error;
   }
-  return { codes, letter: letterTo(user, twoFactorChanged(origin, true)) };
+  told.send();
+  return codes;
 };
 
-/** Turns two-factor authentication off. Returns an email to send after the response. */
+/** Turns two-factor authentication off. */
 export const disableTwoFactor = async (
   ctx: UserCtx,
   { current_password, code }: { current_password: string; code: string },
   client: Client,
-) => {
+): Promise<void> => {
   requireSession(ctx);
   const user = await confirmPassword(ctx, current_password, client);
   if (user.twoFactorEnabledAt === null) throw notNow('Two-factor authentication is off.');
   const { accountId } = user;
-  return confirmCode(ctx, user, code, client, async ({ statements }) => {
+  await confirmCode(ctx, user, code, client, async ({ statements }) => {
+    const told = await tell(ctx, letterTo(user, twoFactorChanged(client.origin, false)));
     await ctx.firstDb.batch([
       ...statements,
       ctx.firstDb.update(users).set(NO_TWO_FACTOR).where(eq(users.accountId, accountId)),
       ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
       deleteTokens(ctx, accountId, ['two_factor']),
       auditFirst(ctx, 'two_factor.disable', null),
+      ...told.statements,
     ]);
-    return letterTo(user, twoFactorChanged(client.origin, false));
+    told.send();
+    return true;
   });
 };

@@ -14,6 +14,8 @@ export interface Limit {
   counts: 'all' | AttemptOutcome;
   attempts: number;
   windowMs: number;
+  /** The owner is told each time that so many attempts count. */
+  tellEach?: number;
 }
 
 const LOGIN_WINDOW_MS = 900_000;
@@ -68,8 +70,8 @@ export const secondStepLimits = (
   { accountId, passwordChangedAt }: { accountId: string; passwordChangedAt: number | null },
 ): Limit[] => [failures(`login-${step}`, `${accountId} ${passwordChangedAt}`), failures('login-ip', ip, 100)];
 
-/** The name of a limit that nobody reaches who knows the password. */
-export const CONFIRM = 'confirm';
+/** The guesses inside an account that its owner is told of. Nobody sends so many who knows the password. */
+export const TOLD_GUESSES = 10;
 
 /**
  * For whoever is signed in and proves it again. A code has six digits, so a stolen session gets few tries a day. Each session has its own, so neither strangers nor another session can lock
@@ -78,19 +80,26 @@ export const CONFIRM = 'confirm';
 export const confirmLimits = (accountId: string, { kind, id }: Actor): Limit[] => {
   const subject = `${accountId} ${kind === 'session' ? id : kind}`;
   return [
-    failures(CONFIRM, subject),
+    { ...failures('confirm', subject, TOLD_GUESSES), tellEach: TOLD_GUESSES },
     { ...failures('confirm-day', subject, 30), windowMs: DAY_MS },
     successes('confirm-success', subject),
   ];
 };
 
-/** Counts an account's wrong codes behind a right password, of a day. It refuses none of them. */
+/** The wrong codes that the owner is told of: whoever sends them knows the password. */
+export const TOLD_CODES = 5;
+
+/**
+ * Counts an account's wrong codes behind a right password, of a day, and refuses none of them. The count outlives the
+ * challenges, so that somebody who is slow is noticed, too.
+ */
 export const wrongCodeCount = (accountId: string): Limit => ({
   name: 'wrong-codes',
   subject: accountId,
-  counts: 'all',
+  counts: 'failure',
   attempts: 1_000_000,
   windowMs: DAY_MS,
+  tellEach: TOLD_CODES,
 });
 
 export const operatorLimits = (ip: string): Limit[] => [

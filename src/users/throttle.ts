@@ -1,4 +1,5 @@
-import { and, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, gt, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
 import type { PublicCtx } from '../db/ctx.ts';
 import { throttles } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
@@ -166,22 +167,36 @@ export const settlements = (
       }),
   );
 
-/** Settles an attempt. Returns the names of the limits that its failure has just reached. */
+/** Whether the owner is told of the attempt that a batch has just settled as counting, as a condition for what follows in it. */
+export const isToTell = ({ firstDb }: ThrottleCtx, reservations: AttemptReservation[]): SQL => {
+  const reached = reservations.flatMap(({ limit: { tellEach }, bucket, expiresAt }) => {
+    const isBucket = and(eq(throttles.bucket, bucket), eq(throttles.expiresAt, expiresAt));
+    return tellEach ? [and(isBucket, sql`${throttles.attempts} % ${tellEach} = 0`)] : [];
+  });
+  const isReached = or(...reached) ?? sql`false`;
+  return exists(firstDb.select({ bucket: throttles.bucket }).from(throttles).where(isReached));
+};
+
+/** Settles an attempt. `statements` are committed with it. Returns whether the owner is told: see `isToTell`. */
 export const settleAttempt = async (
   ctx: PublicCtx,
   reservations: AttemptReservation[],
   outcome: AttemptOutcome,
-): Promise<string[]> => {
-  const [, ...states] = await ctx.firstDb.batch([
+  statements: BatchItem<'sqlite'>[] = [],
+): Promise<boolean> => {
+  const results = await ctx.firstDb.batch([
     deleteExpiredThrottles(ctx, Date.now()),
     ...settlements(ctx, reservations, outcome),
+    ...statements,
   ]);
+  const states = results.slice(1, reservations.length + 1).flat() as BucketState[];
   const limits = reservations.map(({ limit }) => limit);
-  rememberFull(limits, states.flat());
-  const countOf = new Map(states.flat().map(({ bucket, attempts }) => [bucket, attempts]));
-  return limits
-    .filter((limit) => limit.counts === outcome && countOf.get(bucketOf(limit)) === limit.attempts)
-    .map(({ name }) => name);
+  rememberFull(limits, states);
+  const countOf = new Map(states.map(({ bucket, attempts }) => [bucket, attempts]));
+  return reservations.some(({ limit: { counts, tellEach }, bucket }) => {
+    const count = countOf.get(bucket);
+    return counts === outcome && !!tellEach && count !== undefined && count % tellEach === 0;
+  });
 };
 
 /** Limits the work of one request. Each attempt adds at most four rows, so the table still shrinks. */

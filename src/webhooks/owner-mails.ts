@@ -47,7 +47,7 @@ const TOPICS: Record<Subject['event'], MailTopic> = {
   'webhook.disabled': 'webhooks',
 };
 
-const contentOf = (subject: Subject): MailContent => {
+const contentOf = (subject: Subject): MailContent<'notice'> => {
   switch (subject.event) {
     case 'webhook.disabled':
       return webhookDisabled(subject.host, subject.reason === 'gone');

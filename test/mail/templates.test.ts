@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { webhookDisabled } from '../../src/mail/account-templates.ts';
 import { renderMail } from '../../src/mail/render.ts';
 import { sendMail } from '../../src/mail/send.ts';
 import * as templates from '../../src/mail/templates.ts';
@@ -52,7 +53,7 @@ test('a sign-in email names the browser and shows no text of the User-Agent head
 });
 
 test('an email comes from the configured sender, a failure is only logged, and without a sender none is sent', async () => {
-  const content = templates.passwordChanged('https://latchkey.test');
+  const content = webhookDisabled('hooks.example.com', true);
   const letter = { to: 'sender@example.com', content, accountId: 'acct_x', isUnverified: false };
   await sendMail(env, letter);
   expect(await lastMailTo('sender@example.com')).toEqual({

@@ -4,6 +4,7 @@ import { type Account, type Answer, outcomeOf, register, tallyOf } from '../supp
 import { recordStatements } from '../support/d1-queries.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { heldFor } from '../support/mails.ts';
 import { asVisitor, verifyAddress } from '../support/sign-in.ts';
 import { tokenTo } from '../support/tokens.ts';
 import { registerTwoFactor } from '../support/two-factor.ts';
@@ -157,6 +158,8 @@ test('sixty sign-ins of whoever knows the password don’t keep out a browser th
 test('a flood of refused logins with made-up or foreign cookies hardly queries D1', async () => {
   const [ada, eve] = [await besieged(), await register()];
   const foreign = browserOf(await signIn(eve));
+  // The email about it is sent.
+  await vi.waitUntil(async () => (await heldFor(eve.email)).length === 0);
   const madeUp = `__Host-browser=${mintToken(publicCtx, 'lkb_').slice(0, -1)}!`;
   const { result, statements } = await recordStatements(async () => {
     const answers: Answer[] = [];

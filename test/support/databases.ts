@@ -20,7 +20,7 @@ export const firstD1: D1Database = env.DB;
 export const accountsD1: D1Database = env.DB2;
 
 /** For operations that don't need an account. */
-export const publicCtx: PublicCtx = { env, firstDb: firstDatabase(env), ip: null };
+export const publicCtx: PublicCtx = { env, firstDb: firstDatabase(env), ip: null, waitUntil: () => {} };
 
 /** For operations on an account. */
 export const ctxOf = (accountId: string): Ctx => ({

@@ -180,11 +180,15 @@ export const throttles = sqliteTable(
   (table) => [index('throttles_by_expiry').on(table.expiresAt)],
 );
 
-/** Emails about an account's security that were too many for their hour. They become one email. In the first database. */
+/**
+ * Emails of what has happened to an account that are not sent yet: see `src/mail/held.ts`. Those of one recipient become one
+ * email. In the database of the change that they tell.
+ */
 export const heldNotices = sqliteTable(
   'held_notices',
   {
     email: text().notNull(),
+    /** With something random after it, unless notices of the subject are merged. */
     subject: text().notNull(),
     accountId: text('account_id').notNull(),
     /** What the last email of this subject was to say. */

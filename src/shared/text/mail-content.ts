@@ -1,10 +1,16 @@
+export type MailKind =
+  /** Says what concerns how one gets into an account. It is committed with the change, and never dropped. */
+  | 'security'
+  /** Says what else has happened to an account. It is never dropped. */
+  | 'notice'
+  /** What somebody has asked for, and can ask for again. */
+  | 'request'
+  /** A link by which its address gets into the account. The first in an hour is always sent. */
+  | 'way_in';
+
 /** What an email says, as plain text. */
-export interface MailContent {
-  /**
-   * A `notice` says what has happened to an account, and is never dropped. A `request` is what somebody has asked for, and can
-   * be asked for again. Of a `way_in`, a link by which its address gets into the account, the first in an hour is always sent.
-   */
-  kind: 'notice' | 'request' | 'way_in';
+export interface MailContent<Kind extends MailKind = MailKind> {
+  kind: Kind;
   subject: string;
   paragraphs: string[];
   /** Shown as a list of names and values. */

@@ -1,0 +1,17 @@
+import type { UserRow } from '../db/schema.ts';
+import type { MailContent, MailKind } from '../shared/text/mail-content.ts';
+
+/** An email to one person, about an account. */
+export interface Letter<Kind extends MailKind = MailKind> {
+  to: string;
+  content: MailContent<Kind>;
+  accountId: string;
+  /** Whether the account has caused the email before it has proven an address. */
+  isUnverified: boolean;
+}
+
+/** A letter to the account's own address. */
+export const letterTo = <Kind extends MailKind>(
+  { email, accountId, emailVerifiedAt }: Pick<UserRow, 'email' | 'accountId' | 'emailVerifiedAt'>,
+  content: MailContent<Kind>,
+): Letter<Kind> => ({ to: email, content, accountId, isUnverified: emailVerifiedAt === null });
