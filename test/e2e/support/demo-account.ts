@@ -11,13 +11,13 @@ import { type Customer, createAccount } from './customer.ts';
 import type { Client } from './service.ts';
 
 const CUSTOMERS = [
-  ['Grace Hopper', 'grace@harborworks.example', 'Orrery Studio', 'Harbor Works'],
-  ['Katherine Johnson', 'katherine@langley.example', 'Orrery Studio', 'Langley Labs'],
+  ['Grace Hopper', 'grace@harborworks.example', 'Orrery-Studio', 'Harbor Works'],
+  ['Katherine Johnson', 'katherine@langley.example', 'Orrery-Studio', 'Langley Labs'],
   ['Ada Lovelace', 'ada@analytical.example', 'Orrery', null],
   ['Annie Easley', 'annie@lewis.example', 'Tidewater', 'Lewis Engines'],
   ['Mary Jackson', 'mary@windtunnel.example', 'Tidewater', 'Wind Tunnel'],
   ['Hedy Lamarr', 'hedy@frequency.example', 'Orrery', null],
-  ['Margaret Hamilton', 'margaret@guidance.example', 'Orrery Studio', 'Guidance'],
+  ['Margaret Hamilton', 'margaret@guidance.example', 'Orrery-Studio', 'Guidance'],
   ['Radia Perlman', 'radia@spanning.example', 'Tidewater', 'Spanning Trees'],
 ] as const;
 
@@ -108,6 +108,7 @@ const addProducts = async (customer: Customer) => {
     },
   });
   await customer.putProduct('Orrery', { terms: { updates_days: 365 } });
+  await customer.putProduct('Orrery-Studio', { name: 'Orrery Studio', terms: {} });
 };
 
 export const createDemoAccount = async (service: Client) => {
