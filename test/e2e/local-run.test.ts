@@ -5,7 +5,14 @@ import { revealedApiKeyBody } from '../../src/api-keys/schemas.ts';
 import { licenseBody } from '../../src/licenses/schemas.ts';
 import { signedInBody } from '../../src/sign-in/schemas.ts';
 import { healthBody } from '../../src/system/health.ts';
-import { checkOut, cleanUp, secretsOf, type Service, startService } from './support/service.ts';
+import {
+  checkOut,
+  checkOutBuilt,
+  cleanUp,
+  secretsOf,
+  type Service,
+  startService,
+} from './support/service.ts';
 
 // Two checkouts run side by side, and the first checkout's service is restarted.
 
@@ -34,7 +41,8 @@ let ada: Customer;
 let bob: Customer;
 
 beforeAll(async () => {
-  folders = [await checkOut(), await checkOut()];
+  // Only the first one builds from nothing, as a new user does.
+  folders = [await checkOut(), await checkOutBuilt()];
   [first, second] = await Promise.all([startService(folders[0]), startService(folders[1])]);
 });
 afterAll(cleanUp);
