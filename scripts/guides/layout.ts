@@ -47,7 +47,9 @@ const neighbors = (pages: Page[], current: Page): string => {
 export const createLayout = (template: string, groups: PageGroup[]) => {
   const pages = groups.flatMap((group) => group.pages);
   return (page: Page): string => {
-    const title = page.slug === 'index' ? 'Guides' : page.title;
+    // A guide may have the name of a group of calls.
+    const ofCalls = page.slug.startsWith('api/') ? `${page.title} API` : page.title;
+    const title = page.slug === 'index' ? 'Guides' : ofCalls;
     const parts: Record<string, string> = {
       title: escapeHtml(title),
       description: escapeHtml(page.summary.slice(0, 160)),
