@@ -98,10 +98,10 @@ test('only a sign-in from an unknown browser sends an email, and neither the fir
   expect(mailsTo(email)).toHaveLength(2);
 });
 
-test('an account remembers at most 50 browsers', async () => {
+test('an account remembers at most 100 browsers', async () => {
   const ada = await register();
   const insert = firstD1.prepare(
-    `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+    `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 120)
     INSERT INTO known_browsers SELECT ?, 'browser-' || i, i FROM n`,
   );
   await insert.bind(ada.accountId).run();
@@ -109,5 +109,5 @@ test('an account remembers at most 50 browsers', async () => {
   const count = firstD1.prepare(
     'SELECT count(*) AS n, min(seen_at) AS oldest FROM known_browsers WHERE account_id = ?',
   );
-  expect(await count.bind(ada.accountId).first()).toEqual({ n: 50, oldest: 13 });
+  expect(await count.bind(ada.accountId).first()).toEqual({ n: 100, oldest: 23 });
 });
