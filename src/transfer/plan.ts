@@ -153,6 +153,6 @@ export const planProduct = (
   if (onConflict === 'skip') return { result: 'skipped' };
   if (onConflict === 'fail')
     return refuse('product_code_taken', 'A product with this code has another name or other terms.');
-  known.after = { ...after, ...fields, updatedAt: facts.nowMs };
+  known.after = { ...after, ...fields, updatedAt: Math.max(facts.nowMs, after.updatedAt + 1) };
   return { result: 'updated' };
 };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { expectError } from '../http/expect-error.ts';
 import { signUp, tallyOf } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const PRODUCT = '/api/v1/products/orrery';
 
@@ -54,6 +55,17 @@ test('a product is replaced or deleted only as it was read, if the call says so'
   expectError(await ada.asSession('DELETE', PRODUCT, undefined, headers), 412, 'precondition_failed');
   const etag = (await ada.asSession('GET', PRODUCT)).headers.get('etag') ?? '';
   expect((await ada.asSession('DELETE', PRODUCT, undefined, { 'if-match': etag })).status).toBe(200);
+});
+
+test('an import that changes a product changes its ETag, also within the same millisecond', async () => {
+  useFakeClock();
+  const ada = await signUp();
+  const before = (await ada.asSession('PUT', PRODUCT, { name: 'One' })).headers.get('etag');
+  const line = '{"type":"product","code":"orrery","name":"Two"}\n';
+  const path = '/api/v1/licenses/import?on_conflict=update';
+  const { body } = await ada.asSession('POST', path, line, { 'content-type': 'application/x-ndjson' });
+  expect(body[0]).toMatchObject({ result: 'updated' });
+  expect((await ada.asSession('GET', PRODUCT)).headers.get('etag')).not.toBe(before);
 });
 
 test('a PATCH merges metadata, and null takes an entry away', async () => {
