@@ -26,7 +26,14 @@ const LISTED: [group: string, files: string[]][] = [
   ['Sell', ['docs/checkout.md', 'docs/trials.md', 'docs/license-keys.md', 'docs/webhooks.md', 'docs/faq.md']],
   [
     'Look up',
-    ['docs/troubleshooting.md', 'docs/limits.md', 'docs/costs.md', 'docs/tokens.md', 'conformance/README.md'],
+    [
+      'docs/calls.md',
+      'docs/troubleshooting.md',
+      'docs/limits.md',
+      'docs/costs.md',
+      'docs/tokens.md',
+      'conformance/README.md',
+    ],
   ],
   [
     'Run it',
