@@ -31,7 +31,7 @@ const sell = async ({ order, offer, email, name }) => {
     (await findLicense(order)) ?? (await latchkey('POST', '/create', input, { 'idempotency-key': order }));
   if (license.metadata.mailed) return;
   await sendKey(license);
-  await latchkey('PATCH', `/${license.id}`, { metadata: { ...license.metadata, mailed: true } });
+  await latchkey('PATCH', `/${license.id}`, { metadata: { mailed: true } });
 };
 
 const refund = async ({ order }) => {

@@ -14,8 +14,8 @@ import { deleteTokens } from '../users/user-tokens.ts';
 import { accountOf, getUser } from '../users/user.ts';
 import { changeUserIf, NO_TWO_FACTOR } from './code.ts';
 
-// The operator resets the two-factor authentication of a user who has lost the app and the recovery codes, and says so. Whoever
-// only claims that is stopped in time: any code of the user's ends the reset.
+// The operator resets the two-factor authentication of a user who has lost the app and the recovery codes. The operator can't
+// know whether that is true, so the reset waits, and the owner is told: any code ends it.
 
 const RESET_MS = 48 * HOUR_MS;
 

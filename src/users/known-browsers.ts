@@ -11,7 +11,7 @@ import { isMinted, mintToken } from './tagged-tokens.ts';
 
 const TOKEN_PREFIX = 'lkb_';
 
-/** More than the sign-ins that strangers have in an hour, so that who knows the password does not push all others out at once. */
+/** More than strangers can sign in with in an hour. Otherwise, whoever knows the password could push out the owner's browsers. */
 const MAX_BROWSERS = 100;
 
 /** Returns the browser's token, or a new one if it has none, or one without a tag, as v0.1.0 made them. */

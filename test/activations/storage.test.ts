@@ -80,7 +80,7 @@ test('the gate reports the machines again when D1 was restored', async () => {
   expect((await storage()).used).toBe(used);
 });
 
-test('beyond the storage, a machine is refused only if it would be added: any other verdict is the usual one', async () => {
+test('when the storage is full, only a call that would add a machine is refused', async () => {
   const { customer, license, on } = await openLicense({ max_activations: 1 });
   const path = `/api/v1/licenses/${license.id}`;
   await on('activate', 1);
