@@ -1,6 +1,6 @@
 import { mutationOptions, type QueryClient } from '@tanstack/react-query';
 import { api, call, type JsonOf } from './client.ts';
-import { type DeliveryBody, deliveriesQuery, deliveryQuery } from './queries.ts';
+import { type DeliveryBody, deliveriesQuery, deliveryQuery } from './webhook-queries.ts';
 
 // The dashboard's mutations of API keys, webhooks, regions and billing. `meta.invalidates` names the queries that are fetched
 // again afterwards.

@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { InferResponseType } from 'hono/client';
 import type { LicenseStatus } from '../../shared/rules/licenses.ts';
-import { MAX_ENDPOINTS } from '../../shared/rules/webhooks.ts';
 import { api, call } from './client.ts';
 
 // The dashboard's queries with their cache keys.
@@ -40,11 +39,6 @@ export type SeatChangeBody = InferResponseType<
 >['data'][number];
 export type Product = InferResponseType<(typeof api.v1.products)[':code']['$get']>;
 export type ApiKey = InferResponseType<(typeof api)['api-keys']['$get']>['data'][number];
-export type Webhook = InferResponseType<typeof api.webhooks.$get>['data'][number];
-export type RevealedWebhook = InferResponseType<(typeof api.webhooks)[':id']['$get']>;
-export type DeliveryBody = InferResponseType<
-  (typeof api.webhooks)[':id']['deliveries']['$get']
->['data'][number];
 export type Regions = InferResponseType<typeof api.regions.$get>;
 export type Billing = InferResponseType<typeof api.billing.$get>;
 
@@ -210,49 +204,6 @@ export const fetchFullApiKey = async (id: string): Promise<string> => (await rev
 
 export const isActiveKey = ({ expires_at }: ApiKey, nowMs: number): boolean =>
   expires_at === null || Date.parse(expires_at) > nowMs;
-
-export const webhooksQuery = queryOptions({
-  queryKey: ['webhooks', 'list'],
-  queryFn: () => call(api.webhooks.$get({ query: { limit: String(MAX_ENDPOINTS) } })),
-});
-
-/** Fetches a webhook with its signing secret, without caching it. */
-export const revealWebhook = (id: string) => call(api.webhooks[':id'].$get({ param: { id } }));
-
-export const deliveriesQuery = (id: string) =>
-  infiniteQueryOptions({
-    queryKey: ['webhooks', 'deliveries', id],
-    queryFn: ({ pageParam }) =>
-      call(
-        api.webhooks[':id'].deliveries.$get({
-          param: { id },
-          query: { limit: PAGE, ...cursorOf(pageParam) },
-        }),
-      ),
-    ...paged,
-  });
-
-/**
- * Searches the pages of deliveries for one delivery; null if it no longer exists. Ids sort by time, so the search ends
- * at pages older than the delivery.
- */
-export const deliveryQuery = (id: string, deliveryId: string) =>
-  queryOptions({
-    queryKey: ['webhooks', 'delivery', id, deliveryId],
-    queryFn: async ({ signal }) => {
-      let cursor: string | null = null;
-      do {
-        const query = { limit: '100', ...cursorOf(cursor) };
-        const page: { data: DeliveryBody[]; next_cursor: string | null } = await call(
-          api.webhooks[':id'].deliveries.$get({ param: { id }, query }, { init: { signal } }),
-        );
-        const match = page.data.find((delivery) => delivery.id === deliveryId);
-        if (match) return match;
-        cursor = page.next_cursor;
-      } while (cursor !== null && cursor > deliveryId);
-      return null;
-    },
-  });
 
 export const regionsQuery = queryOptions({
   queryKey: ['regions'],

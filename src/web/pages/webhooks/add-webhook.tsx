@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { addWebhook } from '../../data/mutations.ts';
-import type { RevealedWebhook } from '../../data/queries.ts';
+import type { RevealedWebhook } from '../../data/webhook-queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';

@@ -1,5 +1,5 @@
 import { ChevronRight } from 'lucide-react';
-import type { DeliveryBody } from '../../data/queries.ts';
+import type { DeliveryBody } from '../../data/webhook-queries.ts';
 import { formatCount, formatExact } from '../../lib/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Time } from '../../ui/time.tsx';

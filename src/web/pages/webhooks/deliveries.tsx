@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
-import type { Webhook } from '../../data/queries.ts';
+import type { Webhook } from '../../data/webhook-queries.ts';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
 import { MoreRows } from '../../ui/more.tsx';

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { RotateCw } from 'lucide-react';
 import { resendDelivery } from '../../data/mutations.ts';
-import type { DeliveryBody, Webhook } from '../../data/queries.ts';
+import type { DeliveryBody, Webhook } from '../../data/webhook-queries.ts';
 import { formatExact } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Fact, Facts } from '../../ui/card.tsx';

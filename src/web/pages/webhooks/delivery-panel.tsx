@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { RETENTION_DAYS } from '../../../shared/rules/webhooks.ts';
-import type { Webhook } from '../../data/queries.ts';
+import type { Webhook } from '../../data/webhook-queries.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { DeliveryBody } from '../../data/queries.ts';
+import type { DeliveryBody } from '../../data/webhook-queries.ts';
 import { plural } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';

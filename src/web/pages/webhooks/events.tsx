@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { EVENT_NAMES, type EventName } from '../../../shared/rules/events.ts';
-import type { Webhook } from '../../data/queries.ts';
+import type { Webhook } from '../../data/webhook-queries.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Choice, ChoiceGroup, useFieldError } from '../../ui/form.tsx';
 

@@ -2,7 +2,7 @@ import { CircleAlert, CircleSlash } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { DAY_MS } from '../../../shared/rules/dates.ts';
 import { DISABLE_AFTER_MS } from '../../../shared/rules/webhooks.ts';
-import type { Webhook } from '../../data/queries.ts';
+import type { Webhook } from '../../data/webhook-queries.ts';
 import { formatExact, formatRelative, plural } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';

@@ -3,7 +3,7 @@ import { Eye, EyeOff, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { OLD_SECRET_MS } from '../../../shared/rules/webhooks.ts';
 import { rotateSecret } from '../../data/mutations.ts';
-import { revealWebhook, type RevealedWebhook } from '../../data/queries.ts';
+import { revealWebhook, type RevealedWebhook } from '../../data/webhook-queries.ts';
 import { formatExact } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';

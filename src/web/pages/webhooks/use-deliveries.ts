@@ -1,6 +1,11 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import { type DeliveryBody, deliveriesQuery, deliveryQuery, webhooksQuery } from '../../data/queries.ts';
+import {
+  type DeliveryBody,
+  deliveriesQuery,
+  deliveryQuery,
+  webhooksQuery,
+} from '../../data/webhook-queries.ts';
 
 const FAST_POLL_MS = 2_500;
 const SLOW_POLL_MS = 5_000;

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { DAY_MS, isoDate } from '../../../shared/rules/dates.ts';
 import { KEEP_MISSED_MS } from '../../../shared/rules/webhooks.ts';
 import { deleteWebhook, disableWebhook, enableWebhook, replayWebhook } from '../../data/mutations.ts';
-import type { Webhook } from '../../data/queries.ts';
+import type { Webhook } from '../../data/webhook-queries.ts';
 import { hostOf, plural } from '../../lib/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { Webhook } from '../../data/queries.ts';
+import type { Webhook } from '../../data/webhook-queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Td, Th, Tr } from '../../ui/table.tsx';

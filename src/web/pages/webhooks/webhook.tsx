@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Webhook as WebhookIcon } from 'lucide-react';
 import { editWebhook } from '../../data/mutations.ts';
-import { type Webhook, webhooksQuery } from '../../data/queries.ts';
+import { type Webhook, webhooksQuery } from '../../data/webhook-queries.ts';
 import { hostOf } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';

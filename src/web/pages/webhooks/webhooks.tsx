@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
-import { dashboardQuery, webhooksQuery } from '../../data/queries.ts';
+import { dashboardQuery } from '../../data/queries.ts';
+import { webhooksQuery } from '../../data/webhook-queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { Figure } from '../../ui/figure.tsx';

@@ -3,7 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { Package, ScrollText, Webhook as WebhookIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { SEARCHED_FIELDS } from '../../../shared/rules/license-fields.ts';
-import { type LicenseBody, licensePage, productsQuery, webhooksQuery } from '../../data/queries.ts';
+import { type LicenseBody, licensePage, productsQuery } from '../../data/queries.ts';
+import { webhooksQuery } from '../../data/webhook-queries.ts';
 import { Badge, LicenseBadge } from '../../ui/badge.tsx';
 import type { Group, Item } from './ranking.ts';
 

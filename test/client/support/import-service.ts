@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+
+// A double of the service's import, and the command that a test runs against it in a folder of its own.
+
+const CLI = join(import.meta.dirname, '../../../src/client/cli.ts');
+
+const initial = () => ({
+  folder: '',
+  /** The bodies of the parts. */
+  parts: [] as string[],
+  paths: [] as (string | undefined)[],
+  /** The account's products, and how often they were read. */
+  products: [] as { code: string; name: string | null }[],
+  productReads: 0,
+  /** Returns the answer to a part, or null to cut it off. */
+  answerPart: (_lines: string[], _part: number): string | null => null,
+});
+
+export const answers = (lines: string[], result: (line: string) => object) =>
+  [...lines.map((line, i) => ({ line: i + 1, ...result(line) })), { totals: { lines: lines.length } }]
+    .map((value) => `${JSON.stringify(value)}\n`)
+    .join('');
+
+/** Starts the double before each test of a file. */
+export const useImportService = () => {
+  const service = initial();
+  let server: Server;
+
+  beforeEach(async () => {
+    Object.assign(service, initial(), { folder: mkdtempSync(join(tmpdir(), 'latchkey-import-')) });
+    server = createServer((request, response) => {
+      if (request.method === 'GET') {
+        service.productReads++;
+        const page = JSON.stringify({ data: service.products, next_cursor: null });
+        response.writeHead(200, { 'content-type': 'application/json' }).end(page);
+        return;
+      }
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        service.parts.push(body);
+        service.paths.push(request.url);
+        const answer = service.answerPart(body.trimEnd().split('\n'), service.parts.length);
+        if (answer === null) response.destroy();
+        else {
+          const status = answer.startsWith('{"error"') ? 403 : 200;
+          response.writeHead(status, { 'content-type': 'application/x-ndjson' }).end(answer);
+        }
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterEach(() => {
+    server.close();
+    rmSync(service.folder, { recursive: true });
+  });
+
+  const write = (name: string, text: string) => {
+    const file = join(service.folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+
+  const run = async (...args: string[]) => {
+    const { port } = server.address() as AddressInfo;
+    const env = { ...process.env, LATCHKEY_URL: `http://127.0.0.1:${port}`, LATCHKEY_API_KEY: 'lk_live_x' };
+    const child = spawn(process.execPath, [CLI, ...args], { env });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const status = await new Promise((resolve) => child.on('close', resolve));
+    return { status, stdout, stderr };
+  };
+
+  /** The lines of the first part. */
+  const sentLines = () =>
+    (service.parts[0] ?? '')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  return { service, write, run, sentLines };
+};
