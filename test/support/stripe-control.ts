@@ -12,7 +12,7 @@ export const control = async <T = StripeRequest[]>(
   (await fetch(`${inject('stripe')}/test/${path}`, { method, body: JSON.stringify(body) })).json();
 
 /** Returns the recorded requests to Stripe that contain the text. */
-export const stripeRequests = (text: string) => control('GET', `requests/${text}`);
+export const stripeRequests = (text: string) => control('GET', `requests/${encodeURIComponent(text)}`);
 
 export const newStripeCustomer = async (): Promise<string> =>
   (await (await fetch(`${inject('stripe')}/v1/customers`, { method: 'POST' })).json<{ id: string }>()).id;

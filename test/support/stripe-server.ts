@@ -122,7 +122,8 @@ const handle = async (request: IncomingMessage, response: ServerResponse) => {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(value));
   };
-  if (path.startsWith('/test/')) return send(200, control(method, path.split('/').slice(2), body));
+  if (path.startsWith('/test/'))
+    return send(200, control(method, path.split('/').slice(2).map(decodeURIComponent), body));
   const form = Object.fromEntries(new URLSearchParams(body));
   const recorded: StripeRequest = { method, path, headers, form, answered: 0, isRepeat: false };
   requests.push(recorded);
