@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { until } from './fake-time.ts';
 import { setUp } from './setup.ts';
 
