@@ -80,6 +80,7 @@ const isStripe = STRIPE_SECRETS.every((name) => secrets[name]);
 const payments = secrets['PAYMENTS'] ?? (isStripe ? 'stripe' : 'sandbox');
 args.push('--var', 'WEBHOOK_ALLOW_LOOPBACK:true', '--var', `PAYMENTS:${payments}`);
 args.push('--var', 'MAIL_FROM:latchkey@example.com', '--var', `MAIL_PREVIEW:${MAIL_PREVIEW}`);
+if (secrets['REGISTRATION']) args.push('--var', `REGISTRATION:${secrets['REGISTRATION']}`);
 args.push('--config', writeLocalConfig(OPTIONAL_SECRETS.filter((name) => secrets[name])));
 
 const wrangler = spawn('wrangler', ['dev', ...args], {

@@ -24,6 +24,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   origin_not_allowed: { status: 403, message: 'Origin Not Allowed' },
   ip_not_allowed: { status: 403, message: 'This API Key Can’t Be Used From This Address' },
   https_required: { status: 403, message: 'HTTPS Required' },
+  registration_closed: { status: 403, message: 'Registration Is Closed' },
   account_suspended: { status: 403, message: 'This Account Is Suspended' },
   license_limit_reached: { status: 403, message: 'License Limit Reached' },
   storage_limit_reached: { status: 403, message: 'Storage Limit Reached' },

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { auditFirst, auditRead, auditReadFirst } from '../audit/audit.ts';
 import { audited } from '../audit/audited.ts';
 import { clientOf } from '../auth/client.ts';
-import { clientAddress, clientIp } from '../http/client-ip.ts';
+import { clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, completed, publicCtx } from '../http/context.ts';
 import { takes } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
@@ -11,10 +11,12 @@ import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
 import { isoTime } from '../shared/rules/dates.ts';
+import { toPage } from '../shared/schemas/lists.ts';
 import { requestReset } from '../two-factor/reset.ts';
 import { checkOperatorToken } from './access.ts';
 import { getAccount, grantPlan, searchAccounts, setSuspended } from './accounts.ts';
 import { readBackup } from './backup.ts';
+import { invite, listInvitations, revokeInvitation } from './invitations.ts';
 import { renderMetrics } from './metrics.ts';
 import { reseal } from './reseal.ts';
 import { restoreBackup } from './restore.ts';
@@ -22,9 +24,13 @@ import {
   accountParam,
   accountsQuery,
   grantInput,
+  invitationParam,
+  invitationsQuery,
+  inviteInput,
   resealInput,
   restoreQuery,
   toAccountPage,
+  toInvitation,
   toOperatorAccount,
   toOrphans,
 } from './schemas.ts';
@@ -32,13 +38,7 @@ import {
 // The operator's paths. They are not in the OpenAPI document, which is for the service's users: see docs/running.md.
 
 /** Records what concerns no single account. The entries are in the first database, under an id that no account has. */
-/** For entries that belong to no account. */
-const auditCtx = (c: Context<AppEnv>) => ({
-  env: c.env,
-  accountId: 'operator',
-  actor: OPERATOR,
-  ip: clientAddress(c),
-});
+const auditCtx = (c: Context<AppEnv>) => ({ ...publicCtx(c), accountId: 'operator', actor: OPERATOR });
 
 /** Any id of another form is no account's. */
 const operatorCtx = (c: Context<AppEnv>) => {
@@ -58,6 +58,23 @@ export const operatorRoutes = new Hono<AppEnv>()
     const input = c.req.valid('query');
     await auditReadFirst(auditCtx(c), 'accounts.search', { by_query: !!input.q });
     return c.json(toAccountPage(await searchAccounts(c.env, input), input.limit), 200);
+  })
+  .get('/invitations', takes({ query: invitationsQuery }), async (c) => {
+    const input = c.req.valid('query');
+    const rows = await listInvitations(publicCtx(c), input);
+    return c.json(toPage(rows, input.limit, toInvitation), 200);
+  })
+  .post('/invitations', takes({ body: inviteInput }), async (c) => {
+    const { email = null, days } = c.req.valid('json');
+    const { token, row } = await invite(auditCtx(c), email, days);
+    const url = `${clientOf(c).origin}/register#invitation=${token}`;
+    return c.json({ ...toInvitation(row), url }, 201);
+  })
+  .delete('/invitations/:id', takes({}), async (c) => {
+    const { success, data } = invitationParam.safeParse(c.req.param());
+    if (!success) throw new AppError('not_found', { message: 'Invitation Not Found' });
+    await revokeInvitation(auditCtx(c), data.id);
+    return c.json({ id: data.id, deleted: true }, 200);
   })
   .post('/accounts/:id/suspend', takes({}), async (c) => {
     const found = await setSuspended(operatorCtx(c), true);

@@ -2,9 +2,11 @@ import * as z from 'zod';
 import type { Orphans } from '../gate/rules/rows.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { effectivePlan, PLAN_NAMES, storageLimit } from '../shared/rules/plans.ts';
+import { email } from '../shared/schemas/fields.ts';
 import { pageQuery, toPage } from '../shared/schemas/lists.ts';
 import { idPattern } from '../shared/text/ids.ts';
 import type { FoundAccount } from './accounts.ts';
+import type { InvitationRow } from './invitations.ts';
 
 const MAX_QUERY_LENGTH = 254;
 
@@ -27,6 +29,25 @@ export const grantInput = z
     path: ['until'],
     message: 'must be absent for the plan free, which ends the grant',
   });
+
+const MAX_INVITATION_DAYS = 30;
+
+export const inviteInput = z.strictObject({
+  /** Lets only this address register. */
+  email: email.nullish(),
+  days: z.number().int().min(1).max(MAX_INVITATION_DAYS).default(7),
+});
+
+export const invitationsQuery = z.object(pageQuery('inv'));
+
+export const invitationParam = z.object({ id: z.string().regex(idPattern('inv')) });
+
+export const toInvitation = ({ id, email, createdAt, expiresAt }: InvitationRow) => ({
+  id,
+  email,
+  created_at: isoTime(createdAt),
+  expires_at: isoTime(expiresAt),
+});
 
 export const restoreQuery = z.object({ replace: z.enum(['true', 'false']).optional() });
 

@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'origin_not_allowed'
   | 'ip_not_allowed'
   | 'https_required'
+  | 'registration_closed'
   | 'account_suspended'
   | 'license_limit_reached'
   | 'storage_limit_reached'

@@ -16,6 +16,7 @@ import type { Location, Region } from '../shared/rules/regions.ts';
 import { newId } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
 import type { Client } from '../users/client.ts';
+import { admitRegistration, deleteInvitation, unlessUsed } from '../users/invitations.ts';
 import { browserTokenOf, rememberBrowser } from '../users/known-browsers.ts';
 import { idUnlessLate } from '../users/late-user.ts';
 import { registerLimits } from '../users/limits.ts';
@@ -30,6 +31,8 @@ interface NewAccount {
   passwordHash: string;
   homeRegion?: Region | null;
   client?: Pick<Client, 'userAgent' | 'browserToken'>;
+  /** The hash of the invitation that this uses up, if it needs one. */
+  invitation?: string | null;
 }
 
 /** How long an account without a user stays. */
@@ -49,7 +52,10 @@ const noteUser = async (db: AccountDatabase, accountId: string): Promise<void> =
  * user, nobody can sign in to it, its email address can be registered again, and it is erased after an hour. It has no gate
  * yet, so no feed row is needed.
  */
-export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...fields }: NewAccount) => {
+export const createAccount = async (
+  ctx: PublicCtx,
+  { passwordHash, client, invitation = null, ...fields }: NewAccount,
+) => {
   const { env, firstDb } = ctx;
   const nowMs = Date.now();
   const account: AccountRow = {
@@ -86,8 +92,9 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
       firstDb.insert(users).values({
         accountId: idUnlessLate(account.id),
         email: emailUnlessReserved(account.email, account.id),
-        passwordHash,
+        passwordHash: unlessUsed(invitation, passwordHash),
       }),
+      deleteInvitation(ctx, invitation),
       firstDb.insert(sessions).values(row),
       auditFirst({ ...ctx, accountId: account.id, actor: { kind: 'session', id: row.id } }, 'register', null),
       rememberBrowser(ctx, account.id, browserToken),
@@ -102,6 +109,7 @@ export const createAccount = async (ctx: PublicCtx, { passwordHash, client, ...f
         db.delete(accounts).where(eq(accounts.id, account.id)),
       ]);
     }
+    if (violatesNotNull(error, 'users.password_hash')) throw new AppError('invalid_token');
     const isTaken = violatesUnique(error, 'users.email') || violatesNotNull(error, 'users.email');
     throw isTaken ? new AppError('email_taken') : error;
   }
@@ -126,7 +134,9 @@ export const register = async (
   client: Client & { location: Location },
 ) => {
   await consumeAttempts(ctx, registerLimits(client.ip));
+  const invitation = await admitRegistration(ctx, input.email, input.invitation);
   const created = await createAccount(ctx, {
+    invitation,
     email: input.email,
     name: input.name ?? null,
     passwordHash: await hashPassword(input.password),

@@ -17,6 +17,9 @@ export const registerInput = z
       description:
         'Where verifies of this account are answered. Choose the region nearest to your application. By default, the region nearest to this request.',
     }),
+    invitation: z.string().max(256).optional().meta({
+      description: 'The token of the operator’s link, if the service wants an invitation.',
+    }),
   })
   .meta({ id: 'Register' });
 

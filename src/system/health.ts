@@ -19,6 +19,10 @@ export const healthBody = z
       description:
         'The result of each check: `ok` or what is wrong. A service that can’t send email says `not_configured` for `mail`, which doesn’t make it degraded.',
     }),
+    registration: z.enum(['invite', 'closed']).optional().meta({
+      description:
+        'Only where registration isn’t open: whether whoever has an invitation can create an account, or nobody.',
+    }),
     mail_preview: z.string().optional().meta({
       description: 'Only in local runs: the path at which to read the emails that they don’t send.',
     }),
@@ -79,13 +83,14 @@ const checkConfiguration = (env: Env): string => problemsOf(env)[0] ?? findDatab
 
 export const checkHealth = async (env: Env): Promise<z.infer<typeof healthBody>> => {
   const checks = { database: await checkDatabases(env), configuration: checkConfiguration(env) };
-  const { mailPreview } = settingsOf(env);
+  const { mailPreview, registration } = settingsOf(env);
   const mail = hasMail(env) ? 'ok' : 'not_configured';
   return {
     status: Object.values(checks).every((check) => check === 'ok') ? 'ok' : 'degraded',
     version: packageJson.version,
     time: isoTime(Date.now()),
     checks: { ...checks, mail },
+    ...(registration !== 'open' && { registration }),
     ...(mailPreview !== null && { mail_preview: mailPreview }),
   };
 };

@@ -144,6 +144,17 @@ const operator =
 
 const OPERATORS: Step[] = [
   {
+    route: 'POST /operator/invitations',
+    leaves: 'invitation.create',
+    creates: 'invitations',
+    send: () => asOperator('POST', '/operator/invitations', {}),
+  },
+  {
+    route: 'DELETE /operator/invitations/:id',
+    leaves: 'invitation.delete',
+    send: ({ ids }) => asOperator('DELETE', `/operator/invitations/${ids['invitations']}`),
+  },
+  {
     route: 'POST /operator/reseal',
     leaves: 'secrets.reseal',
     send: () => asOperator('POST', '/operator/reseal', {}),

@@ -24,7 +24,7 @@ export interface Step {
   leaves: AuditAction;
   body?: object | ((world: World) => object);
   /** The kind of ids to which the answer's belongs, as in `/api/webhooks/:id`. */
-  creates?: 'api-keys' | 'deliveries' | 'licenses' | 'webhooks';
+  creates?: 'api-keys' | 'deliveries' | 'invitations' | 'licenses' | 'webhooks';
   /** Makes the call, unless it is one with ada's session. */
   send?: Send;
 }

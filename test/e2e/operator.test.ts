@@ -175,3 +175,22 @@ test('restore brings back what backup wrote to a file that only its owner can re
     'can’t be read',
   );
 });
+
+test('invite prints a link with which one person registers, while registration is by invitation', async () => {
+  await service.stop();
+  await start({ API_KEY_SECRET, SEALING_KEYS: SEALING_KEY, REGISTRATION: 'invite' });
+  const register = (invitation?: string) =>
+    service.post('/api/register', {
+      email: 'grace@example.com',
+      password: 'correct horse battery',
+      ...(invitation && { invitation }),
+    });
+  expect((await register()).body).toMatchObject({ error: { code: 'registration_closed' } });
+  const { url, id } = await json('invite', 'grace@example.com', '--days', '2');
+  expect((await latchkey(['invitations'])).stdout).toContain(String(id));
+  const token = new URL(String(url)).hash.replace('#invitation=', '');
+  expect((await register(token)).status).toBe(201);
+  expect(await json('invitations')).toMatchObject({ data: [] });
+  const other = await json('invite');
+  expect(await json('uninvite', String(other['id']))).toEqual({ id: other['id'], deleted: true });
+});

@@ -171,7 +171,8 @@ test('an unknown token of an email gets 400', async () => {
 
 test('every error code has been tested', () => {
   const testedElsewhere: ErrorCode[] = [
-    // plain-http, bodies, faults, limit, limits, storage-limit, activations, allowed-ips, two-factor, fresh-proof, etag, too-many-requests.test.ts, operators/accounts.test.ts
+    // plain-http, bodies, faults, limit, limits, storage-limit, activations, allowed-ips, two-factor, fresh-proof, etag, too-many-requests.test.ts, operators/accounts, operators/invitations.test.ts
+    'registration_closed',
     'https_required',
     'license_limit_reached',
     'limit_reached',

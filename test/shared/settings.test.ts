@@ -18,6 +18,7 @@ test('without its variable, a setting has its default, or whoever reads it fails
   expect({ ...settings }).toEqual({
     operatorToken: null,
     gateEpoch: '1',
+    registration: 'open',
     allowsLoopbackWebhooks: false,
     hasRegions: false,
     leaseMs: LEASE_MS,

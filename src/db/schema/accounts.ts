@@ -144,6 +144,20 @@ export const userTokens = sqliteTable(
   ],
 );
 
+/** Links with which the operator lets somebody create an account. Using one deletes it. */
+export const invitations = sqliteTable(
+  'invitations',
+  {
+    id: text().primaryKey(),
+    tokenHash: text('token_hash').notNull().unique(),
+    /** The only address that can register with it. Null if any can. */
+    email: text(),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (table) => [index('invitations_by_expiry').on(table.expiresAt)],
+);
+
 /** Browsers that have signed in to an account, by the hash of a cookie. A table without rowids, as audit_log is. */
 export const knownBrowsers = sqliteTable(
   'known_browsers',

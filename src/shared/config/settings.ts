@@ -63,6 +63,13 @@ export const SETTINGS = {
   databases: required('DATABASES', parseDatabases),
   gateEpoch: withDefault('GATE_EPOCH', parseText, '1'),
   allowsLoopbackWebhooks: withDefault('WEBHOOK_ALLOW_LOOPBACK', flag, false),
+  /** Who can create an account. A word that isn't understood must not open the service. */
+  registration: {
+    variable: 'REGISTRATION',
+    parse: oneOf({ open: 'open', invite: 'invite', closed: 'closed' } as const),
+    missing: { value: 'open' },
+    malformed: { value: 'closed' },
+  } as Setting<'open' | 'invite' | 'closed'>,
   /** Whether homes open branches. They close those that are open otherwise. */
   hasRegions: withDefault('REGIONS', oneOf({ on: true, off: false }), false),
   leaseMs: withDefault('REGIONS_LEASE_SECONDS', (text) => wholeNumber(5, 300)(text) * 1_000, LEASE_MS),

@@ -78,6 +78,8 @@ export const AUDIT_ACTIONS = [
   'subscription.end',
   'plan.change',
   'plan.grant',
+  'invitation.create',
+  'invitation.delete',
   'accounts.search',
   'secrets.reseal',
 ] as const;

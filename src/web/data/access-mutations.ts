@@ -31,7 +31,11 @@ export const proveSession = mutationOptions({
 
 export const register = mutationOptions({
   mutationFn: (json: JsonOf<typeof api.register.$post>) =>
-    call(api.register.$post({ json })).catch(EMAIL_TAKEN),
+    call(api.register.$post({ json }))
+      .catch(EMAIL_TAKEN)
+      .catch(
+        reword('invalid_token', { message: 'This link was used, is too old, or is for another address.' }),
+      ),
 });
 
 /** A user with two-factor authentication has to answer this challenge with a code. */

@@ -10,7 +10,7 @@ export type SessionBody = InferResponseType<typeof api.sessions.$get>['data'][nu
 type AuditPage = InferResponseType<(typeof api)['audit-log']['$get']>;
 export type AuditEntry = AuditPage['data'][number];
 
-/** Whether the service sends email. It changes only with the service's configuration. */
+/** Whether the service sends email, and who can register. It changes only with the service's configuration. */
 export const healthQuery = queryOptions({
   queryKey: ['health'],
   queryFn: () => call(service.health.$get()),

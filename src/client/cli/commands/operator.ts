@@ -4,6 +4,7 @@ import { openOperator } from '../operator.ts';
 import { allPages } from '../pages.ts';
 import type { Cell } from '../table.ts';
 import { backup, restore } from './operator-backup.ts';
+import { invitations, invite, uninvite } from './operator-invitations.ts';
 
 interface Account {
   id: string;
@@ -190,6 +191,9 @@ export const operatorCommands = [
   change('reinstate', 'Lift an account’s suspension'),
   resetTwoFactor,
   plan,
+  invite,
+  invitations,
+  uninvite,
   orphans,
   reseal,
   backup,

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Form, TextField } from '../../ui/form.tsx';
 import { AlternateLink, LINK, SignInFrame, useCompleteSignIn } from './frame.tsx';
-import { useHasMail } from './mail-preview.tsx';
+import { useHasMail, useIsOpen } from './mail-preview.tsx';
 import { TwoFactorStep } from './two-factor-step.tsx';
 
 const route = getRouteApi('/login');
@@ -22,6 +22,7 @@ const hintOf = ({ lost, erased_by: erasedBy }: SignInSearch): string => {
 export const Login = () => {
   const search = route.useSearch();
   const hasMail = useHasMail();
+  const isOpen = useIsOpen();
   const [challenge, setChallenge] = useState<string | null>(null);
   const complete = useCompleteSignIn(search.next);
   const login = useMutation({
@@ -34,9 +35,12 @@ export const Login = () => {
       title="Sign in"
       hint={hintOf(search)}
       below={
-        <AlternateLink question="No account yet?" to="/register" next={search.next}>
-          Create one
-        </AlternateLink>
+        // It keeps its place until it is known who can register.
+        <span className={cx(!isOpen && 'invisible')}>
+          <AlternateLink question="No account yet?" to="/register" next={search.next}>
+            Create one
+          </AlternateLink>
+        </span>
       }
     >
       <Form write={login} onSend={({ email = '', password = '' }) => login.mutate({ email, password })}>

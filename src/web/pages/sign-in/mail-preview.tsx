@@ -14,6 +14,12 @@ export const useLacksMail = (): boolean => {
   return data !== undefined && data.checks['mail'] !== 'ok';
 };
 
+/** Whether anybody can create an account. False until that is known. */
+export const useIsOpen = (): boolean => {
+  const { data } = useQuery(healthQuery);
+  return data !== undefined && data.registration === undefined;
+};
+
 /** Says where to read the emails of a local run, which sends none. */
 export const MailPreview = () => {
   const { data } = useQuery(healthQuery);

@@ -1,16 +1,23 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { MAX_NAME_LENGTH, MIN_PASSWORD_LENGTH } from '../../../shared/rules/accounts.ts';
 import { REGION_NAMES, REGIONS } from '../../../shared/rules/regions.ts';
 import { register } from '../../data/access-mutations.ts';
+import { healthQuery } from '../../data/settings-queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { AlternateLink, SignInFrame, useCompleteSignIn } from './frame.tsx';
+import { useToken } from './use-token.ts';
 
 const route = getRouteApi('/register');
 
-export const Register = () => {
-  const { next } = route.useSearch();
+const SignInInstead = ({ next }: { next: string | undefined }) => (
+  <AlternateLink question="Have an account?" to="/login" next={next}>
+    Sign in
+  </AlternateLink>
+);
+
+const RegisterForm = ({ next, invitation }: { next: string | undefined; invitation: string | null }) => {
   const registration = useMutation({ ...register, onSuccess: useCompleteSignIn(next) });
   const send = ({ email = '', password = '', name = '', home_region = '' }: Record<string, string>) => {
     const homeRegion = REGIONS.find((region) => region === home_region);
@@ -19,17 +26,14 @@ export const Register = () => {
       password,
       ...(name && { name }),
       ...(homeRegion && { home_region: homeRegion }),
+      ...(invitation && { invitation }),
     });
   };
   return (
     <SignInFrame
       title="Create your account"
       hint="For your products, licenses, and API keys."
-      below={
-        <AlternateLink question="Have an account?" to="/login" next={next}>
-          Sign in
-        </AlternateLink>
-      }
+      below={<SignInInstead next={next} />}
     >
       <Form write={registration} onSend={send}>
         <TextField label="Email" name="email" type="email" autoComplete="username" autoFocus required />
@@ -67,4 +71,24 @@ export const Register = () => {
       </Form>
     </SignInFrame>
   );
+};
+
+export const Register = () => {
+  const { next } = route.useSearch();
+  const { data: health } = useQuery(healthQuery);
+  const invitation = useToken('invitation');
+  const below = <SignInInstead next={next} />;
+  if (health?.registration === 'closed')
+    return (
+      <SignInFrame title="Registration is closed" hint="This service takes no new accounts." below={below} />
+    );
+  if (health?.registration === 'invite' && invitation === null)
+    return (
+      <SignInFrame
+        title="By invitation only"
+        hint="Open the link that the operator of this service gave you, or ask them for one."
+        below={below}
+      />
+    );
+  return <RegisterForm next={next} invitation={invitation} />;
 };

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { ApiError } from '../../data/error.ts';
 
-/** Returns the token of an email's link. It is in the fragment, which browsers don't send. */
-export const useToken = (): string | null => {
-  const [token] = useState(() => new URLSearchParams(location.hash.slice(1)).get('token'));
+/** Returns the token of a link. It is in the fragment, which browsers don't send. */
+export const useToken = (name = 'token'): string | null => {
+  const [token] = useState(() => new URLSearchParams(location.hash.slice(1)).get(name));
   return token;
 };
 
