@@ -21,7 +21,14 @@ export interface Group {
 const LISTED: [group: string, files: string[]][] = [
   [
     'Start',
-    ['README.md', 'docs/applications.md', 'src/client/README.md', 'examples/README.md', 'docs/moving.md'],
+    [
+      'README.md',
+      'docs/applications.md',
+      'src/client/README.md',
+      'examples/README.md',
+      'docs/moving-from.md',
+      'docs/moving.md',
+    ],
   ],
   ['Sell', ['docs/checkout.md', 'docs/trials.md', 'docs/license-keys.md', 'docs/webhooks.md', 'docs/faq.md']],
   [

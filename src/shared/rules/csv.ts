@@ -10,19 +10,26 @@ export interface CsvCells {
   isTooWide: boolean;
 }
 
+export const DELIMITERS = [',', ';', '\t'] as const;
+export type Delimiter = (typeof DELIMITERS)[number];
+
 /** A field with its delimiter. A quote within an unquoted field has no meaning. */
-const FIELD = /(?:"([^"]*(?:""[^"]*)*)("?)|([^,\r\n]*))([^,\r\n]*)(,|$)/y;
+const FIELDS: Record<Delimiter, RegExp> = {
+  ',': /(?:"([^"]*(?:""[^"]*)*)("?)|([^,\r\n]*))([^,\r\n]*)(,|$)/y,
+  ';': /(?:"([^"]*(?:""[^"]*)*)("?)|([^;\r\n]*))([^;\r\n]*)(;|$)/y,
+  '\t': /(?:"([^"]*(?:""[^"]*)*)("?)|([^\t\r\n]*))([^\t\r\n]*)(\t|$)/y,
+};
 
 /** Returns the cells of a record. */
-export const readCells = (record: string): CsvCells => {
-  const field = new RegExp(FIELD);
+export const readCells = (record: string, by: Delimiter = ','): CsvCells => {
+  const field = new RegExp(FIELDS[by]);
   const cells: string[] = [];
   for (let isLast = false; !isLast;) {
     if (cells.length === MAX_COLUMNS) return { cells, isUnfinished: false, isTooWide: true };
     const [, quoted, closing, plain = '', rest = '', delimiter] = field.exec(record) ?? [];
     cells.push(quoted === undefined ? plain + rest : quoted.replaceAll('""', '"') + rest);
     if (quoted !== undefined && closing === '') return { cells, isUnfinished: true, isTooWide: false };
-    isLast = delimiter !== ',';
+    isLast = delimiter !== by;
   }
   return { cells, isUnfinished: false, isTooWide: false };
 };
@@ -35,14 +42,15 @@ const QUOTED_FORMULA = /^'+[=+\-@\t\r]/;
 const INNER_FORMULA = /([;\t\r\n][" ]*)('*)(?=[=+\-@])/g;
 const QUOTED_INNER_FORMULA = /([;\t\r\n][" ]*)'('*)(?=[=+\-@])/g;
 
-const toCell = (value: string): string => {
+const toCell = (value: string, delimiter: Delimiter): string => {
   const inner = value.replace(INNER_FORMULA, "$1'$2");
   const text = FORMULA.test(value) ? `'${inner}` : inner;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
 /** Returns a record without its line break. */
-export const toCsvRecord = (values: string[]): string => values.map(toCell).join(',');
+export const toCsvRecord = (values: string[], delimiter: Delimiter = ','): string =>
+  values.map((value) => toCell(value, delimiter)).join(delimiter);
 
 /** Returns the value of a cell that `toCsvRecord` may have written. */
 export const fromCell = (cell: string): string =>

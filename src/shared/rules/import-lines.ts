@@ -1,4 +1,4 @@
-import { fromCell, readCells } from './csv.ts';
+import { type Delimiter, fromCell, readCells } from './csv.ts';
 import { parseCell } from './license-csv.ts';
 import { JSON_FIELDS } from './license-fields.ts';
 import type { FileRecord } from './records.ts';
@@ -30,9 +30,9 @@ const TOO_WIDE: RecordProblem = {
 /** The cells of a CSV record, or null for a record of empty cells, which spreadsheets write for an empty row. */
 type ReadCells = { cells: string[] } | RecordProblem | null;
 
-export const readCsvRecord = ({ text, isTooLong }: FileRecord): ReadCells => {
+export const readCsvRecord = ({ text, isTooLong }: FileRecord, delimiter: Delimiter = ','): ReadCells => {
   if (isTooLong) return TOO_LONG;
-  const { cells, isUnfinished, isTooWide } = readCells(text);
+  const { cells, isUnfinished, isTooWide } = readCells(text, delimiter);
   if (isUnfinished) return invalid('The line has a quote that isn’t closed.');
   if (isTooWide) return TOO_WIDE;
   return cells.every((cell) => cell.trim() === '') ? null : { cells };

@@ -19,10 +19,10 @@ export interface FileRecord {
 /** A quote at the start of a CSV field opens it. A doubled quote within it is a quote. */
 type Place = 'field start' | 'unquoted' | 'quoted' | 'after quote';
 
-const placeAfter = (place: Place, character: string): Place => {
+const placeAfter = (place: Place, character: string, delimiter: string): Place => {
   if (place === 'quoted') return character === '"' ? 'after quote' : 'quoted';
   if (character === '"' && place !== 'unquoted') return 'quoted';
-  return character === ',' ? 'field start' : 'unquoted';
+  return character === delimiter ? 'field start' : 'unquoted';
 };
 
 /** Collects the parts of one record, up to `maxLength` characters. */
@@ -76,7 +76,7 @@ const openNdjson = (maxLength: number): Records => {
   };
 };
 
-const openCsv = (maxLength: number): Records => {
+const openCsv = (maxLength: number, delimiter: string): Records => {
   const record = openRecord(maxLength);
   let place: Place = 'field start';
   /** A line feed after a carriage return belongs to the same line break, which two chunks may share. */
@@ -99,7 +99,7 @@ const openCsv = (maxLength: number): Records => {
         const isBreak = character === '\n' || character === '\r';
         const isSecondHalf = character === '\n' && isAfterReturn;
         isAfterReturn = character === '\r';
-        if (!isBreak) place = placeAfter(place, character);
+        if (!isBreak) place = placeAfter(place, character, delimiter);
         else if (place === 'quoted') line += isSecondHalf ? 0 : 1;
         else {
           if (!isSecondHalf) {
@@ -119,5 +119,5 @@ const openCsv = (maxLength: number): Records => {
   };
 };
 
-export const openRecords = (format: ImportFormat, maxLength = MAX_LINE_LENGTH): Records =>
-  format === 'csv' ? openCsv(maxLength) : openNdjson(maxLength);
+export const openRecords = (format: ImportFormat, maxLength = MAX_LINE_LENGTH, delimiter = ','): Records =>
+  format === 'csv' ? openCsv(maxLength, delimiter) : openNdjson(maxLength);

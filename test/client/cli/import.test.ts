@@ -29,15 +29,15 @@ describe('licenses import', () => {
     });
     expect(stderr).toContain('Line 4102: No.');
     expect(readFileSync(join(service.folder, 'licenses.failed.csv'), 'utf8')).toBe(
-      'license_key,customer_name\nKEY-4100,"a ""name"", 4100"\n',
+      '\uFEFFlicense_key,customer_name,error\nKEY-4100,"a ""name"", 4100",No.\n',
     );
     expect(existsSync(`${file}.importing`)).toBe(false);
   });
 
   test('writes a line that is too long to the file of failed lines as a whole, so that it can be corrected', async () => {
     const rows = Array.from({ length: 5_000 }, (_, i) => `KEY-00${i},Name of a customer`);
-    const text = (first: string) => `license_key,customer_name\n${first}\n${rows.join('\n')}\n`;
-    const file = write('licenses.csv', text('KEY-first,"No end'));
+    const text = (header: string, first: string) => `${header}\n${first}\n${rows.join('\n')}\n`;
+    const file = write('licenses.csv', text('license_key,customer_name', 'KEY-first,"No end'));
     service.answerPart = (lines) =>
       answers(lines, (line) =>
         line === '"unreadable"' ? { result: 'failed', error: { message: 'No.' } } : { result: 'created' },
@@ -46,7 +46,9 @@ describe('licenses import', () => {
     expect(JSON.parse(stdout)).toMatchObject({ totals: { created: 0, failed: 1 } });
     const failed = join(service.folder, 'licenses.failed.csv');
     writeFileSync(failed, readFileSync(failed, 'utf8').replace('"', ''));
-    expect(readFileSync(failed, 'utf8')).toBe(`${text('KEY-first,No end')}\n`);
+    expect(readFileSync(failed, 'utf8')).toBe(
+      `${text('\uFEFFlicense_key,customer_name,error', 'KEY-first,No end')}\n`,
+    );
     const second = await run('licenses', 'import', failed, '--json');
     expect(JSON.parse(second.stdout).totals).toMatchObject({ created: 5_001, failed: 0 });
   });
@@ -167,6 +169,9 @@ describe('licenses import', () => {
     const { status, stderr } = await run('licenses', 'import', file);
     expect([status, service.parts]).toEqual([2, []]);
     expect(stderr).toContain('isn’t UTF-8');
+    service.answerPart = (lines) => answers(lines, () => ({ result: 'created' }));
+    expect((await run('licenses', 'import', file, '--encoding', 'windows-1252')).status).toBe(0);
+    expect(sentLines()).toEqual([{ license_key: 'KEY-000001', customer_name: 'Müller' }]);
   });
 
   test('sends a part again whose answer was cut off', async () => {

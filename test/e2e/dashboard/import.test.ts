@@ -43,7 +43,7 @@ const figures = async () =>
 test('a file of another kind is refused', async () => {
   await page.getByRole('link', { name: 'Import', exact: true }).click();
   await choose('licenses.xlsx', 'PK');
-  await page.getByText('The name of the file has to end with').waitFor();
+  await page.getByText('This isn’t a text file.').waitFor();
   expect(await axeViolations(page)).toEqual([]);
 });
 
@@ -56,7 +56,7 @@ test('a dry run of every part shows what would happen, and changes nothing', asy
     .selectOption({ label: 'Update the license' });
   await expect.poll(figures).toEqual({ Created: '4,997', Updated: '1', Unchanged: '0', Failed: '2' });
   expect(await axeViolations(page)).toEqual([]);
-  const failed = page.getByRole('table', { name: 'Failed lines' }).locator('tbody tr');
+  const failed = page.getByRole('table', { name: 'Failed rows' }).locator('tbody tr');
   expect(await failed.allInnerTexts()).toEqual([
     expect.stringMatching(/^20\s.*expires_at/s),
     expect.stringMatching(/^21\s.*license_key/s),
@@ -67,10 +67,13 @@ test('a dry run of every part shows what would happen, and changes nothing', asy
 });
 
 test('the failed lines come back as a file, and can be imported when they are corrected', async () => {
-  const { name, text } = await downloadBy(page, page.getByRole('button', { name: 'Download failed lines' }));
-  expect([name, text]).toEqual([
-    'failed-licenses.csv',
-    `${HEADER}\nIMPORT-bad-date,Nobody,tomorrow,1\nno,Short,2099-01-01,1\n`,
+  const { name, text } = await downloadBy(page, page.getByRole('button', { name: 'Download failed rows' }));
+  const [header, ...rows] = text.split('\n');
+  expect([name, header]).toEqual(['licenses.failed.csv', `${HEADER},error`]);
+  expect(rows).toEqual([
+    expect.stringMatching(/^IMPORT-bad-date,Nobody,tomorrow,1,"?expires_at: /),
+    expect.stringMatching(/^no,Short,2099-01-01,1,"?license_key: /),
+    '',
   ]);
 });
 
@@ -81,7 +84,7 @@ test('the import shows its progress, survives a lost answer, and its licenses ar
     await route.fetch();
     return route.abort();
   });
-  await page.getByRole('button', { name: 'Import 4,998 lines' }).click();
+  await page.getByRole('button', { name: 'Import 4,998 rows' }).click();
   await page.getByRole('progressbar', { name: 'Progress' }).waitFor();
   await page.getByText('Import finished').waitFor();
   expect(parts).toBeGreaterThan(2);
@@ -137,11 +140,15 @@ test('numbers equal lines without a key over all parts of a file', async () => {
     const sent = bodies.map((body) => body.trimEnd().split('\n'));
     return [sent[0]?.slice(0, 3).map((line) => line.slice(0, 50)), sent.at(-1)?.at(-1)];
   };
-  // A line that can't be read isn't sent.
+  // A row that can't be read isn't sent.
   const table = ['customer_email,license_key', 'ada@example.com', 'a,b,c', ...keys.map((key) => `,${key}`)];
   expect(await sentFor('keyless.csv', [...table, 'ADA@example.com,'])).toEqual([
-    ['customer_email,license_key,copy', 'ada@example.com,,1', `,${keys[0]?.slice(0, 49)}`],
-    'ADA@example.com,,2',
+    [
+      '{"customer_email":"ada@example.com","copy":1}',
+      `{"license_key":"${keys[0]?.slice(0, 34)}`,
+      `{"license_key":"${keys[1]?.slice(0, 34)}`,
+    ],
+    '{"customer_email":"ADA@example.com","copy":2}',
   ]);
   const json = keys.map((license_key) => JSON.stringify({ license_key }));
   const line = '{"customer_email":"ada@example.com"}';

@@ -1,49 +1,31 @@
-import {
-  codeOf,
-  didYouMean,
-  type NamedProduct,
-  nearestCodes,
-} from '../../../shared/rules/nearest-products.ts';
+import type { Fields } from '../../../shared/rules/import-lines.ts';
+import { findProducts, openProductCount } from '../../../shared/rules/import/products.ts';
+import type { RowOutcome } from '../../../shared/rules/import/reading.ts';
+import type { SourceRow } from '../../../shared/rules/import/rows.ts';
+import { didYouMean, type NamedProduct } from '../../../shared/rules/nearest-products.ts';
 import { CliError } from '../failure.ts';
 import type { Output } from '../output.ts';
-import type { Preset } from './presets.ts';
-import { readRecords } from './records.ts';
-
-// What a file names a product may be another service's name or number for it.
 
 const MAX_WARNED = 20;
 
-/** Reads the pairs of --map-product. */
-export const readProductMap = (pairs: string[] = []): Map<string, string> =>
+/** Reads the pairs of an option such as --map-product. */
+export const readPairs = (option: string, pairs: string[] = []): Map<string, string> =>
   new Map(
     pairs.map((pair) => {
       const at = pair.lastIndexOf('=');
       if (at < 1 || at === pair.length - 1)
-        throw new CliError(`--map-product must be NAME=CODE, and not ${pair}.`);
+        throw new CliError(
+          `--${option} must be NAME=${option === 'map' ? 'FIELD' : 'CODE'}, and not ${pair}.`,
+        );
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );
 
-/** How many lines of the file name each product. Lines of an export say what a license was, and create products. */
-const countProducts = async (file: string, isForeign: boolean, toLine: Preset) => {
-  const counts = new Map<string, number>();
-  const created = new Set<unknown>();
-  for await (const { fields } of readRecords(file, isForeign)) {
-    const line = fields && toLine(fields);
-    if (line?.['type'] === 'product') created.add(line['code']);
-    const product = line?.['product'];
-    const isOfExport = line?.['type'] === 'license' && line['id'] !== undefined;
-    if (typeof product === 'string' && product !== '' && !isOfExport)
-      counts.set(product, (counts.get(product) ?? 0) + 1);
-  }
-  return [...counts].filter(([product]) => !created.has(product));
-};
-
-interface Source {
-  file: string;
+interface Lines {
+  rows: AsyncIterable<SourceRow>;
+  outcomeOf: (row: SourceRow) => RowOutcome;
   /** Whether another service has written the file, whose names of products are mapped to codes. */
   isForeign: boolean;
-  toLine: Preset;
   allowsLabels: boolean;
   listProducts: () => Promise<NamedProduct[]>;
 }
@@ -51,29 +33,32 @@ interface Source {
 /** Returns the code for what a file names a product, and warns of what names none, before anything is sent. */
 export const openProductCodes = async (
   out: Output,
-  { file, isForeign, toLine, allowsLabels, listProducts }: Source,
-): Promise<(product: string) => string> => {
-  const named = await countProducts(file, isForeign, toLine);
-  const products = named.length === 0 ? [] : await listProducts();
-  const codes = new Map<string, string>();
-  const unknown: [product: string, lines: number][] = [];
-  for (const [product, lines] of products.length === 0 ? [] : named) {
-    const code = isForeign
-      ? codeOf(product, products)
-      : products.find((known) => known.code === product)?.code;
-    if (code == null) unknown.push([product, lines]);
-    else if (code !== product) {
-      codes.set(product, code);
-      out.note(`The product ${product} is imported as ${code}.`);
-    }
+  { rows, outcomeOf, isForeign, allowsLabels, listProducts }: Lines,
+): Promise<(line: Fields) => Fields> => {
+  const count = openProductCount();
+  for await (const row of rows) {
+    const outcome = outcomeOf(row);
+    if ('line' in outcome) count.add(outcome.line);
   }
-  for (const [product, lines] of allowsLabels ? [] : unknown.slice(0, MAX_WARNED))
+  const named = count.result();
+  const found = named.length === 0 ? [] : findProducts(named, await listProducts(), isForeign);
+  const codes = new Map<string, string>();
+  for (const { product, code } of found) {
+    if (code === null || code === product) continue;
+    codes.set(product, code);
+    out.note(`The product ${product} is imported as ${code}.`);
+  }
+  const unknown = allowsLabels ? [] : found.filter(({ code }) => code === null);
+  for (const { product, lines, nearest } of unknown.slice(0, MAX_WARNED))
     out.warn(
-      `${lines === 1 ? '1 line names' : `${lines} lines name`} the product ${product}, which doesn’t exist.${didYouMean(nearestCodes(product, products))}`,
+      `${lines === 1 ? '1 line names' : `${lines} lines name`} the product ${product}, which doesn’t exist.${didYouMean(nearest)}`,
     );
-  if (!allowsLabels && unknown.length > 0)
+  if (unknown.length > 0)
     out.warn(
       'These lines will fail. Give their products a code with --map-product=NAME=CODE, or pass --allow-unknown-product.',
     );
-  return (product) => codes.get(product) ?? product;
+  return (line) => {
+    const code = codes.get(String(line['product']));
+    return code === undefined ? line : { ...line, product: code };
+  };
 };

@@ -1,8 +1,8 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { ImportTotals } from '../../../shared/rules/import/run.ts';
 import { CliError } from '../failure.ts';
 
-const RESULTS = ['created', 'updated', 'unchanged', 'skipped', 'failed'] as const;
-export type Totals = Record<(typeof RESULTS)[number], number>;
+export type Totals = ImportTotals;
 
 /** How far an import has come. The file beside the input lets the next run continue after a cut. */
 interface Position {

@@ -1,71 +1,73 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { errorMessage } from '../../data/error.ts';
+import { openSource, type SourceChoice } from '../../lib/import-source.ts';
 import { Card } from '../../ui/card.tsx';
-import { Choice, SelectField } from '../../ui/form.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
 import { FilePicker } from './file-picker.tsx';
-import { type ChosenFile, Preview } from './preview.tsx';
+import { ImportSteps } from './steps.tsx';
 
-type OnConflict = 'fail' | 'skip' | 'update';
+let files = 0;
 
-const CONFLICTS: { value: OnConflict; label: string }[] = [
-  { value: 'fail', label: 'Report the line as failed' },
-  { value: 'skip', label: 'Keep the license as it is' },
-  { value: 'update', label: 'Update the license' },
-];
-
-const Columns = () => (
+const Services = () => (
   <p className="text-sm text-muted">
-    A CSV file has a header with the names of the fields, such as{' '}
-    <code className="break-all text-ink">license_key,product,customer_email,expires_at,metadata.seats</code>.
-    An NDJSON file has a license as JSON in each line. The export of an account can be imported as it is, and
-    also brings its products and activations.
+    Files of Keygen, Gumroad, Lemon Squeezy, Polar, Cryptlex, LicenseSpring, and Paddle are recognized, as is
+    an export of Latchkey. For any other file, you say what its columns are. License keys stay the same:{' '}
+    <a className="underline hover:text-ink" href="/docs/moving-from">
+      how to move from another service
+    </a>
+    .
   </p>
 );
 
 export const ImportPage = () => {
-  const [file, setFile] = useState<ChosenFile | null>(null);
-  const [onConflict, setOnConflict] = useState<OnConflict>('fail');
-  const [hasEvents, setHasEvents] = useState(false);
+  const [chosen, setChosen] = useState<{ id: number; file: File } | null>(null);
+  const [choice, setChoice] = useState<SourceChoice>({});
+  const [isStarted, setStarted] = useState(false);
+  const source = useQuery({
+    queryKey: ['import', 'source', chosen?.id, choice],
+    queryFn: () => (chosen ? openSource(chosen.file, choice) : null),
+    enabled: chosen !== null,
+    structuralSharing: false,
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+  });
+  const choose = (file: File) => {
+    setChoice({});
+    setChosen({ id: files++, file });
+  };
+  const another = () => {
+    setStarted(false);
+    setChosen(null);
+  };
   return (
     <Page
       title="Import licenses"
       hint="Bring licenses from another system. You see what would happen before anything changes."
       above={<UpLink to="/licenses" name="Licenses" />}
     >
-      <Card className="grid grid-cols-[minmax(0,1fr)] gap-5 p-5">
-        <FilePicker file={file?.file ?? null} onChoose={setFile} />
-        <Columns />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <SelectField
-            label="If a license with the same key exists"
-            name="on_conflict"
-            value={onConflict}
-            onChange={({ currentTarget: { value } }) =>
-              setOnConflict(CONFLICTS.find((choice) => choice.value === value)?.value ?? 'fail')
-            }
-          >
-            {CONFLICTS.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </SelectField>
-          <div className="content-center">
-            <Choice
-              label="Send events"
-              hint="Webhooks get license.created for each new license."
-              checked={hasEvents}
-              onChange={({ currentTarget }) => setHasEvents(currentTarget.checked)}
-            />
-          </div>
-        </div>
-      </Card>
-      {file && (
-        <Preview
-          key={`${file.id} ${onConflict}`}
-          chosen={file}
-          onConflict={onConflict}
-          hasEvents={hasEvents}
+      {!isStarted && (
+        <Card className="grid grid-cols-[minmax(0,1fr)] gap-4 p-5">
+          <FilePicker file={chosen?.file ?? null} onChoose={choose} />
+          {source.isError && (
+            <p role="alert" className="text-sm text-bad">
+              {errorMessage(source.error)}
+            </p>
+          )}
+          <Services />
+        </Card>
+      )}
+      {chosen && source.data && (
+        <ImportSteps
+          key={`${chosen.id} ${JSON.stringify(choice)}`}
+          id={chosen.id}
+          source={source.data}
+          choice={choice}
+          onChoose={setChoice}
+          isStarted={isStarted}
+          onStart={() => setStarted(true)}
+          onAnother={another}
         />
       )}
     </Page>

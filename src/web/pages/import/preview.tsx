@@ -1,98 +1,29 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Download } from 'lucide-react';
-import { useState } from 'react';
-import type { ImportFormat } from '../../../shared/rules/records.ts';
-import { type ImportCounts, type ImportRequest, type ImportSummary, importFile } from '../../data/import.ts';
-import { downloadText } from '../../lib/download.ts';
+import { useEffect, useState } from 'react';
+import { type ImportJob, type ImportSummary, runImport } from '../../data/import.ts';
 import { plural } from '../../lib/format.ts';
-import { toFile } from '../../lib/import-parts.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
-import { Figure } from '../../ui/figure.tsx';
-import { LoadError } from '../../ui/notice.tsx';
+import { FormError, LoadError } from '../../ui/notice.tsx';
 import { Progress } from '../../ui/progress.tsx';
-import { Table, Td, Th, Tr } from '../../ui/table.tsx';
-
-/** The rest is in the file. */
-const MAX_SHOWN = 20;
-const MAX_TEXT = 1_000;
-
-const HEAD = (
-  <>
-    <Th>Line</Th>
-    <Th>Problem</Th>
-    <Th className="max-md:hidden">Content</Th>
-  </>
-);
-
-/** The lines that fail, and a file with them that can be corrected and imported. */
-const FailedLines = ({
-  summary: { failed, counts, header },
-  chosen: { file, format },
-}: {
-  summary: ImportSummary;
-  chosen: ChosenFile;
-}) => {
-  if (failed.length === 0) return null;
-  const whole = failed.filter(({ isCut }) => !isCut);
-  const download = () => downloadText(`failed-${file.name}`, `text/${format}`, toFile(header, whole));
-  return (
-    <>
-      <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line px-5 py-3">
-        <p className="text-sm text-muted">
-          {counts.failed > MAX_SHOWN
-            ? `The first ${MAX_SHOWN} of ${plural(counts.failed, 'failed line')}.`
-            : `${plural(counts.failed, 'line')} can’t be imported.`}
-        </p>
-        {whole.length > 0 && (
-          <Button size="sm" onClick={download}>
-            <Download aria-hidden />
-            {whole.length < counts.failed
-              ? `Download ${plural(whole.length, 'failed line')}`
-              : 'Download failed lines'}
-          </Button>
-        )}
-      </div>
-      <Table label="Failed lines" head={HEAD}>
-        {failed.slice(0, MAX_SHOWN).map(({ line, text, reason }) => (
-          <Tr key={line}>
-            <Td className="nums w-16 align-top">{line}</Td>
-            <Td className="align-top break-words">{reason}</Td>
-            <Td className="max-w-0 align-top max-md:hidden">
-              <code className="block truncate text-xs">{text.slice(0, MAX_TEXT)}</code>
-            </Td>
-          </Tr>
-        ))}
-      </Table>
-    </>
-  );
-};
-
-const Counts = ({ counts }: { counts: ImportCounts }) => (
-  <dl className="grid grid-cols-2 gap-4 px-5 pb-5 sm:grid-cols-5">
-    <Figure name="Created" value={counts.created} />
-    <Figure name="Updated" value={counts.updated} />
-    <Figure name="Unchanged" value={counts.unchanged} />
-    <Figure name="Skipped" value={counts.skipped} />
-    <Figure name="Failed" value={counts.failed} isBad={counts.failed > 0} />
-  </dl>
-);
-
-export interface ChosenFile {
-  id: number;
-  file: File;
-  format: ImportFormat;
-}
+import { Counts, FailedRows, TakenRows } from './results.tsx';
 
 const changesOf = ({ counts }: ImportSummary) => counts.created + counts.updated;
 
+/** So that several choices in a row are one check. */
+const CHECK_DELAY_MS = 300;
+
 /** Checks the file without importing it. */
-const useCheck = ({ id, file, format }: ChosenFile, onConflict: ImportRequest['onConflict']) => {
+const useCheck = (id: number, choices: unknown, job: ImportJob) => {
   const [progress, setProgress] = useState(0);
   const query = useQuery({
-    queryKey: ['import', id, onConflict],
-    queryFn: ({ signal }) =>
-      importFile({ file, format, onConflict, isDryRun: true, hasEvents: false }, setProgress, signal),
+    queryKey: ['import', 'check', id, choices],
+    queryFn: async ({ signal }) => {
+      await new Promise((resolve) => setTimeout(resolve, CHECK_DELAY_MS));
+      signal.throwIfAborted();
+      return runImport(job, { isDryRun: true }, (summary) => setProgress(summary.progress), signal);
+    },
+    structuralSharing: false,
     staleTime: Infinity,
     gcTime: 0,
     retry: false,
@@ -100,30 +31,57 @@ const useCheck = ({ id, file, format }: ChosenFile, onConflict: ImportRequest['o
   return { query, progress };
 };
 
-const useImport = (request: Omit<ImportRequest, 'isDryRun'>) => {
-  const [progress, setProgress] = useState(0);
-  const [stop] = useState(() => new AbortController());
+/** Imports the file. After a stop or an error, it goes on after the rows that are imported. */
+const useImport = (job: ImportJob) => {
+  const [summary, setSummary] = useState<ImportSummary>();
+  const [stop, setStop] = useState(() => new AbortController());
   const mutation = useMutation({
-    mutationFn: () => importFile({ ...request, isDryRun: false }, setProgress, stop.signal),
+    mutationFn: (signal: AbortSignal) =>
+      runImport(job, { isDryRun: false, before: summary }, setSummary, signal),
     meta: { invalidates: ['licenses', 'products', 'dashboard'] },
     retry: false,
   });
-  return { mutation, progress, stop };
+  const isRunning = mutation.isPending;
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', ask);
+    return () => removeEventListener('beforeunload', ask);
+  }, [isRunning]);
+  const start = () => {
+    const controller = new AbortController();
+    setStop(controller);
+    mutation.mutate(controller.signal);
+  };
+  return { mutation, summary, start, stop };
 };
 
-const Done = ({ summary, chosen }: { summary: ImportSummary; chosen: ChosenFile }) => (
+const Done = ({
+  summary,
+  job,
+  onAnother,
+}: {
+  summary: ImportSummary;
+  job: ImportJob;
+  onAnother: () => void;
+}) => (
   <Card aria-label="Import">
     <CardHeader
       title="Import finished"
-      hint={`${plural(changesOf(summary), 'line')} imported.`}
+      hint={`${plural(changesOf(summary), 'row')} imported.`}
       actions={
-        <ButtonLink to="/licenses" size="sm">
-          View licenses
-        </ButtonLink>
+        <>
+          <Button size="sm" onClick={onAnother}>
+            Import another file
+          </Button>
+          <ButtonLink to="/licenses" size="sm">
+            View licenses
+          </ButtonLink>
+        </>
       }
     />
-    <Counts counts={summary.counts} />
-    <FailedLines summary={summary} chosen={chosen} />
+    <Counts summary={summary} />
+    <FailedRows summary={summary} source={job.source} />
   </Card>
 );
 
@@ -145,32 +103,68 @@ const Running = ({ title, progress, onStop }: { title: string; progress: number;
   </Card>
 );
 
+const Stopped = ({
+  summary,
+  error,
+  job,
+  onContinue,
+  onAnother,
+}: {
+  summary: ImportSummary | undefined;
+  /** Null if a person has stopped it. */
+  error: unknown;
+  job: ImportJob;
+  onContinue: () => void;
+  onAnother: () => void;
+}) => (
+  <Card aria-label="Import">
+    <CardHeader
+      title="Import stopped"
+      hint={`${plural(summary?.rows ?? 0, 'row')} of ${plural(job.source.survey.rows, 'row')} done. Continue here, or import the same file again later: what is there already stays as it is.`}
+      actions={
+        <>
+          <Button size="sm" onClick={onAnother}>
+            Import another file
+          </Button>
+          <Button variant="solid" size="sm" onClick={onContinue}>
+            Continue
+          </Button>
+        </>
+      }
+    />
+    {error !== null && (
+      <div className="px-5 pb-4">
+        <FormError error={error} />
+      </div>
+    )}
+    {summary && <Counts summary={summary} />}
+    {summary && <FailedRows summary={summary} source={job.source} />}
+  </Card>
+);
+
 /** Shows what an import of the file would do, then does it. */
 export const Preview = ({
-  chosen,
-  onConflict,
-  hasEvents,
+  id,
+  choices,
+  job,
+  onStart,
+  onAnother,
 }: {
-  chosen: ChosenFile;
-  onConflict: ImportRequest['onConflict'];
-  hasEvents: boolean;
+  id: number;
+  choices: unknown;
+  job: ImportJob;
+  onStart: () => void;
+  onAnother: () => void;
 }) => {
-  const check = useCheck(chosen, onConflict);
-  const { mutation, progress, stop } = useImport({ ...chosen, onConflict, hasEvents });
+  const check = useCheck(id, choices, job);
+  const { mutation, summary: done, start, stop } = useImport(job);
   const summary = check.query.data;
-  if (mutation.isSuccess) return <Done summary={mutation.data} chosen={chosen} />;
+  if (mutation.isSuccess) return <Done summary={mutation.data} job={job} onAnother={onAnother} />;
   if (mutation.isPending)
-    return <Running title="Importing…" progress={progress} onStop={() => stop.abort()} />;
+    return <Running title="Importing…" progress={done?.progress ?? 0} onStop={() => stop.abort()} />;
   if (mutation.isError) {
-    return (
-      <Card aria-label="Import">
-        <p className="px-5 pt-5 text-muted">
-          A part of the file is imported. Import the file again to continue: what is there already stays as it
-          is.
-        </p>
-        <LoadError error={mutation.error} onRetry={() => location.reload()} />
-      </Card>
-    );
+    const error = stop.signal.aborted ? null : mutation.error;
+    return <Stopped summary={done} error={error} job={job} onContinue={start} onAnother={onAnother} />;
   }
   if (check.query.isError) {
     return (
@@ -181,19 +175,24 @@ export const Preview = ({
   }
   if (!summary) return <Running title="Checking the file…" progress={check.progress} />;
   const changes = changesOf(summary);
+  const begin = () => {
+    onStart();
+    start();
+  };
   return (
     <Card aria-label="Import">
       <CardHeader
         title="What would happen"
         hint={changes === 0 ? 'The import would change nothing.' : 'Nothing has changed yet.'}
         actions={
-          <Button variant="solid" size="sm" disabled={changes === 0} onClick={() => mutation.mutate()}>
-            Import {plural(changes, 'line')}
+          <Button variant="solid" size="sm" disabled={changes === 0} onClick={begin}>
+            Import {plural(changes, 'row')}
           </Button>
         }
       />
-      <Counts counts={summary.counts} />
-      <FailedLines summary={summary} chosen={chosen} />
+      <Counts summary={summary} />
+      <FailedRows summary={summary} source={job.source} />
+      <TakenRows summary={summary} />
     </Card>
   );
 };
