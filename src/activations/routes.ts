@@ -146,9 +146,9 @@ export const activationRoutes = new Hono<AppEnv>()
     endpoint({
       id: 'listSeatHistory',
       tag: 'Applications',
-      summary: 'List when a license’s seats were taken and released',
+      summary: 'List when a license’s seats were taken, released, and refused',
       description:
-        'Lists the latest 200 changes, newest first. The end of a lease is not a change, because the machine may return.',
+        'Lists the latest 200 changes, and machines that found no seat, newest first. The end of a lease is not a change, because the machine may return.',
       access: 'account',
       query: z.object(numberedPageQuery),
       answers: [{ status: 200, description: 'A page of changes.', schema: seatHistoryBody }],

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Machine, SeatChange } from '../gate/rules/seats.ts';
+import { type Machine, REFUSALS, type SeatChange } from '../gate/rules/seats.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
 import { MAX_OFFLINE_DAYS, MIN_LEASE_SECONDS } from '../shared/rules/terms.ts';
@@ -176,12 +176,19 @@ export const activationListBody = listOf(activationBody).extend({ seats }).meta(
 
 export const seatChangeBody = z
   .object({
-    action: z.enum(['taken', 'released']),
+    action: z.enum(['taken', 'released', 'refused']).meta({
+      description:
+        '`refused` is a machine that found no seat. It is noted at most once an hour, and only the last time for each machine.',
+    }),
     at: z.iso.datetime(),
     by: z.enum(['application', 'seller']).meta({ description: 'Who made the call: an application, or you.' }),
-    activation_id: z.string(),
+    activation_id: z.string().nullable().meta({ description: 'Null for `refused`.' }),
     fingerprint: z.string(),
     name: z.string().nullable(),
+    reason: z
+      .enum(REFUSALS)
+      .nullable()
+      .meta({ description: 'Why the machine was refused, by the code that it got. Null otherwise.' }),
   })
   .meta({ id: 'SeatChange' });
 
@@ -225,11 +232,14 @@ export const toActivation = ({ seat, ...machine }: Machine): z.infer<typeof acti
   lease_until: isoTimeOrNull(seat.leaseUntilMs),
 });
 
+const toRefusal = ({ action }: SeatChange) => REFUSALS.find((refusal) => refusal === action) ?? null;
+
 export const toSeatChangeBody = (change: SeatChange): z.infer<typeof seatChangeBody> => ({
-  action: change.action,
+  action: change.action === 'taken' || change.action === 'released' ? change.action : 'refused',
   at: isoTime(change.atMs),
   by: change.actor,
-  activation_id: change.activationId,
+  activation_id: change.activationId || null,
   fingerprint: change.fingerprint,
   name: change.name,
+  reason: toRefusal(change),
 });

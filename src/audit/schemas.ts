@@ -23,14 +23,17 @@ export const auditLogQuery = z.object({
     .meta({ description: 'The latest time, or the last day in UTC.' }),
 });
 
+/** The same in the audit log and in a license's history. */
+export const actorBody = z.object({ kind: z.enum(ACTOR_KINDS), id: z.string().nullable() });
+
 export const auditEntryBody = z
   .object({
     id: z.string(),
     at: z.iso.datetime(),
     action,
-    actor: z
-      .object({ kind: z.enum(ACTOR_KINDS), id: z.string().nullable() })
-      .meta({ description: 'Who did it, with the id of the session or API key. `system` is the service.' }),
+    actor: actorBody.meta({
+      description: 'Who did it, with the id of the session or API key. `system` is the service.',
+    }),
     target: z.string().nullable().meta({
       description: 'The id of what was changed, or the code of a product. Null if it is the account.',
     }),

@@ -37,7 +37,7 @@ export const updateHistory = ({ db, accountId }: Ctx, rows: (AsRead & HistoryRow
 /** The time of the update: always later than the last one, so that others see that the license has changed. */
 const updateTime = (nowMs: number) => sql`max(${nowMs}, licenses.updated_at + 1)`;
 
-/** Deletes the changes that had nothing but the customer. At most the id of an import is left of them. */
+/** Deletes the changes that had nothing but the customer. Only who has made them is left, and the id of an import. */
 export const deleteEmptied = ({ db, accountId }: Ctx, ids: string[]) =>
   db
     .delete(licenseChanges)
@@ -45,7 +45,7 @@ export const deleteEmptied = ({ db, accountId }: Ctx, ids: string[]) =>
       and(
         eq(licenseChanges.accountId, accountId),
         sql`${licenseChanges.licenseId} ${inJson(ids)}`,
-        sql`json_remove(${licenseChanges.after}, '$.import_id') = '{}'`,
+        sql`json_remove(${licenseChanges.after}, '$.import_id', '$.by') = '{}'`,
       ),
     );
 

@@ -29,7 +29,8 @@ export const SCRUBBED_COLUMNS = Object.keys(getTableColumns(licenses)).filter(
 export type ScrubbedFields = Pick<LicenseRow, ScrubbedColumn>;
 
 const isKeptField = (field: string) =>
-  field === 'import_id' || CHANGEABLE_FIELDS.some((own) => own === field && isKept(columnOf(own)));
+  ['by', 'import_id'].includes(field) ||
+  CHANGEABLE_FIELDS.some((own) => own === field && isKept(columnOf(own)));
 
 export type HistoryRow = Pick<typeof licenseChanges.$inferSelect, 'seq' | 'at' | 'before' | 'after'>;
 

@@ -27,7 +27,7 @@ const toColumnValue = (value: unknown) =>
  * trigger then deletes the oldest changes, of which the history has too many.
  */
 export const recordChange = (
-  { db }: Ctx,
+  { db, actor }: Ctx,
   fields: ChangedColumns,
   atMs: number,
   condition: SQL | undefined,
@@ -40,6 +40,7 @@ export const recordChange = (
   });
   const after = {
     ...Object.fromEntries(set.map((field) => [field, fields[columnOf(field)]])),
+    by: actor,
     ...(reason !== undefined && { reason }),
   };
   const differs = set.map(
@@ -115,6 +116,7 @@ export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
     action: actionOf(fields, after.status),
     at: isoTime(at),
     changes,
+    by: after.by ?? null,
     reason: after.reason ?? null,
     import_id: after.import_id ?? null,
   };
@@ -155,6 +157,7 @@ export const listHistory = async (
     action: 'created',
     at: isoTime(license.createdAt),
     changes: [],
+    by: null,
     reason: null,
     import_id: license.importId,
   };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { actorBody } from '../audit/schemas.ts';
 import type { LicenseValues } from '../db/schema.ts';
 import { allowUnknownProduct, licenseTermsBody, licenseTermsInput } from '../products/schemas.ts';
 import { invalidField } from '../shared/app-error.ts';
@@ -178,6 +179,10 @@ export const historyEntryBody = z
     changes: z
       .array(z.object({ field: z.enum(HISTORY_FIELDS), from: historyValue, to: historyValue }))
       .meta({ description: 'The changed fields. Empty for `created`.' }),
+    by: actorBody.nullable().meta({
+      description:
+        'Who made the change, as in the audit log. Null for `created`, and for changes from before this was recorded.',
+    }),
     reason: z.string().nullable().meta({
       description: 'Why the license was suspended, reinstated, or revoked, if whoever did so gave a reason.',
     }),

@@ -104,7 +104,7 @@ const UPDATED_COLUMNS = CHANGEABLE_FIELDS.filter((field) => field !== 'license_k
  * the license is gone, a customer was erased from it, or a product was deleted, its account's id is null.
  */
 const updateLicenses = (
-  { db, accountId }: Ctx,
+  { db, accountId, actor }: Ctx,
   planned: (PlannedLicense & { before: LicenseValues })[],
   { exist, importId }: { exist: SQL; importId: string },
 ): Statement[] => {
@@ -112,7 +112,7 @@ const updateLicenses = (
     const fields = changedFields(before, after);
     const history = {
       before: pickFields(before, fields),
-      after: { ...pickFields(after, fields), import_id: importId },
+      after: { ...pickFields(after, fields), by: actor, import_id: importId },
     };
     return { ...after, seq, historySeq: historySeq + 1, readAt: before.updatedAt, ...history };
   });

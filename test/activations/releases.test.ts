@@ -83,7 +83,7 @@ test('the seat history tells who took and released which machine’s seat, newes
   await issueFile({ fingerprint: machineOf(1), days: 1 });
   const [{ activation_id: id }] = (await history('?limit=1')).data;
   await release(id);
-  expect((await history()).data).toHaveLength(5);
+  expect((await history()).data).toHaveLength(6);
   await customer.asKey('DELETE', `/api/v1/licenses/${license.id}/activations/${id}?force=true`);
   await evict(customer.accountId);
   const { data, next_cursor } = await history();
@@ -91,6 +91,7 @@ test('the seat history tells who took and released which machine’s seat, newes
     `${machineOf(1)} released by seller`,
     `${machineOf(1)} taken by seller`,
     `${machineOf(2)} released by application`,
+    `${machineOf(3)} refused by application`,
     `${machineOf(2)} taken by application`,
     `${machineOf(1)} released by application`,
     `${machineOf(1)} taken by application`,
@@ -102,12 +103,61 @@ test('the seat history tells who took and released which machine’s seat, newes
     activation_id: first.id,
     fingerprint: machineOf(1),
     name: 'Laptop',
+    reason: null,
   });
   expect(next_cursor).toBeNull();
   const page = await history('?limit=4');
   expect((await history(`?limit=4&cursor=${page.next_cursor}`)).data).toEqual(data.slice(4));
   await customer.asKey('DELETE', `/api/v1/licenses/${license.id}`);
   expect(await readGate(customer.accountId, 'SELECT 1 FROM seat_changes')).toEqual([]);
+});
+
+test('the seat history has the last refusal of each machine, of which one an hour is noted', async () => {
+  const { customer, license, on, issueFile } = await openSeller({ max_activations: 1, max_transfers: 0 });
+  const path = `/api/v1/licenses/${license.id}/seat-history`;
+  const refusals = async (): Promise<Json[]> =>
+    (await customer.asSession('GET', path)).body.data.filter(({ action }: Json) => action === 'refused');
+  for (const call of ['activate', 'deactivate']) await on(call, 1);
+  await on('activate', 2, { name: 'Laptop' });
+  await on('activate', 3);
+  await on('heartbeat', 4);
+  const refused = { action: 'refused', activation_id: null, name: null };
+  const second = { ...refused, by: 'application', fingerprint: machineOf(2), name: 'Laptop' };
+  expect(await refusals()).toEqual([{ ...second, at: '2026-11-22T10:00:00.000Z', reason: 'transfer_limit' }]);
+  vi.advanceTimersByTime(HOUR_MS);
+  expect((await issueFile({ fingerprint: machineOf(3), days: 1 })).status).toBe(409);
+  vi.advanceTimersByTime(HOUR_MS);
+  await on('activate', 1);
+  await on('activate', 2, { name: 'Laptop' });
+  expect(await refusals()).toEqual([
+    { ...second, at: '2026-11-22T12:00:00.000Z', reason: 'no_seat' },
+    {
+      ...refused,
+      by: 'seller',
+      at: '2026-11-22T11:00:00.000Z',
+      fingerprint: machineOf(3),
+      reason: 'transfer_limit',
+    },
+  ]);
+});
+
+test('refused machines don’t push out of the history when seats were taken', async () => {
+  const { customer, license, on } = await openSeller({ max_activations: 1 });
+  await on('activate', 1);
+  await tamper(
+    customer.accountId,
+    `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 180)
+     INSERT INTO seat_changes SELECT ?, i, 0, 'no_seat', 'application', '', 'stranger-' || i, null FROM n`,
+    license.id,
+  );
+  await on('activate', 2);
+  const rows = await readGate(customer.accountId, 'SELECT seq, action FROM seat_changes ORDER BY seq');
+  expect(rows).toHaveLength(1 + 50);
+  expect([rows[0], rows[1], rows.at(-1)]).toEqual([
+    { seq: 1, action: 'taken' },
+    { seq: 132, action: 'no_seat' },
+    { seq: 181, action: 'no_seat' },
+  ]);
 });
 
 test('the seat history keeps the latest 200 changes', async () => {

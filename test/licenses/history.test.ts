@@ -39,6 +39,7 @@ test('the history lists every change of a license, newest first, and ends with i
   await change('/revoke');
 
   const at = (second: number) => new Date(NOON + second * 1_000).toISOString();
+  const by = { kind: 'session', id: expect.any(String) };
   const status = (from: string, to: string) => [{ field: 'status', from, to }];
   expect(await historyOf(ada, license)).toEqual({
     data: [
@@ -65,7 +66,12 @@ test('the history lists every change of a license, newest first, and ends with i
         ],
       },
       { action: 'created', at: at(0), changes: [] },
-    ].map((entry) => ({ ...entry, reason: null, import_id: null })),
+    ].map((entry) => ({
+      ...entry,
+      by: entry.action === 'created' ? null : by,
+      reason: null,
+      import_id: null,
+    })),
     next_cursor: null,
   });
 });
@@ -87,10 +93,31 @@ test('calls that change nothing add no history entry: no-op patches, refused cal
     action: 'created',
     at: '2027-03-10T12:00:00.000Z',
     changes: [],
+    by: null,
     reason: null,
     import_id: null,
   };
   expect(await historyOf(ada, license)).toEqual({ data: [created], next_cursor: null });
+});
+
+test('the history tells who made a change: the session, or the API key', async () => {
+  const { ada, license } = await sellerWithLicense();
+  await ada.asSession('POST', `${pathOf(license)}/suspend`, { reason: 'chargeback' });
+  await ada.asKey('POST', `${pathOf(license)}/reinstate`);
+  await accountsD1
+    .prepare(
+      `UPDATE license_changes SET "after" = json_remove("after", '$.by') WHERE license_id = ? AND seq = 1`,
+    )
+    .bind(license.id)
+    .run();
+  const { data } = await historyOf(ada, license);
+  const { data: keys } = (await ada.asSession('GET', '/api/api-keys')).body;
+  expect(data.map(({ action, by, reason }: Json) => ({ action, by, reason }))).toEqual([
+    { action: 'reinstated', by: { kind: 'api_key', id: keys[0].id }, reason: null },
+    // A change of an earlier version, which says nothing of that.
+    { action: 'suspended', by: null, reason: 'chargeback' },
+    { action: 'created', by: null, reason: null },
+  ]);
 });
 
 test('history pages show each entry once, even when entries are added between requests', async () => {
@@ -196,6 +223,7 @@ test('history rows that hold every field, as early ones of version 0.1, are retu
     action: 'suspended',
     at: '2027-03-10T12:00:00.000Z',
     changes: [{ field: 'status', from: 'active', to: 'suspended' }],
+    by: null,
     reason: null,
     import_id: null,
   });

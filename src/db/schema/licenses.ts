@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
+import type { Actor } from '../../shared/rules/audit.ts';
 import type { ChangeableField, ColumnOf, LicenseField } from '../../shared/rules/license-fields.ts';
 import { LICENSE_STATES, LICENSE_STATUSES, type Metadata } from '../../shared/rules/licenses.ts';
 import type { LicenseTerms } from '../../shared/rules/terms.ts';
@@ -107,10 +108,10 @@ export type LicenseValues = Pick<LicenseRow, LicenseColumn>;
 export type LicenseSnapshot = { [Field in ChangeableField]: LicenseValues[ColumnOf<Field>] };
 
 /**
- * The fields after a change, the reason that the seller has given for it, and the import that has made it, by the id of its entry
- * in the audit log.
+ * The fields after a change, who has made it and the reason that they have given, and the import that has made it, by the id of
+ * its entry in the audit log.
  */
-export type ChangedFields = Partial<LicenseSnapshot> & { reason?: string; import_id?: string };
+export type ChangedFields = Partial<LicenseSnapshot> & { by?: Actor; reason?: string; import_id?: string };
 
 /** The history of each license: the changed fields, before and after. `seq` counts within the license. */
 export const licenseChanges = sqliteTable(

@@ -1,8 +1,9 @@
 import { MAX_HISTORY_CHANGES } from '../../shared/rules/licenses.ts';
-import type { HistoryPosition, SeatActor, SeatChange } from '../rules/seats.ts';
+import { type HistoryPosition, REFUSALS, type SeatActor, type SeatChange } from '../rules/seats.ts';
 import { HISTORY_BYTES, historyPlace, type MachineTotals } from './machine-rows.ts';
 
-// When the seats of a license were taken and released, and by whom. A seat's own row only has its present state.
+// When the seats of a license were taken and released, and by whom, and which machines found none. A seat's own row only has its
+// present state.
 
 type ChangeRow = {
   license_id: string;
@@ -40,6 +41,11 @@ const COUNTED_PAGE = 1_000;
 /** Older changes are deleted once for this many new ones, because each deleted row costs as much as a new one. */
 const PRUNE_INTERVAL = 50;
 
+const IS_REFUSAL = `action IN (${REFUSALS.map((refusal) => `'${refusal}'`).join(', ')})`;
+const isRefusal = (action: SeatChange['action']) => REFUSALS.some((refusal) => refusal === action);
+/** Machines that ask again and again must not push out when seats were taken. */
+const MAX_OTHER_REFUSALS = 49;
+
 export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'addBytes'>) => {
   const remove = (where: string, ...bindings: (string | number)[]) => {
     const gone = sql.exec<CountedChange>(
@@ -49,10 +55,21 @@ export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'ad
     for (const change of gone) totals.addBytes(-change.bytes, placeOf(change));
   };
 
+  /** Each refused machine keeps its latest refusal, if it is among the latest of the license. */
+  const removeRefusals = (licenseId: string, fingerprint: string) =>
+    remove(
+      `license_id = ?1 AND ${IS_REFUSAL} AND (fingerprint = ?2 OR seq <= (
+         SELECT seq FROM seat_changes WHERE license_id = ?1 AND ${IS_REFUSAL} AND fingerprint <> ?2
+         ORDER BY seq DESC LIMIT 1 OFFSET ${MAX_OTHER_REFUSALS}))`,
+      licenseId,
+      fingerprint,
+    );
+
   return {
     /** Adds a change. In a full account, the oldest one of the license goes. */
     add: (licenseId: string, change: Omit<SeatChange, 'seq'>, isFull: boolean) => {
       const { atMs, action, actor, activationId, fingerprint, name } = change;
+      if (isRefusal(action)) removeRefusals(licenseId, fingerprint);
       const { seq, bytes } = sql
         .exec<{ seq: number; bytes: number }>(
           `INSERT INTO seat_changes (license_id, seq, at_ms, action, actor, activation_id, fingerprint, name)

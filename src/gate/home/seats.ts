@@ -1,12 +1,9 @@
 import type { Journal } from '../../shared/objects/journal.ts';
-import { DAY_MS, HOUR_MS, isoDate, isoTime } from '../../shared/rules/dates.ts';
-import type { ActivationEventName } from '../../shared/rules/events.ts';
+import { DAY_MS, isoDate, isoTime } from '../../shared/rules/dates.ts';
 import { NO_TERMS, type Terms } from '../../shared/rules/terms.ts';
 import type { CallInput, CallName, PlainVerdict, Verdict, VerdictCode } from '../../shared/rules/verdict.ts';
-import { licenseEvent } from '../../shared/text/events.ts';
 import type { Call } from '../rules/calls.ts';
 import {
-  describe,
   judge,
   type Judgment,
   type MachineChange,
@@ -19,13 +16,8 @@ import type { CopiedLicense } from '../rules/rows.ts';
 import { FOREVER_MS, isRecent, type Machine, type SeatActor } from '../rules/seats.ts';
 import type { HomeBranches } from './branches.ts';
 import type { Copy } from './copy.ts';
+import { openSeatNotes, refusalOf } from './seat-notes.ts';
 import type { HomeStore } from './store.ts';
-
-const REFUSED_EVENT_INTERVAL_MS = HOUR_MS;
-
-/** Whether the machine found no seat, which the seller may want to know. */
-const isRefusal = (call: CallName, code: string) =>
-  (code === 'no_seat' || code === 'transfer_limit') && call !== 'heartbeat';
 
 const NOTHING_KNOWN = { machine: null, other: null, count: () => ({ used: 0, recent: 0 }) };
 
@@ -45,15 +37,7 @@ export const openSeats = (
 ) => {
   const termsOf = (license: CopiedLicense): Terms => copy.termsOf(license) ?? NO_TERMS;
 
-  const addEvent = (
-    name: ActivationEventName,
-    license: CopiedLicense,
-    machine: { id: string | null; fingerprint: string; name: string | null },
-    nowMs: number,
-  ) => {
-    const fields = { activation_id: machine.id, fingerprint: machine.fingerprint, name: machine.name };
-    outgoing.insert([licenseEvent(name, nowMs, license, fields)]);
-  };
+  const notes = openSeatNotes({ copy, machines, machineTotals, outgoing });
 
   /**
    * While the license's seats have leases, branches have no copies of them. A seat that is taken changes only their number, which
@@ -74,20 +58,11 @@ export const openSeats = (
   ): Machine => {
     const { kind, action } = change;
     const machine = machines.write(change.machine);
-    const { id: activationId, fingerprint, name } = machine;
     if (kind === 'take' || kind === 'release') {
       seatClock.store();
-      logMove(license, fingerprint, kind === 'take');
+      logMove(license, machine.fingerprint, kind === 'take');
     }
-    if (action !== null) {
-      const isFull = machineTotals.isFull(copy.account(), nowMs);
-      machines.history.add(
-        license.id,
-        { atMs: nowMs, action, actor, activationId, fingerprint, name },
-        isFull,
-      );
-      addEvent(action === 'taken' ? 'activation.created' : 'activation.released', license, machine, nowMs);
-    }
+    if (action !== null) notes.move(actor, license, action, machine, nowMs);
     return machine;
   };
 
@@ -98,14 +73,6 @@ export const openSeats = (
     changes: MachineChange[],
     nowMs: number,
   ): Machine | null => changes.map((change) => applyOne(actor, license, change, nowMs)).at(-1) ?? null;
-
-  /** Adds the event of a machine that found no seat, at most once an hour for each license. */
-  const noteRefusal = (license: CopiedLicense, situation: Situation) => {
-    const { fingerprint = '' } = situation.input;
-    const { nowMs } = situation;
-    if (machines.noteRefusal(license.id, nowMs, REFUSED_EVENT_INTERVAL_MS))
-      addEvent('activation.refused', license, { ...describe(situation), id: null, fingerprint }, nowMs);
-  };
 
   /** What home knows of a call's license and machine. */
   const situationOf = (
@@ -147,7 +114,8 @@ export const openSeats = (
   ): Machine | null => {
     const { call, license, machine, nowMs } = situation;
     if (!license) return null;
-    if (isRefusal(call, code)) noteRefusal(license, situation);
+    const refusal = refusalOf(call, code);
+    if (refusal) notes.refusal(actor, license, refusal, situation);
     const changed = apply(actor, license, changes, nowMs);
     if (changes.some(({ kind }) => kind === 'take')) trim(license, situation.terms, nowMs);
     return changed ?? machine;
@@ -201,7 +169,7 @@ export const openSeats = (
       const judgment = judge(situation);
       if (!hasRoomFor(situation, judgment)) return null;
       // A machine that calls often changes its seat only now and then, and needs no transaction until then.
-      const isUnchanged = judgment.changes.length === 0 && !isRefusal(name, judgment.code);
+      const isUnchanged = judgment.changes.length === 0 && !refusalOf(name, judgment.code);
       const machine = isUnchanged
         ? situation.machine
         : journal.write(() => carryOut('application', situation, judgment));

@@ -23,6 +23,7 @@ import {
   type Seat,
   type SeatChange,
   type SeatCounts,
+  type SeatRefusal,
   takenSeat,
 } from './seats.ts';
 
@@ -49,16 +50,18 @@ export interface Situation {
   nowMs: number;
 }
 
+type MovedSeat = Exclude<SeatChange['action'], SeatRefusal>;
+
 /** What becomes of a machine. `action` is what the license's history and an event say about it. */
 export type MachineChange =
   | {
       /** `add` adds a machine of an import that holds no seat any more. */
       kind: 'take' | 'add';
       machine: NewMachine;
-      action: SeatChange['action'] | null;
+      action: MovedSeat | null;
     }
   /** `see` renews nothing, and only notes that the machine was seen. */
-  | { kind: 'renew' | 'see' | 'release'; machine: Machine; action: SeatChange['action'] | null };
+  | { kind: 'renew' | 'see' | 'release'; machine: Machine; action: MovedSeat | null };
 
 export interface Judgment<Code = VerdictCode> {
   code: Code;

@@ -139,12 +139,18 @@ export const releasedSeat = (seat: Seat, nowMs: number, isForced: boolean): Seat
 /** Who took or released a seat: an application, or the seller with the dashboard or an API key of full scope. */
 export type SeatActor = 'application' | 'seller';
 
+/** Why a machine found no seat, by the verdict's code. */
+export const REFUSALS = ['no_seat', 'transfer_limit'] as const;
+export type SeatRefusal = (typeof REFUSALS)[number];
+
 export interface SeatChange {
   /** Counts the changes of a license. */
   seq: number;
   atMs: number;
-  action: 'taken' | 'released';
+  /** A refusal changes no seat. It is noted at most once an hour for each license. */
+  action: 'taken' | 'released' | SeatRefusal;
   actor: SeatActor;
+  /** Empty if the machine was refused. */
   activationId: string;
   fingerprint: string;
   name: string | null;

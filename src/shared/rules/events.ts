@@ -1,5 +1,4 @@
 const ACTIVATION_EVENTS = ['activation.created', 'activation.released', 'activation.refused'] as const;
-export type ActivationEventName = (typeof ACTIVATION_EVENTS)[number];
 
 /** `license.expiring` is sent so many days before a license's last day. */
 export const DAYS_BEFORE_EXPIRY = [30, 7, 1] as const;

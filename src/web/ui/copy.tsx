@@ -1,5 +1,5 @@
 import { Check, Copy } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { showError } from './toast.tsx';
 
@@ -32,6 +32,16 @@ export const CopyIcon = ({ text, what }: { text: string | (() => Promise<string>
     </IconButton>
   );
 };
+
+/** A value with a copy button that doesn't make the row taller. */
+export const Copyable = ({ text, what, children }: { text: string; what: string; children: ReactNode }) => (
+  <span className="flex items-center gap-1">
+    <span className="min-w-0 wrap-anywhere">{children}</span>
+    <span className="-my-1.5">
+      <CopyIcon text={text} what={what} />
+    </span>
+  </span>
+);
 
 export const CopyButton = ({ text, children = 'Copy' }: { text: string; children?: string }) => {
   const { isCopied, copy } = useCopy(text);

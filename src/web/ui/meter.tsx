@@ -3,16 +3,21 @@ import { cx } from './cx.ts';
 
 const WARN_FROM = 0.8;
 
+const toneOf = (share: number) => (share >= 1 ? 'bg-bad' : share >= WARN_FROM ? 'bg-warn' : 'bg-brass-line');
+
 /** A bar that shows how much of a limit is used. */
 export const Meter = ({
   label,
   used,
   limit,
+  isGoodWhenFull = false,
   format = formatCount,
 }: {
   label: string;
   used: number;
   limit: number;
+  /** Whether it is what the limit is for, as with seats that somebody has bought. */
+  isGoodWhenFull?: boolean;
   format?: (value: number) => string;
 }) => {
   const share = Math.min(1, used / limit);
@@ -27,10 +32,7 @@ export const Meter = ({
       className="h-1.5 overflow-hidden rounded-full bg-line"
     >
       <div
-        className={cx(
-          'h-full rounded-full',
-          share >= 1 ? 'bg-bad' : share >= WARN_FROM ? 'bg-warn' : 'bg-brass-line',
-        )}
+        className={cx('h-full rounded-full', isGoodWhenFull ? 'bg-brass-line' : toneOf(share))}
         style={{ width: `${share * 100}%` }}
       />
     </div>

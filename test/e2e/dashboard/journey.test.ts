@@ -85,6 +85,7 @@ test('creating a license for a customer shows its key', async () => {
 });
 
 test('“Try it” shows the response of the API', async () => {
+  await page.getByRole('button', { name: /^For developers/ }).click();
   await page.getByRole('button', { name: 'Send verify' }).click();
   const response = page.getByRole('region', { name: 'response' });
   await expect.poll(() => response.textContent()).toContain('"valid": true');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { axeViolations, openPage } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -45,6 +45,10 @@ test('the seats show who holds them, and a released seat is free for another mac
   await button('Release seat').click();
   await page.getByRole('heading', { name: 'Seat released' }).waitFor();
   await card('Seats').getByText('1 of 2 seats taken').waitFor();
+  await card('Seats').getByText('1 machine was refused in the last day').waitFor();
+  expect(await page.getByRole('list', { name: 'Refused machines' }).textContent()).toMatch(
+    /^machine-c.*no seat was free · just now$/,
+  );
   expect(await activate('machine-c')).toMatchObject({ code: 'valid' });
 });
 
@@ -83,7 +87,8 @@ test('the terms show what the license inherits, and its own terms override that'
 });
 
 test('an offline file can be downloaded, and its seat is only released after a second confirmation', async () => {
-  await choose('Create offline file');
+  await page.getByRole('button', { name: /^For developers/ }).click();
+  await button('Create offline file').click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Create file' }).click();
   await dialog.getByText('Is required, because the license’s seats are limited').waitFor();
@@ -111,7 +116,10 @@ test('an offline file can be downloaded, and its seat is only released after a s
   );
 });
 
-test('“Try it” takes and releases a seat for a made-up machine', async () => {
+test('the developer’s tools stay open for the next license, and “Try it” takes and releases a made-up machine’s seat', async () => {
+  await page.reload();
+  await button('Send verify').waitFor();
+  expect(await axeViolations(page)).toEqual([]);
   const response = page.getByRole('region', { name: 'response' });
   const send = async (call: string, code: string) => {
     await button(call).click();

@@ -69,6 +69,7 @@ describe('with only the keyboard', () => {
     await tabTo('Open license');
     await press('Enter');
     await page.getByRole('heading', { level: 1, name: licenseKey }).waitFor();
+    await page.getByRole('button', { name: /^For developers/ }).click();
     const text = (await page.getByRole('main').textContent()) ?? '';
     for (const field of ['grace@example.com', 'Grace Hopper', 'orrery', 'seats'])
       expect(text).toContain(field);
@@ -83,11 +84,14 @@ describe('the page of a license', () => {
   test('suspends the license after a confirmation that explains the effect, and reinstates it', async () => {
     await action('Suspend').click();
     expect(await page.getByRole('alertdialog').textContent()).toMatch(/verif/i);
+    await page.getByLabel('Reason').fill('chargeback');
     await dialogButton('Suspend license').click();
     await waitForToast('License suspended');
+    await page.getByRole('status').getByText('Suspended by you · just now: chargeback').waitFor();
     expect(await verify()).toMatchObject({ valid: false, status: 'suspended' });
     await action('Reinstate').click();
     await waitForToast('License reinstated');
+    await page.getByText(/· just now: chargeback/).waitFor({ state: 'detached' });
     expect(await verify()).toMatchObject({ valid: true });
   });
 

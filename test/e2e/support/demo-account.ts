@@ -131,7 +131,7 @@ export const createDemoAccount = async (service: Client) => {
   if (!first || !second || !third || !fourth)
     throw new Error('The demo account needs at least four licenses.');
   for (const { license_key } of licenses.slice(0, 12)) await customer.verify(production.api_key, license_key);
-  await customer.post(`/api/v1/licenses/${second.id}/suspend`);
+  await customer.post(`/api/v1/licenses/${second.id}/suspend`, { reason: 'Chargeback' });
   await customer.post(`/api/v1/licenses/${third.id}/revoke`);
   for (const step of ['suspend', 'reinstate']) await customer.post(`/api/v1/licenses/${fourth.id}/${step}`);
   await customer.post(`/api/v1/licenses/${fourth.id}/renew`, { duration_days: 365 });

@@ -1,26 +1,29 @@
-import type { ReactNode } from 'react';
+import { Link } from '@tanstack/react-router';
 import { labelOf, TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
+import { ERASED_EMAIL } from '../../../shared/rules/licenses.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
-import { CopyIcon } from '../../ui/copy.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Copyable } from '../../ui/copy.tsx';
 import { ExpiryDate } from './expiry-date.tsx';
 
 const None = () => <span className="text-muted">None</span>;
 
-/** A value with a copy button that doesn't make the row taller. */
-const Copyable = ({ text, what, children }: { text: string; what: string; children: ReactNode }) => (
-  <span className="flex items-center gap-1">
-    <span className="min-w-0 wrap-anywhere">{children}</span>
-    <span className="-my-1.5">
-      <CopyIcon text={text} what={what} />
-    </span>
-  </span>
-);
-
 export const LicenseFacts = ({ license }: { license: LicenseBody }) => (
-  <Card>
-    <CardHeader title="Details" />
+  <Card aria-label="Customer and product">
+    <CardHeader
+      title="Customer and product"
+      actions={
+        license.customer_email !== ERASED_EMAIL && (
+          <Link
+            to="/licenses"
+            search={{ q: license.customer_email }}
+            className="text-sm underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+          >
+            All licenses of this customer
+          </Link>
+        )
+      }
+    />
     <div className="border-t border-line pb-1">
       <Facts>
         {TEXT_FIELDS.map((field) => (
@@ -36,17 +39,6 @@ export const LicenseFacts = ({ license }: { license: LicenseBody }) => (
         <Fact name="Product">{license.product ?? <None />}</Fact>
         <Fact name="Expires">
           <ExpiryDate license={license} />
-        </Fact>
-        <Fact name="Created">
-          <Time at={license.created_at} />
-        </Fact>
-        <Fact name="Updated">
-          <Time at={license.updated_at} />
-        </Fact>
-        <Fact name="ID">
-          <Copyable text={license.id} what="ID">
-            <code className="text-xs">{license.id}</code>
-          </Copyable>
         </Fact>
       </Facts>
     </div>

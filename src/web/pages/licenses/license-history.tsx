@@ -6,6 +6,7 @@ import { MoreRows } from '../../ui/more.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useActorNames } from './actor-names.ts';
 import { type HistoryEntry, holdsBack, mergeHistory } from './merge-history.ts';
 
 const DOTS: Record<HistoryEntry['action'], string> = {
@@ -18,6 +19,7 @@ const DOTS: Record<HistoryEntry['action'], string> = {
   revoked: 'bg-bad',
   taken: 'bg-good',
   released: 'bg-line-strong',
+  refused: 'bg-warn',
 };
 
 const Entry = ({ entry, isLast }: { entry: HistoryEntry; isLast: boolean }) => (
@@ -55,10 +57,11 @@ export const LicenseHistory = ({ id }: { id: string }) => {
   const changes = useInfiniteQuery(historyQuery(id));
   const seats = useInfiniteQuery(seatHistoryQuery(id));
   const [loadedChanges, loadedSeats] = [toLoaded(changes), toLoaded(seats)];
+  const nameOf = useActorNames(loadedChanges.entries);
   const failed = [changes, seats].find(({ isError, data }) => isError && !data);
-  const entries = changes.data && seats.data && mergeHistory(loadedChanges, loadedSeats);
+  const entries = changes.data && seats.data && mergeHistory(loadedChanges, loadedSeats, nameOf);
   return (
-    <Card>
+    <Card className="xl:col-start-2 xl:row-span-3 xl:row-start-1">
       <CardHeader title="History" />
       {failed ? (
         <LoadError error={failed.error} onRetry={() => void failed.refetch()} />

@@ -26,20 +26,20 @@ export const LicenseSkeleton = ({ above }: { above: ReactNode }) => (
   >
     <div
       aria-busy
-      className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_30rem]"
+      className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_26rem]"
     >
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
         <Card>
-          <CardHeader title="Details" />
+          <CardHeader title="Customer and product" />
           <Lines lines={6} />
         </Card>
         <Card>
-          <CardHeader title="Metadata" />
-          <Lines lines={1} />
+          <CardHeader title="Seats" />
+          <Lines lines={2} />
         </Card>
       </div>
       <Card>
-        <CardHeader title="Try it" />
+        <CardHeader title="History" />
         <Lines lines={4} />
       </Card>
     </div>

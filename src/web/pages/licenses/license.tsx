@@ -8,15 +8,14 @@ import { Card } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
-import { InApplication } from '../products/in-application.tsx';
+import { DeveloperTools } from './developer-tools.tsx';
 import { LicenseActions } from './license-actions.tsx';
+import { LicenseEnding } from './license-ending.tsx';
 import { LicenseFacts } from './license-facts.tsx';
 import { LicenseHistory } from './license-history.tsx';
-import { LicenseMetadata } from './license-metadata.tsx';
 import { LicenseSkeleton } from './license-skeleton.tsx';
 import { LicenseTerms } from './license-terms.tsx';
 import { Seats } from './seats.tsx';
-import { TryIt } from './try-it.tsx';
 
 const route = getRouteApi('/shell/licenses/$id');
 
@@ -58,17 +57,14 @@ const Shown = ({ license }: { license: LicenseBody }) => (
     above={ABOVE}
     actions={<LicenseActions license={license} />}
   >
-    {/* In one column the cards keep this order; in two, Try it has the right column to itself. */}
-    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_30rem] xl:grid-rows-[auto_auto_auto_auto_1fr]">
+    <LicenseEnding license={license} />
+    {/* What support looks for comes first. In two columns, the history has the right one to itself. */}
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_26rem] xl:grid-rows-[auto_auto_1fr]">
       <LicenseFacts license={license} />
       <Seats licenseId={license.id} />
-      <LicenseTerms license={license} />
-      <LicenseMetadata license={license} />
-      <div className="grid grid-cols-[minmax(0,1fr)] gap-5 xl:col-start-2 xl:row-span-5 xl:row-start-1">
-        <TryIt licenseKey={license.license_key} />
-        <InApplication product={license.product} licenseKey={license.license_key} />
-      </div>
       <LicenseHistory id={license.id} />
+      <LicenseTerms license={license} />
+      <DeveloperTools license={license} />
     </div>
   </Page>
 );

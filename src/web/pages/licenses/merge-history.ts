@@ -1,4 +1,5 @@
 import type { LicenseChange, SeatChangeBody } from '../../data/queries.ts';
+import type { ActorNames } from './actor-names.ts';
 import { ACTION_LABELS, describeChanges } from './history-text.ts';
 
 export interface HistoryEntry {
@@ -15,23 +16,47 @@ interface Loaded<T> {
   hasMore: boolean;
 }
 
-const toEntry = (change: LicenseChange): HistoryEntry => ({
+/** What happened, and who did it. */
+export const titleOf = ({ action, by, import_id }: LicenseChange, nameOf: ActorNames): string => {
+  const actor = by && nameOf(by);
+  return [
+    ACTION_LABELS[action],
+    ...(actor ? [`by ${actor}`] : []),
+    ...(import_id === null ? [] : [actor ? 'with an import' : 'by an import']),
+  ].join(' ');
+};
+
+const toEntry = (change: LicenseChange, nameOf: ActorNames): HistoryEntry => ({
   key: `${change.at} ${change.action}`,
   at: change.at,
   action: change.action,
-  title: ACTION_LABELS[change.action] + (change.import_id === null ? '' : ' by an import'),
+  title: titleOf(change, nameOf),
   lines: describeChanges(change),
 });
 
+const SEAT_TITLES: Record<SeatChangeBody['action'], string> = {
+  taken: 'Seat taken',
+  released: 'Seat released',
+  refused: 'Machine refused',
+};
+
+export const REFUSAL_TEXTS: Record<NonNullable<SeatChangeBody['reason']>, string> = {
+  no_seat: 'no seat was free',
+  transfer_limit: 'too many machines in 30 days',
+};
+
 const BY = { application: 'by an application', seller: 'by you' } as const;
 
-const toSeatEntry = ({ at, action, by, activation_id, name, fingerprint }: SeatChangeBody): HistoryEntry => ({
-  key: `${at} ${action} ${activation_id}`,
-  at,
-  action,
-  title: action === 'taken' ? 'Seat taken' : 'Seat released',
-  lines: [`${name ?? fingerprint}, ${BY[by]}`],
-});
+const toSeatEntry = (change: SeatChangeBody): HistoryEntry => {
+  const { at, action, by, name, fingerprint, reason } = change;
+  return {
+    key: `${at} ${action} ${fingerprint}`,
+    at,
+    action,
+    title: SEAT_TITLES[action],
+    lines: [`${name ?? fingerprint}, ${reason ? REFUSAL_TEXTS[reason] : BY[by]}`],
+  };
+};
 
 type Loading = Loaded<{ at: string }>;
 
@@ -46,9 +71,10 @@ export const holdsBack = (list: Loading, other: Loading): boolean =>
 export const mergeHistory = (
   changes: Loaded<LicenseChange>,
   seats: Loaded<SeatChangeBody>,
+  nameOf: ActorNames,
 ): HistoryEntry[] => {
   const from = completeFrom(holdsBack(changes, seats) ? changes : seats);
-  return [...changes.entries.map(toEntry), ...seats.entries.map(toSeatEntry)]
+  return [...changes.entries.map((change) => toEntry(change, nameOf)), ...seats.entries.map(toSeatEntry)]
     .filter(({ at }) => at >= from)
     .toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
 };

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { Ellipsis, FileKey, RefreshCw, Trash2, UserX } from 'lucide-react';
+import { Ellipsis, RefreshCw, Trash2, UserX } from 'lucide-react';
 import { useState } from 'react';
 import { ERASED_EMAIL } from '../../../shared/rules/licenses.ts';
 import { deleteLicense, eraseCustomer, rotateLicenseKey } from '../../data/license-mutations.ts';
@@ -8,7 +8,6 @@ import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import { OfflineFile } from './offline-file.tsx';
 
 interface DialogProps {
   license: LicenseBody;
@@ -74,7 +73,7 @@ const Delete = ({ license, ...props }: DialogProps) => {
 };
 
 export const MoreActions = ({ license }: { license: LicenseBody }) => {
-  const [open, setOpen] = useState<'file' | 'key' | 'customer' | 'delete' | null>(null);
+  const [open, setOpen] = useState<'key' | 'customer' | 'delete' | null>(null);
   const close = () => setOpen(null);
   return (
     <>
@@ -85,9 +84,6 @@ export const MoreActions = ({ license }: { license: LicenseBody }) => {
           </IconButton>
         }
       >
-        <MenuItem icon={<FileKey aria-hidden />} onSelect={() => setOpen('file')}>
-          Create offline file…
-        </MenuItem>
         <MenuItem icon={<RefreshCw aria-hidden />} onSelect={() => setOpen('key')}>
           Replace key…
         </MenuItem>
@@ -101,7 +97,6 @@ export const MoreActions = ({ license }: { license: LicenseBody }) => {
           Delete…
         </MenuItem>
       </Menu>
-      <OfflineFile license={license} isOpen={open === 'file'} onClose={close} />
       <ReplaceKey license={license} isOpen={open === 'key'} onClose={close} />
       <EraseCustomer license={license} isOpen={open === 'customer'} onClose={close} />
       <Delete license={license} isOpen={open === 'delete'} onClose={close} />

@@ -7,6 +7,7 @@ import { MoreRows } from '../../ui/more.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
+import { RefusedMachines } from './refused-machines.tsx';
 import { SEAT_HEAD, SeatRow } from './seat-row.tsx';
 
 /** Lists the machines that hold the license's seats. */
@@ -22,9 +23,10 @@ export const Seats = ({ licenseId }: { licenseId: string }) => {
       <CardHeader title="Seats" hint={query.data ? hint : <Skeleton className="my-0.5 h-4 w-40" />} />
       {seats && (
         <div className="px-5 pb-3">
-          <Meter label="Seats taken" used={seats.used} limit={seats.limit} />
+          <Meter label="Seats taken" used={seats.used} limit={seats.limit} isGoodWhenFull />
         </div>
       )}
+      <RefusedMachines licenseId={licenseId} />
       {query.isError && !machines ? (
         <LoadError error={query.error} onRetry={() => void query.refetch()} />
       ) : (
