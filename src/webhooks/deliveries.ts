@@ -7,7 +7,7 @@ import { outboxOf } from '../shared/objects/address.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { EVENT_NAMES } from '../shared/rules/events.ts';
 import { effectivePlan } from '../shared/rules/plans.ts';
-import { MAX_LISTENERS, MAX_REPLAYED_PER_DAY } from '../shared/rules/webhooks.ts';
+import { MAX_LISTENERS, MAX_REPLAYED_PER_DAY, MAX_TABS } from '../shared/rules/webhooks.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { findEndpoint } from './endpoints.ts';
 import type { DeliveryRecord } from './outbox-tables.ts';
@@ -83,19 +83,18 @@ export const replay = async (ctx: Ctx, endpointId: string, { since, events = nul
 };
 
 /** Returns the events that arrived after the cursor, or waits for the next event. */
-export const listenForEvents = async (ctx: Ctx, { cursor, wait }: z.output<typeof listenQuery>) => {
-  const { env, accountId } = ctx;
+export const listenForEvents = async (ctx: Ctx, query: z.output<typeof listenQuery>) => {
+  const { env, accountId, key } = ctx;
+  const { cursor, wait } = query;
   const after = cursor === undefined ? null : Number(cursor);
+  const verified = query.verified === 'true';
   if (after !== null && wait > 0) {
-    const plan = effectivePlan(await getAccount(ctx), Date.now());
-    await waitForEvent(outboxOf(env, accountId), {
-      after,
-      waitMs: wait * SECOND_MS,
-      limit: MAX_LISTENERS[plan],
-    });
+    const limit = key ? MAX_LISTENERS[effectivePlan(await getAccount(ctx), Date.now())] : MAX_TABS;
+    const by = key ? 'api_key' : 'session';
+    await waitForEvent(outboxOf(env, accountId), { after, waitMs: wait * SECOND_MS, limit, by, verified });
   }
   // By way of a new stub, because the outbox may have restarted.
-  const arrivals = await outboxOf(env, accountId).listen(after);
+  const arrivals = await outboxOf(env, accountId).listen(after, verified);
   if (!arrivals)
     throw invalidField('cursor', 'has expired: call without a cursor to get the events from now on');
   return toNewEvents(arrivals);

@@ -118,7 +118,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
     }
     const ids = added.map(({ id }) => id);
     const blockId = events.insertBlock(block, ids);
-    listening.record(blockId, nowMs);
+    listening.record(blockId, block, nowMs);
     deliveries.insert(added, blockId, nowMs);
     return ids;
   };

@@ -30,7 +30,7 @@ export const openGateSubscription = (
 
   const wantsVerified = () =>
     subscribing > 0 ||
-    listening.isActive(Date.now()) ||
+    listening.wantsVerified(Date.now()) ||
     endpoints.listSubscribedTo('license.verified', Date.now()).length > 0;
 
   // One update at a time, because an older value that arrives late would overwrite the newer value.

@@ -14,12 +14,19 @@ const MAX_ARRIVALS = 10_000;
 const BLOCKS_PER_PAGE = 2;
 
 const STATE = 'listening';
+/** The tag of the sockets of clients that want `license.verified`. */
+const VERIFIED = 'verified';
 
 interface State {
   untilMs: number;
   /** Every block with a greater number is in the table, unless retention has deleted its events. */
   after: number;
+  /** The same for blocks of nothing but `license.verified`, which not every client wants. */
+  verifiedUntilMs: number;
+  verifiedAfter: number;
 }
+
+const isVerified = ({ name }: WebhookEvent) => name === 'license.verified';
 
 export interface Arrivals {
   events: WebhookEvent[];
@@ -28,7 +35,10 @@ export interface Arrivals {
 
 export const openListening = (ctx: DurableObjectState) => {
   const { sql, kv } = ctx.storage;
-  let state = kv.get<State>(STATE) ?? { untilMs: 0, after: 0 };
+  const stored = kv.get<Partial<State>>(STATE);
+  // Earlier versions numbered all blocks for every client.
+  const { untilMs = 0, after = 0 } = stored ?? {};
+  let state: State = { untilMs, after, verifiedUntilMs: untilMs, verifiedAfter: after, ...stored };
 
   const save = (fields: Partial<State>) => {
     state = { ...state, ...fields };
@@ -36,17 +46,36 @@ export const openListening = (ctx: DurableObjectState) => {
   };
 
   const isActive = (nowMs: number) => nowMs < state.untilMs;
+  const wantsVerified = (nowMs: number) => nowMs < state.verifiedUntilMs;
 
-  const lastNumber = (): number =>
-    sql.exec<{ last: number | null }>('SELECT max(number) AS last FROM arrivals').one().last ?? state.after;
+  const lastNumber = (): number => {
+    const { last } = sql.exec<{ last: number | null }>('SELECT max(number) AS last FROM arrivals').one();
+    return Math.max(last ?? 0, state.after, state.verifiedAfter);
+  };
 
-  /** Whether no block after the cursor is missing. */
-  const isKnown = (cursor: number, nowMs: number) =>
-    isActive(nowMs) && cursor >= state.after && cursor <= lastNumber();
+  /** Whether no block after the cursor is missing of those that the client wants. */
+  const isKnown = (cursor: number, verified: boolean, nowMs: number) =>
+    (verified ? wantsVerified(nowMs) && cursor >= state.verifiedAfter : isActive(nowMs)) &&
+    cursor >= state.after &&
+    cursor <= lastNumber();
 
   /** A call whose time is over doesn't wait, even if the end of its connection went unnoticed. */
-  const countWaiting = (nowMs: number) =>
-    ctx.getWebSockets().filter((socket) => Number(socket.deserializeAttachment()) > nowMs).length;
+  const countWaiting = (by: EventWait['by'], nowMs: number) =>
+    ctx.getWebSockets(by).filter((socket) => Number(socket.deserializeAttachment()) > nowMs).length;
+
+  /** Before a client begins, blocks may be missing that it wants, so that no earlier cursor is known. */
+  const begin = (verified: boolean, nowMs: number) => {
+    const first = lastNumber() + 1;
+    if (!isActive(nowMs)) save({ after: first });
+    if (verified && !wantsVerified(nowMs)) save({ verifiedAfter: first });
+  };
+
+  const prolong = (verified: boolean, nowMs: number) => {
+    const isDue = (endMs: number) => endMs < nowMs + LISTEN_MS - RENEW_MS;
+    const endMs = nowMs + LISTEN_MS;
+    if (isDue(state.untilMs) || (verified && isDue(state.verifiedUntilMs)))
+      save({ untilMs: endMs, ...(verified && { verifiedUntilMs: endMs }) });
+  };
 
   const forget = (upTo: number) => {
     if (upTo <= state.after) return;
@@ -54,41 +83,45 @@ export const openListening = (ctx: DurableObjectState) => {
     save({ after: upTo });
   };
 
-  const read = (after: number): Arrivals => {
+  const read = (cursor: number, verified: boolean): Arrivals => {
     const rows = sql
       .exec<{ number: number; events: string }>(
         `SELECT number, events FROM arrivals JOIN event_blocks ON last_id = block_id
          WHERE number > ? ORDER BY number LIMIT ?`,
-        after,
+        cursor,
         BLOCKS_PER_PAGE,
       )
       .toArray();
     const events = rows.flatMap((row) => JSON.parse(row.events) as WebhookEvent[]);
     return {
-      events: events.filter(({ name }) => name !== TEST_EVENT),
-      cursor: rows.length === BLOCKS_PER_PAGE ? (rows.at(-1)?.number ?? after) : lastNumber(),
+      events: events.filter((event) => event.name !== TEST_EVENT && (verified || !isVerified(event))),
+      cursor: rows.length === BLOCKS_PER_PAGE ? (rows.at(-1)?.number ?? cursor) : lastNumber(),
     };
   };
 
   return {
-    isActive,
-    endsAtMs: (nowMs: number) => (isActive(nowMs) ? state.untilMs : Infinity),
+    wantsVerified,
+    /** When a client may have stopped to listen, or to want `license.verified`. */
+    endsAtMs: (nowMs: number) =>
+      Math.min(...[state.untilMs, state.verifiedUntilMs].filter((endMs) => nowMs < endMs)),
 
-    /** Numbers a new block of events if a client listens, and ends the waits. */
-    record: (blockId: string, nowMs: number) => {
-      if (!isActive(nowMs)) return;
+    /** Numbers a new block of events if a client that listens wants it, and ends the waits of those who do. */
+    record: (blockId: string, events: WebhookEvent[], nowMs: number) => {
+      const isForAll = !events.every(isVerified);
+      if (isForAll ? !isActive(nowMs) : !wantsVerified(nowMs)) return;
       sql.exec('INSERT INTO arrivals (number, block_id) VALUES (?, ?)', lastNumber() + 1, blockId);
-      for (const socket of ctx.getWebSockets()) socket.close();
+      for (const socket of isForAll ? ctx.getWebSockets() : ctx.getWebSockets(VERIFIED)) socket.close();
     },
 
     /**
      * Starts or prolongs listening. Returns the number of the block after which to read, or null if blocks after the
      * cursor may be missing.
      */
-    renew: (cursor: number | null, nowMs: number): number | null => {
-      if (cursor !== null && !isKnown(cursor, nowMs)) return null;
+    renew: (cursor: number | null, verified: boolean, nowMs: number): number | null => {
+      if (cursor !== null && !isKnown(cursor, verified, nowMs)) return null;
+      begin(verified, nowMs);
+      prolong(verified, nowMs);
       const last = lastNumber();
-      if (state.untilMs < nowMs + LISTEN_MS - RENEW_MS) save({ untilMs: nowMs + LISTEN_MS });
       forget(last - MAX_ARRIVALS);
       return cursor ?? last;
     },
@@ -96,11 +129,11 @@ export const openListening = (ctx: DurableObjectState) => {
     read,
 
     /** Accepts a WebSocket, which the next block of events closes, unless there is one that the caller hasn't read. */
-    wait: ({ after, waitMs, limit }: EventWait, nowMs: number): Response => {
-      if (!isKnown(after, nowMs) || after < lastNumber()) return new Response();
-      if (countWaiting(nowMs) >= limit) return new Response(null, { status: REFUSED });
+    wait: ({ after: cursor, waitMs, limit, by, verified }: EventWait, nowMs: number): Response => {
+      if (!isKnown(cursor, verified, nowMs) || cursor < lastNumber()) return new Response();
+      if (countWaiting(by, nowMs) >= limit) return new Response(null, { status: REFUSED });
       const [webSocket, own] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
-      ctx.acceptWebSocket(own);
+      ctx.acceptWebSocket(own, [by, ...(verified ? [VERIFIED] : [])]);
       own.serializeAttachment(nowMs + waitMs);
       return new Response(null, { status: 101, webSocket });
     },

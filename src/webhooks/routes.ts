@@ -226,7 +226,7 @@ export const eventRoutes = new Hono<AppEnv>().get(
     tag: 'Webhooks',
     summary: 'Listen for events',
     description:
-      'Returns the account’s events in the order in which they arrived, without a webhook. Call it without a cursor first, and then in a loop with the last `next_cursor`: no event is left out. A cursor expires after four minutes without a call. While a client listens, `license.verified` events are created even if no webhook subscribes to them.',
+      'Returns the account’s events in the order in which they arrived, without a webhook. Call it without a cursor first, and then in a loop with the last `next_cursor`: no event is left out. A cursor expires after four minutes without a call. While a client listens without `verified=false`, `license.verified` events are created even if no webhook subscribes to them.',
     access: 'account',
     query: listenQuery,
     answers: [

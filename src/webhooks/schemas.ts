@@ -125,7 +125,11 @@ export const listenQuery = z.object({
     .meta({ description: 'The `next_cursor` of the previous call. Without it, the call starts to listen.' }),
   wait: z.coerce.number().int().min(0).max(MAX_WAIT_SECONDS).default(0).meta({
     description:
-      'Seconds to wait for an event if there are none. At a time, 2, 10, or 50 calls of an account may wait, depending on its plan.',
+      'Seconds to wait for an event if there are none. At a time, 2, 10, or 50 calls of an account with an API key may wait, depending on its plan, and 10 by session.',
+  }),
+  verified: z.enum(['true', 'false']).default('true').meta({
+    description:
+      'With `false`, the call leaves out `license.verified`, and doesn’t let these events be created.',
   }),
 });
 

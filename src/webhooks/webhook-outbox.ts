@@ -159,14 +159,14 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   /**
    * Returns the events that arrived after the cursor, or null if the cursor has expired. Without a cursor, it starts to
-   * listen and returns the first cursor. From then on, the gate creates `license.verified` events.
+   * listen and returns the first cursor. From then on, the gate creates `license.verified` events, unless no client wants them.
    */
-  async listen(cursor: number | null): Promise<Arrivals | null> {
-    const after = this.#listening.renew(cursor, Date.now());
+  async listen(cursor: number | null, verified = true): Promise<Arrivals | null> {
+    const after = this.#listening.renew(cursor, verified, Date.now());
     if (after === null) return null;
     await this.#object.alarm.arm();
     await this.#gate.update();
-    return this.#listening.read(after);
+    return this.#listening.read(after, verified);
   }
 
   /** Lets a call wait for an event, see `waitForEvent`. */

@@ -76,7 +76,7 @@ test('the outbox has the methods that a Worker of the other release calls', () =
     settle: 4,
     getEndpoint: 1,
     listEndpoints: 0,
-    listen: 1,
+    listen: 2,
     fetch: 1,
     addEndpoint: 3,
     updateEndpoint: 3,

@@ -160,19 +160,77 @@ test.for([
   async ([plan, limit]) => {
     const ada = await sellerOn(plan);
     const { next_cursor } = await listen(ada);
-    const query = `?cursor=${next_cursor}&wait=25`;
-    const polls = Array.from({ length: limit }, () => ada.asSession('GET', `/api/events${query}`));
+    const poll = () => ada.asKey('GET', `/api/events?cursor=${next_cursor}&wait=25`);
+    const polls = Array.from({ length: limit }, poll);
     await waitingClients(ada, limit);
-    const refused = await ada.asSession('GET', `/api/events${query}`);
+    const refused = await poll();
     expect([outcomeOf(refused), refused.body.error.details[0].path]).toEqual([
       '403 limit_reached',
       'listeners',
     ]);
     vi.setSystemTime(Date.now() + 30_000);
-    polls.push(ada.asSession('GET', `/api/events${query}`));
+    polls.push(poll());
     await waitingClients(ada, limit + 1);
     const event = anEvent();
     await outbox(ada.accountId).accept(JSON.stringify([event]));
     for (const { body } of await Promise.all(polls)) expect(idsOf(body)).toEqual([event.id]);
   },
 );
+
+test('ten calls may wait by session, one for each tab of the dashboard, and take no place of a program', async () => {
+  const ada = await signUp();
+  const { next_cursor } = await listen(ada);
+  const path = `/api/events?cursor=${next_cursor}&wait=25`;
+  const polls = Array.from({ length: 10 }, () => ada.asSession('GET', path));
+  await waitingClients(ada, 10);
+  expect(outcomeOf(await ada.asSession('GET', path))).toBe('403 limit_reached');
+  polls.push(ada.asKey('GET', path));
+  await waitingClients(ada, 11);
+  const event = anEvent();
+  await outbox(ada.accountId).accept(JSON.stringify([event]));
+  for (const { body } of await Promise.all(polls)) expect(idsOf(body)).toEqual([event.id]);
+});
+
+const verifiedEvent = () => newEvent('license.verified', Date.now(), { customer_email: 'grace@example.com' });
+
+test('a client without license.verified isn’t woken by it, and lets the gate create none', async () => {
+  const ada = await signUp();
+  const { next_cursor } = await listen(ada, '?verified=false');
+  const { license_key } = await ada.createLicense();
+  await ada.verify(license_key);
+  const wantsVerified = () =>
+    runInDurableObject(gateOf(env, ada.accountId), (_gate, { storage }) => storage.kv.get('wants_verified'));
+  expect(await wantsVerified()).not.toBe(true);
+  const page = await listen(ada, `?cursor=${next_cursor}&wait=25&verified=false`);
+  expect(page.data.map(({ event }: Json) => event)).toEqual(['license.created']);
+
+  // A webhook may subscribe to them.
+  const poll = listen(ada, `?cursor=${page.next_cursor}&wait=25&verified=false`);
+  await waitingClients(ada, 1);
+  await outbox(ada.accountId).accept(JSON.stringify([verifiedEvent()]));
+  expect(await readOutbox(ada.accountId, 'SELECT number FROM arrivals')).toHaveLength(1);
+  const event = anEvent();
+  await outbox(ada.accountId).accept(JSON.stringify([event, verifiedEvent()]));
+  expect(idsOf(await poll)).toEqual([event.id]);
+
+  const other = await listen(ada);
+  expect(await wantsVerified()).toBe(true);
+  const verified = verifiedEvent();
+  await outbox(ada.accountId).accept(JSON.stringify([verified]));
+  expect(idsOf(await listen(ada, `?cursor=${other.next_cursor}`))).toEqual([verified.id]);
+  expect(idsOf(await listen(ada, `?cursor=${page.next_cursor}&verified=false`))).toEqual([event.id]);
+});
+
+test('a cursor from before nobody listened stays expired when another client begins to listen', async () => {
+  const ada = await signUp();
+  const { next_cursor } = await listen(ada);
+  vi.setSystemTime(Date.now() + LISTEN_MS + 1);
+  await runOutboxAlarm(ada.accountId);
+  await outbox(ada.accountId).accept(JSON.stringify([anEvent()]));
+  await listen(ada, '?verified=false');
+  for (const query of ['', '&verified=false'])
+    expect((await ada.asKey('GET', `/api/events?cursor=${next_cursor}${query}`)).status).toBe(400);
+  // Nor does one without license.verified serve a client that wants it, for whom none was kept.
+  const { next_cursor: without } = await listen(ada, '?verified=false');
+  expect((await ada.asKey('GET', `/api/events?cursor=${without}`)).status).toBe(400);
+});

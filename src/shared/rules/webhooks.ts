@@ -3,7 +3,9 @@ import type { AccountPlan } from './plans.ts';
 
 export const MAX_ENDPOINTS = 20;
 
-/** Calls of an account that may wait for an event at a time. */
+/** Calls by session that may wait for an event at a time: each open tab of the dashboard makes one. */
+export const MAX_TABS = 10;
+/** The same for calls with an API key. */
 export const MAX_LISTENERS: Record<AccountPlan, number> = { free: 2, pro: 10, scale: 50, own: 50 };
 
 export const MAX_URL_LENGTH = 2_048;

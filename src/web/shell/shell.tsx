@@ -2,6 +2,7 @@ import { Dialog } from '@base-ui/react/dialog';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { BookText, Menu as MenuIcon, Search, X } from 'lucide-react';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { follow } from '../data/following.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Logo } from '../ui/logo.tsx';
 import { AccountMenu } from './account-menu.tsx';
@@ -82,6 +83,14 @@ const usePaletteKey = (toggle: () => void) =>
     return () => removeEventListener('keydown', onKey);
   }, [toggle]);
 
+/** The pages that show what an event may change. */
+const FOLLOWING = /^\/($|licenses|customers)/;
+
+const useFollowing = () => {
+  const isFollowing = useRouterState({ select: ({ location }) => FOLLOWING.test(location.pathname) });
+  useEffect(() => (isFollowing ? follow() : undefined), [isFollowing]);
+};
+
 export const Shell = () => {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const [hasOpenedPalette, setHasOpenedPalette] = useState(false);
@@ -97,6 +106,7 @@ export const Shell = () => {
     setPaletteOpen((isOpen) => !isOpen);
   }, []);
   usePaletteKey(togglePalette);
+  useFollowing();
 
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">

@@ -3,11 +3,9 @@ import { Link } from '@tanstack/react-router';
 import { activationsQuery } from '../../data/queries.ts';
 import { Time } from '../../ui/time.tsx';
 
-const WATCH_MS = 2_500;
-
-/** Shows the newest machine of the sample license, as soon as it has a seat. */
+/** Shows the newest machine of the sample license, as soon as it has a seat: the page follows events. */
 export const FirstMachine = ({ licenseId }: { licenseId: string }) => {
-  const { data } = useInfiniteQuery({ ...activationsQuery(licenseId), refetchInterval: WATCH_MS });
+  const { data } = useInfiniteQuery(activationsQuery(licenseId));
   const machines = data?.pages.flatMap((page) => page.data) ?? [];
   const newest = machines.toSorted((a, b) => b.activated_at.localeCompare(a.activated_at))[0];
   return (

@@ -1,0 +1,65 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { openPage } from '../support/browser.ts';
+import { type Customer, createAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
+
+// Pages that show what happens elsewhere. Each test continues where the previous test ended.
+
+let ada: Customer;
+let page: Page;
+let apiKey: string;
+let license: Awaited<ReturnType<Customer['addLicense']>>;
+const listens: string[] = [];
+
+beforeAll(async () => {
+  ada = await createAccount(service, 'ada');
+  await ada.putProduct('orrery', { terms: { max_activations: 2 } });
+  license = await ada.addLicense({ product: 'orrery' });
+  apiKey = (await ada.addKey({ scope: 'verify' })).api_key;
+  ({ page } = await visitAs(ada));
+  await page.clock.install();
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname === '/api/events') listens.push(search);
+  });
+});
+
+/** Waits until the page waits for events, so that it misses none. */
+const waitUntilListening = async () => {
+  await expect.poll(() => listens.some((search) => search.includes('cursor='))).toBe(true);
+};
+
+test('the page of a license shows a machine, and who suspended it, without a reload', async () => {
+  await openPage(page, `/licenses/${license.id}`);
+  await waitUntilListening();
+  await ada.activate(apiKey, license.license_key, { fingerprint: 'machine-a', name: 'Ada’s laptop' });
+  await page.getByRole('table', { name: 'Machines' }).getByText('Ada’s laptop').waitFor();
+  await page.getByText('1 of 2 seats taken').waitFor();
+  await ada.post(`/api/v1/licenses/${license.id}/suspend`, { reason: 'chargeback' });
+  await expect.poll(() => page.getByRole('main').textContent()).toMatch(/Suspended by you · .*: chargeback/);
+});
+
+test('the list shows a license that was created elsewhere', async () => {
+  await page.getByRole('link', { name: 'Licenses' }).first().click();
+  await page.getByRole('table', { name: 'Licenses' }).waitFor();
+  await ada.addLicense({ customer_name: 'Grace Hopper' });
+  await expect.poll(() => page.getByRole('main').textContent()).toContain('Grace Hopper');
+});
+
+test('a tab that was hidden for a minute asks nothing, until somebody looks again', async () => {
+  const hide = (isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+  const waiting = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/events'));
+  await hide(true);
+  await page.clock.runFor(61_000);
+  await waiting;
+  const before = listens.length;
+  await page.clock.runFor(300_000);
+  expect(listens.length).toBe(before);
+  await ada.addLicense({ customer_name: 'Radia Perlman' });
+  await hide(false);
+  await expect.poll(() => page.getByRole('main').textContent()).toContain('Radia Perlman');
+  await expect.poll(() => listens.length).toBeGreaterThan(before);
+});
