@@ -148,6 +148,7 @@ const ACCOUNT = bySession([
   { operation: 'endSession', path: ['{session}'] },
   { operation: 'startTwoFactor' },
   { operation: 'confirmTwoFactor', body: { code: '{code}' } },
+  { operation: 'replaceRecoveryCodes', body: { ...PASSWORD, code: '{code}' } },
   { operation: 'disableTwoFactor', body: { ...PASSWORD, code: '{code}' } },
   { operation: 'getRegions' },
   { operation: 'moveHome', body: { region: 'oc' } },

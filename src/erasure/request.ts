@@ -5,7 +5,7 @@ import { findLiveSubscription } from '../billing/billing.ts';
 import { cancelSubscription } from '../billing/cancel-subscription.ts';
 import { expirePending } from '../billing/expire.ts';
 import type { UserCtx } from '../db/ctx.ts';
-import { accounts } from '../db/schema.ts';
+import { accounts, type UserRow } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { erasureRequested } from '../mail/account-templates.ts';
 import { letterTo } from '../mail/letter.ts';
@@ -15,7 +15,7 @@ import { invalidField } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';
-import { confirmPassword } from '../two-factor/confirm.ts';
+import { confirmCode, confirmPassword } from '../two-factor/confirm.ts';
 import type { Client } from '../users/client.ts';
 import type { eraseAccountInput } from './schemas.ts';
 
@@ -34,18 +34,29 @@ const prepareErasure = async (ctx: UserCtx): Promise<void> => {
       logError('erasure_not_prepared', result.reason, { account_id: accountId });
 };
 
+type Proof = z.infer<typeof eraseAccountInput>;
+
+/** Returns the owner. With two-factor authentication, a code is used up. */
+const confirmOwner = async (ctx: UserCtx, proof: Proof, client: Client): Promise<UserRow> => {
+  const user = await confirmPassword(ctx, proof.current_password, client);
+  if (proof.confirm !== user.email)
+    throw invalidField('confirm', 'must be the email address of this account');
+  if (user.twoFactorEnabledAt === null) return user;
+  if (proof.code === undefined)
+    throw invalidField('code', 'is required, because two-factor authentication is on');
+  return confirmCode(ctx, user, proof.code, client, async ({ statements }) => {
+    await ctx.firstDb.batch(statements);
+    return user;
+  });
+};
+
 /**
  * Schedules the erasure of the caller's account. One commit does it, from which on its API keys and sessions are refused: if
  * anything fails before, nothing has changed but the subscription, and the caller repeats the call. Returns the time.
  */
-export const requestErasure = async (
-  ctx: UserCtx,
-  { current_password, confirm }: z.infer<typeof eraseAccountInput>,
-  client: Client,
-): Promise<number> => {
+export const requestErasure = async (ctx: UserCtx, proof: Proof, client: Client): Promise<number> => {
   const { db, accountId } = ctx;
-  const user = await confirmPassword(ctx, current_password, client);
-  if (confirm !== user.email) throw invalidField('confirm', 'must be the email address of this account');
+  const user = await confirmOwner(ctx, proof, client);
   // First, so that no payment starts another subscription.
   await expirePending(ctx, client.origin);
   if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now');

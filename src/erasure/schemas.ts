@@ -1,12 +1,17 @@
 import * as z from 'zod';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { email } from '../shared/schemas/fields.ts';
+import { code } from '../two-factor/schemas.ts';
 import { currentPassword } from '../users/schemas.ts';
 
 export const eraseAccountInput = z
   .strictObject({
     current_password: currentPassword,
     confirm: email.meta({ description: 'The email address of the account.' }),
+    code: code.optional().meta({
+      description:
+        'A code of the authenticator app, or a recovery code. Required with two-factor authentication.',
+    }),
   })
   .meta({ id: 'EraseAccount' });
 

@@ -162,6 +162,16 @@ export const twoFactorChanged = (origin: string, isEnabled: boolean): MailConten
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
 });
 
+export const recoveryCodesReplaced = (origin: string): MailContent<'security'> => ({
+  kind: 'security',
+  subject: 'You have new recovery codes',
+  paragraphs: [
+    'New recovery codes were made for your Latchkey account, and the ones of before no longer work. Keep the new ones in a safe place.',
+  ],
+  link: forgotPasswordLink(origin),
+  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+});
+
 interface WrongProofs {
   ip: string | null;
   /** The API key with which they were sent. */

@@ -1,3 +1,6 @@
+import { eq } from 'drizzle-orm';
+import type { PublicCtx } from '../db/ctx.ts';
+import { recoveryCodes } from '../db/schema.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
 import { random16Bits } from '../shared/crypto/random.ts';
 import { CROCKFORD } from '../shared/rules/license-key.ts';
@@ -21,3 +24,12 @@ export const hashRecoveryCode = (code: string): string =>
       .replaceAll('O', '0')
       .replace(/[IL]/g, '1'),
   );
+
+/** Statements that put these codes in the place of all others. */
+export const storeCodes = ({ firstDb }: PublicCtx, accountId: string, codes: string[]) =>
+  [
+    firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
+    firstDb
+      .insert(recoveryCodes)
+      .values(codes.map((code) => ({ accountId, codeHash: hashRecoveryCode(code) }))),
+  ] as const;

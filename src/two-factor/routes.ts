@@ -6,10 +6,11 @@ import {
   confirmTwoFactorInput,
   disableTwoFactorInput,
   recoveryCodesBody,
+  replaceCodesInput,
   twoFactorOffBody,
   twoFactorSecretBody,
 } from './schemas.ts';
-import { confirmTwoFactor, disableTwoFactor, startTwoFactor } from './setup.ts';
+import { confirmTwoFactor, disableTwoFactor, replaceCodes, startTwoFactor } from './setup.ts';
 
 export const twoFactorRoutes = new Hono<AppEnv>()
   .post(
@@ -47,6 +48,24 @@ export const twoFactorRoutes = new Hono<AppEnv>()
         c.get('sessionHash') ?? null,
       );
       return c.json({ recovery_codes: await completed(c, confirmed) }, 200);
+    },
+  )
+  .post(
+    '/two-factor/recovery-codes',
+    endpoint({
+      id: 'replaceRecoveryCodes',
+      tag: 'Account',
+      summary: 'Make new recovery codes',
+      description: 'The recovery codes of before end. The owner gets an email.',
+      access: 'account',
+      wantsProof: true,
+      body: replaceCodesInput,
+      answers: [{ status: 200, description: 'Ten recovery codes.', schema: recoveryCodesBody }],
+      errors: ['invalid_credentials', 'invalid_transition'],
+    }),
+    async (c) => {
+      const replaced = replaceCodes(userCtx(c), c.req.valid('json'), clientOf(c));
+      return c.json({ recovery_codes: await completed(c, replaced) }, 200);
     },
   )
   .delete(

@@ -17,6 +17,10 @@ export const disableTwoFactorInput = z
   .strictObject({ current_password: currentPassword, code })
   .meta({ id: 'DisableTwoFactor' });
 
+export const replaceCodesInput = z
+  .strictObject({ current_password: currentPassword, code })
+  .meta({ id: 'ReplaceRecoveryCodes' });
+
 export const twoFactorSecretBody = z
   .object({
     secret: z.string().meta({ description: 'The secret in base32, to type into an authenticator app.' }),

@@ -5,7 +5,7 @@ import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { letterTo } from '../mail/letter.ts';
 import { tell, type Told } from '../mail/tell.ts';
-import { twoFactorChanged } from '../mail/templates.ts';
+import { recoveryCodesReplaced, twoFactorChanged } from '../mail/templates.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
@@ -13,7 +13,7 @@ import { deleteTokens } from '../users/user-tokens.ts';
 import { getUser } from '../users/user.ts';
 import { changeUserIf, hasSameSecret, NO_TWO_FACTOR, sealSecret, unsealSecret, wrongCode } from './code.ts';
 import { confirmCode, confirmPassword } from './confirm.ts';
-import { hashRecoveryCode, newRecoveryCodes } from './recovery-codes.ts';
+import { newRecoveryCodes, storeCodes } from './recovery-codes.ts';
 import { findStep, newSecret, otpauthUrl } from './totp.ts';
 
 const notNow = (message: string) => new AppError('invalid_transition', { message });
@@ -55,10 +55,7 @@ const enable = async (
       twoFactorEnabledAt: Date.now(),
       twoFactorLastStep: step,
     }),
-    ctx.firstDb.delete(recoveryCodes).where(eq(recoveryCodes.accountId, accountId)),
-    ctx.firstDb
-      .insert(recoveryCodes)
-      .values(codes.map((code) => ({ accountId, codeHash: hashRecoveryCode(code) }))),
+    ...storeCodes(ctx, accountId, codes),
     endOtherSessions(ctx, accountId, sessionHash),
     auditFirst(ctx, 'two_factor.enable', null),
     ...told.statements,
@@ -89,17 +86,41 @@ export const confirmTwoFactor = async (
   return codes;
 };
 
-/** Turns two-factor authentication off. */
-export const disableTwoFactor = async (
-  ctx: UserCtx,
-  { current_password, code }: { current_password: string; code: string },
-  client: Client,
-): Promise<void> => {
+interface Proof {
+  current_password: string;
+  code: string;
+}
+
+/** Returns the caller's user, who has two-factor authentication on, if the password is theirs. */
+const confirmOwner = async (ctx: UserCtx, { current_password }: Proof, client: Client): Promise<UserRow> => {
   requireSession(ctx);
   const user = await confirmPassword(ctx, current_password, client);
   if (user.twoFactorEnabledAt === null) throw notNow('Two-factor authentication is off.');
+  return user;
+};
+
+/** Gives the user new recovery codes, and returns them. The ones of before end, also the one that may be the proof. */
+export const replaceCodes = async (ctx: UserCtx, proof: Proof, client: Client): Promise<string[]> => {
+  const user = await confirmOwner(ctx, proof, client);
+  return confirmCode(ctx, user, proof.code, client, async ({ statements }) => {
+    const codes = newRecoveryCodes();
+    const told = await tell(ctx, letterTo(user, recoveryCodesReplaced(client.origin)));
+    await ctx.firstDb.batch([
+      ...statements,
+      ...storeCodes(ctx, user.accountId, codes),
+      auditFirst(ctx, 'recovery_code.replace', null),
+      ...told.statements,
+    ]);
+    told.send();
+    return codes;
+  });
+};
+
+/** Turns two-factor authentication off. */
+export const disableTwoFactor = async (ctx: UserCtx, proof: Proof, client: Client): Promise<void> => {
+  const user = await confirmOwner(ctx, proof, client);
   const { accountId } = user;
-  await confirmCode(ctx, user, code, client, async ({ statements }) => {
+  await confirmCode(ctx, user, proof.code, client, async ({ statements }) => {
     const told = await tell(ctx, letterTo(user, twoFactorChanged(client.origin, false)));
     await ctx.firstDb.batch([
       ...statements,

@@ -57,6 +57,16 @@ const loginWithTwoFactor: Send = async (world) => {
   return call('POST', '/api/login/two-factor', { body: { challenge, code: twoFactorCode(world, 0) } });
 };
 
+const replaceCodes: Send = async (world) => {
+  const body = {
+    current_password: PRIVATE.newPassword,
+    code: world.answers['POST /api/two-factor/confirm'].recovery_codes[0],
+  };
+  const answer = await world.ada.asSession('POST', '/api/two-factor/recovery-codes', body);
+  world.secrets.push(...answer.body.recovery_codes);
+  return answer;
+};
+
 /** How a user gets in, and with which keys. */
 export const PEOPLE: Step[] = [
   {
@@ -100,6 +110,7 @@ export const PEOPLE: Step[] = [
     send: ({ ada }) => asOperator('POST', `/operator/accounts/${ada.accountId}/reset-two-factor`),
   },
   { route: 'POST /api/login/two-factor', leaves: 'login', send: loginWithTwoFactor },
+  { route: 'POST /api/two-factor/recovery-codes', leaves: 'recovery_code.replace', send: replaceCodes },
   {
     route: 'DELETE /api/two-factor',
     leaves: 'two_factor.disable',

@@ -145,6 +145,7 @@ test('a guess is counted, and an email is sent, also if the client disconnects',
     ['POST', 'reset-password', { token: 'lkt_x', password: NEW_PASSWORD }, 400],
     ['POST', 'verify-email', { token: 'lkt_x' }, 400],
     ['POST', 'two-factor/confirm', { code: '123456' }, 409],
+    ['POST', 'two-factor/recovery-codes', { current_password, code: '123456' }, 401],
     ['DELETE', 'two-factor', { current_password, code: '123456' }, 401],
     ['DELETE', 'account', { current_password, confirm: ada.email }, 401],
   ] as const) {

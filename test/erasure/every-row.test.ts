@@ -52,12 +52,12 @@ const furnishUser = async (ada: Customer) => {
     .bind(ada.accountId);
   await waitUntil(async () => held.first<number>('n'), Boolean);
   expect(outcomeOf(await login(ada.email, ada.password))).toBe('200 ok');
-  await enableTwoFactor(ada);
+  const { recoveryCodes } = await enableTwoFactor(ada);
   await asVisitor('/api/forgot-password', { email: ada.email });
   const email = `new-${ada.email}`;
   const change = { email, current_password: ada.password };
   expect(outcomeOf(await ada.asSession('POST', '/api/change-email', change))).toBe('202 ok');
-  return email;
+  return { pending: email, code: recoveryCodes[0] };
 };
 
 /** What an owner sells, and with what. */
@@ -101,7 +101,7 @@ const furnishAccount = async (ada: Customer) => {
 test('an erased account has no row in any table of any database, nor anything in its objects', async () => {
   const ada = await signUp();
   const license = await furnishAccount(ada);
-  const pending = await furnishUser(ada);
+  const { pending, code } = await furnishUser(ada);
   const texts = [
     ada.accountId,
     ada.email,
@@ -119,7 +119,7 @@ test('an erased account has no row in any table of any database, nor anything in
     expect.arrayContaining(['gate 1: activations', 'outbox: deliveries', 'outbox: endpoints']),
   );
   useFakeClock();
-  const confirmed = { current_password: ada.password, confirm: ada.email };
+  const confirmed = { current_password: ada.password, confirm: ada.email, code };
   expect(outcomeOf(await ada.asSession('DELETE', '/api/account', confirmed))).toBe('202 ok');
   await finishErasure(ada.accountId);
   expect(await findLeftovers(ada.accountId, texts)).toEqual([]);

@@ -38,6 +38,7 @@ const OF_ACCOUNT = [
   'restore-email',
   'two-factor',
   'two-factor/confirm',
+  'two-factor/recovery-codes',
   'home-region',
   'init-payment',
   'erase-customer',

@@ -88,6 +88,7 @@ const NEEDS_PROOF = new Set([
   'reauthenticate',
   'confirmTwoFactor',
   'disableTwoFactor',
+  'replaceRecoveryCodes',
   'changePassword',
   'changeEmail',
   'eraseAccount',

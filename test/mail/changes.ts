@@ -164,6 +164,17 @@ export const CHANGES: Change[] = [
     },
   },
   {
+    name: 'new recovery codes',
+    open: async () => {
+      const ada = await registerTwoFactor();
+      const body = { current_password: ada.password, code: ada.recoveryCodes[0] };
+      return {
+        change: () => ada.asSession('POST', '/api/two-factor/recovery-codes', body),
+        expected: told(ada, 'You have new recovery codes', 'recovery_code.replace'),
+      };
+    },
+  },
+  {
     name: 'a reset of two-factor that is asked for',
     open: async () => {
       const ada = await registerTwoFactor();

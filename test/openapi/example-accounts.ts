@@ -135,6 +135,7 @@ const BY_OPERATION: Record<string, SetUp> = {
   endSession: person,
   confirmTwoFactor: twoFactorSetUp,
   disableTwoFactor: twoFactor,
+  replaceRecoveryCodes: twoFactor,
   loginTwoFactor: twoFactor,
   getBilling: subscribed,
   cancelSubscription: subscribed,

@@ -30,6 +30,7 @@ const SENSITIVE: Record<string, (ada: Customer) => object | undefined> = {
   'POST /api/create-api-key': () => ({}),
   'POST /api/two-factor': () => undefined,
   'POST /api/two-factor/confirm': () => ({ code: '123456' }),
+  'POST /api/two-factor/recovery-codes': ({ password }) => ({ current_password: password, code: '123456' }),
   'POST /api/webhooks': () => ({ url: 'https://thief.example.net/hook' }),
   'POST /api/webhooks/:id/rotate-secret': () => undefined,
 };

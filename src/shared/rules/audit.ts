@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = [
   'two_factor.request_reset',
   'two_factor.reset',
   'recovery_code.use',
+  'recovery_code.replace',
   'account.update',
   'account.move',
   'account.export',

@@ -125,6 +125,11 @@ export const endOtherSessions = mutationOptions({
 
 // Two-factor authentication
 
+/** The answer to a password with a code doesn't say which of them is wrong. */
+const WRONG_PROOF = reword('invalid_credentials', {
+  message: 'The password or the code is wrong, or the code was used before.',
+});
+
 /** A query, so that the dialog that shows the secret asks for one only. */
 export const startTwoFactor = queryOptions({
   queryKey: ['two-factor'],
@@ -140,13 +145,16 @@ export const confirmTwoFactor = mutationOptions({
 
 export const disableTwoFactor = mutationOptions({
   mutationFn: (json: JsonOf<(typeof api)['two-factor']['$delete']>) =>
-    call(api['two-factor'].$delete({ json })).catch(
-      reword('invalid_credentials', { message: 'The password or the code is wrong.' }),
-    ),
+    call(api['two-factor'].$delete({ json })).catch(WRONG_PROOF),
   meta: { invalidates: ['account'] },
+});
+
+export const replaceRecoveryCodes = mutationOptions({
+  mutationFn: (json: JsonOf<(typeof api)['two-factor']['recovery-codes']['$post']>) =>
+    call(api['two-factor']['recovery-codes'].$post({ json })).catch(WRONG_PROOF),
 });
 
 export const deleteAccount = mutationOptions({
   mutationFn: (json: JsonOf<typeof api.account.$delete>) =>
-    call(api.account.$delete({ json })).catch(WRONG_PASSWORD),
+    call(api.account.$delete({ json })).catch(json.code === undefined ? WRONG_PASSWORD : WRONG_PROOF),
 });

@@ -24,6 +24,8 @@ const signOutAndIn = async () => {
   await page.getByRole('button', { name: 'Menu' }).click();
   await page.getByRole('button', { name: 'Account menu' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  // Other pages have fields with similar labels.
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.getByLabel('Email').fill(ada.email);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -72,7 +74,36 @@ test('a sign-in asks for a code, which works once', async () => {
   expect(await page.evaluate('document.activeElement.name')).toBe('code');
 });
 
+test('new recovery codes take the place of those of before', async () => {
+  await page.getByRole('button', { name: 'Use a recovery code' }).click();
+  await page.getByLabel('Recovery code').fill(recoveryCodes[0] ?? '');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  await openPage(page, '/settings/two-factor');
+  await page.getByRole('button', { name: 'New recovery codes' }).click();
+  await page.getByLabel('Your password').fill(PASSWORD);
+  await page.getByLabel('Code', { exact: true }).fill(recoveryCodes[1] ?? '');
+  await page.getByRole('button', { name: 'Make new codes' }).click();
+  await page.getByRole('dialog', { name: 'Save your recovery codes' }).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  const list = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+  const before = recoveryCodes;
+  recoveryCodes = await list.allTextContents();
+  expect(new Set([...before, ...recoveryCodes]).size).toBe(20);
+  await page.getByRole('button', { name: 'I have saved the codes' }).click();
+});
+
+test('deleting the account asks for a code', async () => {
+  await openPage(page, '/settings/delete');
+  await page.getByLabel('Your password').fill(PASSWORD);
+  await page.getByLabel('Code').fill('000000');
+  await page.getByLabel('Type your email address to confirm').fill(ada.email);
+  await page.getByRole('button', { name: 'Delete account' }).click();
+  await expect.poll(() => page.getByRole('alert').textContent()).toContain('the code is wrong');
+});
+
 test('a recovery code signs in, and another one turns it off', async () => {
+  await signOutAndIn();
   await page.getByRole('button', { name: 'Use a recovery code' }).click();
   await page.getByLabel('Recovery code').fill(recoveryCodes[0] ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -82,7 +113,7 @@ test('a recovery code signs in, and another one turns it off', async () => {
   await page.getByLabel('Your password').fill(PASSWORD);
   await page.getByLabel('Code').fill(recoveryCodes[0] ?? '');
   await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click();
-  await page.getByText('The password or the code is wrong.').waitFor();
+  await page.getByText('The password or the code is wrong').waitFor();
   await page.getByLabel('Code').fill(recoveryCodes[1] ?? '');
   await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click();
   await page.getByText('Off', { exact: true }).waitFor();

@@ -33,6 +33,18 @@ export const TWO_FACTOR: Area = {
   },
   calls: {
     'POST /api/two-factor': [{ when: 'two-factor authentication is on', answers: '409 invalid_transition' }],
+    'POST /api/two-factor/recovery-codes': [
+      {
+        when: 'password and code are right',
+        body: { current_password: '{password}', code: '{next code}' },
+        answers: '200 ok',
+      },
+      {
+        when: 'the code is wrong',
+        body: { current_password: '{password}', code: 'none' },
+        answers: '401 invalid_credentials',
+      },
+    ],
     'DELETE /api/two-factor': [
       {
         when: 'password and code are right',

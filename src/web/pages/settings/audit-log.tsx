@@ -34,6 +34,7 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'email.restore': 'Email address taken back',
   'two_factor.enable': 'Two-factor authentication turned on',
   'two_factor.disable': 'Two-factor authentication turned off',
+  'recovery_code.replace': 'Recovery codes replaced',
   'two_factor.fail': 'Wrong codes at sign-in',
   'session.fail': 'Wrong passwords or codes inside the account',
   'two_factor.request_reset': 'Reset of two-factor authentication requested',

@@ -7,6 +7,7 @@ import { forgetSession } from '../../data/session.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
+import { CodeField } from './code-field.tsx';
 import { SettingsFrame } from './frame.tsx';
 
 const DeleteForm = () => {
@@ -23,7 +24,9 @@ const DeleteForm = () => {
   return (
     <Form
       write={erase}
-      onSend={({ current_password = '', confirm = '' }) => erase.mutate({ current_password, confirm })}
+      onSend={({ current_password = '', confirm = '', code }) =>
+        erase.mutate({ current_password, confirm, ...(code !== undefined && { code: code.trim() }) })
+      }
       className="max-w-md"
     >
       <TextField
@@ -33,6 +36,7 @@ const DeleteForm = () => {
         autoComplete="current-password"
         required
       />
+      {account?.two_factor && <CodeField />}
       <TextField
         label="Type your email address to confirm"
         name="confirm"

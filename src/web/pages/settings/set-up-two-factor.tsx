@@ -1,53 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { encode } from 'uqr';
 import { confirmTwoFactor, startTwoFactor } from '../../data/access-mutations.ts';
-import { downloadText } from '../../lib/download.ts';
-import { Button } from '../../ui/button.tsx';
-import { CopyButton, Secret } from '../../ui/copy.tsx';
-import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
+import { Secret } from '../../ui/copy.tsx';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-
-const FILE_NAME = 'latchkey-recovery-codes.txt';
-
-/** The recovery codes, which are shown only once. */
-const RecoveryCodes = ({ codes, onDone }: { codes: string[]; onDone: () => void }) => {
-  const text = `${codes.join('\n')}\n`;
-  return (
-    <div className="grid gap-4">
-      <p className="text-muted">
-        Each code signs you in once if you don’t have your authenticator app. Keep them where you keep your
-        passwords: they aren’t shown again.
-      </p>
-      <ul
-        aria-label="Recovery codes"
-        data-secret
-        className="grid grid-cols-2 gap-x-4 gap-y-1 rounded-lg border border-line bg-sunken p-3"
-      >
-        {codes.map((code) => (
-          <li key={code}>
-            <code className="text-sm">{code}</code>
-          </li>
-        ))}
-      </ul>
-      <div className="flex flex-wrap gap-2">
-        <CopyButton text={text}>Copy codes</CopyButton>
-        <Button size="sm" onClick={() => downloadText(FILE_NAME, 'text/plain', text)}>
-          <Download aria-hidden />
-          Download codes
-        </Button>
-      </div>
-      <DialogActions>
-        <Button variant="solid" onClick={onDone}>
-          I have saved the codes
-        </Button>
-      </DialogActions>
-    </div>
-  );
-};
+import { RecoveryCodes } from './recovery-codes.tsx';
 
 /** Modules of white around the code, which scanners need. */
 const BORDER = 4;

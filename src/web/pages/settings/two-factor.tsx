@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { disableTwoFactor } from '../../data/access-mutations.ts';
+import { disableTwoFactor, replaceRecoveryCodes } from '../../data/access-mutations.ts';
 import { accountQuery } from '../../data/queries.ts';
 import { formatExact } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
@@ -9,34 +9,37 @@ import { Card, CardHeader } from '../../ui/card.tsx';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
+import { CodeField } from './code-field.tsx';
 import { SettingsFrame } from './frame.tsx';
+import { RecoveryCodes } from './recovery-codes.tsx';
 import { SetUpTwoFactor } from './set-up-two-factor.tsx';
+
+const ProofFields = () => (
+  <>
+    <TextField
+      label="Your password"
+      name="current_password"
+      type="password"
+      autoComplete="current-password"
+      required
+    />
+    <CodeField />
+  </>
+);
+
+const readProof = ({ current_password = '', code = '' }: Record<string, string>) => ({
+  current_password,
+  code: code.trim(),
+});
 
 const DisableForm = ({ onClose }: { onClose: () => void }) => {
   const disable = useMutation({
     ...disableTwoFactor,
     onSuccess: () => showToast('Two-factor authentication is off'),
   });
-  const send = ({ current_password = '', code = '' }: Record<string, string>) =>
-    disable.mutate({ current_password, code: code.trim() }, { onSuccess: onClose });
   return (
-    <Form write={disable} onSend={send}>
-      <TextField
-        label="Your password"
-        name="current_password"
-        type="password"
-        autoComplete="current-password"
-        required
-      />
-      <TextField
-        label="Code"
-        name="code"
-        autoComplete="one-time-code"
-        spellCheck={false}
-        hint="From your authenticator app, or a recovery code."
-        required
-        className="nums"
-      />
+    <Form write={disable} onSend={(values) => disable.mutate(readProof(values), { onSuccess: onClose })}>
+      <ProofFields />
       <FormActions onCancel={onClose} isBusy={disable.isPending}>
         Turn off
       </FormActions>
@@ -44,9 +47,50 @@ const DisableForm = ({ onClose }: { onClose: () => void }) => {
   );
 };
 
+const ReplaceForm = ({
+  onReplaced,
+  onClose,
+}: {
+  onReplaced: (codes: string[]) => void;
+  onClose: () => void;
+}) => {
+  const replace = useMutation({
+    ...replaceRecoveryCodes,
+    onSuccess: ({ recovery_codes }) => onReplaced(recovery_codes),
+  });
+  return (
+    <Form write={replace} onSend={(values) => replace.mutate(readProof(values))}>
+      <ProofFields />
+      <FormActions onCancel={onClose} isBusy={replace.isPending}>
+        Make new codes
+      </FormActions>
+    </Form>
+  );
+};
+
+const ReplaceCodes = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) => {
+  const [codes, setCodes] = useState<string[] | null>(null);
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      onClosed={() => setCodes(null)}
+      isHeld={codes !== null}
+      title={codes ? 'Save your recovery codes' : 'Make new recovery codes?'}
+      hint={!codes && 'The ones that you have no longer work then.'}
+    >
+      {codes ? (
+        <RecoveryCodes codes={codes} onDone={onClose} />
+      ) : (
+        <ReplaceForm onReplaced={setCodes} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+};
+
 export const TwoFactorSettings = () => {
   const { data: account } = useQuery(accountQuery);
-  const [open, setOpen] = useState<'set-up' | 'disable' | null>(null);
+  const [open, setOpen] = useState<'set-up' | 'disable' | 'codes' | null>(null);
   const button = useRef<HTMLButtonElement>(null);
   const close = () => setOpen(null);
   const isEnabled = account?.two_factor ?? false;
@@ -67,8 +111,13 @@ export const TwoFactorSettings = () => {
             </Button>
           }
         />
-        <p className="px-5 pb-5">
+        <p className="flex items-center justify-between gap-4 px-5 pb-5">
           <StateBadge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'On' : 'Off'}</StateBadge>
+          {isEnabled && (
+            <Button size="sm" onClick={() => setOpen('codes')}>
+              New recovery codes
+            </Button>
+          )}
         </p>
         {account?.two_factor_reset_at && (
           <p className="px-5 pb-5">
@@ -78,6 +127,7 @@ export const TwoFactorSettings = () => {
         )}
       </Card>
       <SetUpTwoFactor isOpen={open === 'set-up'} onClose={close} focusAfter={() => button.current} />
+      <ReplaceCodes isOpen={open === 'codes'} onClose={close} />
       <Dialog
         isOpen={open === 'disable'}
         onClose={close}
