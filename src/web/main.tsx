@@ -6,14 +6,14 @@ import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { setSessionLostListener } from './data/client.ts';
 import { queryClient } from './data/query-client.ts';
-import { followOtherTabs, forgetSession, signedInAccountId } from './data/session.ts';
+import { followOtherTabs, loseSession, signedInAccountId } from './data/session.ts';
 import { router } from './router.tsx';
 import './styles.css';
 import { Toasts } from './ui/toast.tsx';
 
 setSessionLostListener(() => {
   if (signedInAccountId() === null) return;
-  forgetSession();
+  loseSession();
   const { href } = router.state.location;
   void router.navigate({ to: '/login', search: { next: href, lost: true }, replace: true });
 });

@@ -1,3 +1,4 @@
+import { dropDrafts } from './drafts.ts';
 import { queryClient } from './query-client.ts';
 
 // The session is a cookie that scripts can't read. The account id is stored, so that the first page knows without a
@@ -9,12 +10,19 @@ export const signedInAccountId = (): string | null => localStorage.getItem(ACCOU
 
 export const rememberSession = (accountId: string) => {
   queryClient.clear();
+  dropDrafts(accountId);
   localStorage.setItem(ACCOUNT, accountId);
 };
 
-export const forgetSession = () => {
+/** Forgets the session that has ended. What its user had typed is there when they sign in again. */
+export const loseSession = () => {
   for (const key of Object.keys(localStorage)) if (key.startsWith(ACCOUNT)) localStorage.removeItem(key);
   queryClient.clear();
+};
+
+export const forgetSession = () => {
+  loseSession();
+  dropDrafts(null);
 };
 
 /** Preferences are kept in this browser until the account signs out. */

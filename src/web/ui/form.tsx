@@ -13,6 +13,7 @@ import {
 } from 'react';
 import { ApiError } from '../data/error.ts';
 import { cx } from './cx.ts';
+import { type Draft, useDrafting } from './draft.tsx';
 import { FormError } from './notice.tsx';
 
 type FieldErrors = Record<string, string>;
@@ -43,17 +44,20 @@ const namesOf = (form: HTMLFormElement) =>
 
 interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
   /** The mutation that the form sends. Nothing else is sent while it is pending. The form shows its error. */
-  write: { isPending: boolean; error: unknown };
+  write: { isPending: boolean; isSuccess?: boolean; error: unknown };
+  /** Keeps what is typed, see `Drafted`. */
+  draft?: Draft | null;
   /** Gets the form's text fields. The form shows an `invalidField` error thrown here like an API error. */
   onSend: (values: Record<string, string>, form: FormData) => void;
 }
 
-export const Form = ({ write, onSend, children, className, ...props }: FormProps) => {
+export const Form = ({ write, onSend, draft = null, children, className, ...props }: FormProps) => {
   const ref = useRef<HTMLFormElement>(null);
   const [names, setNames] = useState<string[]>([]);
   const [invalid, setInvalid] = useState<unknown>(null);
   const error = invalid ?? write.error;
   const { fieldErrors, rest } = sortError(error, names);
+  useDrafting(draft, ref, write.isSuccess ?? false);
 
   const focusFirstError = useEffectEvent((failure: unknown) => {
     const first = names.find((name) => name in fieldErrors);
@@ -80,7 +84,14 @@ export const Form = ({ write, onSend, children, className, ...props }: FormProps
   };
 
   return (
-    <form ref={ref} noValidate {...props} onSubmit={onSubmit} className={cx('grid gap-4', className)}>
+    <form
+      ref={ref}
+      noValidate
+      {...props}
+      onInput={(event) => draft?.save(event.currentTarget)}
+      onSubmit={onSubmit}
+      className={cx('grid gap-4', className)}
+    >
       <Errors value={fieldErrors}>
         {children}
         <FormError error={rest} />

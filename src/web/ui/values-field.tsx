@@ -50,6 +50,7 @@ const ValueCell = ({
   if (row.kind === 'boolean') {
     return (
       <SelectCell
+        name={fieldOf(map.name, row.id, 'value')}
         aria-label={label}
         value={row.value}
         onChange={(event) => onChange({ ...row, value: event.currentTarget.value })}
@@ -113,6 +114,7 @@ const Row = ({
           onChange={(event) => onChange({ ...row, name: event.currentTarget.value })}
         />
         <SelectCell
+          name={fieldOf(map.name, row.id, 'kind')}
           aria-label={`${noun} type`}
           value={row.kind}
           onChange={(event) => choose(event.currentTarget.value as ValueKind)}

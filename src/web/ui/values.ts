@@ -30,7 +30,7 @@ export const rowsOf = (values: Record<string, Value | null>): ValueRow[] =>
 
 export const nextId = (rows: ValueRow[]): number => Math.max(-1, ...rows.map(({ id }) => id)) + 1;
 
-export const fieldOf = (map: string, id: number, part: 'name' | 'value') => `${map}.${id}.${part}`;
+export const fieldOf = (map: string, id: number, part: 'name' | 'kind' | 'value') => `${map}.${id}.${part}`;
 
 const valueOf = (map: string, { id, kind, value }: ValueRow): Value | null => {
   if (kind === 'removed') return null;

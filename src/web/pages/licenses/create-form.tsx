@@ -12,6 +12,7 @@ import { type CreateLicense, createLicense } from '../../data/license-mutations.
 import { accountQuery, allProductsQuery, type LicenseBody } from '../../data/queries.ts';
 import { formatDate, plural } from '../../lib/format.ts';
 import { FormActions } from '../../ui/dialog.tsx';
+import { draftRows, useDraft } from '../../ui/draft.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { readValues, type ValueRow } from '../../ui/values.ts';
 import { CustomerFields } from './customer-fields.tsx';
@@ -75,9 +76,10 @@ export const CreateForm = ({
 }) => {
   const { data: account } = useQuery(accountQuery);
   const { data: products } = useQuery(allProductsQuery);
-  const [product, setProduct] = useState('');
+  const draft = useDraft();
+  const [product, setProduct] = useState(draft?.values?.['product'] ?? '');
   const productDays = products?.find(({ code }) => code === product)?.terms.duration_days ?? null;
-  const [rows, setRows] = useState<ValueRow[]>([]);
+  const [rows, setRows] = useState<ValueRow[]>(() => draftRows(draft, 'metadata') ?? []);
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
   const create = useMutation({
     ...createLicense,
@@ -91,7 +93,7 @@ export const CreateForm = ({
   const send = (values: Record<string, string>) =>
     create.mutate({ json: inputOf(values, readValues('metadata', rows)), idempotencyKey });
   return (
-    <Form write={create} onSend={send}>
+    <Form write={create} onSend={send} draft={draft}>
       <CustomerFields
         autoFocus={isAnother}
         product={product}

@@ -3,6 +3,7 @@ import type { LicenseBody } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Drafted } from '../../ui/draft.tsx';
 import { CreateForm } from './create-form.tsx';
 
 const Created = ({ license, onAnother }: { license: LicenseBody; onAnother: () => void }) => {
@@ -60,7 +61,9 @@ export const CreateLicense = ({ isRequested, onLeave }: { isRequested: boolean; 
       {created ? (
         <Created license={created} onAnother={() => setCreated(null)} />
       ) : (
-        <CreateForm isAnother={isStaying} onCreated={show} onClose={close} />
+        <Drafted name="create-license">
+          <CreateForm isAnother={isStaying} onCreated={show} onClose={close} />
+        </Drafted>
       )}
     </Dialog>
   );

@@ -6,6 +6,7 @@ import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Drafted, draftRows, useDraft } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { readValues, rowsOf } from '../../ui/values.ts';
@@ -52,15 +53,16 @@ const changesOf = (
 
 const EditForm = ({ license, onClose }: { license: LicenseBody; onClose: () => void }) => {
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('License changed') });
-  const [rows, setRows] = useState(() => rowsOf(license.metadata));
-  const [product, setProduct] = useState(license.product ?? '');
+  const draft = useDraft();
+  const [rows, setRows] = useState(() => draftRows(draft, 'metadata') ?? rowsOf(license.metadata));
+  const [product, setProduct] = useState(draft?.values?.['product'] ?? license.product ?? '');
   const send = (values: Record<string, string>) => {
     const json = changesOf(license, values, readValues('metadata', rows));
     if (Object.keys(json).length > 0) edit.mutate(json, { onSuccess: onClose });
     else onClose();
   };
   return (
-    <Form write={edit} onSend={send}>
+    <Form write={edit} onSend={send} draft={draft}>
       <CustomerFields license={license} product={product} onProduct={setProduct} />
       {canChangeExpiry(license.status) ? (
         <ExpiryField
@@ -91,6 +93,8 @@ export const EditLicense = ({
   onClose: () => void;
 }) => (
   <Dialog isOpen={isOpen} onClose={onClose} title="Edit license" width="max-w-xl">
-    <EditForm license={license} onClose={onClose} />
+    <Drafted name={`edit-license.${license.id}`}>
+      <EditForm license={license} onClose={onClose} />
+    </Drafted>
   </Dialog>
 );

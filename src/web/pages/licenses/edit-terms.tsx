@@ -5,6 +5,7 @@ import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody, Product } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Drafted, draftRows, useDraft } from '../../ui/draft.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { ValuesField } from '../../ui/values-field.tsx';
@@ -138,10 +139,17 @@ const SelfServiceField = ({ license, product }: TermsProps) => {
 
 const EditForm = ({ license, product, onClose }: TermsProps & { onClose: () => void }) => {
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('Terms changed') });
-  const [rows, setRows] = useState(() => rowsOf(license.terms.entitlements ?? {}));
+  const draft = useDraft();
+  const [rows, setRows] = useState(
+    () => draftRows(draft, 'terms.entitlements') ?? rowsOf(license.terms.entitlements ?? {}),
+  );
   const terms = { license, product };
   return (
-    <Form write={edit} onSend={(values) => edit.mutate(readTermsPatch(values, rows), { onSuccess: onClose })}>
+    <Form
+      write={edit}
+      onSend={(values) => edit.mutate(readTermsPatch(values, rows), { onSuccess: onClose })}
+      draft={draft}
+    >
       <OverrideField {...terms} term="max_activations" lifted="No limit">
         {(value) => <OwnNumber term="max_activations" label="Number of seats" value={value} />}
       </OverrideField>
@@ -194,6 +202,8 @@ export const EditTerms = ({
     hint="What this license allows, where it differs from its product."
     width="max-w-xl"
   >
-    <EditForm {...terms} onClose={onClose} />
+    <Drafted name={`edit-terms.${terms.license.id}`}>
+      <EditForm {...terms} onClose={onClose} />
+    </Drafted>
   </Dialog>
 );

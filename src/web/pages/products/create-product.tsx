@@ -5,6 +5,7 @@ import { invalidField } from '../../data/error.ts';
 import { createProduct, type ProductInput } from '../../data/license-mutations.ts';
 import type { Product } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { NameField } from './name-field.tsx';
 import { NumberField } from './terms-fields.tsx';
@@ -37,7 +38,7 @@ const CreateForm = ({ onCreated, onClose }: Pick<CreateProductProps, 'onCreated'
   const send = (values: Record<string, string>) =>
     create.mutate({ code: readCode(values), json: readProduct(values) });
   return (
-    <Form write={create} onSend={send}>
+    <Form write={create} onSend={send} draft={useDraft()}>
       <TextField
         label="Code"
         name="code"
@@ -63,6 +64,8 @@ const CreateForm = ({ onCreated, onClose }: Pick<CreateProductProps, 'onCreated'
 /** A product with its most important terms. */
 export const CreateProduct = ({ isOpen, hint, onCreated, onClose }: CreateProductProps) => (
   <Dialog isOpen={isOpen} onClose={onClose} title="Create product" hint={hint}>
-    <CreateForm onCreated={onCreated} onClose={onClose} />
+    <Drafted name="create-product">
+      <CreateForm onCreated={onCreated} onClose={onClose} />
+    </Drafted>
   </Dialog>
 );

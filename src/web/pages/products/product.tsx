@@ -8,6 +8,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
+import { Drafted, draftRows, useDraft } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
@@ -30,7 +31,10 @@ const textsOf = (form: HTMLFormElement): Record<string, string> => {
 const ProductForm = ({ product }: { product: Product }) => {
   const [saved] = useState(() => draftOf(product));
   const [values, setValues] = useState<Record<string, string> | null>(null);
-  const [rows, setRows] = useState(() => rowsOf(saved.entitlements ?? {}));
+  const draft = useDraft();
+  const [rows, setRows] = useState(
+    () => draftRows(draft, 'terms.entitlements') ?? rowsOf(saved.entitlements ?? {}),
+  );
   const save = useMutation({ ...saveProduct(product.code), onSuccess: () => showToast('Product saved') });
   const send = (texts: Record<string, string>) =>
     save.mutate({ name: texts['name']?.trim() || null, terms: readTerms(texts, rows) });
@@ -44,6 +48,7 @@ const ProductForm = ({ product }: { product: Product }) => {
         <Form
           write={save}
           onSend={send}
+          draft={draft}
           onChange={(event) => setValues(textsOf(event.currentTarget))}
           className="px-5 pt-1 pb-5"
         >
@@ -114,7 +119,9 @@ const Shown = ({ product }: { product: Product }) => (
     }
     above={ABOVE}
   >
-    <ProductForm product={product} />
+    <Drafted name={`product.${product.code}`}>
+      <ProductForm product={product} />
+    </Drafted>
   </Page>
 );
 

@@ -1,0 +1,26 @@
+// What somebody has typed into a form and not sent. It stays in this tab, until the form is sent or closed, or its account signs
+// out, so that neither a reload nor the end of the session loses it.
+
+const DRAFTS = 'latchkey.draft';
+
+export type DraftValues = Record<string, string>;
+
+const keyOf = (accountId: string, form: string) => `${DRAFTS}.${accountId}.${form}`;
+
+export const readDraft = (accountId: string, form: string): DraftValues | null => {
+  const text = sessionStorage.getItem(keyOf(accountId, form));
+  return text === null ? null : (JSON.parse(text) as DraftValues);
+};
+
+export const writeDraft = (accountId: string, form: string, values: DraftValues) =>
+  sessionStorage.setItem(keyOf(accountId, form), JSON.stringify(values));
+
+export const dropDraft = (accountId: string, form: string) =>
+  sessionStorage.removeItem(keyOf(accountId, form));
+
+/** Drops the drafts of all accounts but one. */
+export const dropDrafts = (exceptAccountId: string | null) => {
+  const kept = exceptAccountId === null ? null : keyOf(exceptAccountId, '');
+  for (const key of Object.keys(sessionStorage))
+    if (key.startsWith(DRAFTS) && (kept === null || !key.startsWith(kept))) sessionStorage.removeItem(key);
+};

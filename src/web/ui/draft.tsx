@@ -1,0 +1,133 @@
+import { createContext, Fragment, type ReactNode, type RefObject, use, useEffect, useState } from 'react';
+import { type DraftValues, dropDraft, readDraft, writeDraft } from '../data/drafts.ts';
+import { signedInAccountId } from '../data/session.ts';
+import { Button } from './button.tsx';
+import type { ValueRow } from './values.ts';
+
+type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/** A field whose text isn't stored anywhere but where it belongs. */
+const isSecret = ({ name, type, autocomplete }: Field) =>
+  type === 'password' || autocomplete === 'one-time-code' || name === 'license_key';
+
+const fieldsOf = (form: HTMLFormElement): Field[] =>
+  [...form.elements].filter(
+    (element): element is Field =>
+      (element instanceof HTMLInputElement ||
+        element instanceof HTMLSelectElement ||
+        element instanceof HTMLTextAreaElement) &&
+      element.name !== '' &&
+      !isSecret(element),
+  );
+
+const isBox = (field: Field): field is HTMLInputElement => field.type === 'checkbox';
+const valueOf = (field: Field) => (isBox(field) ? `${field.checked}` : field.value);
+
+/** Sets a field as if somebody had typed the text, which React notices. */
+const setValue = (field: Field, value: string) => {
+  if (valueOf(field) === value) return;
+  if (isBox(field)) return field.click();
+  const isSelect = field instanceof HTMLSelectElement;
+  if (isSelect && ![...field.options].some((option) => option.value === value)) return;
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value')?.set?.call(field, value);
+  field.dispatchEvent(new Event(isSelect ? 'change' : 'input', { bubbles: true }));
+};
+
+/** A field can show others, which are set the next time. */
+const PASSES = 3;
+
+const restore = async (form: HTMLFormElement, values: DraftValues) => {
+  for (let pass = 0; pass < PASSES; pass++) {
+    for (const field of fieldsOf(form)) setValue(field, values[field.name] ?? valueOf(field));
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+};
+
+export interface Draft {
+  /** What was typed before a reload, or before the session ended. */
+  values: DraftValues | null;
+  save: (form: HTMLFormElement) => void;
+  drop: () => void;
+}
+
+const Drafts = createContext<Draft | null>(null);
+
+/** The draft of the `Drafted` form around, for its `Form` and for the state that begins with it. */
+export const useDraft = (): Draft | null => use(Drafts);
+
+/** Returns the rows of a `ValuesField` that a draft has. */
+export const draftRows = (draft: Draft | null, map: string): ValueRow[] | null => {
+  if (!draft?.values) return null;
+  const rows = new Map<number, Record<string, string>>();
+  for (const [name, value] of Object.entries(draft.values)) {
+    const [, id, part = ''] = name.startsWith(`${map}.`) ? (/\.(\d+)\.(\w+)$/.exec(name) ?? []) : [];
+    if (id !== undefined) rows.set(Number(id), { ...rows.get(Number(id)), [part]: value });
+  }
+  return [...rows].map(([id, { name = '', kind = 'text', value = '' }]) => ({
+    id,
+    name,
+    kind: kind as ValueRow['kind'],
+    value,
+  }));
+};
+
+/** Restores the draft of a form, and drops it once the form is sent or closed. */
+export const useDrafting = (
+  draft: Draft | null,
+  form: RefObject<HTMLFormElement | null>,
+  isSent: boolean,
+) => {
+  useEffect(() => {
+    if (draft?.values && form.current) void restore(form.current, draft.values);
+    // Whoever closes a form has sent or discarded it, unless the session has ended.
+    return () => draft?.drop();
+  }, [draft, form]);
+  useEffect(() => {
+    if (isSent) draft?.drop();
+  }, [draft, isSent]);
+};
+
+const openDraft = (name: string, onDrop: () => void): Draft => {
+  const accountId = signedInAccountId() ?? '';
+  return {
+    values: readDraft(accountId, name),
+    save: (form) =>
+      writeDraft(
+        accountId,
+        name,
+        Object.fromEntries(fieldsOf(form).map((field) => [field.name, valueOf(field)])),
+      ),
+    drop: () => {
+      if (signedInAccountId() !== accountId) return;
+      dropDraft(accountId, name);
+      onDrop();
+    },
+  };
+};
+
+/** A form whose draft survives a reload and the end of the session. */
+export const Drafted = ({ name, children }: { name: string; children: ReactNode }) => {
+  const [isBack, setBack] = useState(true);
+  const open = () => openDraft(name, () => setBack(false));
+  const [draft, setDraft] = useState(open);
+  const discard = () => {
+    draft.drop();
+    setDraft(open());
+  };
+  return (
+    <Drafts value={draft}>
+      {draft.values && isBack && (
+        <div
+          role="status"
+          className="mb-4 flex flex-wrap items-center justify-between gap-2 rounded-lg bg-sunken py-2 pr-2 pl-3"
+        >
+          What you had typed is back.
+          <Button size="sm" variant="quiet" onClick={discard}>
+            Discard it
+          </Button>
+        </div>
+      )}
+      <Fragment key={draft.values ? 'restored' : 'new'}>{children}</Fragment>
+    </Drafts>
+  );
+};

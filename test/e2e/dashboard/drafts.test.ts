@@ -1,0 +1,113 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { axeViolations, openPage } from '../support/browser.ts';
+import { type Customer, createAccount, PASSWORD } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
+
+// What was typed and not sent. Each test continues where the previous test ended.
+
+let ada: Customer;
+let page: Page;
+let context: BrowserContext;
+let consoleErrors: string[];
+
+beforeAll(async () => {
+  ada = await createAccount(service, 'ada');
+  await ada.putProduct('orrery', { name: 'Orrery' });
+  ({ page, context, consoleErrors } = await visitAs(ada));
+});
+
+const dialog = () => page.getByRole('dialog', { name: 'Create license' });
+const field = (name: string) => dialog().getByLabel(name, { exact: true });
+const restored = () => page.getByRole('status').filter({ hasText: 'What you had typed is back.' });
+/** The router keeps scroll positions beside them. */
+const drafts = async () =>
+  JSON.stringify(
+    await page.evaluate(`Object.entries(sessionStorage).filter(([key]) => key.startsWith('latchkey.draft'))`),
+  );
+
+const fillIn = async () => {
+  await field('Customer email').fill('grace@example.com');
+  await field('Product').selectOption('orrery');
+  await field('Expires').selectOption('days');
+  await field('Days').fill('90');
+  await field('License key').fill('GRACES-OWN-KEY');
+  await dialog().getByRole('button', { name: 'Add metadata' }).click();
+  await field('Metadata name').fill('order');
+  await field('Metadata type').selectOption('number');
+  await field('Metadata value').fill('1002');
+};
+
+const expectRestored = async () => {
+  await restored().waitFor();
+  await expect.poll(() => field('Days').inputValue()).toBe('90');
+  const names = [
+    'Customer email',
+    'Product',
+    'License key',
+    'Metadata name',
+    'Metadata type',
+    'Metadata value',
+  ];
+  expect(await Promise.all(names.map((name) => field(name).inputValue()))).toEqual([
+    'grace@example.com',
+    'orrery',
+    '',
+    'order',
+    'number',
+    '1002',
+  ]);
+};
+
+test('a reload brings back what was typed, but for the key, which is stored nowhere', async () => {
+  await openPage(page, '/licenses?create=true');
+  await fillIn();
+  expect(await drafts()).toContain('grace@example.com');
+  expect(await drafts()).not.toContain('GRACES-OWN-KEY');
+  await page.reload();
+  await expectRestored();
+  expect(await axeViolations(page)).toEqual([]);
+});
+
+test('after the session has ended, signing in brings it back, and sending it ends the draft', async () => {
+  const cookies = await context.cookies();
+  await context.clearCookies();
+  await dialog().getByRole('button', { name: 'Create license' }).click();
+  await page.getByText('Your session has ended.').waitFor();
+  expect(cookies.length).toBeGreaterThan(0);
+  await page.getByLabel('Email').fill(ada.email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expectRestored();
+  await dialog().getByRole('button', { name: 'Create license' }).click();
+  await page.getByRole('dialog', { name: 'License created' }).waitFor();
+  await expect.poll(drafts).not.toContain('grace@example.com');
+});
+
+test('what is discarded doesn’t come back', async () => {
+  await openPage(page, '/licenses?create=true');
+  expect(await restored().count()).toBe(0);
+  await field('Customer email').fill('bob@example.com');
+  await page.reload();
+  await restored().getByRole('button', { name: 'Discard it' }).click();
+  await restored().waitFor({ state: 'detached' });
+  expect(await field('Customer email').inputValue()).toBe('');
+  await field('Customer email').fill('bob@example.com');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Discard', exact: true }).click();
+  await dialog().waitFor({ state: 'detached' });
+  expect(await drafts()).not.toContain('bob@example.com');
+});
+
+test('signing out leaves no draft', async () => {
+  await openPage(page, '/products/orrery');
+  await page.getByLabel('Name').fill('Orrery for two');
+  await page.reload();
+  await restored().waitFor();
+  await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('Orrery for two');
+  await page.getByRole('button', { name: 'Account menu' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await drafts()).toBe('[]');
+  expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
+});
