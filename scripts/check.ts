@@ -22,6 +22,7 @@ const LANES: Step[][] = [
     ['format', 'oxfmt', '--check'],
     ['imports follow the layers', 'node', 'scripts/check-layers.ts'],
     ['exported types have names of their own', 'node', 'scripts/check-names.ts'],
+    ['the dashboard keeps to its words', 'node', 'scripts/check-words.ts'],
     ['no unused files or exports', 'knip', '--no-progress'],
     [
       'migrations match the schema, none drops a table without review, and all have a safe form',

@@ -48,7 +48,7 @@ const DeliveryHealth = ({ webhooks }: { webhooks: Dashboard['webhooks'] | undefi
           </Link>
         ) : (
           <Link to="/webhooks" className={LINK}>
-            {plural(webhooks.endpoints, 'endpoint')}
+            {plural(webhooks.endpoints, 'webhook')}
           </Link>
         ))}
     </p>

@@ -49,7 +49,7 @@ const KINDS: Record<Event['event'], { icon: LucideIcon; title: string }> = {
   'plan.ending': { icon: CircleAlert, title: 'Your plan is about to end' },
   'payment.disputed': { icon: CircleAlert, title: 'Your payment was disputed' },
   'subscription.cancelled': { icon: CircleSlash, title: 'Your subscription was canceled' },
-  'activation.created': { icon: MonitorCheck, title: 'Machine activated' },
+  'activation.created': { icon: MonitorCheck, title: 'Seat taken' },
   'activation.released': { icon: MonitorX, title: 'Seat released' },
   'activation.refused': { icon: MonitorOff, title: 'Machine refused' },
   'usage.threshold': { icon: Gauge, title: 'Usage limit near' },

@@ -59,7 +59,7 @@ const DeleteKey = ({ apiKey, isOpen, onClose }: { apiKey: ApiKey; isOpen: boolea
     onDone={() => showToast('API key deleted')}
   >
     <p>
-      Calls with <code className="text-ink">{apiKey.masked_key}</code> are rejected from now on. This can’t be
+      Calls with <code className="text-ink">{apiKey.masked_key}</code> are refused from now on. This can’t be
       undone.
     </p>
   </Confirm>

@@ -52,7 +52,7 @@ const WIDE = 'max-sm:hidden';
 export const SEAT_HEAD = (
   <>
     <Th>Machine</Th>
-    <Th className={WIDE}>Activated</Th>
+    <Th className={WIDE}>Seat taken</Th>
     <Th>Last seen</Th>
     <Th className={WIDE}>Lease ends</Th>
     <Th>

@@ -39,11 +39,7 @@ export const Seats = ({ licenseId }: { licenseId: string }) => {
             </Table>
           ) : (
             <p className="px-5 py-2.5 text-sm text-muted">
-              {machines ? (
-                'No machine has activated this license.'
-              ) : (
-                <Skeleton className="my-0.5 h-4 w-3/5" />
-              )}
+              {machines ? 'No machine uses this license yet.' : <Skeleton className="my-0.5 h-4 w-3/5" />}
             </p>
           )}
         </div>

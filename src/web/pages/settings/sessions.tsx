@@ -16,7 +16,7 @@ import { SettingsFrame } from './frame.tsx';
 
 const HEAD = (
   <>
-    <Th>Device</Th>
+    <Th>Browser</Th>
     <Th className="max-md:hidden">IP address</Th>
     <Th className="max-sm:hidden">Last seen</Th>
     <Th className="max-md:hidden">Signed in</Th>

@@ -20,7 +20,7 @@ const NoDeliveries = ({ webhook }: { webhook: Webhook }) => (
     title="No deliveries yet"
     action={webhook.status === 'enabled' && <SendTest id={webhook.id} />}
   >
-    New events show up here, with each delivery attempt and your endpoint’s response.
+    New events show up here, with each delivery attempt and your receiver’s response.
   </Empty>
 );
 

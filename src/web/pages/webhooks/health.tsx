@@ -70,7 +70,7 @@ const NOTICES = {
   by_you: { title: 'You disabled this webhook', text: `It receives no events. ${CANCELED_DELIVERIES}` },
   gone: {
     title: 'Disabled because it responded 410 Gone twice',
-    text: `A 410 response means that your endpoint wants no more events. ${CANCELED_DELIVERIES}`,
+    text: `A 410 response means that your receiver wants no more events. ${CANCELED_DELIVERIES}`,
   },
   failing: {
     title: `Disabled because it failed for ${DISABLED_AFTER}`,

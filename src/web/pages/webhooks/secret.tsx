@@ -71,7 +71,7 @@ const Rotate = ({ id, isOpen, onClose, onRotated }: RotateProps) => {
     >
       <p>
         For {OLD_SECRET_HOURS} hours, requests are signed with both the old and the new secret, so that you
-        have time to update your endpoint. After that only the new secret is used.
+        have time to update your receiver. After that only the new secret is used.
       </p>
       <p>
         If you already rotated the secret in the last {OLD_SECRET_HOURS} hours, each earlier secret keeps its

@@ -12,7 +12,7 @@ const FIRST = 'w-1/2 max-w-0 max-md:w-full xl:w-2/5';
 
 export const WEBHOOK_HEAD = (
   <>
-    <Th>Endpoint</Th>
+    <Th>Webhook</Th>
     <Th className={MIDDLE}>Health</Th>
     <Th className={MIDDLE}>Events</Th>
     <Th className={WIDE}>Created</Th>

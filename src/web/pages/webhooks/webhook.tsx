@@ -25,8 +25,8 @@ const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
   const send = ({ url = '', description = '' }: Record<string, string>, form: FormData) =>
     edit.mutate({ url: url.trim(), description: description.trim() || null, events: chosenEvents(form) });
   return (
-    <Card aria-label="Endpoint">
-      <CardHeader title="Endpoint" hint="Changes apply to all future attempts, including retries." />
+    <Card aria-label="Settings">
+      <CardHeader title="Settings" hint="Changes apply to all future attempts, including retries." />
       <Form write={edit} onSend={send} className="px-5 pt-1 pb-5">
         <UrlField value={webhook.url} />
         <DescriptionField value={webhook.description} />

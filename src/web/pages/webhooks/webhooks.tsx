@@ -53,8 +53,8 @@ export const Webhooks = () => {
           <LoadError error={query.error} onRetry={() => void query.refetch()} />
         ) : webhooks?.length === 0 ? (
           <Empty icon={<WebhookIcon />} title="No webhooks yet" action={addButton}>
-            Add the URL of your endpoint to receive a request whenever a license is created or verified, a
-            payment succeeds, or a subscription is canceled. Failed deliveries are retried for days.
+            Add the URL of your receiver to get a request whenever a license is created or verified, a payment
+            succeeds, or a subscription is canceled. Failed deliveries are retried for days.
           </Empty>
         ) : (
           <>
