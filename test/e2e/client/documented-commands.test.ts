@@ -90,6 +90,9 @@ const installClient = async () => {
   return folder;
 };
 
+/** The files of licenses that commands name, and the pages that have them. */
+const TABLES = { 'licenses.csv': 'docs/moving.md', 'customers.csv': 'docs/moving-from.md' };
+
 let project: string;
 beforeAll(async () => {
   registry.listen(0, '127.0.0.1');
@@ -105,8 +108,10 @@ beforeAll(async () => {
   ({ api_key: apiKey } = await seller.addKey());
   copyFileSync(inject('clientPackage').tarball, join(elsewhere, TARBALL));
   project = await installClient();
-  const [, csv = ''] = /```csv\n(.*?)```/s.exec(readFileSync('docs/moving.md', 'utf8')) ?? [];
-  for (const folder of [checkout, project]) writeFileSync(join(folder, 'licenses.csv'), csv);
+  for (const [file, page] of Object.entries(TABLES)) {
+    const [, csv = ''] = /```csv\n(.*?)```/s.exec(readFileSync(page, 'utf8')) ?? [];
+    for (const folder of [checkout, project]) writeFileSync(join(folder, file), csv);
+  }
 });
 
 afterAll(async () => {

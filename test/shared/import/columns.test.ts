@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { missingColumns } from '../../../src/shared/rules/import/columns.ts';
 import { orderIn } from '../../../src/shared/rules/import/reading.ts';
 import { readText } from './read.ts';
 
@@ -38,6 +39,24 @@ test('guesses what the columns of a file are', async () => {
     'Created At': 'created_at',
     'Expiry Date': 'expires_at',
   });
+});
+
+test('keeps our own names for metadata in a table that has other columns, too', async () => {
+  const text = 'license_key,metadata.seats,customer_email,Farbe\nKEY-000001,5,ada@example.com,rot\n';
+  const { survey, reading, outcomes } = await readText(text);
+  expect([survey.source, reading.columns['metadata.seats'], outcomes]).toEqual([
+    'columns',
+    'metadata',
+    [{ license_key: 'KEY-000001', customer_email: 'ada@example.com', metadata: { seats: '5' } }],
+  ]);
+});
+
+test('says what a file without keys or addresses means', async () => {
+  expect(missingColumns(await columnsOf('Serial', 'Email', 'Farbe'))).toEqual([]);
+  expect(missingColumns(await columnsOf('Vorname', 'Farbe'))).toEqual([
+    expect.stringContaining('each license gets a new key'),
+    expect.stringContaining('get your account’s'),
+  ]);
 });
 
 test('finds addresses and keys by their form, in a file without a header', async () => {

@@ -1,4 +1,9 @@
-import { type ColumnMap, ERROR_COLUMN, TARGETS } from '../../../shared/rules/import/columns.ts';
+import {
+  type ColumnMap,
+  ERROR_COLUMN,
+  missingColumns,
+  TARGETS,
+} from '../../../shared/rules/import/columns.ts';
 import { DATE_ORDERS } from '../../../shared/rules/import/dates.ts';
 import { orderIn, type Reading, readingOf } from '../../../shared/rules/import/reading.ts';
 import type { SourceId } from '../../../shared/rules/import/survey.ts';
@@ -32,6 +37,7 @@ const describe = (out: Output, { survey }: ImportFile, { source, columns }: Read
   const used = survey.columns.filter((name) => columns[name]);
   const unused = survey.columns.filter((name) => !columns[name] && name !== ERROR_COLUMN);
   out.note(`Read as: ${used.map((name) => `${name} → ${columns[name]}`).join(', ') || 'nothing'}.`);
+  for (const text of missingColumns(columns)) out.warn(text);
   if (unused.length > 0)
     out.note(`Left out: ${unused.join(', ')}. Keep a column with --map="${unused[0]}=metadata".`);
 };

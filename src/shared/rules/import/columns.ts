@@ -1,4 +1,4 @@
-import type { Fields } from '../import-lines.ts';
+import { type Fields, isMetadataColumn } from '../import-lines.ts';
 import { flatValues, joined, textOf, toLine, type Values } from './values.ts';
 
 // Maps the columns of a file that no known service has written. The names are guessed, and a person checks the guess.
@@ -92,6 +92,7 @@ const ownTarget = (name: string): Target | null =>
   TARGETS.find((target) => target === name && target !== 'metadata') ?? null;
 
 const targetOf = (name: string): Target | null => {
+  if (isMetadataColumn(name)) return 'metadata';
   const find = (text: string) => NAMES.find(([, pattern]) => pattern.test(fold(text)))?.[0];
   return ownTarget(name) ?? find(name) ?? (name.includes('.') ? find(lastPart(name)) : undefined) ?? null;
 };
@@ -126,6 +127,24 @@ export const guessColumns = (columns: string[], sample: Record<string, string>[]
   return map;
 };
 
+/** The name of a column's entry in the metadata. */
+const entryOf = (name: string) => (isMetadataColumn(name) ? name.slice(name.indexOf('.') + 1) : name);
+
+/** What a file without these columns means for its licenses, which a person should know. */
+export const missingColumns = (map: ColumnMap): string[] => {
+  const lacks = (target: Target) => !Object.values(map).includes(target);
+  return [
+    ...(lacks('license_key')
+      ? [
+          'No column is the license key, so each license gets a new key, and the keys that customers have won’t work.',
+        ]
+      : []),
+    ...(lacks('customer_email')
+      ? ['No column is the customer’s email address, so the licenses get your account’s.']
+      : []),
+  ];
+};
+
 /** The columns with dates. */
 export const dateColumns = (map: ColumnMap): string[] => Object.keys(map).filter((name) => isDate(map[name]));
 
@@ -151,7 +170,7 @@ export const lineByColumns = (row: Record<string, string>, map: ColumnMap, value
     terms: read('seats', values.seats),
     expires_at: expiresAt,
     updates_until: read('updates_until', values.day),
-    metadata: flatValues(Object.fromEntries(named('metadata').map((name) => [name, row[name]]))),
+    metadata: flatValues(Object.fromEntries(named('metadata').map((name) => [entryOf(name), row[name]]))),
     created_at: read('created_at', values.time),
   });
 };

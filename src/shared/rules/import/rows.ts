@@ -161,14 +161,14 @@ async function* readDocument(chunks: AsyncIterable<string>): AsyncGenerator<Sour
   }
   // Several pages, one in each line, or lines of which the first can't be read.
   let row = 1;
-  for (const [i, line] of text.split('\n').entries()) {
+  for (const line of text.split('\n')) {
     if (line.trim() === '') continue;
     const page = parse(line);
     const items = page ? itemsOf(page.value) : null;
     if (items) yield* rowsOf(items, row);
     else {
       const isCut = line.length > MAX_FAILED_LENGTH;
-      yield failed({ line: i + 1, text: line.slice(0, MAX_FAILED_LENGTH), isCut }, NOT_JSON);
+      yield failed({ line: row, text: line.slice(0, MAX_FAILED_LENGTH), isCut }, NOT_JSON);
     }
     row += items?.length ?? 1;
   }

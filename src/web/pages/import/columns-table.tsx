@@ -3,6 +3,7 @@ import {
   type ColumnMap,
   ERROR_COLUMN,
   isShared,
+  missingColumns,
   type Target,
   TARGETS,
 } from '../../../shared/rules/import/columns.ts';
@@ -77,6 +78,11 @@ export const ColumnsTable = ({
           </Button>
         )}
       </div>
+      {missingColumns(columns).map((text) => (
+        <p key={text} className="px-5 pb-3 text-sm text-warn">
+          {text}
+        </p>
+      ))}
       <Table label="Columns" head={HEAD}>
         {survey.columns.map((column) => {
           const examples = examplesOf(survey, column);

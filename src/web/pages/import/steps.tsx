@@ -32,7 +32,7 @@ const conflictOf = (value: string): ImportJob['onConflict'] =>
 
 /** Finds which products the rows name, and which of the account's products these are. */
 const useFileProducts = (id: number, source: ChosenFile, reading: Reading, isReady: boolean) => {
-  const { data: products } = useQuery(allProductsQuery);
+  const { data: products, error } = useQuery(allProductsQuery);
   const counts = useQuery({
     queryKey: ['import', 'products', id, reading],
     queryFn: async () => {
@@ -49,7 +49,7 @@ const useFileProducts = (id: number, source: ChosenFile, reading: Reading, isRea
     retry: false,
   });
   const found = products && counts.data ? findProducts(counts.data, products, true) : undefined;
-  return { found, products: products ?? [], error: counts.error };
+  return { found, products: products ?? [], error: error ?? counts.error };
 };
 
 const withProduct = (outcome: RowOutcome, codes: Map<string, string>): RowOutcome => {
