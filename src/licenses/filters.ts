@@ -2,12 +2,12 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { DAY_MS, isoDate } from '../shared/rules/dates.ts';
+import { readSearch } from '../shared/rules/search-text.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
 import type { listLicensesQuery } from './list-query.ts';
-import { containsAsciiPart } from './search.ts';
 import type { SortedField } from './sorts.ts';
 import { hasState, newestInState } from './states.ts';
-import { newestByRarestTrigram, searchedText } from './trigrams.ts';
+import { mayMatch, newestByRarestTrigram } from './trigrams.ts';
 
 export type ListInput = z.output<typeof listLicensesQuery>;
 
@@ -19,17 +19,18 @@ const hasEntry = ([name, value]: [string, string]) => sql`EXISTS (
   SELECT 1 FROM json_each(metadata)
   WHERE key = ${name} AND CAST(iif(type IN ('true', 'false'), type, value) AS TEXT) = ${value})`;
 
-/** The conditions that a license has to fulfill. Text beyond ASCII is compared with hasText() besides. */
+/** The conditions that a license has to fulfill. A search text is compared by `isMatch` besides. */
 export const conditionsOf = (accountId: string, input: ListInput): SQL[] => [
   ...given(input.customer_email, (email) => sql`lower(customer_email) = ${email}`),
   ...given(input.product, (product) => sql`product = ${product}`),
   ...Object.entries(input.metadata ?? {}).map(hasEntry),
+  ...given(input.expires_at, () => sql`expires_at IS NULL`),
   ...given(input.expires_before, (date) => sql`expires_at < ${date}`),
   ...given(input.expires_after, (date) => sql`expires_at > ${date}`),
   ...given(input.created_before, (ms) => sql`created_at < ${ms}`),
   ...given(input.created_after, (ms) => sql`created_at > ${ms}`),
   ...given(input.status, (status) => hasState(accountId, status)),
-  ...given(input.q || undefined, (q) => containsAsciiPart(searchedText(q))),
+  ...given(input.q || undefined, (q) => mayMatch(readSearch(q))),
 ];
 
 /** The filters by the field that sorts the list, as far as its index can use them. */
@@ -61,7 +62,7 @@ export const sourcesOf = (accountId: string, input: ListInput, count: number): S
       WHERE account_id = ${accountId} AND product = ${product} LIMIT ${count}`,
   ),
   ...given(input.q || undefined, (q) =>
-    newestByRarestTrigram({ accountId, before: undefined }, searchedText(q), count),
+    newestByRarestTrigram({ accountId, before: undefined }, readSearch(q), count),
   ),
   ...given(input.status, (status) => newestInState(accountId, status, undefined, count)),
 ];

@@ -2,9 +2,10 @@ import * as z from 'zod';
 import { MAX_EMAIL_LENGTH } from '../shared/rules/accounts.ts';
 import { SEARCHED_FIELDS } from '../shared/rules/license-fields.ts';
 import { LICENSE_STATES, MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
-import { canonicalEmail, text } from '../shared/schemas/fields.ts';
+import { canonicalEmail, searchField, text } from '../shared/schemas/fields.ts';
 import { pageAfter } from '../shared/schemas/lists.ts';
 import { SORTS } from './sorts.ts';
+import { MAX_SEARCHED_ENTRIES, MAX_SEARCHED_LENGTH } from './trigrams.ts';
 
 const MAX_METADATA_FILTERS = 5;
 
@@ -29,6 +30,7 @@ export const listLicensesQuery = z.object({
     .meta({
       description: `Finds licenses by entries of their metadata, as \`metadata.order=1001\` or \`metadata[order]=1001\`. Numbers and booleans are compared as text. No index has metadata: a page compares about 1,000 licenses, or those that \`customer_email\`, \`product\`, \`status\`, or \`q\` find if they are fewer. ${SHORT_PAGES}`,
     }),
+  expires_at: z.literal('never').optional().meta({ description: 'Only licenses that never expire.' }),
   expires_before: z.iso.date().optional().meta({ description: 'Only licenses whose last day is earlier.' }),
   expires_after: z.iso.date().optional().meta({ description: 'Only licenses whose last day is later.' }),
   created_before: timeOrDate.meta({
@@ -41,14 +43,7 @@ export const listLicensesQuery = z.object({
     description:
       'The order, descending with `-`. The default is `-created_at`, and `-expires_at` with `status=expired`. Licenses that never expire come after all dates.',
   }),
-  q: z
-    .string()
-    .trim()
-    .max(200)
-    // A NUL character ends an FTS5 query, in the middle of a quoted string.
-    .refine((q) => !q.includes('\0'), 'must not contain a NUL character')
-    .optional()
-    .meta({
-      description: `Finds licenses by a part of one of these fields: ${SEARCHED_FIELDS.map((field) => `\`${field}\``).join(', ')}. Upper and lower case don’t matter. One or two characters match only the beginning. A complete license key or email address finds only its own licenses. ${SHORT_PAGES}`,
-    }),
+  q: searchField.optional().meta({
+    description: `Finds licenses that have all of the words, each in one of these: ${SEARCHED_FIELDS.map((field) => `\`${field}\``).join(', ')}, and the values of \`metadata\` (of the first ${MAX_SEARCHED_ENTRIES} texts and numbers that have at most ${MAX_SEARCHED_LENGTH} characters). Upper and lower case, accents, and more than one space don’t matter. One or two characters match only the beginning of a field, or next to longer words the beginning of a word. A complete license key or email address finds only its own licenses. ${SHORT_PAGES}`,
+  }),
 });

@@ -9,6 +9,7 @@ import { toLicense } from './schemas.ts';
 import { isCustomer, searchLicenses } from './search.ts';
 import { beforeCursor, seqCursor } from './seq-cursor.ts';
 import { listSorted } from './sorted-list.ts';
+import type { Sort } from './sorts.ts';
 import { newestInState } from './states.ts';
 
 const listState = async ({ db, accountId }: Ctx, { limit, cursor }: ListInput, state: LicenseStatus) => {
@@ -39,7 +40,11 @@ const isPlain = ({ q, status, limit: _limit, cursor: _cursor, ...others }: ListI
   (q !== undefined || (status !== undefined && status !== 'expired')) &&
   Object.values(others).every((value) => value === undefined);
 
-const defaultSort = ({ status }: ListInput) => (status === 'expired' ? '-expires_at' : '-created_at');
+const sortOf = ({ sort, status, expires_at }: ListInput): Sort => {
+  const order = sort ?? (status === 'expired' ? '-expires_at' : '-created_at');
+  // Licenses that never expire have no other order by expiry, and no index that skips those that do.
+  return expires_at === 'never' ? (order.replace('expires_at', 'created_at') as Sort) : order;
+};
 
 export const listLicenses = async (ctx: Ctx, { q: text, ...input }: ListInput) => {
   const q = text || undefined;
@@ -48,10 +53,13 @@ export const listLicenses = async (ctx: Ctx, { q: text, ...input }: ListInput) =
   const exactMatch = licenseKey ? await findByKey(ctx, input, licenseKey) : [];
   if (exactMatch.length > 0) return toPage(exactMatch, limit, toLicense);
   if (isPlain({ ...input, q })) {
-    if (q) return searchLicenses(ctx, { q, status, limit, before: beforeCursor(cursor) });
+    if (q) {
+      const page = await searchLicenses(ctx, { q, status, limit, before: beforeCursor(cursor) });
+      return { data: page.rows.map(toLicense), next_cursor: page.next_cursor };
+    }
     if (status) return listState(ctx, input, status);
   }
-  const sort = input.sort ?? defaultSort(input);
+  const sort = sortOf(input);
   const isOneCustomer = q && input.customer_email === undefined && (await isCustomer(ctx, q));
   return listSorted(
     ctx,

@@ -4,12 +4,12 @@ import type { Ctx } from '../db/ctx.ts';
 import { type LicenseRow, licenses } from '../db/schema.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { licenseState, type LicenseStatus } from '../shared/rules/licenses.ts';
+import { readSearch } from '../shared/rules/search-text.ts';
 import { compareCandidates, FEW_CANDIDATES, MAX_CANDIDATES } from './candidates.ts';
-import { toLicense } from './schemas.ts';
 import { admitSearch } from './search-pace.ts';
 import { beforeCursor, seqCursor } from './seq-cursor.ts';
 import { hasState, newestInState } from './states.ts';
-import { newestByRarestTrigram, newestByRareTrigrams, searchedText, WORDS, wordsOf } from './trigrams.ts';
+import { isMatch, mayMatch, newestByRarestTrigram, newestByRareTrigrams } from './trigrams.ts';
 
 interface Search {
   q: string;
@@ -17,6 +17,15 @@ interface Search {
   /** Only licenses with a lower `seq` are returned. */
   before: SQL | undefined;
   limit: number;
+  /** Holds for the licenses that are searched. All are by default. */
+  condition?: SQL;
+  /** Whether a license has the text. */
+  matches?: typeof isMatch;
+}
+
+export interface FoundPage {
+  rows: LicenseRow[];
+  next_cursor: string | null;
 }
 
 const isEmail = (q: string) => /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(q);
@@ -33,32 +42,29 @@ const newestByEmail = (ctx: Ctx, { q, before }: Search, size: number) => sql`
   SELECT seq FROM ${licenses} INDEXED BY licenses_by_email
   WHERE ${and(hasEmail(ctx, q), before && sql`seq < ${before}`)} ORDER BY seq DESC LIMIT ${size}`;
 
-/** SQLite's lower() converts only ASCII, so SQLite compares the longest ASCII part of the text, and hasText the rest. */
-export const containsAsciiPart = (text: string): SQL => {
-  const parts = text.split(/[^\0-\x7f]+/).toSorted((a, b) => b.length - a.length);
-  return sql`instr(lower(${WORDS}), ${parts[0]})`;
-};
-
-export const hasText = (license: LicenseRow, text: string): boolean => wordsOf(license).includes(text);
-
 /** Returns a page of the candidates that match, of which there are at most `size`. */
-const matchingPage = async (ctx: Ctx, { q, status, limit }: Search, candidates: SQL, size: number) => {
-  const text = searchedText(q);
+const matchingPage = async (
+  ctx: Ctx,
+  { q, status, limit, condition, matches = isMatch }: Search,
+  candidates: SQL,
+  size: number,
+): Promise<FoundPage> => {
+  const search = readSearch(q);
   const today = isoDate(Date.now());
   const { rows, last } = await compareCandidates(ctx, {
     candidates,
     size,
-    condition: and(containsAsciiPart(text), status && hasState(ctx.accountId, status)),
+    condition: and(mayMatch(search), condition, status && hasState(ctx.accountId, status)),
     isMatch: (license) =>
-      hasText(license, text) && (status === undefined || licenseState(license, today) === status),
+      matches(license, search) && (status === undefined || licenseState(license, today) === status),
     order: sql`seq DESC`,
     limit,
   });
-  return { data: rows.map(toLicense), next_cursor: last && seqCursor(last) };
+  return { rows, next_cursor: last && seqCursor(last) };
 };
 
-const isShort = ({ limit }: Search, page: Awaited<ReturnType<typeof matchingPage>>) =>
-  page.next_cursor !== null && page.data.length < limit;
+const isShort = ({ limit }: Search, { rows, next_cursor }: FoundPage) =>
+  next_cursor !== null && rows.length < limit;
 
 /** If the text is the whole email address of a customer, only this customer's licenses are candidates. */
 const pageByText = async (
@@ -71,25 +77,25 @@ const pageByText = async (
   const { q, before } = search;
   const candidates = isOfCustomer
     ? newestByEmail(ctx, search, size)
-    : newestByText({ accountId: ctx.accountId, before }, searchedText(q), size);
+    : newestByText({ accountId: ctx.accountId, before }, readSearch(q), size);
   return matchingPage(ctx, search, candidates, size);
 };
 
 /** Begins with few candidates, because most pages need no more. */
-export const searchLicenses = async (ctx: Ctx, search: Search) => {
+export const searchLicenses = async (ctx: Ctx, search: Search): Promise<FoundPage> => {
   const { q, status, before, limit } = search;
   const isOfCustomer = await isCustomer(ctx, q);
   let page = await pageByText(ctx, search, isOfCustomer, limit + 1);
   const extend = async (size: number, newestByText?: typeof newestByRarestTrigram) => {
-    const rest = { before: beforeCursor(page.next_cursor), limit: limit - page.data.length };
-    const { data, next_cursor } = await pageByText(
+    const rest = { before: beforeCursor(page.next_cursor), limit: limit - page.rows.length };
+    const { rows, next_cursor } = await pageByText(
       ctx,
       { ...search, ...rest },
       isOfCustomer,
       size,
       newestByText,
     );
-    page = { data: [...page.data, ...data], next_cursor };
+    page = { rows: [...page.rows, ...rows], next_cursor };
   };
   if (isShort(search, page)) await extend(limit + 1, newestByRareTrigrams);
   for (const size of [FEW_CANDIDATES, MAX_CANDIDATES]) {
@@ -102,5 +108,5 @@ export const searchLicenses = async (ctx: Ctx, search: Search) => {
   const byStatus = newestInState(ctx.accountId, status, before, MAX_CANDIDATES);
   const other = await matchingPage(ctx, search, byStatus, MAX_CANDIDATES);
   const isFurther = Number(other.next_cursor) < Number(page.next_cursor);
-  return other.data.length === limit || isFurther ? other : page;
+  return other.rows.length === limit || isFurther ? other : page;
 };

@@ -3,13 +3,13 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseRow } from '../db/schema.ts';
+import { readSearch } from '../shared/rules/search-text.ts';
 import { compareCandidates, FEW_CANDIDATES, MAX_CANDIDATES } from './candidates.ts';
 import { conditionsOf, type ListInput, rangeOf, sourcesOf } from './filters.ts';
 import { toLicense } from './schemas.ts';
 import { admitSearch } from './search-pace.ts';
-import { hasText } from './search.ts';
 import { fieldOf, orderOf, type Sort, type Stretch, stretchesOf } from './sorts.ts';
-import { searchedText } from './trigrams.ts';
+import { isMatch } from './trigrams.ts';
 
 type SortedInput = ListInput & { sort: Sort };
 
@@ -20,10 +20,10 @@ interface Page {
 
 /** What each candidate is compared with. */
 const comparisonOf = ({ accountId }: Ctx, input: SortedInput, ...others: (SQL | null | undefined)[]) => {
-  const text = searchedText(input.q ?? '');
+  const search = readSearch(input.q ?? '');
   return {
     condition: and(...conditionsOf(accountId, input), ...others.map((other) => other ?? undefined)),
-    isMatch: (license: LicenseRow) => !input.q || hasText(license, text),
+    isMatch: (license: LicenseRow) => !input.q || isMatch(license, search),
   };
 };
 

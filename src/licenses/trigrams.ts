@@ -1,10 +1,16 @@
 // The search index. The FTS5 table `license_trigrams` lists the licenses that contain a trigram (three characters in a
-// row) in one of the searched fields. Its rowid is the account's number followed by the license's
-// `seq`: a trigram's list has each account's licenses in one piece, and a search reads its own account's only.
-import { type SQL, sql } from 'drizzle-orm';
+// row, without accents) in one of the searched fields or values of the metadata. Its rowid is the account's number followed by
+// the license's `seq`: a trigram's list has each account's licenses in one piece, and a search reads its own account's only.
+import { and, type SQL, sql } from 'drizzle-orm';
 import type { LicenseRow } from '../db/schema.ts';
 import { columnOf, SEARCHED_FIELDS } from '../shared/rules/license-fields.ts';
 import { MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
+import {
+  countCharacters,
+  matchesSearch,
+  type SearchText,
+  type SearchWord,
+} from '../shared/rules/search-text.ts';
 
 const TRIGRAM_LENGTH = MIN_SUBSTRING_LENGTH;
 /** How many of the text's trigrams are compared to find the rarest. */
@@ -17,35 +23,74 @@ const SEQ_BITS = sql.raw('31');
 /** Stands before each field, so that a search can match the beginning of a field. */
 const MARK = '\u0002\u0002';
 
-/** Converts to lower case as FTS5 does, character by character. */
-const fold = (text: string) => Array.from(text, (character) => character.toLowerCase()).join('');
-
-/** Returns the text to look for in the fields. Less than a trigram is only found at the beginning of a field. */
-export const searchedText = (q: string) => fold(Array.from(q).length < TRIGRAM_LENGTH ? MARK + q : q);
-
-/**
- * The searched fields, each after a mark, as in the view `license_words`, where a lookup would read each license again. Their
- * order differs from the view's, which doesn't matter: no text that is searched for reaches across a mark.
- */
-export const WORDS = sql.join(
+/** The columns of the searched fields, each after a mark. No text that is searched for reaches across a mark. */
+const FIELDS = sql.join(
   SEARCHED_FIELDS.map((field) => sql`char(2, 2) || coalesce(${sql.identifier(field)}, '')`),
   sql` || `,
 );
 
-/** The same of a license that was read, in lower case. */
-export const wordsOf = (license: LicenseRow) =>
-  fold(['', ...SEARCHED_FIELDS.map((field) => license[columnOf(field)] ?? '')].join(MARK));
+/** More words than these are compared by `matchesSearch` alone. */
+const MAX_WORDS = 8;
 
-/** Returns FTS5 queries for trigrams spread over the whole text. */
-const trigramQueries = (text: string): string[] => {
-  const characters = Array.from(text);
-  const count = characters.length - TRIGRAM_LENGTH + 1;
-  const compared = Math.min(count, MAX_COMPARED);
-  return Array.from({ length: compared }, (_, index) => {
-    const start = Math.floor((index * count) / compared);
-    const trigram = characters.slice(start, start + TRIGRAM_LENGTH).join('');
-    return `"${trigram.replaceAll('"', '""')}"`;
+/** SQLite's lower() converts only ASCII, and JSON escapes quotes and backslashes. */
+const longestPlainPart = (text: string): string =>
+  text.split(/[^ !#-[\]-\x7f]+/).toSorted((a, b) => b.length - a.length)[0] ?? '';
+
+/**
+ * Whether a license may match, as far as SQL can tell. It can't take accents away, so that each license with another character
+ * than ASCII may.
+ */
+export const mayMatch = ({ words, isBeginning }: SearchText): SQL => {
+  const parts = words
+    .map(({ folded }) => longestPlainPart(folded))
+    .toSorted((a, b) => b.length - a.length)
+    .slice(0, MAX_WORDS);
+  const hasParts = parts.map(
+    (part) =>
+      sql`(instr(lower(${FIELDS}), ${isBeginning ? MARK + part : part}) OR instr(lower(metadata), ${part}))`,
+  );
+  return sql`(${and(...hasParts)} OR octet_length(${FIELDS} || metadata) > length(${FIELDS} || metadata))`;
+};
+
+/** The bounds of the metadata that the view `license_words` has. */
+export const MAX_SEARCHED_ENTRIES = 16;
+export const MAX_SEARCHED_LENGTH = 64;
+
+const searchedMetadata = ({ metadata }: LicenseRow): string[] =>
+  Object.values(metadata)
+    .flatMap((value) => (typeof value === 'boolean' ? [] : [String(value)]))
+    .filter((value) => countCharacters(value) <= MAX_SEARCHED_LENGTH)
+    .slice(0, MAX_SEARCHED_ENTRIES);
+
+export const isMatch = (license: LicenseRow, search: SearchText): boolean =>
+  matchesSearch(
+    [...SEARCHED_FIELDS.map((field) => license[columnOf(field)]), ...searchedMetadata(license)],
+    search,
+  );
+
+const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
+
+/** Licenses whose accents were indexed by an earlier release are found by a text with the same accents. */
+const trigramsOf = ({ typed, folded }: SearchWord): string[] => {
+  const characters = Array.from(folded);
+  const asTyped = Array.from(typed);
+  return Array.from({ length: Math.max(0, characters.length - TRIGRAM_LENGTH + 1) }, (_, start) => {
+    const [trigram = '', other = ''] = [characters, asTyped].map((text) =>
+      text.slice(start, start + TRIGRAM_LENGTH).join(''),
+    );
+    const hasOther = asTyped.length === characters.length && other !== trigram;
+    return hasOther ? `${quote(trigram)} OR ${quote(other)}` : quote(trigram);
   });
+};
+
+/** Returns FTS5 queries for trigrams spread over all words. */
+const trigramQueries = ({ words, isBeginning }: SearchText): string[] => {
+  const marked = isBeginning
+    ? words.map(({ typed, folded }) => ({ typed: MARK + typed, folded: MARK + folded }))
+    : words;
+  const all = marked.flatMap(trigramsOf);
+  const compared = Math.min(all.length, MAX_COMPARED);
+  return Array.from({ length: compared }, (_, i) => all[Math.floor((i * all.length) / compared)] ?? '');
 };
 
 /** Computes the column `index_row` of the view `license_words`. */
@@ -75,28 +120,28 @@ const SPARSE = 1_000;
 const MAX_INTERSECTED = 1_000;
 
 /** The text's trigrams, each with the `seq` of the license at DEPTH, or 0. */
-const trigrams = (range: Range, text: string): SQL => sql`
+const trigrams = (range: Range, search: SearchText): SQL => sql`
   SELECT value AS query, coalesce((${newestByTrigram(range, sql`value`, 1, DEPTH - 1)}), 0) AS depth
-  FROM json_each(${JSON.stringify(trigramQueries(text))})`;
+  FROM json_each(${JSON.stringify(trigramQueries(search))})`;
 
 const rarestOf = (from: SQL) => sql`(SELECT query FROM (SELECT query, min(depth) FROM ${from}))`;
 
 /** Returns a subquery of the `seq`s of the newest licenses that contain the text's rarest trigram. */
-export const newestByRarestTrigram = (range: Range, text: string, limit: number): SQL =>
-  newestByTrigram(range, rarestOf(sql`(${trigrams(range, text)})`), limit);
+export const newestByRarestTrigram = (range: Range, search: SearchText, limit: number): SQL =>
+  newestByTrigram(range, rarestOf(sql`(${trigrams(range, search)})`), limit);
 
 /**
  * Returns the same. But those that have a sparse trigram seldom have the whole text. If they are few, those without the text's
  * second rarest trigram are left out, before a license is read. FTS5 can match several trigrams at once, but walks their lists
  * until they agree, across all accounts and without a limit.
  */
-export const newestByRareTrigrams = (range: Range, text: string, limit: number): SQL => {
+export const newestByRareTrigrams = (range: Range, search: SearchText, limit: number): SQL => {
   const rarest = rarestOf(sql`trigrams`);
   const second = rarestOf(sql`trigrams WHERE query <> ${rarest}`);
   const isSparse = sql`(SELECT value FROM sparse)`;
   const most = sql.raw(`${MAX_INTERSECTED}`);
   return sql`
-    WITH trigrams(query, depth) AS MATERIALIZED (${trigrams(range, text)}),
+    WITH trigrams(query, depth) AS MATERIALIZED (${trigrams(range, search)}),
     sparse(value) AS MATERIALIZED (
       SELECT (${newestByTrigram(range, rarest, 1)}) - min(depth) > ${sql.raw(`${DEPTH * SPARSE}`)} FROM trigrams
     ),

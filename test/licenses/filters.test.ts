@@ -54,6 +54,11 @@ describe('a list of licenses', () => {
   const FILTERS: [query: Record<string, string>, holds: (license: Json) => boolean][] = [
     [{}, () => true],
     [{ customer_email: ' ANN@example.com' }, ({ customer_email }) => customer_email === 'ann@example.com'],
+    [{ expires_at: 'never' }, ({ expires_at }) => expires_at === null],
+    [
+      { expires_at: 'never', product: 'Orrery' },
+      ({ expires_at, product }) => expires_at === null && product === 'Orrery',
+    ],
     [{ product: 'Orrery' }, ({ product }) => product === 'Orrery'],
     [{ 'metadata.order': '3' }, ({ metadata }) => metadata.order === 3],
     [{ 'metadata[order]': '3' }, ({ metadata }) => metadata.order === 3],

@@ -13,6 +13,13 @@ export const text = (maxLength: number) =>
     .min(1)
     .max(maxLength);
 
+/** What a search looks for. A NUL character ends an FTS5 query, in the middle of a quoted string. */
+export const searchField = z
+  .string()
+  .trim()
+  .max(200)
+  .refine((q) => !q.includes('\0'), 'must not contain a NUL character');
+
 /** Letters of any alphabet in both parts, as mail servers accept them today. */
 const EMAIL =
   /^(?!\.)(?!.*\.\.)[\p{L}\p{M}\p{N}_'+\-.]*[\p{L}\p{M}\p{N}_+-]@(?:[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*\.)+\p{L}[\p{L}\p{M}]+$/u;

@@ -3,7 +3,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { Package, ScrollText, Webhook as WebhookIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { SEARCHED_FIELDS } from '../../../shared/rules/license-fields.ts';
-import { type LicenseBody, licensePage, productsQuery } from '../../data/queries.ts';
+import { matchesSearch, readSearch } from '../../../shared/rules/search-text.ts';
+import { licensePage } from '../../data/license-list.ts';
+import { type LicenseBody, productsQuery } from '../../data/queries.ts';
 import { webhooksQuery } from '../../data/webhook-queries.ts';
 import { Badge, LicenseBadge } from '../../ui/badge.tsx';
 import type { Group, Item } from './ranking.ts';
@@ -22,11 +24,15 @@ const useSettled = (text: string): string => {
   return settled;
 };
 
-const contains = (text: string, ...fields: (string | null)[]) =>
-  fields.some((field) => field?.toLowerCase().includes(text.toLowerCase()));
+const isMatch = (text: string, ...fields: (string | null)[]) => matchesSearch(fields, readSearch(text));
 
-const isMatch = (text: string) => (license: LicenseBody) =>
-  contains(text, ...SEARCHED_FIELDS.map((field) => license[field]));
+/** A license that an earlier search has found, perhaps by its metadata. */
+const stillMatches = (text: string) => (license: LicenseBody) =>
+  isMatch(
+    text,
+    ...SEARCHED_FIELDS.map((field) => license[field]),
+    ...Object.values(license.metadata).map(String),
+  );
 
 interface SearchResults {
   groups: Group[];
@@ -67,7 +73,7 @@ export const useSearchResults = (typed: string): SearchResults => {
   });
   const productItems = (products.data?.pages ?? [])
     .flatMap(({ data }) => data)
-    .filter(({ code, name }) => contains(text, code, name))
+    .filter(({ code, name }) => isMatch(text, code, name))
     .slice(0, MAX_RESULTS)
     .map(({ code, name }) => ({
       id: `product-${code}`,
@@ -78,7 +84,7 @@ export const useSearchResults = (typed: string): SearchResults => {
       run: () => void navigate({ to: '/products/$code', params: { code } }),
     }));
   const webhookItems = (webhooks.data?.data ?? [])
-    .filter(({ url, description }) => contains(text, url, description))
+    .filter(({ url, description }) => isMatch(text, url, description))
     .slice(0, MAX_RESULTS)
     .map(({ id, url, status }) => ({
       id,
@@ -89,7 +95,7 @@ export const useSearchResults = (typed: string): SearchResults => {
       run: () => void navigate({ to: '/webhooks/$id', params: { id } }),
     }));
   // While the next search runs, show the previous results that still match.
-  const licenseItems = (licenses.data ?? []).filter(isMatch(text)).map(licenseItem);
+  const licenseItems = (licenses.data ?? []).filter(stillMatches(text)).map(licenseItem);
   const isDone = settled === text && !licenses.isFetching;
   return {
     groups: [
