@@ -15,7 +15,18 @@ export interface Layer {
 /** The dashboard and the guides, of which the Worker knows nothing. */
 const WEB: Layer[] = [
   { files: 'web/vite.config.ts', only: [] },
-  ...['main.tsx', 'router.tsx', 'shell', 'pages', 'search.ts', 'ui', 'data', 'lib', 'guides'].map((name) => ({
+  ...[
+    'main.tsx',
+    'router.tsx',
+    'signed-out.tsx',
+    'shell',
+    'pages',
+    'search.ts',
+    'ui',
+    'data',
+    'lib',
+    'guides',
+  ].map((name) => ({
     files: `web/${name}`,
     only: ['web', 'shared/rules'],
     types: ['app.ts'],
@@ -56,6 +67,7 @@ export const FEATURES = [
   'webhooks',
   'activations',
   'tokens',
+  'customers',
   'licenses',
   'products',
   'api-keys',

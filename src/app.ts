@@ -5,6 +5,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { billingRoutes, checkoutRoutes } from './billing/routes.ts';
 import { credentialRoutes } from './credentials/routes.ts';
+import { customerRoutes } from './customers/routes.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import { erasureRoutes } from './erasure/routes.ts';
 import { baseMiddleware } from './http/base-middleware.ts';
@@ -48,6 +49,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPa
   .route('/api/v1/licenses', importRoutes)
   .route('/api/v1/licenses', licenseRoutes)
   .route('/api/v1/licenses', activationRoutes)
+  .route('/api/v1/customers', customerRoutes)
   .route('/api/v1/products', productRoutes)
   .route('/api/v1/jwks', tokenRoutes)
   .route('/operator', operatorRoutes);

@@ -58,6 +58,7 @@ const LICENSES: ExampleRequest[] = [
     },
   },
   { operation: 'listLicenses', query: 'product=orrery&status=active&limit=1' },
+  { operation: 'listCustomers', query: 'q=grace' },
   { operation: 'getLicense', path: LICENSE },
   { operation: 'getLicenseHistory', path: LICENSE },
   {

@@ -1,11 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router';
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import type { PagePath } from '../shared/rules/pages.ts';
 import { accountQuery } from './data/queries.ts';
 import { queryClient } from './data/query-client.ts';
@@ -14,61 +7,15 @@ import {
   auditSearch,
   billingSearch,
   createSearch,
+  customersSearch,
   licensesSearch,
-  type SignInSearch,
-  signInSearch,
   webhookSearch,
 } from './search.ts';
 import { NotFound, PageError, PageSkeleton } from './shell/fallbacks.tsx';
 import { Shell } from './shell/shell.tsx';
+import { root, signedOutRoutes } from './signed-out.tsx';
 
 // The dashboard's routes. Signed-out visitors are sent to the sign-in page, even from unknown URLs.
-
-const root = createRootRoute({ component: Outlet });
-
-const redirectSignedIn = ({ search }: { search: SignInSearch }) => {
-  if (signedInAccountId() !== null) throw redirect({ href: search.next ?? '/' });
-};
-
-const login = createRoute({
-  getParentRoute: () => root,
-  path: '/login',
-  validateSearch: signInSearch,
-  beforeLoad: redirectSignedIn,
-  component: lazyRouteComponent(() => import('./pages/sign-in/login.tsx'), 'Login'),
-});
-
-const register = createRoute({
-  getParentRoute: () => root,
-  path: '/register',
-  validateSearch: signInSearch,
-  beforeLoad: redirectSignedIn,
-  component: lazyRouteComponent(() => import('./pages/sign-in/register.tsx'), 'Register'),
-});
-
-const forgotPassword = createRoute({
-  getParentRoute: () => root,
-  path: '/forgot-password',
-  component: lazyRouteComponent(() => import('./pages/sign-in/forgot-password.tsx'), 'ForgotPassword'),
-});
-
-const resetPassword = createRoute({
-  getParentRoute: () => root,
-  path: '/reset-password',
-  component: lazyRouteComponent(() => import('./pages/sign-in/reset-password.tsx'), 'ResetPassword'),
-});
-
-const restoreEmail = createRoute({
-  getParentRoute: () => root,
-  path: '/restore-email',
-  component: lazyRouteComponent(() => import('./pages/sign-in/restore-email.tsx'), 'RestoreEmail'),
-});
-
-const verifyEmail = createRoute({
-  getParentRoute: () => root,
-  path: '/verify-email',
-  component: lazyRouteComponent(() => import('./pages/sign-in/verify-email.tsx'), 'VerifyEmail'),
-});
 
 const shell = createRoute({
   getParentRoute: () => root,
@@ -105,6 +52,19 @@ const importLicenses = createRoute({
   getParentRoute: () => shell,
   path: '/licenses/import',
   component: lazyRouteComponent(() => import('./pages/import/import.tsx'), 'ImportPage'),
+});
+
+const customers = createRoute({
+  getParentRoute: () => shell,
+  path: '/customers',
+  validateSearch: customersSearch,
+  component: lazyRouteComponent(() => import('./pages/customers/customers.tsx'), 'Customers'),
+});
+
+const customer = createRoute({
+  getParentRoute: () => shell,
+  path: '/customers/$email',
+  component: lazyRouteComponent(() => import('./pages/customers/customer.tsx'), 'CustomerPage'),
 });
 
 const products = createRoute({
@@ -201,17 +161,14 @@ const notFound = createRoute({ getParentRoute: () => shell, path: '$', component
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    login,
-    register,
-    forgotPassword,
-    resetPassword,
-    restoreEmail,
-    verifyEmail,
+    ...signedOutRoutes,
     shell.addChildren([
       home,
       licenses,
       license,
       importLicenses,
+      customers,
+      customer,
       products,
       product,
       keys,

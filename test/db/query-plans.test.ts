@@ -65,6 +65,8 @@ const callEveryFeature = async () => {
       cursor = `&cursor=${page.body.next_cursor}`;
     }
   }
+  for (const query of ['', '?limit=1', '?q=ada', '?q=a'])
+    expect((await ada.asKey('GET', `/api/v1/customers${query}`)).status).toBe(200);
   await ada.asKey('PATCH', `/api/v1/licenses/${first.id}`, { customer_name: 'Ada' });
   for (const action of ['suspend', 'reinstate', 'revoke'])
     await ada.asKey('POST', `/api/v1/licenses/${second.id}/${action}`);

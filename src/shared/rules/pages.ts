@@ -10,6 +10,8 @@ const PAGE_PATHS = [
   '/licenses',
   '/licenses/$id',
   '/licenses/import',
+  '/customers',
+  '/customers/$email',
   '/products',
   '/products/$code',
   '/keys',

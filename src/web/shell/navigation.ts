@@ -1,6 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import type { LinkProps } from '@tanstack/react-router';
-import { CreditCard, Gauge, KeyRound, type LucideIcon, Package, ScrollText, Webhook } from 'lucide-react';
+import {
+  CreditCard,
+  Gauge,
+  KeyRound,
+  type LucideIcon,
+  Package,
+  ScrollText,
+  Users,
+  Webhook,
+} from 'lucide-react';
 import { OWN_PLAN } from '../../shared/rules/plans.ts';
 import { accountQuery } from '../data/queries.ts';
 
@@ -13,7 +22,8 @@ interface PageLink {
 
 const PAGES: PageLink[] = [
   { to: '/', name: 'Home', icon: Gauge, keywords: 'overview usage dashboard' },
-  { to: '/licenses', name: 'Licenses', icon: ScrollText, keywords: 'license customers' },
+  { to: '/licenses', name: 'Licenses', icon: ScrollText, keywords: 'license' },
+  { to: '/customers', name: 'Customers', icon: Users, keywords: 'people users buyers erase' },
   { to: '/products', name: 'Products', icon: Package, keywords: 'terms seats entitlements offline' },
   { to: '/keys', name: 'API keys', icon: KeyRound, keywords: 'secret token' },
   { to: '/webhooks', name: 'Webhooks', icon: Webhook, keywords: 'endpoints events deliveries' },

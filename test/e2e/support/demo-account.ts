@@ -21,6 +21,9 @@ const CUSTOMERS = [
   ['Radia Perlman', 'radia@spanning.example', 'Tidewater', 'Spanning Trees'],
 ] as const;
 
+/** The customer of the license with machines. */
+const DEMO_CUSTOMER = CUSTOMERS[3][1];
+
 const LICENSES = 24;
 const FLOATING = 'Tidewater';
 const DELIVERY_TIMEOUT_MS = 30_000;
@@ -211,6 +214,8 @@ const pathsWith = (licenseId: string, webhookId: string) =>
     'license-new': '/licenses?create=true',
     license: `/licenses/${licenseId}`,
     'license-import': '/licenses/import',
+    customers: '/customers',
+    customer: `/customers/${DEMO_CUSTOMER}`,
     products: '/products',
     'product-new': '/products?create=true',
     product: `/products/${FLOATING}`,

@@ -91,6 +91,8 @@ export const LICENSES: Area = {
       },
     ],
     'GET /api/v1/licenses': [{ when: 'there are licenses', answers: '200 ok' }],
+    'GET /api/v1/customers?limit=1&q=a': [{ when: 'a page is asked for', answers: '200 ok' }],
+    'GET /api/v1/customers?cursor=1': [{ when: 'the cursor is no cursor', answers: '400 invalid_request' }],
     'GET /api/v1/licenses?limit=2': [{ when: 'more pages follow', answers: '200 ok' }],
     'GET /api/v1/licenses?status=revoked': [{ when: 'a license has the status', answers: '200 ok' }],
     'GET /api/v1/licenses?status=expired': [{ when: 'no license has the status', answers: '200 ok' }],

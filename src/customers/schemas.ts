@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
+import { searchField } from '../shared/schemas/fields.ts';
+import { listOf, pageAfter } from '../shared/schemas/lists.ts';
+
+/** More licenses of a customer than these aren't counted. */
+export const MAX_COUNTED = 1_000;
+
+/** An email address in base64url, or the number of a license. */
+const CURSOR = /^[0-9A-Za-z_-]{1,1200}$/;
+
+export const listCustomersQuery = z.object({
+  ...pageAfter(CURSOR),
+  q: searchField.optional().meta({
+    description: `Finds customers whose newest license has all of the words in their email address, name, or company. Upper and lower case and accents don’t matter. Fewer than ${MIN_SUBSTRING_LENGTH} characters match only the beginning. Those with the newest licenses come first.`,
+  }),
+});
+
+export const customerBody = z
+  .object({
+    customer_email: z.string(),
+    customer_name: z.string().nullable().meta({ description: 'As in the newest license.' }),
+    customer_company: z.string().nullable().meta({ description: 'As in the newest license.' }),
+    licenses: z
+      .number()
+      .int()
+      .meta({ description: `How many licenses the customer has. It stops at ${MAX_COUNTED}.` }),
+    last_license_at: z.iso.datetime().meta({ description: 'When the newest license was created.' }),
+  })
+  .meta({ id: 'Customer' });
+
+export const customerListBody = listOf(customerBody).meta({ id: 'CustomerList' });

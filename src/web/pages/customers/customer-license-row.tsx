@@ -1,0 +1,46 @@
+import { Link } from '@tanstack/react-router';
+import type { LicenseBody } from '../../data/queries.ts';
+import { LicenseBadge } from '../../ui/badge.tsx';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { Td, Th, Tr } from '../../ui/table.tsx';
+import { ExpiryDate } from '../licenses/expiry-date.tsx';
+
+const MIDDLE = 'max-md:hidden';
+
+export const CUSTOMER_LICENSE_HEAD = (
+  <>
+    <Th>License key</Th>
+    <Th>Status</Th>
+    <Th className={MIDDLE}>Product</Th>
+    <Th className={MIDDLE}>Expires</Th>
+  </>
+);
+
+export const CustomerLicenseRow = ({ license }: { license: LicenseBody }) => (
+  <Tr className="relative">
+    <Td className="w-2/5 max-w-0 max-md:w-full">
+      <span className="flex items-center gap-1">
+        <Link
+          to="/licenses/$id"
+          params={{ id: license.id }}
+          className="min-w-0 truncate outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line"
+        >
+          <code className="text-xs font-medium">{license.license_key}</code>
+        </Link>
+        <span className="relative z-10">
+          <CopyIcon text={license.license_key} what="license key" />
+        </span>
+      </span>
+      {license.product !== null && (
+        <span className="block truncate text-xs text-muted md:hidden">{license.product}</span>
+      )}
+    </Td>
+    <Td>
+      <LicenseBadge status={license.status} />
+    </Td>
+    <Td className={MIDDLE}>{license.product ?? <span className="text-muted">None</span>}</Td>
+    <Td className={MIDDLE}>
+      <ExpiryDate license={license} isStacked />
+    </Td>
+  </Tr>
+);

@@ -1,0 +1,127 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { SearchX, Users } from 'lucide-react';
+import { type CustomerBody, customersQuery } from '../../data/customer-queries.ts';
+import { formatCount } from '../../lib/format.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { cx } from '../../ui/cx.ts';
+import { MoreRows } from '../../ui/more.tsx';
+import { Empty, LoadError } from '../../ui/notice.tsx';
+import { Page } from '../../ui/page.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Table, Td, Th, Tr } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
+
+const route = getRouteApi('/shell/customers');
+
+/** The number at which the service stops to count a customer's licenses. */
+const MAX_COUNTED = 1_000;
+
+const MIDDLE = 'max-md:hidden';
+
+const HEAD = (
+  <>
+    <Th>Customer</Th>
+    <Th className={MIDDLE}>Company</Th>
+    <Th className="text-right">Licenses</Th>
+    <Th className={MIDDLE}>Latest license</Th>
+  </>
+);
+
+const Row = ({ customer }: { customer: CustomerBody }) => (
+  <Tr className="relative">
+    <Td className="w-1/2 max-w-0">
+      <Link
+        to="/customers/$email"
+        params={{ email: customer.customer_email }}
+        className="block truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line"
+      >
+        {customer.customer_name ?? customer.customer_email}
+      </Link>
+      {customer.customer_name !== null && (
+        <span className="block truncate text-xs text-muted">{customer.customer_email}</span>
+      )}
+    </Td>
+    <Td className={cx('w-1/4 max-w-0 truncate', MIDDLE)}>
+      {customer.customer_company ?? <span className="text-muted">None</span>}
+    </Td>
+    <Td className="nums text-right">
+      {formatCount(customer.licenses)}
+      {customer.licenses === MAX_COUNTED && '+'}
+    </Td>
+    <Td className={MIDDLE}>
+      <Time at={customer.last_license_at} />
+    </Td>
+  </Tr>
+);
+
+export const Customers = () => {
+  const { q = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery({ ...customersQuery(q.trim()), placeholderData: keepPreviousData });
+  const isStale = query.isPlaceholderData;
+  const customers = query.data?.pages.flatMap(({ data }) => data);
+  const search = useDraft(q, (text) =>
+    navigate({ search: text ? { q: text } : {}, replace: true, resetScroll: false }),
+  );
+  return (
+    <Page title="Customers" hint="Whom your licenses belong to, by email address.">
+      <SearchField
+        label="Search customers"
+        placeholder="Email, name or company"
+        text={search.text}
+        isBusy={isStale}
+        onType={search.type}
+        onClear={search.clear}
+      />
+      <Card>
+        {query.isError && !customers ? (
+          <LoadError error={query.error} onRetry={() => void query.refetch()} />
+        ) : customers?.length === 0 && !isStale ? (
+          q.trim() === '' ? (
+            <Empty
+              icon={<Users />}
+              title="No customers yet"
+              action={
+                <ButtonLink to="/licenses" search={{ create: true }} variant="solid">
+                  Create license
+                </ButtonLink>
+              }
+            >
+              A license makes its email address a customer.
+            </Empty>
+          ) : (
+            <Empty
+              icon={<SearchX />}
+              title="No customer matches"
+              action={
+                <Button size="sm" onClick={search.clear}>
+                  Clear search
+                </Button>
+              }
+            >
+              {`No email address, name or company has “${q.trim()}”.`}
+            </Empty>
+          )
+        ) : (
+          <div
+            aria-busy={isStale}
+            className={cx('transition-opacity', isStale && customers?.length !== 0 && 'opacity-60 delay-150')}
+          >
+            <Table label="Customers" head={HEAD}>
+              {customers && customers.length > 0 ? (
+                customers.map((customer) => <Row key={customer.customer_email} customer={customer} />)
+              ) : (
+                <SkeletonRows columns={4} />
+              )}
+            </Table>
+            <MoreRows query={query} />
+          </div>
+        )}
+      </Card>
+    </Page>
+  );
+};
