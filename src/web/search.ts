@@ -1,4 +1,5 @@
-import { LICENSE_STATES, type LicenseStatus } from '../shared/rules/licenses.ts';
+import { LICENSE_STATES } from '../shared/rules/licenses.ts';
+import { EXPIRIES, LICENSE_SORTS, type LicenseFilter } from './data/license-filter.ts';
 
 // The search parameters of each page: filters, tabs and the open item, so that a URL can be shared. Validators
 // return `undefined` for invalid parameters, because the router keeps parameters that they leave out.
@@ -39,18 +40,21 @@ interface CreateSearch {
 }
 export const createSearch = (search: Search): CreateSearch => ({ create: flag(search['create']) });
 
-interface LicensesSearch extends CreateSearch {
-  q?: string | undefined;
-  status?: LicenseStatus | undefined;
-  product?: string | undefined;
-}
+interface LicensesSearch extends CreateSearch, LicenseFilter {}
 /** The router parses digits as a number. */
 const textOrDigits = (value: unknown) => text(typeof value === 'number' ? `${value}` : value);
 export const licensesSearch = (search: Search): LicensesSearch => ({
   q: textOrDigits(search['q']),
   product: textOrDigits(search['product']),
+  customer: text(search['customer']),
+  expiry: oneOf(EXPIRIES, search['expiry']),
+  sort: oneOf(LICENSE_SORTS, search['sort']),
   status: oneOf(LICENSE_STATES, search['status']),
   ...createSearch(search),
+});
+
+export const customersSearch = (search: Search): { q?: string | undefined } => ({
+  q: textOrDigits(search['q']),
 });
 
 interface WebhookSearch {

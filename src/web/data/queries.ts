@@ -1,6 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { InferResponseType } from 'hono/client';
-import type { LicenseStatus } from '../../shared/rules/licenses.ts';
 import { api, call } from './client.ts';
 
 // The dashboard's queries with their cache keys.
@@ -85,35 +84,6 @@ export const onboardingQuery = (completed: number) =>
 
 /** The key prefix of all license lists, with any filter. */
 export const LICENSE_LISTS = ['licenses', 'list'] as const;
-
-export interface LicenseFilter {
-  q?: string | undefined;
-  status?: LicenseStatus | undefined;
-  product?: string | undefined;
-}
-
-type LicensePage = InferResponseType<typeof api.v1.licenses.$get>;
-
-/** Fetches a page of licenses. A page of a search can be empty before the end of the list; it is skipped. */
-export const licensePage = async (
-  query: LicenseFilter & { limit: string; cursor?: string },
-  signal: AbortSignal,
-): Promise<LicensePage> => {
-  const page = await call(api.v1.licenses.$get({ query }, { init: { signal } }));
-  return page.data.length > 0 || page.next_cursor === null
-    ? page
-    : licensePage({ ...query, cursor: page.next_cursor }, signal);
-};
-
-export const licensesQuery = ({ q, status, product }: LicenseFilter) =>
-  infiniteQueryOptions({
-    queryKey: [...LICENSE_LISTS, { q: q ?? '', status: status ?? '', product: product ?? '' }],
-    queryFn: ({ pageParam, signal }) => {
-      const filter = { ...(q && { q }), ...(status && { status }), ...(product && { product }) };
-      return licensePage({ limit: PAGE, ...cursorOf(pageParam), ...filter }, signal);
-    },
-    ...paged,
-  });
 
 export const licenseQuery = (id: string) =>
   queryOptions({

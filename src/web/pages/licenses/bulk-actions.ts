@@ -1,4 +1,3 @@
-import { CSV_COLUMNS, toCsvCells } from '../../../shared/rules/license-csv.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../../../shared/rules/licenses.ts';
 import { api, call } from '../../data/client.ts';
 import type { LicenseBody } from '../../data/queries.ts';
@@ -6,69 +5,104 @@ import { plural } from '../../lib/format.ts';
 
 // What can be done with many licenses at once.
 
-export type BulkAction = Transition | 'extend';
+export type BulkAction = Transition | 'extend' | 'product';
 
-/** The new expiry of extended licenses. */
-export type NewExpiry = { duration_days: number } | { expires_at: string | null };
+/** What extended licenses, or licenses of another product, get. */
+export type NewValue = { duration_days: number } | { expires_at: string | null } | { product: string | null };
 
 interface ActionText {
   verb: string;
+  /** The verb and its object, for the button that confirms. */
+  confirm: (licenses: string) => string;
   done: string;
   consequence: string;
   /** Why the action leaves some licenses as they are. */
   skipped: string;
 }
 
+const verbOf = (verb: string) => ({ verb, confirm: (licenses: string) => `${verb} ${licenses}` });
+
 export const ACTION_TEXTS: Record<BulkAction, ActionText> = {
   suspend: {
-    verb: 'Suspend',
+    ...verbOf('Suspend'),
     done: 'suspended',
     consequence: 'Verify calls return that they aren’t valid. You can reinstate them at any time.',
     skipped: 'suspended, expired or revoked',
   },
   reinstate: {
-    verb: 'Reinstate',
+    ...verbOf('Reinstate'),
     done: 'reinstated',
     consequence: 'They are valid again, unless they have expired.',
     skipped: 'not suspended',
   },
   revoke: {
-    verb: 'Revoke',
+    ...verbOf('Revoke'),
     done: 'revoked',
     consequence:
       'Verify calls return that they aren’t valid. Revoked licenses can’t be reinstated or extended.',
     skipped: 'already revoked',
   },
   extend: {
-    verb: 'Extend',
+    ...verbOf('Extend'),
     done: 'extended',
     consequence: '',
     skipped: 'revoked, or without an expiry date',
+  },
+  product: {
+    verb: 'Set product',
+    confirm: (licenses) => `Set product of ${licenses}`,
+    done: 'changed',
+    consequence: 'They get the product’s terms, besides their own. Their expiry dates stay.',
+    skipped: '',
   },
 };
 
 /** Whether an action changes a license. The same rules decide which buttons a license's own page has. */
 export const isApplicable = (action: BulkAction, { status, expires_at }: LicenseBody): boolean => {
+  if (action === 'product') return true;
   if (action === 'extend') return canChangeExpiry(status) && expires_at !== null;
   if (action === 'suspend' && status === 'expired') return false;
   return nextStatus(status === 'expired' ? 'active' : status, action) !== null;
 };
 
+const licenseApi = api.v1.licenses[':id'];
+
+/** One that takes back a change allows any label, because the license has had it. */
+const setProduct = ({ id }: LicenseBody, product: string | null, isUndo = false) =>
+  call(
+    licenseApi.$patch({
+      param: { id },
+      json: { product },
+      query: isUndo ? { allow_unknown_product: 'true' } : {},
+    }),
+  );
+
 export const sendAction = (
   action: BulkAction,
-  { id }: LicenseBody,
-  expiry: NewExpiry | null,
+  license: LicenseBody,
+  value: NewValue | null,
 ): Promise<LicenseBody> => {
-  const param = { id };
-  const licenseApi = api.v1.licenses[':id'];
-  if (action === 'extend') return call(licenseApi.renew.$post({ param, json: expiry ?? {} }));
+  const param = { id: license.id };
+  if (value && 'product' in value) return setProduct(license, value.product);
+  if (action === 'extend' || action === 'product')
+    return call(licenseApi.renew.$post({ param, json: value ?? {} }));
   return call(licenseApi[action].$post({ param, json: {} }));
 };
 
-export const licensesText = (count: number): string => plural(count, 'license');
+export interface Undo {
+  done: string;
+  /** Takes the action back. The license is as it was before. */
+  send: (license: LicenseBody) => Promise<LicenseBody>;
+}
 
-/** Returns the rows of a CSV file, with its header. */
-export const toCsvRows = (licenses: LicenseBody[]): string[][] => [
-  [...CSV_COLUMNS],
-  ...licenses.map(toCsvCells),
-];
+/** The actions that can be taken back: all but a revocation, and an extension, after which no earlier day may be set. */
+export const UNDO: Partial<Record<BulkAction, Undo>> = {
+  suspend: { done: 'reinstated', send: (license) => sendAction('reinstate', license, null) },
+  reinstate: { done: 'suspended again', send: (license) => sendAction('suspend', license, null) },
+  product: {
+    done: 'changed back',
+    send: (license) => setProduct(license, license.product, true),
+  },
+};
+
+export const licensesText = (count: number): string => plural(count, 'license');

@@ -1,25 +1,34 @@
 import { Download, X } from 'lucide-react';
-import { useState } from 'react';
-import { isoDate } from '../../../shared/rules/dates.ts';
+import { type ReactNode, useState } from 'react';
 import type { LicenseBody } from '../../data/queries.ts';
-import { downloadText, toCsv } from '../../lib/download.ts';
 import { plural } from '../../lib/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { ACTION_TEXTS, type BulkAction, toCsvRows } from './bulk-actions.ts';
+import { ACTION_TEXTS, type BulkAction } from './bulk-actions.ts';
 import { BulkDialog } from './bulk-dialog.tsx';
+import { downloadCsv } from './export-csv.tsx';
 
-const ACTIONS: BulkAction[] = ['suspend', 'reinstate', 'extend', 'revoke'];
+const ACTIONS: BulkAction[] = ['suspend', 'reinstate', 'extend', 'product', 'revoke'];
 
 /** The actions for the selected licenses. The bar floats over the end of the window, so that nothing moves. */
-export const BulkBar = ({ licenses, onClear }: { licenses: LicenseBody[]; onClear: () => void }) => {
+export const BulkBar = ({
+  licenses,
+  more,
+  onClear,
+  onSent,
+}: {
+  licenses: LicenseBody[];
+  /** Selects more licenses. */
+  more: ReactNode;
+  onClear: () => void;
+  /** Called once an action changes the licenses. */
+  onSent: () => void;
+}) => {
   const [action, setAction] = useState<BulkAction | null>(null);
   const [isOpen, setOpen] = useState(false);
   const open = (chosen: BulkAction) => {
     setAction(chosen);
     setOpen(true);
   };
-  const exportCsv = () =>
-    downloadText(`licenses-${isoDate(Date.now())}.csv`, 'text/csv', toCsv(toCsvRows(licenses)));
   const clear = () => {
     onClear();
     document.querySelector<HTMLElement>('#select-all')?.focus();
@@ -38,6 +47,7 @@ export const BulkBar = ({ licenses, onClear }: { licenses: LicenseBody[]; onClea
             <p role="status" className="nums px-2 text-sm font-medium">
               {plural(licenses.length, 'license')} selected
             </p>
+            {more}
             {ACTIONS.map((choice) => (
               <Button
                 key={choice}
@@ -48,7 +58,7 @@ export const BulkBar = ({ licenses, onClear }: { licenses: LicenseBody[]; onClea
                 {ACTION_TEXTS[choice].verb}
               </Button>
             ))}
-            <Button size="sm" onClick={exportCsv}>
+            <Button size="sm" onClick={() => downloadCsv(licenses)}>
               <Download aria-hidden />
               Export
             </Button>
@@ -63,6 +73,7 @@ export const BulkBar = ({ licenses, onClear }: { licenses: LicenseBody[]; onClea
           action={action}
           isOpen={isOpen}
           licenses={licenses}
+          onSent={onSent}
           onClose={() => setOpen(false)}
           onClosed={() => setAction(null)}
         />

@@ -1,14 +1,23 @@
 import { useState } from 'react';
-import { errorMessage } from '../../data/error.ts';
 import type { LicenseBody } from '../../data/queries.ts';
-import { formatCount, plural } from '../../lib/format.ts';
+import { formatCount } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Progress } from '../../ui/progress.tsx';
-import { ACTION_TEXTS, type BulkAction, isApplicable, licensesText, type NewExpiry } from './bulk-actions.ts';
+import {
+  ACTION_TEXTS,
+  type BulkAction,
+  isApplicable,
+  licensesText,
+  type NewValue,
+  sendAction,
+  UNDO,
+} from './bulk-actions.ts';
+import { BulkResults } from './bulk-results.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
-import { type BulkResult, useBulk } from './use-bulk.ts';
+import { ProductField } from './product-field.tsx';
+import { type BulkJob, useBulk } from './use-bulk.ts';
 
 const EXPIRIES: { kind: ExpiryKind; label: string }[] = [
   { kind: 'days', label: 'Add days' },
@@ -27,15 +36,17 @@ const Confirmation = ({
   count: number;
   skipped: number;
   isBusy: boolean;
-  onSend: (expiry: NewExpiry | null) => void;
+  onSend: (value: NewValue | null) => void;
   onClose: () => void;
 }) => {
   const text = ACTION_TEXTS[action];
+  const [product, setProduct] = useState('');
+  const valueOf = (values: Record<string, string>): NewValue | null => {
+    if (action === 'product') return { product: product || null };
+    return action === 'extend' ? readExpiry(values) : null;
+  };
   return (
-    <Form
-      write={{ isPending: isBusy, error: null }}
-      onSend={(values) => onSend(action === 'extend' ? readExpiry(values) : null)}
-    >
+    <Form write={{ isPending: isBusy, error: null }} onSend={(values) => onSend(valueOf(values))}>
       <div className="grid gap-2 text-muted">
         {text.consequence && count > 0 && <p>{text.consequence}</p>}
         {skipped > 0 && (
@@ -54,97 +65,65 @@ const Confirmation = ({
           daysHint={() => 'From each license’s last day, or from today if it has passed.'}
         />
       )}
+      {action === 'product' && <ProductField value={product} onChoose={setProduct} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
-        <Button
-          type="submit"
-          variant={action === 'revoke' ? 'danger' : 'solid'}
-          disabled={count === 0}
-        >{`${text.verb} ${licensesText(count)}`}</Button>
-      </DialogActions>
-    </Form>
-  );
-};
-
-const Results = ({
-  action,
-  count,
-  results,
-  onClose,
-}: {
-  action: BulkAction;
-  count: number;
-  results: BulkResult[];
-  onClose: () => void;
-}) => {
-  const failed = results.filter(({ error }) => error !== null);
-  const unsent = count - results.length;
-  return (
-    <div className="grid gap-4">
-      <p role="status">
-        {plural(results.length - failed.length, 'license')} {ACTION_TEXTS[action].done}.
-        {failed.length > 0 && ` ${licensesText(failed.length)} failed.`}
-        {unsent > 0 && ` Stopped before ${licensesText(unsent)}.`}
-      </p>
-      {failed.length > 0 && (
-        <div
-          role="region"
-          aria-label="Failed licenses"
-          tabIndex={0}
-          className="max-h-64 overflow-y-auto rounded-lg border border-line text-sm"
-        >
-          <ul className="divide-y divide-line">
-            {failed.map(({ license, error }) => (
-              <li key={license.id} className="px-3 py-2">
-                <code className="block text-xs break-all">{license.license_key}</code>
-                <span className="text-bad">{errorMessage(error)}</span>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <DialogActions>
-        <Button variant="solid" autoFocus onClick={onClose}>
-          Done
+        <Button type="submit" variant={action === 'revoke' ? 'danger' : 'solid'} disabled={count === 0}>
+          {action === 'product' && product === ''
+            ? `Remove product of ${licensesText(count)}`
+            : text.confirm(licensesText(count))}
         </Button>
       </DialogActions>
-    </div>
+    </Form>
   );
 };
 
 const Body = ({
   action,
   licenses,
+  onSent,
   onClose,
 }: {
   action: BulkAction;
   licenses: LicenseBody[];
+  onSent: () => void;
   onClose: () => void;
 }) => {
   // The list behind the dialog changes while the action runs.
   const [selected] = useState(licenses);
   const applicable = selected.filter((license) => isApplicable(action, license));
-  const { mutation, results, stop } = useBulk(action, applicable);
-  if (mutation.isIdle) {
+  const { mutation, results, stop } = useBulk();
+  const send = (job: BulkJob) => {
+    onSent();
+    mutation.mutate(job);
+  };
+  const job = mutation.variables;
+  if (job === undefined) {
     return (
       <Confirmation
         action={action}
         count={applicable.length}
         skipped={selected.length - applicable.length}
         isBusy={mutation.isPending}
-        onSend={(expiry) => mutation.mutate(expiry)}
+        onSend={(value) =>
+          send({
+            licenses: applicable,
+            send: (license) => sendAction(action, license, value),
+            done: ACTION_TEXTS[action].done,
+            undo: UNDO[action],
+          })
+        }
         onClose={onClose}
       />
     );
   }
-  if (mutation.isSuccess)
-    return <Results action={action} count={applicable.length} results={results} onClose={onClose} />;
+  if (mutation.isSuccess) return <BulkResults job={job} results={results} onUndo={send} onClose={onClose} />;
   return (
     <div className="grid gap-4">
       <Progress
         label="Licenses"
-        share={results.length / applicable.length}
-        text={`${formatCount(results.length)} of ${formatCount(applicable.length)}`}
+        share={results.length / job.licenses.length}
+        text={`${formatCount(results.length)} of ${formatCount(job.licenses.length)}`}
       />
       <DialogActions>
         <Button autoFocus onClick={stop}>
@@ -159,23 +138,23 @@ const Body = ({
 export const BulkDialog = ({
   action,
   isOpen,
-  licenses,
-  onClose,
   onClosed,
+  ...body
 }: {
   action: BulkAction;
   isOpen: boolean;
   licenses: LicenseBody[];
+  onSent: () => void;
   onClose: () => void;
   onClosed: () => void;
 }) => (
   <Dialog
     isOpen={isOpen}
-    onClose={onClose}
+    onClose={body.onClose}
     onClosed={onClosed}
-    title={`${ACTION_TEXTS[action].verb} licenses`}
+    title={ACTION_TEXTS[action].confirm('licenses')}
     focusAfter={() => document.querySelector<HTMLElement>('#select-all')}
   >
-    <Body action={action} licenses={licenses} onClose={onClose} />
+    <Body action={action} {...body} />
   </Dialog>
 );

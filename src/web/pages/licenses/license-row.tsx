@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router';
-import type { LicenseBody } from '../../data/queries.ts';
-import { formatDate } from '../../lib/format.ts';
+import type { LicenseBody, Product } from '../../data/queries.ts';
+import { formatCount, formatDate } from '../../lib/format.ts';
 import { LicenseBadge } from '../../ui/badge.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Td, Th, Tr } from '../../ui/table.tsx';
 import { ExpiryDate, ShortExpiry } from './expiry-date.tsx';
+import { termsOf } from './terms-text.ts';
 import type { Selection } from './use-selection.ts';
 
 /** A checkbox that selects a row of the list, or all rows. It is larger than it looks. */
@@ -61,16 +62,17 @@ export const LicenseHead = ({ count, selection }: { count: number; selection: Se
         <SelectBox
           id="select-all"
           label="Select all licenses shown"
-          isChecked={count > 0 && selected === count}
+          isChecked={count > 0 && selected >= count}
           disabled={count === 0}
           isMixed={selected > 0 && selected < count}
-          onChange={selection.chooseAll}
+          onChange={selection.chooseShown}
         />
       </Th>
       <Th>License key</Th>
       <Th className={MIDDLE}>Status</Th>
       <Th className={MIDDLE}>Customer</Th>
       <Th className={WIDE}>Product</Th>
+      <Th className={cx('text-right', WIDE)}>Seats</Th>
       <Th className={MIDDLE}>Expires</Th>
       <Th className={WIDE}>Created</Th>
     </>
@@ -88,6 +90,12 @@ const KeyLink = ({ license }: { license: LicenseBody }) => (
   </Link>
 );
 
+/** The limit of a license's seats, of its own or from its product. */
+const Seats = ({ license, product }: { license: LicenseBody; product: Product | null }) => {
+  const { maxActivations } = termsOf(license, product);
+  return maxActivations === null ? <span className="text-muted">No limit</span> : formatCount(maxActivations);
+};
+
 const Customer = ({ license }: { license: LicenseBody }) =>
   license.customer_name === null ? (
     <span className="block truncate">{license.customer_email}</span>
@@ -98,7 +106,16 @@ const Customer = ({ license }: { license: LicenseBody }) =>
     </>
   );
 
-export const LicenseRow = ({ license, selection }: { license: LicenseBody; selection: Selection }) => (
+export const LicenseRow = ({
+  license,
+  product,
+  selection,
+}: {
+  license: LicenseBody;
+  /** Null if the license's product is a mere label, and undefined until that is known. */
+  product: Product | null | undefined;
+  selection: Selection;
+}) => (
   <Tr className={cx('relative', selection.isSelected(license.id) && 'bg-brass-soft/40')}>
     <Td className={SELECT}>
       <SelectBox
@@ -125,11 +142,14 @@ export const LicenseRow = ({ license, selection }: { license: LicenseBody; selec
     <Td className={MIDDLE}>
       <LicenseBadge status={license.status} />
     </Td>
-    <Td className={cx('w-[28%] max-w-0', MIDDLE)}>
+    <Td className={cx('w-[26%] max-w-0', MIDDLE)}>
       <Customer license={license} />
     </Td>
-    <Td className={cx('w-[18%] max-w-0', WIDE)}>
+    <Td className={cx('w-[16%] max-w-0', WIDE)}>
       <span className="block truncate">{license.product ?? <span className="text-muted">None</span>}</span>
+    </Td>
+    <Td className={cx('nums text-right whitespace-nowrap', WIDE)}>
+      {product !== undefined && <Seats license={license} product={product} />}
     </Td>
     <Td className={LAST_IN_MIDDLE}>
       <ExpiryDate license={license} isStacked />
@@ -142,8 +162,8 @@ export const LicenseRow = ({ license, selection }: { license: LicenseBody; selec
   </Tr>
 );
 
-const BARS = ['w-14', 'w-32', 'w-20', 'w-20', 'w-20'];
-const WIDTHS = [MIDDLE, cx('w-[28%]', MIDDLE), cx('w-[18%]', WIDE), LAST_IN_MIDDLE, WIDE];
+const BARS = ['w-14', 'w-32', 'w-20', 'ml-auto w-10', 'w-20', 'w-20'];
+const WIDTHS = [MIDDLE, cx('w-[26%]', MIDDLE), cx('w-[16%]', WIDE), WIDE, LAST_IN_MIDDLE, WIDE];
 
 export const LicenseRowSkeletons = () =>
   Array.from({ length: 8 }, (_, row) => (

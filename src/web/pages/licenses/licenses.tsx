@@ -1,110 +1,53 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { FileUp, Plus, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
-import { LICENSE_STATES, type LicenseStatus } from '../../../shared/rules/licenses.ts';
-import { type LicenseFilter, dashboardQuery, licensesQuery } from '../../data/queries.ts';
+import type { LicenseFilter } from '../../data/license-filter.ts';
+import { licensesQuery } from '../../data/license-list.ts';
+import { allProductsQuery, dashboardQuery, type LicenseBody } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
 import { MoreRows } from '../../ui/more.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Segments } from '../../ui/tabs.tsx';
+import { useDraft } from '../../ui/use-draft.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { CreateLicense } from './create-license.tsx';
+import { ExportCsv } from './export-csv.tsx';
+import { Filters, StateFilter } from './filters.tsx';
 import { LicenseHead, LicenseRow, LicenseRowSkeletons } from './license-row.tsx';
 import { NoLicenses } from './no-licenses.tsx';
-import { SearchField } from './search-field.tsx';
+import { SelectAll } from './select-all.tsx';
 import { useSelection } from './use-selection.ts';
-
-const PAUSE_MS = 200;
-
-/** Returns the search parameters of a filter. */
-const searchOf = ({ q, status, product }: LicenseFilter) => ({
-  ...(q && { q }),
-  ...(status && { status }),
-  ...(product && { product }),
-});
-
-/** Keeps the typed text, and commits it when the typing pauses. */
-const useDraft = (value: string, commit: (text: string) => Promise<void>) => {
-  const [draft, setDraft] = useState<string | null>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-
-  const type = (text: string, pauseMs = PAUSE_MS) => {
-    const send = async () => {
-      await commit(text);
-      setDraft((now) => (now === text ? null : now));
-    };
-    setDraft(text);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => void send(), pauseMs);
-  };
-  return { text: draft ?? value, type, clear: () => type('', 0) };
-};
 
 const route = getRouteApi('/shell/licenses');
 
-const label = (state: string) => state.charAt(0).toUpperCase() + state.slice(1);
-
-const StateFilter = ({
-  status,
-  onChoose,
-}: {
-  status: LicenseStatus | undefined;
-  onChoose: (status: LicenseStatus | undefined) => void;
-}) => {
-  const { data, isPending } = useQuery(dashboardQuery);
-  const loading = isPending ? ('loading' as const) : undefined;
-  const count = (of: LicenseStatus | 'total') => data?.licenses[of] ?? loading;
-  return (
-    <Segments<LicenseStatus | 'all'>
-      label="State"
-      value={status ?? 'all'}
-      choices={[
-        { value: 'all', label: 'All', count: count('total') },
-        ...LICENSE_STATES.map((state) => ({ value: state, label: label(state), count: count(state) })),
-      ]}
-      onChoose={(choice) => onChoose(choice === 'all' ? undefined : choice)}
-    />
-  );
-};
+/** Whether the filter is no more than what the account's licenses are counted by. */
+const isCounted = ({ q, product, customer, expiry }: LicenseFilter) =>
+  !(q?.trim() || product || customer || expiry);
 
 export const Licenses = () => {
-  const { q = '', status, product, create = false } = route.useSearch();
+  const { create = false, ...filter } = route.useSearch();
+  const { status } = filter;
   const navigate = route.useNavigate();
-  const query = useInfiniteQuery({
-    ...licensesQuery({ q: q.trim(), status, product }),
-    placeholderData: keepPreviousData,
-  });
+  const query = useInfiniteQuery({ ...licensesQuery(filter), placeholderData: keepPreviousData });
+  const { data: products } = useQuery(allProductsQuery);
+  const { data: dashboard } = useQuery(dashboardQuery);
   const isStale = query.isPlaceholderData;
   const licenses = query.data?.pages.flatMap(({ data }) => data);
+  const list = JSON.stringify(filter);
+  const selection = useSelection(isStale ? [] : (licenses ?? []), list);
 
-  const selection = useSelection(
-    isStale ? [] : (licenses ?? []),
-    `${status ?? ''} ${product ?? ''} ${q.trim()}`,
-  );
-
-  const search = useDraft(q, (text) =>
+  const change = (changed: LicenseFilter & { create?: true }, replace = false) =>
     navigate({
-      search: (before) => searchOf({ ...before, q: text }),
-      replace: true,
-      resetScroll: false,
-    }),
-  );
-  const chooseState = (state: LicenseStatus | undefined) =>
-    void navigate({ search: (before) => searchOf({ ...before, status: state }), resetScroll: false });
-  const showCreate = (isOpen: boolean) =>
-    void navigate({
-      search: (before) => ({ ...searchOf(before), ...(isOpen && { create: true }) }),
-      replace: true,
+      search: ({ create: _create, ...before }) => ({ ...before, ...changed }),
+      replace,
       resetScroll: false,
     });
-  const showAllProducts = () =>
-    void navigate({ search: (before) => searchOf({ ...before, product: undefined }), resetScroll: false });
+  const search = useDraft(filter.q ?? '', (text) => change({ q: text || undefined }, true));
+  const showCreate = (isOpen: boolean) => void change(isOpen ? { create: true } : {}, true);
   const showAll = () => {
     search.clear();
     void navigate({ search: {}, resetScroll: false });
@@ -115,6 +58,9 @@ export const Licenses = () => {
       Create license
     </Button>
   );
+  const hasMore = query.hasNextPage && !isStale && !selection.isAll;
+  const productOf = ({ product }: LicenseBody) =>
+    product === null ? null : products && (products.find(({ code }) => code === product) ?? null);
 
   return (
     <Page
@@ -130,24 +76,39 @@ export const Licenses = () => {
         </>
       }
     >
-      <div className="flex flex-wrap items-center gap-3">
-        <SearchField text={search.text} isBusy={isStale} onType={search.type} onClear={search.clear} />
-        <StateFilter status={status} onChoose={chooseState} />
-        {product && (
-          <Button size="sm" aria-label={`Show all products, not only ${product}`} onClick={showAllProducts}>
-            {product}
-            <X aria-hidden />
-          </Button>
-        )}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2.5">
+        <SearchField
+          label="Search licenses"
+          placeholder="Key, customer, product or metadata"
+          text={search.text}
+          isBusy={isStale}
+          onType={search.type}
+          onClear={search.clear}
+        />
+        <StateFilter status={status} onChoose={(state) => void change({ status: state })} />
+        <div className="grid w-full grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
+          <Filters filter={filter} onChange={(changed) => void change(changed)} />
+          {filter.customer && (
+            <Button
+              size="sm"
+              aria-label={`Show all customers, not only ${filter.customer}`}
+              onClick={() => void change({ customer: undefined })}
+            >
+              {filter.customer}
+              <X aria-hidden />
+            </Button>
+          )}
+          <span className="max-sm:[&>button]:w-full sm:ml-auto">
+            <ExportCsv key={list} filter={filter} />
+          </span>
+        </div>
       </div>
       <Card>
         {query.isError && !licenses ? (
           <LoadError error={query.error} onRetry={() => void query.refetch()} />
         ) : licenses?.length === 0 && !isStale ? (
           <NoLicenses
-            q={q.trim()}
-            status={status}
-            product={product}
+            filter={filter}
             createButton={createButton}
             onClear={search.clear}
             onShowAll={showAll}
@@ -163,7 +124,12 @@ export const Licenses = () => {
             >
               {licenses && licenses.length > 0 ? (
                 licenses.map((license) => (
-                  <LicenseRow key={license.id} license={license} selection={selection} />
+                  <LicenseRow
+                    key={license.id}
+                    license={license}
+                    product={productOf(license)}
+                    selection={selection}
+                  />
                 ))
               ) : (
                 <LicenseRowSkeletons />
@@ -173,7 +139,22 @@ export const Licenses = () => {
           </div>
         )}
       </Card>
-      <BulkBar licenses={selection.selected} onClear={() => selection.chooseAll(false)} />
+      <BulkBar
+        licenses={selection.selected}
+        more={
+          hasMore &&
+          selection.selected.length === licenses?.length && (
+            <SelectAll
+              key={list}
+              filter={filter}
+              total={isCounted(filter) ? dashboard?.licenses[status ?? 'total'] : undefined}
+              onSelect={selection.chooseAll}
+            />
+          )
+        }
+        onClear={selection.clear}
+        onSent={selection.keepShown}
+      />
       <CreateLicense isRequested={create} onLeave={() => showCreate(false)} />
     </Page>
   );

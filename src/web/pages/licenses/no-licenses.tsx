@@ -1,25 +1,25 @@
 import { ScrollText, SearchX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { type LicenseStatus, MIN_SUBSTRING_LENGTH } from '../../../shared/rules/licenses.ts';
+import { MIN_SUBSTRING_LENGTH } from '../../../shared/rules/licenses.ts';
+import type { LicenseFilter } from '../../data/license-filter.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/notice.tsx';
 
 /** Explains why the list is empty: there are no licenses, none in this state, or none that match. */
 export const NoLicenses = ({
-  q,
-  status,
-  product,
+  filter,
   createButton,
   onClear,
   onShowAll,
 }: {
-  q: string;
-  status: LicenseStatus | undefined;
-  product: string | undefined;
+  filter: LicenseFilter;
   createButton: ReactNode;
   onClear: () => void;
   onShowAll: () => void;
 }) => {
+  const { status, product, customer, expiry } = filter;
+  const q = filter.q?.trim() ?? '';
+  const isNarrowed = Boolean(status || product || customer || expiry);
   if (q !== '') {
     return (
       <Empty
@@ -30,7 +30,7 @@ export const NoLicenses = ({
             <Button size="sm" onClick={onClear}>
               Clear search
             </Button>
-            {(status || product) && (
+            {isNarrowed && (
               <Button size="sm" onClick={onShowAll}>
                 Show all licenses
               </Button>
@@ -44,11 +44,15 @@ export const NoLicenses = ({
       </Empty>
     );
   }
-  if (status || product) {
+  if (isNarrowed) {
     return (
       <Empty
         icon={<ScrollText />}
-        title={`No ${status ? `${status} ` : ''}licenses${product ? ` of ${product}` : ''}`}
+        title={
+          customer || expiry
+            ? 'No license matches'
+            : `No ${status ? `${status} ` : ''}licenses${product ? ` of ${product}` : ''}`
+        }
         action={
           <Button size="sm" onClick={onShowAll}>
             Show all licenses

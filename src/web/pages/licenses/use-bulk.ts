@@ -2,7 +2,16 @@ import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { sendForEach } from '../../data/bulk.ts';
 import type { LicenseBody } from '../../data/queries.ts';
-import { type BulkAction, type NewExpiry, sendAction } from './bulk-actions.ts';
+import type { Undo } from './bulk-actions.ts';
+
+/** What is done with licenses, one after another. */
+export interface BulkJob {
+  licenses: LicenseBody[];
+  send: (license: LicenseBody) => Promise<LicenseBody>;
+  /** What was done with each, as in “4 licenses suspended”. */
+  done: string;
+  undo?: Undo | undefined;
+}
 
 export interface BulkResult {
   license: LicenseBody;
@@ -10,19 +19,22 @@ export interface BulkResult {
   error: unknown;
 }
 
-/** Applies an action to licenses, and collects the results as they arrive. */
-export const useBulk = (action: BulkAction, licenses: LicenseBody[]) => {
+/** Does a job, and collects its results as they arrive. */
+export const useBulk = () => {
   const [results, setResults] = useState<BulkResult[]>([]);
-  const stop = useRef(new AbortController());
+  const controller = useRef(new AbortController());
   const mutation = useMutation({
-    mutationFn: (expiry: NewExpiry | null) =>
-      sendForEach(
+    mutationFn: ({ licenses, send }: BulkJob) => {
+      const { signal } = (controller.current = new AbortController());
+      setResults([]);
+      return sendForEach(
         licenses,
-        (license) => sendAction(action, license, expiry),
+        send,
         (license, error) => setResults((before) => [...before, { license, error }]),
-        stop.current.signal,
-      ),
+        signal,
+      );
+    },
     meta: { invalidates: ['licenses', 'dashboard'] },
   });
-  return { mutation, results, stop: () => stop.current.abort() };
+  return { mutation, results, stop: () => controller.current.abort() };
 };
