@@ -5,6 +5,7 @@ import { queryClient } from './query-client.ts';
 // request whether to show the sign-in form.
 
 const ACCOUNT = 'latchkey.account';
+const SIGNED_OUT = 'latchkey.signed-out';
 
 export const signedInAccountId = (): string | null => localStorage.getItem(ACCOUNT);
 
@@ -21,8 +22,11 @@ export const loseSession = () => {
 };
 
 export const forgetSession = () => {
-  loseSession();
   dropDrafts(null);
+  // Other tabs have drafts of their own, which a session that is merely lost leaves to them.
+  localStorage.setItem(SIGNED_OUT, '');
+  localStorage.removeItem(SIGNED_OUT);
+  loseSession();
 };
 
 /** Preferences are kept in this browser until the account signs out. */
@@ -33,5 +37,6 @@ export const writePreference = (name: string, text: string) =>
 /** Reloads the page when another tab signs out or signs in to another account, so that no data stays visible. */
 export const followOtherTabs = () =>
   addEventListener('storage', ({ key, oldValue, newValue }) => {
+    if (key === SIGNED_OUT) dropDrafts(null);
     if (key === ACCOUNT && oldValue !== newValue) location.reload();
   });

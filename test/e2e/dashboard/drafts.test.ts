@@ -21,9 +21,9 @@ const dialog = () => page.getByRole('dialog', { name: 'Create license' });
 const field = (name: string) => dialog().getByLabel(name, { exact: true });
 const restored = () => page.getByRole('status').filter({ hasText: 'What you had typed is back.' });
 /** The router keeps scroll positions beside them. */
-const drafts = async () =>
+const drafts = async (tab = page) =>
   JSON.stringify(
-    await page.evaluate(`Object.entries(sessionStorage).filter(([key]) => key.startsWith('latchkey.draft'))`),
+    await tab.evaluate(`Object.entries(sessionStorage).filter(([key]) => key.startsWith('latchkey.draft'))`),
   );
 
 const fillIn = async () => {
@@ -81,7 +81,7 @@ test('after the session has ended, signing in brings it back, and sending it end
   await expectRestored();
   await dialog().getByRole('button', { name: 'Create license' }).click();
   await page.getByRole('dialog', { name: 'License created' }).waitFor();
-  await expect.poll(drafts).not.toContain('grace@example.com');
+  await expect.poll(() => drafts()).not.toContain('grace@example.com');
 });
 
 test('what is discarded doesn’t come back', async () => {
@@ -99,15 +99,21 @@ test('what is discarded doesn’t come back', async () => {
   expect(await drafts()).not.toContain('bob@example.com');
 });
 
-test('signing out leaves no draft', async () => {
-  await openPage(page, '/products/orrery');
-  await page.getByLabel('Name').fill('Orrery for two');
+test('signing out leaves no draft in any tab', async () => {
+  const other = await context.newPage();
+  for (const tab of [page, other]) {
+    await openPage(tab, '/products/orrery');
+    await tab.getByLabel('Name').fill('Orrery for two');
+  }
   await page.reload();
   await restored().waitFor();
   await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('Orrery for two');
+  expect(await drafts(other)).toContain('Orrery for two');
   await page.getByRole('button', { name: 'Account menu' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  expect(await drafts()).toBe('[]');
+  for (const tab of [page, other]) {
+    await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await drafts(tab)).toBe('[]');
+  }
   expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

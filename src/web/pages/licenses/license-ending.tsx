@@ -18,7 +18,7 @@ export const LicenseEnding = ({ license: { id, status } }: { license: LicenseBod
   const ending = changes.find(({ action }) => action === status);
   return (
     ending && (
-      <p role="status" className={`rounded-xl border px-5 py-3 wrap-anywhere ${TONES[status]}`}>
+      <p className={`rounded-xl border px-5 py-3 wrap-anywhere ${TONES[status]}`}>
         {titleOf(ending, nameOf)} · <Time at={ending.at} />
         {ending.reason !== null && `: ${ending.reason}`}
       </p>
