@@ -97,6 +97,9 @@ const addLicenses = async (customer: Customer) => {
 const MACHINES = {
   '7c0e5b1f42d94a6b': { name: 'Annie’s workstation', platform: 'Windows 11', app_version: '4.2.0' },
   b83a90cc15f74e02: { name: 'Lab 3', platform: 'Ubuntu 24.04', app_version: '4.1.3' },
+  '09d4f2ab6c1e8f35': { name: 'Annie’s laptop', platform: 'macOS 15.1', app_version: '4.2.0' },
+  // Finds no seat.
+  e51b7a20d94c3f68: { name: 'Lab 4', platform: 'Ubuntu 24.04', app_version: '4.1.3' },
 };
 
 const addProducts = async (customer: Customer) => {
