@@ -18,7 +18,7 @@ export const openKeys = ({ env, accountId }: Ctx) => {
 
   return (value: LicenseLine): string => {
     if (value.license_key !== undefined) return value.license_key;
-    const { copy, ...fields } = value;
+    const { copy, error: _, ...fields } = value;
     const content = JSON.stringify(fields);
     const hash = sha256(content);
     const number = copy ?? (copies.get(hash) ?? 0) + 1;

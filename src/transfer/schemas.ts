@@ -5,6 +5,7 @@ import { allowUnknownProduct, productCode, putProductInput } from '../products/s
 import { AppError, type ErrorDetail } from '../shared/app-error.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import { isMetadataColumn } from '../shared/rules/import-lines.ts';
+import { ERROR_COLUMN } from '../shared/rules/import/columns.ts';
 import { LICENSE_STATES } from '../shared/rules/licenses.ts';
 import { MAX_COLUMNS, MAX_LINE_LENGTH } from '../shared/rules/transfer-limits.ts';
 import { text } from '../shared/schemas/fields.ts';
@@ -47,6 +48,8 @@ const licenseLine = z
     }),
     id: ignored,
     updated_at: ignored,
+    // Why the line failed before, in a file of failed lines that was corrected.
+    [ERROR_COLUMN]: ignored,
   })
   .refine(({ expires_at, duration_days }) => expires_at === undefined || duration_days === undefined, {
     path: ['duration_days'],

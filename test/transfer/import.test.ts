@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { statistics } from '../support/gate.ts';
-import { importAs, importBeside, toLines } from './transfer.ts';
+import { CSV, importAs, importBeside, toLines } from './transfer.ts';
 
 const verify = (customer: Awaited<ReturnType<typeof signUp>>, licenseKey: string) =>
   customer.asKey('POST', '/api/v1/licenses/verify', { license_key: licenseKey });
@@ -52,6 +52,17 @@ describe('importing lines of JSON', () => {
     ]);
     expect(answers[2].error.details[0].path).toBe('license_key');
     expect(totals).toMatchObject({ created: 2, failed: 5 });
+  });
+
+  test('takes the rows of a file of failed lines, whose column `error` says why they failed', async () => {
+    const customer = await signUp();
+    const csv =
+      '\uFEFFlicense_key,customer_email,error\nGOOD-KEY-1,ada@example.com,No.\n,ada@example.com,No.\n';
+    const { answers } = await importAs(customer, csv, '', CSV);
+    expect(answers.map(({ result }) => result)).toEqual(['created', 'created']);
+    // The reason is no part of the line, so that a line without a key has the same key without it.
+    const again = await importAs(customer, '{"customer_email":"ada@example.com"}\n');
+    expect(again.answers).toMatchObject([{ result: 'unchanged', id: answers[1].id }]);
   });
 
   test('handles an existing license as on_conflict says, and keeps absent fields in an update', async () => {
