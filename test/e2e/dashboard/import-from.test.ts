@@ -43,6 +43,12 @@ const importRows = async (name: string) => {
   await page.getByText('Import finished').waitFor();
 };
 
+/** A page reacts to its new size within two frames. */
+const IS_TOO_WIDE = `
+  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(
+    () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+  )`;
+
 const sale = (key: string, fields: Record<string, string> = {}) => {
   const { email = 'ada@example.com', item = 'Orrery PRO', recurring = '0', refunded = '0' } = fields;
   return `p-${key},${item},"Lovelace, Ada",${email},2024-05-01,${refunded},${recurring},${key}`;
@@ -109,6 +115,13 @@ test('reads a table of a German Excel, in its encoding and with its dates', asyn
   await page.getByLabel('What Farbe becomes').selectOption({ label: 'Metadata' });
   await expect.poll(() => figure('Created')).toBe('2');
   expect(await axeViolations(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate(IS_TOO_WIDE)).toBe(false);
+  await page.evaluate('for (const animation of document.getAnimations()) animation.finish()');
+  expect(await axeViolations(page)).toEqual([]);
+  await page.setViewportSize({ width: 1_280, height: 900 });
+  await page.emulateMedia({ colorScheme: 'light' });
   const { name, text } = await downloadBy(page, page.getByRole('button', { name: 'Download failed rows' }));
   expect(name).toBe('kunden.failed.csv');
   expect(text).toContain('\nXL-00000003;leo@example.com;Leo;;Orrery Pro;bald;gelb;');
@@ -138,6 +151,23 @@ test('asks what a date means only if it can be read in two ways', async () => {
   await page.getByLabel('Dates').selectOption('mdy');
   await checkedFile().waitFor();
   expect(await rows('First rows')).toEqual(['2 created TAB-00000001 tom@example.com · 2099-03-04']);
+});
+
+test('keeps what was chosen through a reload, for a file with the same columns', async () => {
+  const table = 'Serial,Mail,Thing\nREAD-00000001,rita@example.com,Sextant\n';
+  const read = async () => {
+    await openPage(page, '/licenses/import');
+    await choose('list.csv', table);
+    await checkedFile().waitFor();
+  };
+  await read();
+  await page.getByLabel('What Thing becomes').selectOption({ label: 'Product' });
+  await page.getByLabel('Sextant, 1 row').selectOption('orrery-pro');
+  const shown = '2 created READ-00000001 rita@example.com · orrery-pro';
+  await expect.poll(() => rows('First rows')).toEqual([shown]);
+  await read();
+  expect(await page.getByLabel('What Thing becomes').inputValue()).toBe('product');
+  expect(await rows('First rows')).toEqual([shown]);
 });
 
 test('recognizes Keygen’s licenses, and gives back those that fail', async () => {
