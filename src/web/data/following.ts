@@ -24,12 +24,16 @@ const listen = (cursor: string | undefined, signal: AbortSignal) =>
 const licenseOf = ({ payload }: Event): unknown =>
   (JSON.parse(payload) as { license_id?: unknown }).license_id;
 
+const LISTS: unknown[] = ['list', 'customers'];
+
 /** Fetches again what is shown of the licenses, and the lists and counts that they may be in. */
 const refresh = (events: Event[]) => {
   const ids = new Set(events.map(licenseOf));
   void queryClient.invalidateQueries({
-    predicate: ({ queryKey: [root, kind, id] }) =>
-      root === 'dashboard' || (root === 'licenses' && (kind === 'list' || ids.has(id))),
+    predicate: ({ queryKey: [root, kind, of] }) => {
+      if (root !== 'licenses') return root === 'dashboard';
+      return LISTS.includes(kind) || [of].flat().some((id) => ids.has(id));
+    },
   });
 };
 

@@ -36,6 +36,14 @@ const choose = async (name: string) => {
   await page.getByRole('menuitem', { name }).click();
 };
 
+test('the license leads to its customer, and back', async () => {
+  await card('Customer and product').getByRole('link', { name: 'Open customer' }).click();
+  await page.getByRole('heading', { level: 1, name: ada.email }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: license.license_key }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/licenses/${license.id}`);
+});
+
 test('the seats show who holds them, and a released seat is free for another machine', async () => {
   await card('Seats').getByText('2 of 2 seats taken').waitFor();
   const laptop = machines().filter({ hasText: 'Ada’s laptop' });

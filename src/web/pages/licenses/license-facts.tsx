@@ -15,11 +15,11 @@ export const LicenseFacts = ({ license }: { license: LicenseBody }) => (
       actions={
         license.customer_email !== ERASED_EMAIL && (
           <Link
-            to="/licenses"
-            search={{ q: license.customer_email }}
+            to="/customers/$email"
+            params={{ email: license.customer_email }}
             className="text-sm underline decoration-line-strong underline-offset-4 hover:decoration-ink"
           >
-            All licenses of this customer
+            Open customer
           </Link>
         )
       }
