@@ -112,6 +112,19 @@ test('exports everything that matches as a CSV file without formulas', async () 
   expect(lines.find((line) => line.startsWith('YEARLY-007'))).toContain(`,'=cmd|calc;'+1,`);
 });
 
+test('a long address that narrows the list fits on a phone', async () => {
+  await page.setViewportSize({ width: 375, height: 800 });
+  const email = `${'grace.brewster.murray.hopper'.repeat(2)}@example.com`;
+  await openPage(page, `/licenses?customer=${email}`);
+  await page.getByText('No license matches').waitFor();
+  expect(
+    await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth'),
+  ).toBe(false);
+  await page.getByRole('button', { name: `Show all customers, not only ${email}` }).click();
+  await expect.poll(() => rows().count()).toBe(50);
+  await page.setViewportSize({ width: 1_440, height: 900 });
+});
+
 test('sets the product of licenses, and Undo gives each back what it had', async () => {
   await openPage(page, '/licenses?q=license');
   await expect.poll(() => rows().count()).toBe(2);

@@ -91,10 +91,11 @@ export const Licenses = () => {
           {filter.customer && (
             <Button
               size="sm"
+              className="max-w-full"
               aria-label={`Show all customers, not only ${filter.customer}`}
               onClick={() => void change({ customer: undefined })}
             >
-              {filter.customer}
+              <span className="min-w-0 truncate">{filter.customer}</span>
               <X aria-hidden />
             </Button>
           )}
