@@ -194,3 +194,15 @@ test('invite prints a link with which one person registers, while registration i
   const other = await json('invite');
   expect(await json('uninvite', String(other['id']))).toEqual({ id: other['id'], deleted: true });
 });
+
+test('the smoke test uses the service as a customer would, by invitation, and deletes its account', async () => {
+  const token = `LATCHKEY_OPERATOR_TOKEN=${OPERATOR_TOKEN}`;
+  const smoke = await runCommand(folder, 'env', token, 'npm', 'run', '-s', 'smoke', '--', service.origin);
+  expect({ code: smoke.code, stderr: smoke.stderr }).toEqual({ code: 0, stderr: '' });
+  expect(smoke.stdout).toMatch(/From here: [\d.]+ ms at the median/);
+  const { data } = (await json('accounts', 'smoke-')) as { data: unknown[] };
+  expect(data).toHaveLength(1);
+
+  const refused = await runCommand(folder, 'npm', 'run', '-s', 'smoke', '--', service.origin);
+  expect([refused.code, refused.stderr.includes('registration_closed')]).toEqual([1, true]);
+});

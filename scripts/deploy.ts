@@ -1,0 +1,211 @@
+// `npm run deploy`: makes a service out of a Cloudflare account, or brings one up to date. It says what it will do and asks, and it
+// can be repeated and continued: what exists is left as it is. See docs/deploying.md.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import packageJson from '../package.json' with { type: 'json' };
+import { type CloudflareAccount, listAccounts, openAccount } from './deploy/cloudflare.ts';
+import { configure, originOf, readBase, secretsOf, writeConfiguration } from './deploy/configuration.ts';
+import { DeployError, fail } from './deploy/fail.ts';
+import { adopt, type Found, lookAround, planResources, type Step } from './deploy/plan.ts';
+import { newSecrets, type Secrets, unseal, writeRecovery } from './deploy/recovery.ts';
+import { inviteOwner, waitForHealth } from './deploy/service.ts';
+import {
+  type OwnSettings,
+  PRODUCTION,
+  readSettings,
+  type Target,
+  targetOf,
+  writeSettings,
+} from './deploy/target.ts';
+import { askPassphrase, confirm } from './deploy/terminal.ts';
+import { findToken, wrangler } from './deploy/wrangler.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    env: { type: 'string', default: PRODUCTION },
+    yes: { type: 'boolean', default: false },
+    'dry-run': { type: 'boolean', default: false },
+    destroy: { type: 'boolean', default: false },
+    recover: { type: 'string' },
+  },
+});
+
+const base = readBase();
+const NEEDED = secretsOf(base);
+
+const signIn = async (): Promise<string> =>
+  (await findToken()) ??
+  fail('Nobody has signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.');
+
+/** The account that was used before, or that is named, or the only one. */
+const chooseAccount = async (token: string, settings: OwnSettings): Promise<string> => {
+  const chosen = process.env['CLOUDFLARE_ACCOUNT_ID'] ?? settings.account_id;
+  if (settings.account_id && chosen !== settings.account_id)
+    fail(`CLOUDFLARE_ACCOUNT_ID isn’t the account of this service, ${settings.account_id}.`);
+  if (chosen) return chosen;
+  const accounts = await listAccounts(token);
+  const names = accounts.map(({ id, name }) => `${id} (${name})`).join(', ');
+  return accounts.length === 1 && accounts[0]
+    ? accounts[0].id
+    : fail(`Set CLOUDFLARE_ACCOUNT_ID to one of your accounts: ${names || 'the token can use none'}.`);
+};
+
+const openRecovery = async ({ recoveryFile }: Target): Promise<Secrets | null> =>
+  existsSync(recoveryFile) ? unseal(recoveryFile, await askPassphrase(recoveryFile, false)) : null;
+
+/** Secrets are made once: by then they are in the recovery file, so that a deployment that is cut off loses none. */
+const findSecrets = async (
+  target: Target,
+  { secrets: present }: Found,
+  storedAccounts: number,
+): Promise<{ missing: string[]; secrets: Secrets | null; isNew: boolean }> => {
+  const { recoveryFile } = target;
+  const missing = NEEDED.filter((name) => !present?.includes(name));
+  if (missing.length === 0) return { missing, secrets: null, isNew: false };
+  const secrets = await openRecovery(target);
+  if (secrets) {
+    const made = newSecrets(missing.filter((name) => !secrets[name]));
+    return { missing, secrets: { ...secrets, ...made }, isNew: false };
+  }
+  if (present === null && storedAccounts > 0)
+    fail(
+      `The database has ${storedAccounts} accounts, but neither the Worker nor ${recoveryFile} is there. With new secrets, none of their API keys would work. Bring the file back.`,
+    );
+  const lost = missing.filter((name) => name !== 'OPERATOR_TOKEN');
+  if (present !== null && lost.length > 0 && lost.length < base.secrets.required.length)
+    fail(`The Worker lacks ${lost.join(', ')}, and ${recoveryFile} isn’t there. See docs/deploying.md.`);
+  return { missing, secrets: newSecrets(missing), isNew: true };
+};
+
+const storeSecrets = async ({ recoveryFile }: Target, secrets: Secrets): Promise<void> => {
+  writeRecovery(recoveryFile, secrets, await askPassphrase(recoveryFile, true));
+  console.log(
+    `  The secrets are in ${recoveryFile}. Keep a copy, and its passphrase, where you keep such things.`,
+  );
+};
+
+/** Deploys the Worker. The first deployment takes the secrets from a file, which exists only meanwhile. */
+const deployWorker = async ({ configFile }: Target, secrets: Secrets | null): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-deploy-'));
+  try {
+    const file = join(folder, 'secrets');
+    if (secrets) {
+      const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
+      writeFileSync(file, lines.join(''), { mode: 0o600 });
+    }
+    const args = ['deploy', '--config', configFile, ...(secrets ? ['--secrets-file', file] : [])];
+    await wrangler(args, 'The release before goes on, if there is one. Run the command again.');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const originAtCloudflare = async (account: CloudflareAccount, { name }: Target): Promise<string> => {
+  const subdomain =
+    (await account.findSubdomain()) ??
+    fail('The account has no name on workers.dev. Choose one in the dashboard of Workers, or set `domain`.');
+  return `https://${name}.${subdomain}.workers.dev`;
+};
+
+const runSteps = async (steps: Step[]): Promise<void> => {
+  for (const [i, { title, run }] of steps.entries()) {
+    console.log(`${i + 1}/${steps.length} ${title}`);
+    await run();
+  }
+};
+
+const deploy = async (target: Target): Promise<void> => {
+  const settings = readSettings(target);
+  const token = await signIn();
+  settings.account_id = await chooseAccount(token, settings);
+  const account = openAccount(token, settings.account_id);
+  const configured = () => configure(base, target, settings);
+  const found = await lookAround(account, configured());
+  const problem = adopt(configured(), found, settings);
+  if (problem) fail(problem);
+  const firstId = settings.databases['DB'];
+  const stored = firstId ? await account.countAccounts(firstId) : 0;
+  const { missing, secrets, isNew } = await findSecrets(target, found, stored);
+  const origin =
+    settings.vars['PUBLIC_ORIGIN'] ?? originOf(settings) ?? (await originAtCloudflare(account, target));
+  const save = () => {
+    writeSettings(target, settings);
+    writeConfiguration(target, configured());
+  };
+  const migrate = (binding: string, name: string): Step => ({
+    title: `Apply the migrations to ${name}`,
+    run: async () => {
+      const args = ['d1', 'migrations', 'apply', binding, '--remote', '--config', target.configFile];
+      await wrangler(args, 'The release before goes on. See docs/deploying.md#a-migration-that-fails.');
+    },
+  });
+  const steps: Step[] = [
+    ...(isNew && secrets
+      ? [{ title: `Write the secrets to ${target.recoveryFile}`, run: () => storeSecrets(target, secrets) }]
+      : []),
+    ...planResources(account, configured(), found, settings, save),
+    ...configured().d1_databases.map(({ binding, database_name }) => migrate(binding, database_name)),
+    {
+      title: `Deploy the Worker ${target.name}${missing.length > 0 ? ` with ${missing.join(', ')}` : ''}`,
+      run: () => deployWorker(target, secrets),
+    },
+    { title: `Wait until ${origin}/health is ok`, run: () => waitForHealth(origin, packageJson.version) },
+  ];
+  console.log(`${target.name} (${target.environment}), in the Cloudflare account ${settings.account_id}:`);
+  for (const { title } of steps) console.log(`  ${title}`);
+  if (options['dry-run']) return;
+  await confirm('', 'deploy', options.yes);
+  save();
+  await runSteps(steps);
+  // Also after a deployment that was cut off before it could print the link.
+  const known = secrets ?? (stored === 0 ? await openRecovery(target) : null);
+  const link = known?.['OPERATOR_TOKEN'] ? await inviteOwner(origin, known['OPERATOR_TOKEN']) : null;
+  console.log(`\n${origin} answers.`);
+  if (link)
+    console.log(
+      `Create your account with this link, which works once, for seven days:\n  ${link}\nThen: ${origin}/docs`,
+    );
+};
+
+/** Deletes everything of an environment. Production is deleted by hand. */
+const destroy = async (target: Target): Promise<void> => {
+  if (target.environment === PRODUCTION) fail('--destroy is for environments beside production: pass --env.');
+  const settings = readSettings(target);
+  const token = await signIn();
+  const account = openAccount(token, await chooseAccount(token, settings));
+  const configuration = configure(base, target, settings);
+  const { secrets, databases, queues } = await lookAround(account, configuration);
+  const names = [
+    ...(secrets ? [`the Worker ${target.name}`] : []),
+    ...Object.keys(queues).map((name) => `the queue ${name}`),
+    ...Object.keys(databases).map((name) => `the D1 database ${name} with everything in it`),
+  ];
+  if (names.length === 0) fail(`There is nothing of ${target.name}.`);
+  console.log(`This deletes ${names.join(', ')}.`);
+  if (options['dry-run']) return;
+  await confirm('Nothing of it can be brought back.', target.name, options.yes);
+  if (secrets) await account.deleteWorker(target.name);
+  for (const id of Object.values(queues)) await account.deleteQueue(id);
+  for (const id of Object.values(databases)) await account.deleteDatabase(id);
+  for (const file of [target.settingsFile, target.configFile, target.recoveryFile])
+    rmSync(file, { force: true });
+};
+
+const recover = async (target: Target, file: string): Promise<void> => {
+  const secrets = (await openRecovery(target)) ?? fail(`${target.recoveryFile} isn’t there.`);
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(file, lines.join(''), { mode: 0o600, flag: 'wx' });
+  console.log(`${file} has the secrets. Delete it when you have used it.`);
+};
+
+try {
+  const target = targetOf(options.env, base.name);
+  if (options.recover !== undefined) await recover(target, options.recover);
+  else await (options.destroy ? destroy : deploy)(target);
+} catch (error) {
+  if (!(error instanceof DeployError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,100 @@
+// The calls to Cloudflare's API that tell what exists, and create what doesn't. Wrangler makes the others.
+import { setTimeout as delay } from 'node:timers/promises';
+import { fail } from './fail.ts';
+
+const API = process.env['CLOUDFLARE_API_BASE_URL'] ?? 'https://api.cloudflare.com/client/v4';
+const ATTEMPTS = 4;
+const TIMEOUT_MS = 30_000;
+
+interface Reply<T> {
+  success: boolean;
+  result: T;
+  errors?: { code: number; message: string }[];
+}
+
+const isPassing = (status: number) => status === 429 || status >= 500;
+
+/** Sends a call, again if Cloudflare is busy. Returns null for what doesn't exist. */
+const send = async <T>(token: string, method: string, path: string, body?: object): Promise<T | null> => {
+  for (let attempt = 1; ; attempt++) {
+    const response = await fetch(API + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }).catch((error: unknown) =>
+      fail(`Cloudflare can’t be reached (${error instanceof Error ? error.message : String(error)}).`),
+    );
+    if (response.status === 404) return null;
+    if (isPassing(response.status) && attempt < ATTEMPTS) {
+      await delay(500 * 2 ** attempt);
+      continue;
+    }
+    const reply = (await response.json().catch(() => null)) as Reply<T> | null;
+    if (reply?.success) return reply.result;
+    const [problem] = reply?.errors ?? [];
+    return fail(`Cloudflare refused ${method} ${path}: ${problem?.message ?? `status ${response.status}`}.`);
+  }
+};
+
+export interface Named {
+  id: string;
+  name: string;
+}
+
+/** Returns the accounts that the token can use. */
+export const listAccounts = async (token: string): Promise<Named[]> =>
+  (await send<Named[]>(token, 'GET', '/accounts?per_page=50')) ?? [];
+
+export const openAccount = (token: string, accountId: string) => {
+  const call = <T>(method: string, path: string, body?: object) =>
+    send<T>(token, method, `/accounts/${accountId}${path}`, body);
+  const query = (name: string) => encodeURIComponent(name);
+  return {
+    findDatabase: async (name: string): Promise<string | null> => {
+      const found = await call<{ uuid: string; name: string }[]>('GET', `/d1/database?name=${query(name)}`);
+      return found?.find((database) => database.name === name)?.uuid ?? null;
+    },
+
+    createDatabase: async (name: string): Promise<string> =>
+      (await call<{ uuid: string }>('POST', '/d1/database', { name }))?.uuid ??
+      fail(`${name} wasn’t created.`),
+
+    /** Returns how many accounts of the service a database has, or 0 if it has no tables. */
+    countAccounts: async (databaseId: string): Promise<number> => {
+      const run = (sql: string) =>
+        call<{ results: { n: number }[] }[]>('POST', `/d1/database/${databaseId}/query`, { sql });
+      const tables = await run(`SELECT 1 AS n FROM sqlite_master WHERE name = 'accounts'`);
+      if (!tables?.[0]?.results.length) return 0;
+      return (await run('SELECT count(*) AS n FROM accounts'))?.[0]?.results[0]?.n ?? 0;
+    },
+
+    deleteDatabase: (id: string) => call('DELETE', `/d1/database/${id}`),
+
+    findQueue: async (name: string): Promise<string | null> => {
+      const found = await call<{ queue_id: string; queue_name: string }[]>(
+        'GET',
+        `/queues?name=${query(name)}`,
+      );
+      return found?.find(({ queue_name }) => queue_name === name)?.queue_id ?? null;
+    },
+
+    createQueue: (name: string) => call('POST', '/queues', { queue_name: name }),
+
+    deleteQueue: (id: string) => call('DELETE', `/queues/${id}`),
+
+    /** Returns the names of a Worker's secrets, or null if there is no such Worker. */
+    listSecrets: async (worker: string): Promise<string[] | null> => {
+      const secrets = await call<{ name: string }[]>('GET', `/workers/scripts/${worker}/secrets`);
+      return secrets?.map(({ name }) => name) ?? null;
+    },
+
+    deleteWorker: (worker: string) => call('DELETE', `/workers/scripts/${worker}?force=true`),
+
+    /** Returns the account's name on workers.dev, or null if it has none yet. */
+    findSubdomain: async (): Promise<string | null> =>
+      (await call<{ subdomain: string }>('GET', '/workers/subdomain'))?.subdomain ?? null,
+  };
+};
+
+export type CloudflareAccount = ReturnType<typeof openAccount>;

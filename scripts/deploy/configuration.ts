@@ -1,0 +1,76 @@
+// Makes the configuration of one service out of wrangler.toml and the operator's own settings.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'smol-toml';
+import { databasesOf, type OwnSettings, type Target } from './target.ts';
+
+interface Queue {
+  queue: string;
+  dead_letter_queue?: string;
+}
+
+/** The parts of wrangler.toml that differ between services. */
+export interface Configuration {
+  name: string;
+  vars: Record<string, string>;
+  d1_databases: { binding: string; database_name: string; database_id?: string; migrations_dir: string }[];
+  queues: { producers: (Queue & { binding: string })[]; consumers: Queue[] };
+  secrets: { required: string[] };
+  routes?: { pattern: string; custom_domain: true }[];
+  workers_dev?: boolean;
+  account_id?: string;
+}
+
+const BASE = 'wrangler.toml';
+
+export const readBase = () => parse(readFileSync(BASE, 'utf8')) as unknown as Configuration;
+
+/** A service that the internet can find begins with nobody but its operator. */
+const BEGINNING = { REGISTRATION: 'invite' };
+
+/** Where a service answers, if that is known before it is deployed. */
+export const originOf = ({ domain }: OwnSettings): string | null => (domain ? `https://${domain}` : null);
+
+/** The secrets that the deployment makes. With the operator's token, it prints the first owner's link. */
+export const secretsOf = (base: Configuration): string[] => [...base.secrets.required, 'OPERATOR_TOKEN'];
+
+export const configure = (base: Configuration, { name }: Target, settings: OwnSettings): Configuration => {
+  const rename = (queue: string) => queue.replace(base.name, name);
+  const origin = originOf(settings);
+  const vars: Record<string, string> = {
+    ...base.vars,
+    ...BEGINNING,
+    ...(origin && { PUBLIC_ORIGIN: origin }),
+    ...settings.vars,
+  };
+  const databases = Object.entries(databasesOf(name, vars['DATABASES'] ?? 'DB'));
+  return {
+    ...base,
+    name,
+    ...(settings.account_id && { account_id: settings.account_id }),
+    vars,
+    d1_databases: databases.map(([binding, database_name]) => ({
+      binding,
+      database_name,
+      ...(settings.databases[binding] && { database_id: settings.databases[binding] }),
+      migrations_dir: 'drizzle',
+    })),
+    queues: {
+      producers: base.queues.producers.map((producer) => ({ ...producer, queue: rename(producer.queue) })),
+      consumers: base.queues.consumers.map((consumer) => ({
+        ...consumer,
+        queue: rename(consumer.queue),
+        ...(consumer.dead_letter_queue && { dead_letter_queue: rename(consumer.dead_letter_queue) }),
+      })),
+    },
+    secrets: { required: secretsOf(base) },
+    ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true as const }] }),
+    workers_dev: !settings.domain,
+  };
+};
+
+export const queuesOf = ({ queues }: Configuration): string[] => [
+  ...new Set([...queues.producers, ...queues.consumers].map(({ queue }) => queue)),
+];
+
+export const writeConfiguration = ({ configFile }: Target, configuration: Configuration): void =>
+  writeFileSync(configFile, `${JSON.stringify(configuration, null, 2)}\n`);

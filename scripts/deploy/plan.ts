@@ -1,0 +1,73 @@
+// What a service lacks, and how it is made. Each step looks first, so that a deployment can be repeated and continued.
+import type { CloudflareAccount } from './cloudflare.ts';
+import { type Configuration, queuesOf } from './configuration.ts';
+import type { OwnSettings } from './target.ts';
+
+export interface Step {
+  title: string;
+  run: () => Promise<void>;
+}
+
+export interface Found {
+  /** The secrets that the Worker has. Null if there is no Worker. */
+  secrets: string[] | null;
+  databases: Record<string, string>;
+  queues: Record<string, string>;
+}
+
+const entriesOf = async (names: string[], find: (name: string) => Promise<string | null>) => {
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    const id = await find(name);
+    if (id !== null) found[name] = id;
+  }
+  return found;
+};
+
+export const lookAround = async (
+  account: CloudflareAccount,
+  configuration: Configuration,
+): Promise<Found> => ({
+  secrets: await account.listSecrets(configuration.name),
+  databases: await entriesOf(
+    configuration.d1_databases.map(({ database_name }) => database_name),
+    account.findDatabase,
+  ),
+  queues: await entriesOf(queuesOf(configuration), account.findQueue),
+});
+
+/** The steps that create what is missing. `settings` learns the ids of the databases, and `save` writes them down. */
+export const planResources = (
+  account: CloudflareAccount,
+  configuration: Configuration,
+  found: Found,
+  settings: OwnSettings,
+  save: () => void,
+): Step[] => [
+  ...configuration.d1_databases
+    .filter(({ database_name }) => !found.databases[database_name])
+    .map(({ binding, database_name }) => ({
+      title: `Create the D1 database ${database_name}`,
+      run: async () => {
+        settings.databases[binding] = await account.createDatabase(database_name);
+        save();
+      },
+    })),
+  ...queuesOf(configuration)
+    .filter((queue) => !found.queues[queue])
+    .map((queue) => ({
+      title: `Create the queue ${queue}`,
+      run: async () => void (await account.createQueue(queue)),
+    })),
+];
+
+/** Takes over the ids of databases that exist. A database that was written down must still be the one of that name. */
+export const adopt = (configuration: Configuration, found: Found, settings: OwnSettings): string | null => {
+  for (const { binding, database_name } of configuration.d1_databases) {
+    const [known, id] = [settings.databases[binding], found.databases[database_name]];
+    if (known && known !== id)
+      return `The database ${database_name} isn’t the one that was deployed (${known}): it was deleted or renamed.`;
+    if (id) settings.databases[binding] = id;
+  }
+  return null;
+};

@@ -1,0 +1,50 @@
+// What the deployment does at the service itself, once it answers.
+import { setTimeout as delay } from 'node:timers/promises';
+import { fail } from './fail.ts';
+
+const HEALTH_TIMEOUT_MS = 120_000;
+const PAUSE_MS = 2_000;
+
+interface Health {
+  status: string;
+  version: string;
+  checks: Record<string, string>;
+}
+
+/** Waits until the new release says that it is well. A new address takes a minute to be known everywhere. */
+export const waitForHealth = async (origin: string, version: string): Promise<void> => {
+  const endMs = Date.now() + HEALTH_TIMEOUT_MS;
+  let last = 'nothing answered';
+  while (Date.now() < endMs) {
+    try {
+      const response = await fetch(`${origin}/health`, { signal: AbortSignal.timeout(PAUSE_MS * 5) });
+      const health = (await response.json()) as Health;
+      if (health.status === 'ok' && health.version === version) return;
+      last = JSON.stringify(health);
+    } catch (error) {
+      last = error instanceof Error ? error.message : String(error);
+    }
+    await delay(PAUSE_MS);
+  }
+  fail(`${origin}/health isn’t well: ${last}. The release is deployed. Run the command again once it is.`);
+};
+
+/** Returns a link with which the operator creates the first account, or null if there are accounts already. */
+export const inviteOwner = async (origin: string, operatorToken: string): Promise<string | null> => {
+  const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const response = await fetch(`${origin}/operator${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${operatorToken}`,
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return response.ok
+      ? ((await response.json()) as T)
+      : fail(`${origin}/operator${path} answered ${response.status}. Run the command again.`);
+  };
+  const { data } = await call<{ data: unknown[] }>('GET', '/accounts?limit=1');
+  if (data.length > 0) return null;
+  return (await call<{ url: string }>('POST', '/invitations', {})).url;
+};

@@ -1,0 +1,71 @@
+// What one service of an operator is called and made of: production, or an environment beside it, which shares nothing with it.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { parseDatabases } from '../../src/shared/config/databases.ts';
+import { fail } from './fail.ts';
+
+export const PRODUCTION = 'production';
+
+/** The operator's own settings. They are in a file that git ignores, so that an update of the code never touches them. */
+export interface OwnSettings {
+  /** The Cloudflare account. Written by the first deployment. */
+  account_id?: string;
+  /** Where the service answers, such as `licenses.example.com`. Without it, at its address on workers.dev. */
+  domain?: string;
+  /** Variables that differ from those of wrangler.toml. */
+  vars: Record<string, string>;
+  /** The ids of the D1 databases by binding. Written by the deployment that creates them. */
+  databases: Record<string, string>;
+}
+
+export interface Target {
+  environment: string;
+  /** The name of the Worker, with which the names of everything else begin. */
+  name: string;
+  settingsFile: string;
+  recoveryFile: string;
+  configFile: string;
+}
+
+/** Other environments have names of their own for everything, since what is named alike is shared. */
+export const targetOf = (environment: string, baseName: string): Target => {
+  if (!/^[a-z][a-z0-9]{0,19}$/.test(environment))
+    fail('--env takes a name of small letters and digits, such as staging.');
+  return {
+    environment,
+    name: environment === PRODUCTION ? baseName : `${baseName}-${environment}`,
+    settingsFile: `deploy.${environment}.json`,
+    recoveryFile: `deploy.${environment}.recovery`,
+    configFile: `wrangler.${environment}.json`,
+  };
+};
+
+const isTexts = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).every((text) => typeof text === 'string');
+
+export const readSettings = ({ settingsFile }: Target): OwnSettings => {
+  if (!existsSync(settingsFile)) return { vars: {}, databases: {} };
+  let settings: Partial<OwnSettings>;
+  try {
+    settings = JSON.parse(readFileSync(settingsFile, 'utf8')) as Partial<OwnSettings>;
+  } catch {
+    return fail(`${settingsFile} isn’t JSON.`);
+  }
+  const { vars = {}, databases = {} } = settings;
+  if (!isTexts(vars) || !isTexts(databases))
+    fail(`${settingsFile}: the values of vars and databases are texts.`);
+  return { ...settings, vars, databases };
+};
+
+export const writeSettings = ({ settingsFile }: Target, settings: OwnSettings): void =>
+  writeFileSync(settingsFile, `${JSON.stringify(settings, null, 2)}\n`);
+
+/** Returns the name of each D1 database by its binding. */
+export const databasesOf = (name: string, list: string): Record<string, string> =>
+  Object.fromEntries(
+    parseDatabases(list).map(({ binding }) => [
+      binding,
+      binding === 'DB' ? name : `${name}-${binding.toLowerCase()}`,
+    ]),
+  );

@@ -1,0 +1,202 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Configuration, configure, readBase } from '../../scripts/deploy/configuration.ts';
+import { targetOf } from '../../scripts/deploy/target.ts';
+import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
+import { checkOutBuilt, cleanUp, runCommand } from './support/service.ts';
+
+// `npm run deploy` as docs/deploying.md shows it, with the real wrangler, against a double of Cloudflare's API. What Cloudflare
+// itself would do was never seen: see docs/never-run.md.
+
+// Each deployment starts wrangler twice.
+vi.setConfig({ testTimeout: 300_000 });
+
+const PASSPHRASE = 'correct horse battery staple';
+
+let folder: string;
+let cloudflare: Cloudflare;
+
+beforeAll(async () => {
+  folder = await checkOutBuilt();
+  // `npm test` has built the assets.
+  const config = join(folder, 'wrangler.toml');
+  writeFileSync(
+    config,
+    readFileSync(config, 'utf8').replace('command = "node scripts/build.ts"', 'command = "true"'),
+  );
+});
+afterAll(cleanUp);
+
+const begin = async () => {
+  cloudflare = await startCloudflare();
+  for (const environment of ['production', 'staging'])
+    for (const file of [
+      `deploy.${environment}.json`,
+      `deploy.${environment}.recovery`,
+      `wrangler.${environment}.json`,
+    ])
+      rmSync(join(folder, file), { force: true });
+};
+const deploy = (...args: string[]) => deployWith([`LATCHKEY_PASSPHRASE=${PASSPHRASE}`], ...args);
+const deployWith = (variables: string[], ...args: string[]) =>
+  runCommand(
+    folder,
+    'env',
+    ...cloudflare.variables,
+    ...variables,
+    'npm',
+    'run',
+    '-s',
+    'deploy',
+    '--',
+    ...args,
+  );
+
+const own = (environment: string, settings: object = {}) => {
+  const file = join(folder, `deploy.${environment}.json`);
+  const vars = { PUBLIC_ORIGIN: cloudflare.origin, REGISTRATION: 'invite' };
+  writeFileSync(file, JSON.stringify({ vars, databases: {}, ...settings }));
+};
+const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+const SECRETS = ['API_KEY_SECRET', 'OPERATOR_TOKEN', 'SEALING_KEYS', 'SIGNING_KEYS'];
+
+describe('a first deployment', () => {
+  beforeAll(begin);
+  afterAll(() => cloudflare.close());
+
+  test('says what it would do, and does nothing of it', async () => {
+    own('production');
+    const { code, stdout, stderr } = await deploy('--dry-run');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const line of ['Create the D1 database latchkey', 'Create the queue latchkey-webhooks-dead'])
+      expect(stdout).toContain(line);
+    expect(cloudflare.changes).toEqual([]);
+    const unasked = await deploy();
+    expect([unasked.code, unasked.stderr]).toEqual([
+      1,
+      'Nothing was changed. Pass --yes where nobody can be asked.\n',
+    ]);
+    expect(cloudflare.changes).toEqual([]);
+  });
+
+  test('makes a service with one command, and prints the first owner’s link and no secret', async () => {
+    const { code, stdout, stderr } = await deploy('--yes');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`${cloudflare.origin}/register#invitation=once`);
+    expect([...cloudflare.databases.keys()]).toEqual(['latchkey']);
+    expect([...cloudflare.queues.keys()]).toEqual(['latchkey-webhooks', 'latchkey-webhooks-dead']);
+    const worker = cloudflare.workers.get('latchkey');
+    expect([...(worker?.secrets ?? [])].toSorted()).toEqual(SECRETS);
+    const tables = cloudflare.databases
+      .get('latchkey')
+      ?.sql.prepare('SELECT count(*) AS n FROM licenses')
+      .get();
+    expect(tables).toEqual({ n: 0 });
+    const secrets = (worker?.metadata.bindings ?? []).flatMap(({ type, text }) =>
+      type === 'secret_text' ? [text ?? ''] : [],
+    );
+    expect(secrets.length).toBe(4);
+    // Wrangler would prefer those that the tests have in their environment.
+    expect(secrets.join()).not.toContain('only-for-tests');
+    const seen =
+      stdout +
+      read('deploy.production.json') +
+      read('deploy.production.recovery') +
+      read('wrangler.production.json');
+    for (const secret of secrets) expect(seen).not.toContain(secret);
+    expect(statSync(join(folder, 'deploy.production.recovery')).mode & 0o777).toBe(0o600);
+  });
+
+  test('run again, only deploys the code', async () => {
+    cloudflare.changes.length = 0;
+    const before = read('deploy.production.recovery');
+    const { code, stdout } = await deploy('--yes');
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('Create the');
+    expect(cloudflare.changes.filter((change) => /d1|POST \/queues$/.test(change))).toEqual([]);
+    expect([cloudflare.databases.size, cloudflare.queues.size]).toEqual([1, 2]);
+    expect(read('deploy.production.recovery')).toBe(before);
+  });
+
+  test('keeps the secrets where only the passphrase opens them', async () => {
+    const wrong = await deployWith(['LATCHKEY_PASSPHRASE=wrong'], '--recover', 'secrets.log');
+    expect([wrong.code, existsSync(join(folder, 'secrets.log'))]).toEqual([1, false]);
+    expect((await deploy('--recover', 'secrets.log')).code).toBe(0);
+    expect(cloudflare.workers.get('latchkey')?.secrets.size).toBe(4);
+    expect(read('secrets.log')).toMatch(/^API_KEY_SECRET=[0-9a-f]{64}$/m);
+    expect(statSync(join(folder, 'secrets.log')).mode & 0o777).toBe(0o600);
+  });
+
+  test('refuses to replace the secrets of a database that has accounts', async () => {
+    cloudflare.workers.clear();
+    rmSync(join(folder, 'deploy.production.recovery'));
+    const sql = cloudflare.databases.get('latchkey')?.sql;
+    sql?.exec(`INSERT INTO accounts (id, email, created_at) VALUES ('acct_1', 'ada@example.com', 1)`);
+    const { code, stderr } = await deploy('--yes');
+    expect([code, cloudflare.workers.size]).toEqual([1, 0]);
+    expect(stderr).toContain('Bring the file back.');
+  });
+});
+
+/** The names and ids by which a service's resources are found. */
+const namesOf = ({ name, d1_databases, queues }: Configuration): string[] => [
+  name,
+  ...d1_databases.flatMap(({ database_name, database_id = 'none' }) => [database_name, database_id]),
+  ...[...queues.producers, ...queues.consumers].flatMap(({ queue, dead_letter_queue = queue }) => [
+    queue,
+    dead_letter_queue,
+  ]),
+];
+
+test('staging shares nothing with production', () => {
+  const base = readBase();
+  const configurationOf = (environment: string, id: string) => {
+    const vars = { DATABASES: 'DB, DB2@2027-03-01' };
+    const databases = { DB: `${id}-1`, DB2: `${id}-2` };
+    return configure(base, targetOf(environment, base.name), { vars, databases });
+  };
+  const production = new Set(namesOf(configurationOf('production', 'one')));
+  const staging = namesOf(configurationOf('staging', 'two'));
+  expect(production).toContain('latchkey-webhooks-dead');
+  expect(staging).toContain('latchkey-staging-db2');
+  expect(staging.filter((name) => production.has(name))).toEqual([]);
+});
+
+test('an environment can be deleted, and production can’t', async () => {
+  await begin();
+  for (const name of ['latchkey', 'latchkey-staging']) {
+    const sql = new DatabaseSync(':memory:');
+    cloudflare.databases.set(name, { id: name, sql });
+    cloudflare.workers.set(name, { secrets: new Set(), metadata: { bindings: [] }, deployments: 1 });
+  }
+  const production = await deploy('--destroy', '--yes');
+  expect(production.stderr).toContain('--destroy is for environments beside production');
+  expect((await deploy('--destroy', '--env', 'staging')).code).toBe(1);
+  expect(cloudflare.changes).toEqual([]);
+  expect((await deploy('--destroy', '--env', 'staging', '--yes')).code).toBe(0);
+  expect([...cloudflare.databases.keys(), ...cloudflare.workers.keys()]).toEqual(['latchkey', 'latchkey']);
+  await cloudflare.close();
+});
+
+test('a deployment that fails halfway goes on where it stopped, with the same secrets', async () => {
+  await begin();
+  own('production');
+  const file = join(folder, 'deploy.production.recovery');
+  // After the database was made, amid the migrations, and before the Worker has its queues' consumers.
+  const cuts = [1, 10];
+  const recoveries: string[] = [];
+  for (const changes of cuts) {
+    cloudflare.refuseAfter(changes);
+    expect((await deploy('--yes')).code).toBe(1);
+    recoveries.push(readFileSync(file, 'utf8'));
+  }
+  cloudflare.refuseAfter(Infinity);
+  const { code, stdout, stderr } = await deploy('--yes');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('/register#invitation=once');
+  expect(new Set([...recoveries, readFileSync(file, 'utf8')]).size).toBe(1);
+  expect([cloudflare.databases.size, cloudflare.queues.size, cloudflare.workers.size]).toEqual([1, 2, 1]);
+  await cloudflare.close();
+});

@@ -1,0 +1,194 @@
+// A double of Cloudflare's API, as far as `npm run deploy` and wrangler call it. Its D1 is SQLite, so migrations really run. It also
+// answers as the deployed service would.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import packageJson from '../../../package.json' with { type: 'json' };
+
+interface Queue {
+  queue_id: string;
+  queue_name: string;
+  producers: unknown[];
+  consumers: Record<string, unknown>[];
+}
+
+interface Worker {
+  secrets: Set<string>;
+  /** What the last deployment has sent about the Worker, without its code. */
+  metadata: { bindings: Record<string, string>[] };
+  deployments: number;
+}
+
+export interface Cloudflare {
+  origin: string;
+  variables: string[];
+  databases: Map<string, { id: string; sql: DatabaseSync }>;
+  queues: Map<string, Queue>;
+  workers: Map<string, Worker>;
+  /** The changing calls so far, as `POST /queues`. */
+  changes: string[];
+  /** Refuses changing calls after so many of them. */
+  refuseAfter: (changes: number) => void;
+  close: () => Promise<void>;
+}
+
+const readBody = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('latin1');
+};
+
+const metadataOf = (body: string): { bindings?: Record<string, string>[] } =>
+  JSON.parse(/name="metadata"[^]*?\r\n\r\n([^]*?)\r\n--/.exec(body)?.[1] ?? '{}') as {
+    bindings?: Record<string, string>[];
+  };
+
+const ACCOUNT = 'acc0000000000000000000000000000';
+
+export const startCloudflare = async (): Promise<Cloudflare> => {
+  const databases: Cloudflare['databases'] = new Map();
+  const queues: Cloudflare['queues'] = new Map();
+  const workers: Cloudflare['workers'] = new Map();
+  const changes: string[] = [];
+  let left = Infinity;
+  let ids = 0;
+
+  const query = (id: string, sql: string) => {
+    const database = [...databases.values()].find((each) => each.id === id);
+    if (!database) return null;
+    const isQuery = /^\s*SELECT/i.test(sql);
+    if (!isQuery) database.sql.exec(sql);
+    return [{ results: isQuery ? database.sql.prepare(sql).all() : [], success: true, meta: {} }];
+  };
+
+  const callDatabases = (method: string, [id, rest]: string[], parameters: URLSearchParams, body: string) => {
+    if (rest === 'query') return query(id ?? '', (JSON.parse(body) as { sql: string }).sql);
+    if (method === 'POST') {
+      const { name } = JSON.parse(body) as { name: string };
+      const uuid = `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`;
+      databases.set(name, { id: uuid, sql: new DatabaseSync(':memory:') });
+      return { uuid, name };
+    }
+    if (method === 'DELETE') {
+      for (const [name, database] of databases) if (database.id === id) databases.delete(name);
+      return null;
+    }
+    const wanted = parameters.get('name');
+    return [...databases]
+      .filter(([name]) => !wanted || name.includes(wanted))
+      .map(([name, database]) => ({ name, uuid: database.id }));
+  };
+
+  const callQueues = (method: string, [id, rest]: string[], parameters: URLSearchParams, body: string) => {
+    const byId = [...queues.values()].find(({ queue_id }) => queue_id === id);
+    if (rest === 'consumers' && method === 'GET') return byId?.consumers ?? [];
+    if (rest === 'consumers') {
+      const consumer = { ...(JSON.parse(body) as object), consumer_id: `c${++ids}` };
+      byId?.consumers.push(consumer);
+      return consumer;
+    }
+    if (method === 'POST') {
+      const { queue_name } = JSON.parse(body) as { queue_name: string };
+      const queue = { queue_id: `q${++ids}`, queue_name, producers: [], consumers: [] };
+      queues.set(queue_name, queue);
+      return queue;
+    }
+    if (method === 'DELETE') {
+      if (byId) queues.delete(byId.queue_name);
+      return null;
+    }
+    const wanted = parameters.get('name');
+    return [...queues.values()].filter(({ queue_name }) => !wanted || queue_name === wanted);
+  };
+
+  const callWorkers = (method: string, [kind, name = '', rest]: string[], body: string): unknown => {
+    if (kind === 'subdomain') return { subdomain: 'orrery' };
+    if (kind === 'assets' || rest === 'assets-upload-session') return { jwt: 'a.b.c', buckets: [] };
+    const worker = workers.get(name);
+    if (kind === 'scripts' && rest === undefined && method === 'PUT') {
+      const metadata = { bindings: [], ...metadataOf(body) };
+      const made = worker ?? { secrets: new Set<string>(), metadata, deployments: 0 };
+      for (const binding of metadata.bindings)
+        if (binding['type'] === 'secret_text') made.secrets.add(binding['name'] ?? '');
+      workers.set(name, { ...made, metadata, deployments: made.deployments + 1 });
+      return { id: name, etag: 'e', startup_time_ms: 1, deployment_id: `d${++ids}`, entry_point: 'index.js' };
+    }
+    if (!worker) return undefined;
+    if (method === 'DELETE') return void workers.delete(name);
+    if (kind === 'services')
+      return { id: name, default_environment: { script: { last_deployed_from: 'wrangler' } } };
+    if (rest === 'secrets')
+      return [...worker.secrets].map((secret) => ({ name: secret, type: 'secret_text' }));
+    if (rest === 'settings') return { bindings: worker.metadata.bindings };
+    if (rest === 'deployments') return { deployments: [] };
+    if (kind === 'workers') return { id: name, subdomain: { enabled: true, previews_enabled: false } };
+    if (rest === 'subdomain') return { enabled: true, previews_enabled: false };
+    return {};
+  };
+
+  /** The deployed service. It says that it is well once a Worker was deployed. */
+  const callService = (path: string): unknown => {
+    if (path === '/health' && workers.size > 0)
+      return { status: 'ok', version: packageJson.version, checks: { database: 'ok' } };
+    if (path === '/operator/accounts') return { data: [] };
+    if (path === '/operator/invitations') return { url: `${origin}/register#invitation=once` };
+    return undefined;
+  };
+
+  const server = createServer((request, response) => {
+    void (async () => {
+      const url = new URL(request.url ?? '/', origin);
+      const method = request.method ?? 'GET';
+      const body = await readBody(request);
+      const send = (status: number, value: unknown) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(value));
+      };
+      const [, area, ...rest] = url.pathname
+        .split(/\/client\/v4(?:\/accounts\/[^/]+)?\/?/)
+        .join('/')
+        .split('/');
+      if (!url.pathname.startsWith('/client/v4')) {
+        const answered = callService(url.pathname);
+        return send(answered === undefined ? 404 : 200, answered ?? {});
+      }
+      const isChange = method !== 'GET' && !(rest[2] === 'query' && /SELECT|IF NOT EXISTS/.test(body));
+      if (isChange) {
+        if (left-- <= 0) throw new Error('Refused by the test.');
+        changes.push(`${method} ${url.pathname.replace(/.*accounts\/[^/]+/, '')}`);
+      }
+      let result: unknown = {};
+      if (url.pathname.endsWith('/accounts')) result = [{ id: ACCOUNT, name: 'Orrery' }];
+      else if (area === 'd1') result = callDatabases(method, rest.slice(1), url.searchParams, body);
+      else if (area === 'queues') result = callQueues(method, rest, url.searchParams, body);
+      else if (area === 'workers') result = callWorkers(method, rest, body);
+      if (result === undefined)
+        return send(404, { success: false, errors: [{ code: 10_090, message: 'Not found.' }], result: null });
+      send(200, { success: true, errors: [], messages: [], result });
+    })().catch((error: unknown) => {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      const message = error instanceof Error ? error.message : String(error);
+      response.end(JSON.stringify({ success: false, errors: [{ code: 7_500, message }], result: null }));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    variables: [`CLOUDFLARE_API_BASE_URL=${origin}/client/v4`, 'CLOUDFLARE_API_TOKEN=only-for-tests'],
+    databases,
+    queues,
+    workers,
+    changes,
+    refuseAfter: (count) => {
+      left = count;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
