@@ -9,10 +9,10 @@ import { searchLicenses } from '../licenses/search.ts';
 import { beforeCursor } from '../licenses/seq-cursor.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import { ERASED_EMAIL, MAX_COUNTED } from '../shared/rules/licenses.ts';
 import { matchesSearch, type SearchText } from '../shared/rules/search-text.ts';
 import { NOT_A_CURSOR } from '../shared/schemas/lists.ts';
-import { type customerBody, type listCustomersQuery, MAX_COUNTED } from './schemas.ts';
+import type { customerBody, listCustomersQuery } from './schemas.ts';
 
 type ListInput = z.output<typeof listCustomersQuery>;
 type Customer = z.output<typeof customerBody>;

@@ -1,10 +1,7 @@
 import * as z from 'zod';
-import { MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
+import { MAX_COUNTED, MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
 import { searchField } from '../shared/schemas/fields.ts';
 import { listOf, pageAfter } from '../shared/schemas/lists.ts';
-
-/** More licenses of a customer than these aren't counted. */
-export const MAX_COUNTED = 1_000;
 
 /** An email address in base64url, or the number of a license. */
 const CURSOR = /^[0-9A-Za-z_-]{1,1200}$/;

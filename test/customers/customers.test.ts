@@ -105,10 +105,10 @@ test('a page reads a few rows for each customer, and a bounded number of their l
   const read = await countRowsRead(() => page(ada, { limit: '20' }));
   expect(read).toBeLessThan(150);
   // They belong to ada@example.com.
-  await insertLicenses(ada, { count: 3_000, product: 'Orrery' });
+  await insertLicenses(ada, { count: 1_000, product: 'Orrery' });
   const many = await countRowsRead(async () => {
     const { data } = await page(ada, { limit: '1' });
-    expect(data).toMatchObject([{ customer_email: 'ada@example.com', licenses: 1_000 }]);
+    expect(data).toMatchObject([{ customer_email: 'ada@example.com', licenses: 100 }]);
   });
-  expect(many).toBeLessThan(1_100);
+  expect(many).toBeLessThan(150);
 });

@@ -76,6 +76,9 @@ export const MAX_HISTORY_CHANGES = 200;
 /** A search for at least so many characters finds them anywhere in a field. A shorter one finds beginnings of fields. */
 export const MIN_SUBSTRING_LENGTH = 3;
 
+/** A customer's licenses are counted up to this many, because each one counted is a row that a list of customers reads. */
+export const MAX_COUNTED = 100;
+
 // Limits for license keys that a seller chooses.
 export const MIN_LICENSE_KEY_LENGTH = 8;
 export const MAX_LICENSE_KEY_LENGTH = 128;

@@ -61,7 +61,7 @@ export const renewLicense = (id: string) =>
     call(licenseApi.renew.$post({ param: { id }, json })),
   );
 
-const withReason = (reason: string) => (reason.trim() === '' ? {} : { reason });
+export const withReason = (reason: string) => (reason.trim() === '' ? {} : { reason });
 
 export const suspendLicense = (id: string, reason: string) =>
   changeLicense(id, () => call(licenseApi.suspend.$post({ param: { id }, json: withReason(reason) })));

@@ -9,12 +9,18 @@ import { downloadBy, service, visitAs } from '../support/dashboard.ts';
 let ada: Customer;
 let page: Page;
 let consoleErrors: string[];
+let suspendedId: string;
 
 beforeAll(async () => {
   ada = await createAccount(service, 'ada');
   // The newest license is the first of the list.
-  for (let i = 8; i > 0; i--)
-    await ada.addLicense({ license_key: `BULK-${i}-LICENSE`, ...(i !== 8 && { expires_at: '2099-01-01' }) });
+  for (let i = 8; i > 0; i--) {
+    const license_key = `BULK-${i}-LICENSE`;
+    ({ id: suspendedId } = await ada.addLicense({
+      license_key,
+      ...(i !== 8 && { expires_at: '2099-01-01' }),
+    }));
+  }
   ({ page, consoleErrors } = await visitAs(ada));
   await openPage(page, '/licenses');
 });
@@ -54,12 +60,18 @@ test('suspends the selected licenses after a confirmation, and waits when it is 
   await bar().getByRole('button', { name: 'Suspend' }).click();
   const dialog = page.getByRole('dialog', { name: 'Suspend licenses' });
   expect(await axeViolations(page)).toEqual([]);
+  await dialog.getByLabel('Reason').fill('chargeback');
   await dialog.getByRole('button', { name: 'Suspend 4 licenses' }).click();
   await dialog.getByText('4 licenses suspended.').waitFor();
   expect(refused).toBe(7);
   await dialog.getByRole('button', { name: 'Done' }).click();
   await page.unroute('**/suspend');
   expect(await statuses()).toEqual([...Array(4).fill('Suspended'), ...Array(4).fill('Active')]);
+  const path = `/api/v1/licenses/${suspendedId}/history`;
+  const { body } = await service.get(path, { authorization: `Bearer ${ada.token}` });
+  expect(body).toMatchObject({
+    data: [{ action: 'suspended', reason: 'chargeback' }, { action: 'created' }],
+  });
 });
 
 test('says which licenses stay as they are, and lists those that failed', async () => {

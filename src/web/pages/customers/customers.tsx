@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { SearchX, Users } from 'lucide-react';
+import { MAX_COUNTED } from '../../../shared/rules/licenses.ts';
 import { type CustomerBody, customersQuery } from '../../data/customer-queries.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -16,9 +17,6 @@ import { Time } from '../../ui/time.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 
 const route = getRouteApi('/shell/customers');
-
-/** The number at which the service stops to count a customer's licenses. */
-const MAX_COUNTED = 1_000;
 
 const MIDDLE = 'max-md:hidden';
 

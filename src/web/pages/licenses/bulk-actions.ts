@@ -1,5 +1,6 @@
 import { canChangeExpiry, nextStatus, type Transition } from '../../../shared/rules/licenses.ts';
 import { api, call } from '../../data/client.ts';
+import { withReason } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { plural } from '../../lib/format.ts';
 
@@ -7,8 +8,12 @@ import { plural } from '../../lib/format.ts';
 
 export type BulkAction = Transition | 'extend' | 'product';
 
-/** What extended licenses, or licenses of another product, get. */
-export type NewValue = { duration_days: number } | { expires_at: string | null } | { product: string | null };
+/** What the licenses get, and why they are suspended or revoked. */
+export interface NewValue {
+  expiry?: { duration_days: number } | { expires_at: string | null };
+  product?: string | null;
+  reason?: string;
+}
 
 interface ActionText {
   verb: string;
@@ -80,13 +85,20 @@ const setProduct = ({ id }: LicenseBody, product: string | null, isUndo = false)
 export const sendAction = (
   action: BulkAction,
   license: LicenseBody,
-  value: NewValue | null,
+  { expiry = {}, product = null, reason = '' }: NewValue = {},
 ): Promise<LicenseBody> => {
   const param = { id: license.id };
-  if (value && 'product' in value) return setProduct(license, value.product);
-  if (action === 'extend' || action === 'product')
-    return call(licenseApi.renew.$post({ param, json: value ?? {} }));
-  return call(licenseApi[action].$post({ param, json: {} }));
+  switch (action) {
+    case 'product':
+      return setProduct(license, product);
+    case 'extend':
+      return call(licenseApi.renew.$post({ param, json: expiry }));
+    case 'reinstate':
+      return call(licenseApi.reinstate.$post({ param, json: {} }));
+    case 'suspend':
+    case 'revoke':
+      return call(licenseApi[action].$post({ param, json: withReason(reason) }));
+  }
 };
 
 export interface Undo {
@@ -97,8 +109,8 @@ export interface Undo {
 
 /** The actions that can be taken back: all but a revocation, and an extension, after which no earlier day may be set. */
 export const UNDO: Partial<Record<BulkAction, Undo>> = {
-  suspend: { done: 'reinstated', send: (license) => sendAction('reinstate', license, null) },
-  reinstate: { done: 'suspended again', send: (license) => sendAction('suspend', license, null) },
+  suspend: { done: 'reinstated', send: (license) => sendAction('reinstate', license) },
+  reinstate: { done: 'suspended again', send: (license) => sendAction('suspend', license) },
   product: {
     done: 'changed back',
     send: (license) => setProduct(license, license.product, true),

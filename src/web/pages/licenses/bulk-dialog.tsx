@@ -17,6 +17,7 @@ import {
 import { BulkResults } from './bulk-results.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 import { ProductField } from './product-field.tsx';
+import { ReasonField } from './reason-field.tsx';
 import { type BulkJob, useBulk } from './use-bulk.ts';
 
 const EXPIRIES: { kind: ExpiryKind; label: string }[] = [
@@ -36,14 +37,15 @@ const Confirmation = ({
   count: number;
   skipped: number;
   isBusy: boolean;
-  onSend: (value: NewValue | null) => void;
+  onSend: (value: NewValue) => void;
   onClose: () => void;
 }) => {
   const text = ACTION_TEXTS[action];
   const [product, setProduct] = useState('');
-  const valueOf = (values: Record<string, string>): NewValue | null => {
+  const hasReason = action === 'suspend' || action === 'revoke';
+  const valueOf = (values: Record<string, string>): NewValue => {
     if (action === 'product') return { product: product || null };
-    return action === 'extend' ? readExpiry(values) : null;
+    return action === 'extend' ? { expiry: readExpiry(values) } : { reason: values['reason'] ?? '' };
   };
   return (
     <Form write={{ isPending: isBusy, error: null }} onSend={(values) => onSend(valueOf(values))}>
@@ -65,6 +67,7 @@ const Confirmation = ({
           daysHint={() => 'From each license’s last day, or from today if it has passed.'}
         />
       )}
+      {hasReason && count > 0 && <ReasonField />}
       {action === 'product' && <ProductField value={product} onChoose={setProduct} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

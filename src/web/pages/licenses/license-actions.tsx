@@ -1,14 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { canChangeExpiry, MAX_REASON_LENGTH, nextStatus } from '../../../shared/rules/licenses.ts';
+import { canChangeExpiry, nextStatus } from '../../../shared/rules/licenses.ts';
 import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/form.tsx';
 import { showToast, showError } from '../../ui/toast.tsx';
 import { EditLicense } from './edit-license.tsx';
 import { MoreActions } from './more-actions.tsx';
+import { ReasonField } from './reason-field.tsx';
 import { RenewLicense } from './renew-license.tsx';
 
 type Open = 'edit' | 'renew' | 'suspend' | 'revoke';
@@ -43,17 +43,6 @@ const SuspendOrReinstate = ({ license, onSuspend }: { license: LicenseBody; onSu
   );
 };
 
-const ReasonField = ({ reason, onChange }: { reason: string; onChange: (reason: string) => void }) => (
-  <TextField
-    label="Reason"
-    name="reason"
-    hint="Optional. For the license’s history and the event. Your customer doesn’t see it."
-    maxLength={MAX_REASON_LENGTH}
-    value={reason}
-    onChange={(event) => onChange(event.currentTarget.value)}
-  />
-);
-
 export const LicenseActions = ({ license }: { license: LicenseBody }) => {
   const [open, setOpen] = useState<Open | null>(null);
   const actions = actionsOf(license);
@@ -62,7 +51,7 @@ export const LicenseActions = ({ license }: { license: LicenseBody }) => {
     setOpen(null);
     setReason('');
   };
-  const field = <ReasonField reason={reason} onChange={setReason} />;
+  const field = <ReasonField value={reason} onChange={(event) => setReason(event.currentTarget.value)} />;
   const edit = useRef<HTMLButtonElement>(null);
   const revokeButton = useRef<HTMLButtonElement>(null);
   return (
