@@ -7,6 +7,7 @@ import { accounts, users } from '../db/schema.ts';
 import { accountErased } from '../mail/account-templates.ts';
 import { sendMail } from '../mail/send.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
+import { deleteInvitationsOf } from '../users/invitations.ts';
 import { refuseLateUser } from '../users/late-user.ts';
 import { deleteRows } from './rows.ts';
 
@@ -42,6 +43,7 @@ const deleteUser = async ({ env, accountId }: Ctx): Promise<void> => {
   const firstDb = firstDatabase(env);
   await firstDb.batch([
     endOtherSessions({ firstDb }, accountId, null),
+    deleteInvitationsOf({ firstDb }, accountId),
     firstDb.delete(users).where(eq(users.accountId, accountId)),
   ]);
 };

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm';
+import { and, count, desc, eq, gt, lt, sql } from 'drizzle-orm';
 import { auditFirst } from '../audit/audit.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { invitations } from '../db/schema.ts';
@@ -6,7 +6,7 @@ import { AppError, limitReached } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import type { PageInput } from '../shared/schemas/lists.ts';
 import { newId } from '../shared/text/ids.ts';
-import { newInvitation } from '../users/invitations.ts';
+import { deleteInvitation, newInvitation } from '../users/invitations.ts';
 
 type AuditCtx = Parameters<typeof auditFirst>[0];
 type OperatorCtx = PublicCtx & AuditCtx;
@@ -14,18 +14,6 @@ type OperatorCtx = PublicCtx & AuditCtx;
 export type InvitationRow = typeof invitations.$inferSelect;
 
 const MAX_INVITATIONS = 1_000;
-/** Limits the work of one request. */
-const MAX_DELETED = 100;
-
-const deleteExpired = ({ firstDb }: PublicCtx) => {
-  const expired = firstDb
-    .select({ id: invitations.id })
-    .from(invitations)
-    .where(lt(invitations.expiresAt, Date.now()))
-    .limit(MAX_DELETED);
-  return firstDb.delete(invitations).where(inArray(invitations.id, expired));
-};
-
 /** Creates an invitation, for an address or for whoever has its token, which nobody can read again. */
 export const invite = async (ctx: OperatorCtx, email: string | null, days: number) => {
   const { firstDb } = ctx;
@@ -47,7 +35,7 @@ export const invite = async (ctx: OperatorCtx, email: string | null, days: numbe
   await firstDb.batch([
     firstDb.insert(invitations).values(row),
     auditFirst(ctx, 'invitation.create', row.id, null),
-    deleteExpired(ctx),
+    deleteInvitation(ctx, null),
   ]);
   return { token, row };
 };

@@ -1,6 +1,6 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
-import { invitations } from '../db/schema.ts';
+import { invitations, users } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
@@ -51,6 +51,19 @@ export const unlessUsed = (tokenHash: string | null, value: string): SQL<string>
     ? sql<string>`${value}`
     : sql<string>`iif(EXISTS (SELECT 1 FROM ${invitations} WHERE ${isOpen(tokenHash)}), ${value}, NULL)`;
 
-/** Statement that uses the invitation up. */
-export const deleteInvitation = ({ firstDb }: PublicCtx, tokenHash: string | null) =>
-  firstDb.delete(invitations).where(eq(invitations.tokenHash, tokenHash ?? ''));
+/** Statement that uses an invitation up, if there is one, and deletes those that have expired. */
+export const deleteInvitation = ({ firstDb }: Pick<PublicCtx, 'firstDb'>, tokenHash: string | null) =>
+  firstDb
+    .delete(invitations)
+    .where(or(eq(invitations.tokenHash, tokenHash ?? ''), lt(invitations.expiresAt, Date.now())));
+
+/** Statement that deletes the invitations of a user's address. */
+export const deleteInvitationsOf = ({ firstDb }: Pick<PublicCtx, 'firstDb'>, accountId: string) =>
+  firstDb
+    .delete(invitations)
+    .where(
+      inArray(
+        invitations.email,
+        firstDb.select({ email: users.email }).from(users).where(eq(users.accountId, accountId)),
+      ),
+    );

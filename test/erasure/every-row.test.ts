@@ -57,6 +57,10 @@ const furnishUser = async (ada: Customer) => {
   const email = `new-${ada.email}`;
   const change = { email, current_password: ada.password };
   expect(outcomeOf(await ada.asSession('POST', '/api/change-email', change))).toBe('202 ok');
+  await firstD1
+    .prepare("INSERT INTO invitations VALUES ('inv_1', 'hash', ?, 1, 9999999999999)")
+    .bind(ada.email)
+    .run();
   return { pending: email, code: recoveryCodes[0] };
 };
 

@@ -12,6 +12,7 @@ const LOOKS = [
   '/api/onboarding',
   '/api/regions',
   '/api/sessions',
+  '/api/v1/customers',
   '/api/v1/licenses',
   '/api/v1/licenses/:id',
   '/api/v1/licenses/:id/activations',

@@ -82,23 +82,19 @@ const setProduct = ({ id }: LicenseBody, product: string | null, isUndo = false)
     }),
   );
 
+/** The form of an extension always has a new expiry. The service refuses this one. */
+const NO_DAYS = { duration_days: 0 };
+
 export const sendAction = (
   action: BulkAction,
   license: LicenseBody,
-  { expiry = {}, product = null, reason = '' }: NewValue = {},
+  { expiry = NO_DAYS, product = null, reason = '' }: NewValue = {},
 ): Promise<LicenseBody> => {
   const param = { id: license.id };
-  switch (action) {
-    case 'product':
-      return setProduct(license, product);
-    case 'extend':
-      return call(licenseApi.renew.$post({ param, json: expiry }));
-    case 'reinstate':
-      return call(licenseApi.reinstate.$post({ param, json: {} }));
-    case 'suspend':
-    case 'revoke':
-      return call(licenseApi[action].$post({ param, json: withReason(reason) }));
-  }
+  if (action === 'product') return setProduct(license, product);
+  if (action === 'extend') return call(licenseApi.renew.$post({ param, json: expiry }));
+  if (action === 'reinstate') return call(licenseApi.reinstate.$post({ param, json: {} }));
+  return call(licenseApi[action].$post({ param, json: withReason(reason) }));
 };
 
 export interface Undo {
